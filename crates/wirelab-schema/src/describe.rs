@@ -1,0 +1,85 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::Role;
+
+/// What `wirelab-agent describe` prints and `schema/stacks.json` holds: everything registered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Description {
+    /// [`SCHEMA_VERSION`](crate::SCHEMA_VERSION).
+    pub schema_version: u32,
+    /// Registered stacks.
+    pub stacks: Vec<StackDescription>,
+    /// Registered impairments.
+    pub impairments: Vec<ImpairmentDescription>,
+}
+
+/// One stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StackDescription {
+    /// Name, for example `h2`.
+    pub name: String,
+    /// Layers, for example `HTTP/2 over TLS over TCP`.
+    pub title: String,
+    /// A paragraph for people: what it is, with the RFC, and what to know before choosing it.
+    pub about: String,
+    /// Libraries that provide it, with versions.
+    pub libraries: Vec<String>,
+    /// `tcp` or `udp`.
+    pub transport: String,
+    /// Port its server listens on by default.
+    pub default_port: u16,
+    /// True if it needs certificates.
+    pub secure: bool,
+    /// Roles it has.
+    pub roles: Vec<Role>,
+    /// Workload kinds it can do.
+    pub workloads: Vec<String>,
+    /// Settings it takes.
+    pub settings: Vec<SettingDescription>,
+}
+
+/// One setting of a stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SettingDescription {
+    /// Key in the experiment file.
+    pub name: String,
+    /// What it does, with the RFC's name for it.
+    pub about: String,
+    /// What values it takes.
+    pub values: SettingValues,
+    /// Value when none is given.
+    pub default: Value,
+}
+
+/// The values that a setting takes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum SettingValues {
+    /// One of these words.
+    Choice {
+        /// The words.
+        choices: Vec<String>,
+    },
+    /// True or false.
+    Boolean,
+    /// A whole number.
+    Integer {
+        /// Smallest.
+        minimum: i64,
+        /// Largest.
+        maximum: i64,
+        /// Unit, for example `bytes`; empty for a count.
+        unit: String,
+    },
+}
+
+/// One impairment kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ImpairmentDescription {
+    /// `kind` in an [`ImpairmentSpec`](crate::ImpairmentSpec).
+    pub kind: String,
+    /// A paragraph for people, with the source of the model.
+    pub about: String,
+}

@@ -1,0 +1,78 @@
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::WorkloadSpec;
+
+/// The parameter file of one endpoint (`docs/contract.md`): the only thing an endpoint is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointParameters {
+    /// [`SCHEMA_VERSION`](crate::SCHEMA_VERSION) of the writer.
+    pub schema_version: u32,
+    /// Name of the stack, for example `h2`.
+    pub stack: String,
+    /// What this endpoint is.
+    pub role: Role,
+    /// Where the server listens: for a server its own address, for a client the peer to talk to.
+    pub server: ServerAddress,
+    /// Settings of the stack, every one resolved (defaults filled in); keys and units as in `schema/stacks.json`.
+    pub settings: BTreeMap<String, Value>,
+    /// What to do.
+    pub workload: WorkloadSpec,
+    /// Certificates, for stacks with TLS or QUIC.
+    pub certificates: Option<Certificates>,
+    /// Folder for everything the endpoint writes: `exchanges.arrow` or `exchanges.jsonl`, and its temporary files.
+    pub output: PathBuf,
+    /// Seed for every random draw of the endpoint (arrival gaps, payload).
+    pub seed: u64,
+}
+
+/// What an endpoint is in its trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Starts exchanges and measures them.
+    Client,
+    /// Answers them.
+    Server,
+}
+
+/// Where the server listens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ServerAddress {
+    /// IPv4 or IPv6 address inside the lane.
+    pub address: IpAddr,
+    /// TCP or UDP port.
+    pub port: u16,
+    /// Name in the certificate and in `Host` or `:authority`; never looked up, since no name server runs in a lane.
+    pub name: String,
+}
+
+/// PEM files of the campaign's own certificate authority and server certificate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Certificates {
+    /// Certificate authority, for clients.
+    pub authority: PathBuf,
+    /// Server certificate chain.
+    pub chain: PathBuf,
+    /// Server private key, mode 0600.
+    pub key: PathBuf,
+}
+
+/// What a server prints on stdout, as one line, when it accepts connections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum EndpointEvent {
+    /// Listening.
+    Ready {
+        /// Port by purpose, for example `{"main": 8443}`.
+        ports: BTreeMap<String, u16>,
+    },
+}

@@ -1,0 +1,70 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One exchange as its client saw it: a row of `exchanges.arrow` (same names, same order) or a line of `exchanges.jsonl`.
+///
+/// Instants are nanoseconds of CLOCK_MONOTONIC. A phase that did not happen (no name lookup; TCP connect over QUIC or on a kept connection) or
+/// was not seen (a foreign client that does not report it) is null, never 0.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Exchange {
+    /// Position in the trial, from 0.
+    pub index: u32,
+    /// When the arrival process wanted it to start; equals `start_ns` in a closed loop.
+    pub intended_start_ns: u64,
+    /// When it started.
+    pub start_ns: u64,
+    /// Name lookup done.
+    pub name_lookup_ns: Option<u64>,
+    /// TCP connection established.
+    pub tcp_connect_ns: Option<u64>,
+    /// TLS or QUIC handshake done (keys for application data available).
+    pub handshake_ns: Option<u64>,
+    /// First byte of the request handed to the transport.
+    pub request_start_ns: Option<u64>,
+    /// First byte of the request's body handed to the transport.
+    pub first_body_sent_ns: Option<u64>,
+    /// First byte of any response, including a 1xx one.
+    pub first_response_byte_ns: Option<u64>,
+    /// First byte of the final response.
+    pub first_final_byte_ns: Option<u64>,
+    /// Last byte of the final response, or the instant it was given up.
+    pub end_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed or was unsupported, in one line.
+    pub error: Option<String>,
+    /// Status code of the final response.
+    pub status: Option<u16>,
+    /// Application body bytes sent.
+    pub body_sent_bytes: u64,
+    /// Application body bytes received.
+    pub body_received_bytes: u64,
+    /// The client's local port, which leads from the exchange to its packets.
+    pub local_port: Option<u16>,
+    /// The exchange used a connection that an earlier one opened.
+    pub connection_reused: bool,
+    /// The TLS or QUIC session was resumed.
+    pub resumed: Option<bool>,
+    /// Segments or packets this client's transport retransmitted (TCP_INFO `tcpi_total_retrans`) or declared lost (QUIC), for this exchange.
+    pub client_retransmissions: Option<u32>,
+    /// Smoothed round-trip time at the end (TCP_INFO `tcpi_rtt` or QUIC).
+    pub smoothed_rtt_ns: Option<u64>,
+    /// curl's `time_starttransfer` for a foreign curl, as curl printed it, from `start_ns`.
+    pub curl_starttransfer_ns: Option<u64>,
+}
+
+/// How an exchange ended. Never averaged away: every figure states how many of each there were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// The whole final response arrived, with a status of success and the right body.
+    Completed,
+    /// It ended with an error.
+    #[default]
+    Failed,
+    /// Given up after the workload's time-out: a censored value.
+    TimedOut,
+    /// The endpoint does not do this.
+    Unsupported,
+}

@@ -1,0 +1,228 @@
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{LinkReport, LinkSpec};
+
+/// One line on the host's stdin: `{"id": 7, "op": "run-trial", ...}`. Every request is answered by one [`HostReply`] with its `id`; trials run
+/// side by side, so replies may come in another order. When stdin ends or the host dies, every process and namespace of the campaign dies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostRequest {
+    /// Chosen by the caller.
+    pub id: u64,
+    /// What to do.
+    #[serde(flatten)]
+    pub op: HostOp,
+}
+
+/// What the host can be asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub enum HostOp {
+    /// Make the lanes of the campaign (once, first) and start the link process. Answered by [`HostResult::Opened`].
+    Open(OpenLanes),
+    /// Run one trial in a lane that is free. Answered by [`HostResult::Trial`] when all its processes are gone.
+    RunTrial(Box<TrialRequest>),
+    /// End a running trial now; its `run-trial` is answered with `cancelled`.
+    Cancel {
+        /// The trial's id.
+        trial: String,
+    },
+}
+
+/// Lanes to make: each has a namespace for the client and one for the server, joined through the link process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OpenLanes {
+    /// How many.
+    pub lanes: u32,
+    /// MTU of the endpoints' interfaces.
+    pub mtu: u32,
+    /// Leave segmentation and checksum offload on (a sensitivity; the default is off).
+    #[serde(default)]
+    pub offloads: bool,
+}
+
+/// One trial: a link, a seed, and the processes of its endpoints in the order in which they start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrialRequest {
+    /// Id for logs and `cancel`.
+    pub trial: String,
+    /// Which lane, from 0.
+    pub lane: u32,
+    /// The link to emulate.
+    pub link: LinkSpec,
+    /// Seed of the link's chains.
+    pub link_seed: u64,
+    /// Where the packet log goes; absent means none.
+    pub packet_log: Option<PathBuf>,
+    /// Bytes of each packet's start (from the IP header on) to log; at most 255.
+    pub header_bytes: u8,
+    /// TCP congestion control of the lane's routes, for example `cubic`.
+    pub congestion_control: String,
+    /// Processes, in start order. Each `server` must be ready before the next starts.
+    pub endpoints: Vec<EndpointProcess>,
+    /// The whole trial is ended after this long.
+    pub timeout_ns: u64,
+}
+
+/// One process of a trial. It runs in the trial's own PID and mount namespace, inside the network namespace of its host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EndpointProcess {
+    /// Name, unique in the trial: `client`, `server`.
+    pub name: String,
+    /// Whose network namespace: `client` or `server`.
+    pub host: String,
+    /// Program and arguments, executed directly.
+    pub command: Vec<String>,
+    /// Variables added to a minimal environment (`PATH`, `HOME` = `directory`).
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// Working directory; must exist.
+    pub directory: PathBuf,
+    /// File for its stdout.
+    pub stdout: PathBuf,
+    /// File for its stderr.
+    pub stderr: PathBuf,
+    /// When it counts as ready; absent for one that needs no waiting (a client).
+    pub ready: Option<ReadyCondition>,
+    /// True: the trial ends when this process (and all others so marked) has exited. False: it is sent SIGTERM then, and SIGKILL 2 s later.
+    pub ends_trial: bool,
+}
+
+/// How the host knows that a server accepts connections.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum ReadyCondition {
+    /// It prints [`EndpointEvent::Ready`](crate::EndpointEvent::Ready) on stdout.
+    Event {
+        /// Give up after.
+        timeout_ns: u64,
+    },
+    /// A TCP connection to this port of the server's address, made inside its own namespace, is accepted.
+    TcpConnect {
+        /// Port.
+        port: u16,
+        /// Give up after.
+        timeout_ns: u64,
+    },
+    /// A UDP socket is bound to this port (read from `/proc/net/udp` and `udp6` of its namespace).
+    UdpBound {
+        /// Port.
+        port: u16,
+        /// Give up after.
+        timeout_ns: u64,
+    },
+}
+
+/// One line on the host's stdout.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostReply {
+    /// The request's id.
+    pub id: u64,
+    /// What came of it.
+    #[serde(flatten)]
+    pub result: HostResult,
+}
+
+/// What came of a request.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "result", rename_all = "kebab-case")]
+pub enum HostResult {
+    /// The lanes are there.
+    Opened(HostFacts),
+    /// The trial is over.
+    Trial(Box<TrialResult>),
+    /// Cancelled, or already over.
+    Cancelled,
+    /// The request could not be carried out; nothing of it is left.
+    Error {
+        /// What went wrong, with the value.
+        message: String,
+        /// What to do about it.
+        hint: Option<String>,
+    },
+}
+
+/// The machine as the campaign ran on it; goes into the campaign and the report as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HostFacts {
+    /// `uname -r`.
+    pub kernel: String,
+    /// Model name of the CPU.
+    pub cpu: String,
+    /// CPUs the host may use.
+    pub cpus: u32,
+    /// Bytes of memory.
+    pub memory_bytes: u64,
+    /// True if the campaign runs in a user namespace of its own.
+    pub rootless: bool,
+    /// Scheduling of the link process: `fifo`, `slice` (a custom EEVDF slice) or `default`.
+    pub link_scheduling: String,
+    /// Kernel settings of the lanes, read back after setting: `net.ipv4.tcp_no_metrics_save`, `net.ipv4.tcp_fastopen`, offloads, …
+    pub settings: BTreeMap<String, String>,
+    /// Address of the client in each lane.
+    pub client_address: String,
+    /// Address of the server in each lane.
+    pub server_address: String,
+}
+
+/// How a trial went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TrialResult {
+    /// The trial's id.
+    pub trial: String,
+    /// `done`, or why not.
+    pub status: TrialStatus,
+    /// One line on what went wrong.
+    pub error: Option<String>,
+    /// CLOCK_MONOTONIC when the first endpoint started.
+    pub start_ns: u64,
+    /// CLOCK_MONOTONIC when the last was gone.
+    pub end_ns: u64,
+    /// CLOCK_REALTIME at `start_ns`, nanoseconds since 1970.
+    pub start_realtime_ns: u64,
+    /// One for each endpoint, in the order of the request.
+    pub endpoints: Vec<EndpointResult>,
+    /// What the link counted.
+    pub link: LinkReport,
+}
+
+/// How a trial ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialStatus {
+    /// Every endpoint that ends the trial exited with 0.
+    Done,
+    /// An endpoint did not become ready, exited otherwise than with 0 or 3, or was killed.
+    Failed,
+    /// An endpoint exited with 3: it does not do this.
+    Unsupported,
+    /// The trial's own time-out passed.
+    TimedOut,
+    /// `cancel`.
+    Cancelled,
+}
+
+/// How one endpoint went.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EndpointResult {
+    /// Its name.
+    pub name: String,
+    /// Exit code, if it exited.
+    pub exit_code: Option<i32>,
+    /// Signal, if one ended it.
+    pub signal: Option<i32>,
+    /// User CPU time of the process and its waited-for children.
+    pub cpu_user_ns: u64,
+    /// System CPU time.
+    pub cpu_system_ns: u64,
+    /// Peak resident memory of the largest process.
+    pub peak_memory_bytes: u64,
+    /// Last lines of its stderr (at most 2000 characters).
+    pub stderr_tail: String,
+}

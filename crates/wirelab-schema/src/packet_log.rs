@@ -1,0 +1,105 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::LinkSpec;
+
+/// First four bytes of a packet log.
+pub const PACKET_LOG_MAGIC: [u8; 4] = *b"WLPL";
+
+/// Header of a packet log: JSON of this type behind the magic and its length as a little-endian `u32`.
+///
+/// Records follow, each little-endian: `sequence u64, port u16, fate u8, header_len u8, size u32 (IP bytes), arrival_ns u64, departure_ns u64
+/// (of a dropped packet: when it was dropped), lateness_ns u64 (of a dropped packet: 0)`, then `header_len` bytes from the IP header on.
+/// A torn last record is ignored.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PacketLogHeader {
+    /// [`SCHEMA_VERSION`](crate::SCHEMA_VERSION) of the writer.
+    pub schema_version: u32,
+    /// The trial's link, so that the log can be replayed.
+    pub link: LinkSpec,
+    /// Seed of the trial's link.
+    pub seed: u64,
+    /// Name of each port, by index: 0 is the client's side, 1 the server's.
+    pub ports: Vec<String>,
+}
+
+/// What happened to a packet; the `fate` byte is the position in this list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PacketFate {
+    /// Put on the receiver's interface.
+    Delivered,
+    /// Lost at random.
+    Loss,
+    /// Dropped by a full queue.
+    QueueFull,
+    /// Still inside when the trial ended.
+    Held,
+}
+
+/// One packet as `wirelab-agent dissect` prints it: a line of JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DissectedPacket {
+    /// Order of arrival at the link, from 0.
+    pub sequence: u64,
+    /// True from client to server.
+    pub uplink: bool,
+    /// IP bytes.
+    pub size_bytes: u32,
+    /// When it reached the link, CLOCK_MONOTONIC.
+    pub arrival_ns: u64,
+    /// When it left, or was dropped.
+    pub departure_ns: u64,
+    /// How late the emulator was.
+    pub lateness_ns: u64,
+    /// What happened to it.
+    pub fate: PacketFate,
+    /// `tcp`, `udp`, `icmp` or the protocol's number.
+    pub transport: String,
+    /// The client side's port, if the transport has ports.
+    pub client_port: Option<u16>,
+    /// The server side's port.
+    pub server_port: Option<u16>,
+    /// Bytes of transport payload.
+    pub payload_bytes: u32,
+    /// TCP flags as letters (`S`, `A`, `P`, `F`, `R`), in that order.
+    pub tcp_flags: Option<String>,
+    /// TCP sequence number relative to the flow's first.
+    pub tcp_sequence: Option<u32>,
+    /// TCP acknowledgement number relative to the other side's first.
+    pub tcp_acknowledgement: Option<u32>,
+    /// A TCP segment whose sequence range (or SYN, FIN) the link had seen before.
+    pub retransmission: bool,
+    /// A retransmission whose original the link delivered: the sender was impatient.
+    pub spurious: bool,
+    /// QUIC long-header type (`initial`, `0-rtt`, `handshake`, `retry`) or `1-rtt`, for UDP that looks like QUIC.
+    pub quic_packet: Option<String>,
+}
+
+/// One transport flow of a trial as `wirelab-agent dissect --flows` prints it: a line of JSON. Counts by direction: uplink, then downlink.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Flow {
+    /// The packet log the flow is in, as given on the command line.
+    pub log: String,
+    /// `tcp`, `udp`, …
+    pub transport: String,
+    /// The client side's port.
+    pub client_port: Option<u16>,
+    /// The server side's port.
+    pub server_port: Option<u16>,
+    /// First arrival at the link.
+    pub first_ns: u64,
+    /// Last departure or drop.
+    pub last_ns: u64,
+    /// Packets that reached the link.
+    pub packets: [u64; 2],
+    /// IP bytes that reached the link.
+    pub bytes: [u64; 2],
+    /// Packets dropped.
+    pub dropped: [u64; 2],
+    /// TCP segments sent again.
+    pub retransmissions: [u64; 2],
+    /// Those among them whose original was delivered.
+    pub spurious: [u64; 2],
+}
