@@ -1,1 +1,68 @@
-fn main() {}
+//! `wirelab-agent`: the one binary of Wirelab's data plane. It is driven by `wirelab`; people rarely call it.
+//!
+//! This crate is the only place that reads arguments, prints or exits.
+
+mod certificates;
+mod describe;
+mod dissect;
+mod endpoint;
+mod generate;
+mod host;
+mod link;
+mod link_chain;
+mod probe;
+mod replay;
+mod trial;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The data plane of Wirelab: hosts, links and endpoints of a campaign.
+#[derive(Parser)]
+#[command(name = "wirelab-agent", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Own the namespaces of a campaign; requests and replies as lines of JSON on stdin and stdout.
+    Host(host::Arguments),
+    /// Carry every link of a campaign (started by `host`).
+    #[command(hide = true)]
+    Link(link::Arguments),
+    /// Be the first process of a trial's PID namespace (started by `host`).
+    #[command(hide = true)]
+    Trial(trial::Arguments),
+    /// Play one role of one stack, as told by a parameter file.
+    Endpoint(endpoint::Arguments),
+    /// Print the packets or flows of packet logs as lines of JSON.
+    Dissect(dissect::Arguments),
+    /// Run a packet log through a fresh chain and compare every fate and departure.
+    Replay(replay::Arguments),
+    /// Print every registered stack, setting and impairment as JSON.
+    Describe(describe::Arguments),
+    /// Try what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
+    Probe(probe::Arguments),
+    /// Write a certificate authority and a server certificate.
+    Certificates(certificates::Arguments),
+    /// Write the JSON Schemas of the border.
+    Generate(generate::Arguments),
+}
+
+fn main() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Host(arguments) => host::run(arguments),
+        Command::Link(arguments) => link::run(arguments),
+        Command::Trial(arguments) => trial::run(arguments),
+        Command::Endpoint(arguments) => endpoint::run(arguments),
+        Command::Dissect(arguments) => dissect::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
+        Command::Describe(arguments) => describe::run(arguments),
+        Command::Probe(arguments) => probe::run(arguments),
+        Command::Certificates(arguments) => certificates::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+    }
+}

@@ -1,0 +1,1 @@
+//! Builds a chain from its description.

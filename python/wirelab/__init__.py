@@ -1,0 +1,1 @@
+"""Which application protocol should my devices speak over my link? Measured, with intervals."""
