@@ -1,1 +1,3 @@
 """Which application protocol should my devices speak over my link? Measured, with intervals."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,108 @@
+"""The command line: one file per verb, the only place that prints or exits.
+
+stdout is data, stderr is words. A verb's module exports `command`; it is imported when the verb is used, so that `--help`
+costs click alone. What a verb returns, if it is an integer, is the exit code.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import click
+
+from wirelab import __version__
+from wirelab.errors import WirelabError, did_you_mean
+
+
+class Verb(NamedTuple):
+    """Where a verb lives (`module:attribute`) and its line in `wirelab --help`."""
+
+    target: str
+    summary: str
+
+
+VERBS = {
+    "check": Verb("wirelab.cli.check:command", "Say whether an experiment file is right."),
+    "plan": Verb("wirelab.cli.plan:command", "Print scenarios, trials and minutes of an experiment; run nothing."),
+    "run": Verb("wirelab.cli.run:command", "Run an experiment, measure, analyze and report it."),
+    "measure": Verb("wirelab.cli.measure:command", "Turn a campaign's raw records into a dataset."),
+    "analyze": Verb("wirelab.cli.analyze:command", "Turn a campaign's dataset into estimates and verdicts."),
+    "report": Verb("wirelab.cli.report:command", "Write a campaign's report as one HTML file."),
+    "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder."),
+    "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
+    "list": Verb("wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …"),
+    "describe": Verb(
+        "wirelab.cli.describe:command", "Describe one thing that `list` names: settings, units, defaults, sources."
+    ),
+    "doctor": Verb("wirelab.cli.doctor:command", "Try what this machine allows and say how to cure what it does not."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a verb when it is used and prints every error once, on stderr."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Verbs, in the order of the work."""
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the verb."""
+        verb = VERBS.get(cmd_name)
+        if verb is None:
+            return None
+        module, _, attribute = verb.target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Refuse an unknown verb with the nearest one."""
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            raise WirelabError(f"unknown verb '{args[0]}'", hint=did_you_mean(args[0], VERBS))
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write the verbs' lines without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
+        """Run the command line; exits with 0, 1 (it failed) or 2 (it cannot be done as written)."""
+        extra["standalone_mode"] = False
+        try:
+            status = super().main(args, *rest, **extra)
+        except WirelabError as error:
+            click.echo(str(error), err=True)
+            sys.exit(error.exit_code)
+        except click.ClickException as error:
+            click.echo(_usage(error), err=True)
+            sys.exit(error.exit_code)
+        except click.Abort:
+            click.echo("cancelled", err=True)
+            sys.exit(130)
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    no_args_is_help=True,
+    subcommand_metavar="VERB [ARGUMENTS]...",
+    epilog="Start with: wirelab run quickstart",
+)
+@click.version_option(__version__, prog_name="wirelab", message="%(prog)s %(version)s")
+def main() -> None:
+    """Which application protocol should my devices speak over my link? Measured, with intervals."""
+
+
+def _usage(error: click.ClickException) -> str:
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        return error.message
+    line = f"error: {message[:1].lower()}{message[1:]}"
+    return f"{line}\nhint: {context.command_path} --help" if context is not None else line

@@ -1,0 +1,73 @@
+"""Errors for people: what was wrong and with which value, where, and what to do.
+
+Raise one from anywhere; `wirelab.cli` prints it once, on stderr, and exits with its code. Nothing else prints or exits.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Where:
+    """A place in a file (line and column count from 1), or an option such as `--set`."""
+
+    source: str
+    line: int | None = None
+    column: int | None = None
+    key: str | None = None
+
+    def __str__(self) -> str:
+        place = self.source
+        if self.line is not None:
+            place += f":{self.line}"
+            if self.column is not None:
+                place += f":{self.column}"
+        return f"{place}: {self.key}" if self.key else place
+
+
+class WirelabError(Exception):
+    """What the user asked for cannot be done as written: exit code 2.
+
+    `what` is one line and names the offending value; `where` says where it stands; `hint` says what to do.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, where: Where | str | None = None, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        first = f"{self.where}: {self.what}" if self.where is not None else f"error: {self.what}"
+        return f"{first}\nhint: {self.hint}" if self.hint else first
+
+
+class RunError(WirelabError):
+    """What the user asked for failed while it was done: exit code 1."""
+
+    exit_code = 1
+
+
+class CombinedError(WirelabError):
+    """Everything that is wrong with one file, in its order."""
+
+    def __init__(self, errors: Iterable[WirelabError]) -> None:
+        self.errors = tuple(errors)
+        super().__init__(f"{len(self.errors)} errors")
+
+    def __str__(self) -> str:
+        return "\n".join(str(error) for error in self.errors)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that offers the nearest of the known words, or all of them if none is near."""
+    words = sorted(known)
+    near = difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
+    if near:
+        return f"did you mean '{near[0]}'?"
+    return f"known: {', '.join(words)}" if words else "there are none"
