@@ -1,0 +1,20 @@
+# Every command that CI runs, runnable at home.
+.PHONY: test lint bench generate
+
+test:
+	scripts/test
+
+lint:
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo deny check bans licenses sources
+	scripts/uv run --locked ruff check
+	scripts/uv run --locked ruff format --check
+	scripts/uv run --locked mypy
+
+bench:
+	bench/run
+
+generate:
+	cargo run --locked --package wirelab-agent -- generate --out schema
+	scripts/uv run --locked python -m wirelab.experiment.schema > schema/experiment.json

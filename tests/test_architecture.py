@@ -1,0 +1,117 @@
+"""The one straight line, held: which crate and which package may know which."""
+
+import ast
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python" / "wirelab"
+
+CRATE_EDGES = {
+    "wirelab-agent": {"wirelab-net", "wirelab-stacks", "wirelab-schema"},
+    "wirelab-net": {"wirelab-link"},
+    "wirelab-stacks": {"wirelab-schema"},
+    "wirelab-link": set(),
+    "wirelab-schema": set(),
+}
+
+# Leaves that everybody may use: errors, units, the agent's whereabouts, the border's types.
+LEAVES = {"errors", "units", "agent", "schema"}
+PACKAGE_EDGES = {
+    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment"},
+    "report": {"claims", "stats", "metrics"},
+    "claims": {"stats", "metrics", "experiment"},
+    "stats": {"metrics"},
+    "metrics": set(),
+    "runner": {"plan", "experiment"},
+    "plan": {"experiment"},
+    "experiment": set(),
+    "schema": set(),
+    "errors": set(),
+    "units": set(),
+    "agent": set(),
+    "data": set(),
+    "__main__": {"cli"},
+}
+
+
+def test_crates_depend_only_along_the_line() -> None:
+    metadata = json.loads(
+        subprocess.run(
+            ["cargo", "metadata", "--no-deps", "--format-version", "1", "--locked"],
+            cwd=ROOT, check=True, capture_output=True,
+        ).stdout
+    )  # fmt: skip
+    for package in metadata["packages"]:
+        ours = {d["name"] for d in package["dependencies"] if d["name"].startswith("wirelab-") and d["kind"] is None}
+        assert ours <= CRATE_EDGES[package["name"]], f"{package['name']} must not depend on {ours}"
+
+
+def test_packages_import_only_along_the_line() -> None:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        room = _room(path)
+        for imported, line in _our_imports(path):
+            allowed = imported in LEAVES or imported == room or imported in PACKAGE_EDGES[room]
+            assert allowed, f"{path.relative_to(ROOT)}:{line}: {room} must not import {imported}"
+
+
+def test_only_the_cli_prints_or_exits() -> None:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if _room(path) in {"cli", "__main__"} or path == PACKAGE / "experiment" / "schema.py":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.exit", "exit", "click.echo"}:
+                raise AssertionError(f"{path.relative_to(ROOT)}:{node.lineno}: only the CLI prints or exits")
+
+
+def test_only_the_agent_prints_or_exits() -> None:
+    _assert_absent(r"\b(e?print(ln)?!|process::exit|std::env::args)", {"wirelab-agent"})
+
+
+def test_only_wirelab_net_has_unsafe() -> None:
+    _assert_absent(r"\bunsafe\b(?!_code)", {"wirelab-net"})
+
+
+def test_no_clock_is_read_outside_its_owners() -> None:
+    _assert_absent(r"\b(std::time::Instant::now|SystemTime::now|clock_gettime)", {"wirelab-net", "wirelab-agent"}, {"clock.rs"})
+
+
+def test_no_unseeded_generator_is_used() -> None:
+    _assert_absent(r"\b(thread_rng|StdRng|from_os_rng|from_entropy|rand::random)", set())
+
+
+def _room(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).parts
+    return parts[0].removesuffix(".py") if parts != ("__init__.py",) else "schema"
+
+
+def _our_imports(path: Path) -> Iterator[tuple[str, int]]:
+    package = ("wirelab", *path.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) + "." if node.level else ""
+            module = (base + (node.module or "")).strip(".")
+            names = [f"{module}.{alias.name}" for alias in node.names] if module == "wirelab" else [module]
+        else:
+            continue
+        for name in names:
+            if name.startswith("wirelab."):
+                room = name.split(".")[1]
+                if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file():
+                    yield room, node.lineno
+
+
+def _assert_absent(pattern: str, crates: set[str], files: frozenset[str] | set[str] = frozenset()) -> None:
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        if path.relative_to(ROOT).parts[1] in crates or path.name in files:
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            code = line.split("//")[0]
+            if line.strip() == "#[cfg(test)]" or "mod tests {" in line:
+                break
+            assert not re.search(pattern, code), f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
