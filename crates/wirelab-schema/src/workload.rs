@@ -12,7 +12,7 @@ pub enum WorkloadSpec {
 
 /// Parameters of `request-response`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct RequestResponse {
     /// Request body size.
     pub upload_bytes: u64,
