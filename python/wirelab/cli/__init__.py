@@ -1,7 +1,7 @@
 """The command line: one file per verb, the only place that prints or exits.
 
-stdout is data, stderr is words. A verb's module exports `command`; it is imported when the verb is used, so that `--help`
-costs click alone. What a verb returns, if it is an integer, is the exit code.
+stdout is data, stderr is words. A verb's module exports `command`; it is imported when the verb is used, so that
+`--help` costs click alone. What a verb returns, if it is an integer, is the exit code.
 """
 
 from __future__ import annotations

@@ -1,0 +1,48 @@
+"""The parameter file of an endpoint (`crates/wirelab-schema/src/endpoint.rs`, `docs/contract.md`)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+
+from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.workload import WorkloadSpec
+
+SettingValue = bool | int | str
+
+
+class Role(StrEnum):
+    """What an endpoint is in its trial."""
+
+    CLIENT = "client"
+    SERVER = "server"
+
+
+class ServerAddress(Border):
+    """Where the server listens; `name` is the one in its certificate."""
+
+    address: str
+    port: int
+    name: str
+
+
+class Certificates(Border):
+    """PEM files of the campaign."""
+
+    authority: Path
+    chain: Path
+    key: Path
+
+
+class EndpointParameters(Border):
+    """The only thing an endpoint is told."""
+
+    schema_version: int = SCHEMA_VERSION
+    stack: str
+    role: Role
+    server: ServerAddress
+    settings: dict[str, SettingValue]
+    workload: WorkloadSpec
+    certificates: Certificates | None = None
+    output: Path
+    seed: Unsigned

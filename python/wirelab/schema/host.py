@@ -1,0 +1,185 @@
+"""What the host is asked and answers, a line of JSON each (`crates/wirelab-schema/src/host.rs`)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from wirelab.schema.base import Border, Received, Unsigned
+from wirelab.schema.link import LinkReport, LinkSpec
+
+
+class OpenLanes(Border):
+    """Lanes to make."""
+
+    lanes: Unsigned
+    mtu: Unsigned = 1500
+    offloads: bool = False
+
+
+class OpenRequest(OpenLanes):
+    """Make the lanes; once, first."""
+
+    id: Unsigned
+    op: Literal["open"] = "open"
+
+
+class EventReady(Border):
+    """Ready when it prints its ready event on stdout."""
+
+    by: Literal["event"] = "event"
+    timeout_ns: Unsigned
+
+
+class TcpConnectReady(Border):
+    """Ready when a TCP connection made inside its namespace is accepted."""
+
+    by: Literal["tcp-connect"] = "tcp-connect"
+    port: Unsigned
+    timeout_ns: Unsigned
+
+
+class UdpBoundReady(Border):
+    """Ready when a UDP socket is bound in its namespace."""
+
+    by: Literal["udp-bound"] = "udp-bound"
+    port: Unsigned
+    timeout_ns: Unsigned
+
+
+ReadyCondition = Annotated[EventReady | TcpConnectReady | UdpBoundReady, Field(discriminator="by")]
+
+
+class EndpointProcess(Border):
+    """One process of a trial."""
+
+    name: str
+    host: str
+    command: tuple[str, ...]
+    environment: dict[str, str] = Field(default_factory=dict)
+    directory: Path
+    stdout: Path
+    stderr: Path
+    ready: ReadyCondition | None = None
+    ends_trial: bool
+
+
+class TrialRequest(Border):
+    """One trial: a link, a seed, and its processes in start order."""
+
+    trial: str
+    lane: Unsigned
+    link: LinkSpec
+    link_seed: Unsigned
+    packet_log: Path | None = None
+    header_bytes: Unsigned
+    congestion_control: str
+    endpoints: tuple[EndpointProcess, ...]
+    timeout_ns: Unsigned
+
+
+class RunTrial(TrialRequest):
+    """Run one trial in a free lane."""
+
+    id: Unsigned
+    op: Literal["run-trial"] = "run-trial"
+
+
+class Cancel(Border):
+    """End a running trial now."""
+
+    id: Unsigned
+    op: Literal["cancel"] = "cancel"
+    trial: str
+
+
+class HostFacts(Received):
+    """The machine as the campaign ran on it."""
+
+    kernel: str
+    cpu: str
+    cpus: Unsigned
+    memory_bytes: Unsigned
+    rootless: bool
+    link_scheduling: str
+    settings: dict[str, str]
+    client_address: str
+    server_address: str
+
+
+class TrialStatus(StrEnum):
+    """How a trial ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    UNSUPPORTED = "unsupported"
+    TIMED_OUT = "timed-out"
+    CANCELLED = "cancelled"
+
+
+class EndpointResult(Received):
+    """How one endpoint went."""
+
+    name: str
+    exit_code: int | None = None
+    signal: int | None = None
+    cpu_user_ns: Unsigned
+    cpu_system_ns: Unsigned
+    peak_memory_bytes: Unsigned
+    stderr_tail: str
+
+
+class TrialResult(Received):
+    """How a trial went; instants are nanoseconds of CLOCK_MONOTONIC unless named otherwise."""
+
+    trial: str
+    status: TrialStatus
+    error: str | None = None
+    start_ns: Unsigned
+    end_ns: Unsigned
+    start_realtime_ns: Unsigned
+    endpoints: tuple[EndpointResult, ...]
+    link: LinkReport
+
+
+class Opened(HostFacts):
+    """The lanes are there."""
+
+    id: Unsigned
+    result: Literal["opened"] = "opened"
+
+
+class TrialDone(TrialResult):
+    """The trial is over, however it ended."""
+
+    id: Unsigned
+    result: Literal["trial"] = "trial"
+
+
+class Cancelled(Received):
+    """Cancelled, or already over."""
+
+    id: Unsigned
+    result: Literal["cancelled"] = "cancelled"
+
+
+class HostError(Received):
+    """The request could not be carried out; nothing of it is left."""
+
+    id: Unsigned
+    result: Literal["error"] = "error"
+    message: str
+    hint: str | None = None
+
+
+HostReply = Annotated[Opened | TrialDone | Cancelled | HostError, Field(discriminator="result")]
+
+_REPLY: TypeAdapter[Opened | TrialDone | Cancelled | HostError] = TypeAdapter(HostReply)
+
+
+def parse_reply(line: str | bytes) -> Opened | TrialDone | Cancelled | HostError:
+    """The reply on one line of the host's stdout."""
+    return _REPLY.validate_json(line)
