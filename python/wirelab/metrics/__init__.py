@@ -1,0 +1,22 @@
+"""Observations to numbers with units: one file for each family, each definition with its source.
+
+Adding one: a `Metric` in its family's file, or a file with `METRICS` and its line here. Statistics are elsewhere.
+"""
+
+from wirelab.metrics import delay, link, phases, resources, retransmissions, throughput, wire
+from wirelab.metrics.base import Metric
+
+METRICS: tuple[Metric, ...] = (
+    *delay.METRICS,
+    *phases.METRICS,
+    *throughput.METRICS,
+    *wire.METRICS,
+    *retransmissions.METRICS,
+    *link.METRICS,
+    *resources.METRICS,
+)
+
+EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange")
+TRIAL_METRICS = tuple(metric for metric in METRICS if metric.of == "trial")
+
+__all__ = ["EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "Metric"]

@@ -1,0 +1,42 @@
+"""What a metric is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+COMPLETED = pl.col("outcome") == "completed"
+ORIGIN = pl.coalesce("name_lookup_ns", "start_ns")
+"""What the delays of an exchange count from: its name lookup's end, or its start where nothing was looked up."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A definition that yields a number with a unit.
+
+    `value` is computed over the columns of `Exchange`, of the exchange's trial and of its flow (`wirelab.metrics.dataset`); it is null where the
+    metric does not apply. `about` says what is measured and whose definition it is.
+    """
+
+    name: str
+    unit: str
+    about: str
+    value: pl.Expr
+    of: str = "exchange"
+
+    @property
+    def column(self) -> str:
+        """Its column in `exchanges.parquet` or `trials.parquet`."""
+        stem = self.name.replace("-", "_")
+        return stem if stem.endswith(f"_{self.unit}") or not self.unit else f"{stem}_{self.unit}"
+
+
+def since(instant: str, origin: pl.Expr) -> pl.Expr:
+    """Nanoseconds from `origin` to an instant; null if either was not seen."""
+    return pl.col(instant) - origin
+
+
+def when_completed(value: pl.Expr) -> pl.Expr:
+    """The value for completed exchanges alone: what was given up is censored and what failed has no delay."""
+    return pl.when(COMPLETED).then(value)

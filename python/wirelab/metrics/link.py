@@ -1,0 +1,60 @@
+"""The link's account of itself: what each direction carried, and how late the emulator was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from wirelab.metrics.base import Metric
+
+DIRECTIONS = ("up", "down")
+COUNTS = ("received", "delivered", "lost", "queue_full", "held", "received_bytes")
+
+_LATENESS = (
+    "Lateness of a trial's packets, both directions: the instant at which a packet was handed to the receiver's interface minus the instant "
+    "at which its link said it leaves. This is the error of the emulated delay. {} of the histogram's bucket edges (steps of 19 %)."
+)
+
+METRICS = (
+    Metric("lateness-p50", "ns", _LATENESS.format("Median"), pl.col("lateness_p50_ns"), of="trial"),
+    Metric("lateness-p99", "ns", _LATENESS.format("99th percentile"), pl.col("lateness_p99_ns"), of="trial"),
+    Metric("lateness-max", "ns", "Largest lateness of a trial's packets.", pl.col("lateness_max_ns"), of="trial"),
+)
+
+
+def link_columns(report: dict[str, Any]) -> dict[str, Any]:
+    """A trial's `LinkReport` as columns of `trials.parquet`."""
+    columns: dict[str, Any] = {}
+    for prefix, direction in zip(DIRECTIONS, report["directions"], strict=False):
+        dropped = {count["cause"]: count["packets"] for count in direction["dropped"]}
+        counts = {**direction, "lost": dropped.get("loss", 0), "queue_full": dropped.get("queue-full", 0)}
+        columns |= {f"{prefix}_{name}": counts[name] for name in COUNTS}
+    histograms = [direction["lateness"] for direction in report["directions"]]
+    return columns | {
+        "lateness_p50_ns": lateness_quantile(histograms, 0.50),
+        "lateness_p99_ns": lateness_quantile(histograms, 0.99),
+        "lateness_max_ns": max((histogram["max_ns"] for histogram in histograms), default=None),
+        "kernel_drops": report["kernel_drops"],
+        "oversized": report["oversized"],
+        "clock_step": report["clock_step"],
+    }
+
+
+def lateness_quantile(histograms: Sequence[dict[str, Any]], level: float) -> int | None:
+    """The upper edge of the bucket that holds the quantile, at most the largest value seen; null without packets."""
+    merged: dict[int, int] = {}
+    for histogram in histograms:
+        for upper, packets in zip(histogram["upper_ns"], histogram["packets"], strict=True):
+            merged[upper] = merged.get(upper, 0) + packets
+    total = sum(merged.values())
+    if total == 0:
+        return None
+    largest: int = max(histogram["max_ns"] for histogram in histograms)
+    seen = 0
+    for upper in sorted(merged):
+        seen += merged[upper]
+        if seen >= level * total:
+            return min(upper, largest)
+    return largest

@@ -1,0 +1,25 @@
+"""Loss on the link and what the transports did about it."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from wirelab.metrics.base import Metric
+
+METRICS = (
+    Metric(
+        "retransmissions",
+        "",
+        "TCP: segments of both directions that the link had seen before, from the packet log (a connection's share). QUIC: packets that the client "
+        "declared lost (RFC 9002), since a QUIC packet is never sent again as it was.",
+        pl.when(pl.col("flow_transport") == "tcp")
+        .then(pl.col("flow_retransmissions") / pl.col("flow_exchanges"))
+        .otherwise(pl.col("client_retransmissions").cast(pl.Float64)),
+    ),
+    Metric(
+        "lost-packets",
+        "",
+        "Packets of both directions that the link dropped, from the packet log (a connection's share).",
+        pl.col("flow_dropped") / pl.col("flow_exchanges"),
+    ),
+)

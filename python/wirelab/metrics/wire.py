@@ -1,0 +1,23 @@
+"""What an exchange costs on the wire: IP bytes and packets that reached the link, so those lost on it count.
+
+The client's port leads from an exchange to its flow. Exchanges that share a connection share its cost equally, handshake included; a connection's
+end (FIN, CONNECTION_CLOSE) counts to its exchanges even after the last byte of the response.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from wirelab.metrics.base import Metric
+
+
+def _share(column: str) -> pl.Expr:
+    return pl.col(f"flow_{column}") / pl.col("flow_exchanges")
+
+
+METRICS = (
+    Metric("wire-up-bytes", "bytes", "IP bytes from client to server.", _share("up_bytes")),
+    Metric("wire-down-bytes", "bytes", "IP bytes from server to client.", _share("down_bytes")),
+    Metric("wire-up-packets", "packets", "IP packets from client to server.", _share("up_packets")),
+    Metric("wire-down-packets", "packets", "IP packets from server to client.", _share("down_packets")),
+)
