@@ -1,11 +1,20 @@
 //! The link emulator, sans-IO: packets and instants in, packets and instants out.
 //!
-//! A [`Link`] is two chains of [`Impairment`]s and perhaps a [`Medium`] they share. This crate reads no clock, starts no thread, does no I/O
-//! and draws only from generators that it is given a seed for: `wirelab-net` owns the time and the packets' way in and out.
+//! A [`Link`] is two [`Chain`]s of [`Impairment`]s and perhaps a [`Medium`](impairment::Medium) they share. This crate reads no clock, starts no
+//! thread, does no I/O and draws only from generators that it is given a [`Seed`] for: `wirelab-net` owns the time and the packets' way in and
+//! out.
 
+mod chain;
 pub mod impairment;
 mod instant;
+mod link;
 mod packet;
+pub mod queue;
+mod random;
 
+pub use chain::Chain;
+pub use impairment::{Counters, IMPAIRMENTS, Impairment};
 pub use instant::Instant;
-pub use packet::{Dropped, DropCause, Packet, PortId};
+pub use link::Link;
+pub use packet::{Direction, DropCause, Dropped, Packet, PortId};
+pub use random::{Probability, Seed};

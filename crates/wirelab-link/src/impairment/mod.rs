@@ -1,25 +1,58 @@
-//! The trait of all impairments.
+//! The trait of all impairments, and their registry.
+
+mod delay;
+mod gilbert_elliott;
+mod gilbert_elliott_time;
+mod loss;
+mod medium;
+pub(crate) mod outlet;
+mod rate;
+mod serialiser;
+
+pub use delay::{Delay, Jitter};
+pub use gilbert_elliott::GilbertElliott;
+pub use gilbert_elliott_time::{GilbertElliottTime, SHORTEST_SOJOURN};
+pub use loss::{Independent, LossModel, Lossy};
+pub use medium::Medium;
+pub use rate::Rate;
 
 use crate::{Dropped, Instant, Packet};
 
+/// Every kind of impairment that a chain may hold: its name in a link's description, and a paragraph for people with the model's source.
+pub const IMPAIRMENTS: &[(&str, &str)] = &[
+    ("delay", delay::ABOUT),
+    ("loss", loss::ABOUT),
+    ("gilbert-elliott", gilbert_elliott::ABOUT),
+    ("gilbert-elliott-time", gilbert_elliott_time::ABOUT),
+    ("rate", rate::ABOUT),
+];
+
 /// One effect on packets. No I/O, no clock, no thread.
 ///
-/// `now` never goes backwards from call to call. A caller may be late: `handle_packet` first advances everything due by `now`, and occupancy is
-/// counted at the packet's arrival instant, so that lateness changes nothing but lateness.
+/// What comes out, and when, depends on the seed and on what was handed in, never on when or how often a caller polls: a late caller collects
+/// late, and that is all. The instants of `handle_packet` never go backwards, nor do those of `poll_packet`. A poll ahead of an arrival that is
+/// still to come is harmless to every stage that settles a packet's departure when it arrives (all but [`Medium`], whose arrivals [`Link`]
+/// moves up to the last poll); so read the clock, hand in every packet that arrived by then, and poll with that reading.
+///
+/// [`Link`]: crate::Link
 pub trait Impairment: Send {
-    /// Accept `packet`, which arrives at this stage at `now`.
+    /// The link's first packet arrives at `origin`: instants of a time-indexed model count from it. Called at most once, before any packet;
+    /// without it they count from instant 0.
+    fn start(&mut self, _origin: Instant) {}
+
+    /// Accept `packet`, which arrives at this stage at `now`. Whatever was due by `now` goes first, and occupancy is counted at `now`.
     fn handle_packet(&mut self, packet: Packet, now: Instant);
 
-    /// The next packet that has left by `now`, with the instant at which it left; in order of that instant.
+    /// The next packet that has left by `now`, with the instant at which it left; for each port in order of that instant.
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)>;
 
-    /// The next packet that was dropped by `now`.
+    /// The next packet found dropped so far, with the instant at which it was; stage by stage, not in order of that instant.
     fn poll_dropped(&mut self) -> Option<Dropped>;
 
-    /// The earliest instant at which `poll_packet` may return a packet.
+    /// The earliest instant at which `poll_packet` may return a packet or another packet be dropped.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Packets so far: received = delivered + dropped + held at every instant.
+    /// Packets so far.
     fn counters(&self) -> Counters;
 }
 

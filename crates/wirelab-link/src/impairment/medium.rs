@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::ops::Bound::{Excluded, Unbounded};
+
+use super::outlet::Outlet;
+use super::serialiser::Serialiser;
+use crate::queue::DropTail;
+use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
+
+/// A half-duplex serialiser that all ports share: one packet at a time, each port behind its own drop-tail queue, served in turn.
+///
+/// When a packet has been sent, the turn goes round robin to the next port (by number, after the last one served) whose queue holds a packet
+/// that arrived before that instant; so a port's backlog delays another port's packet by one packet only, as stations that contend for the air
+/// do. A packet that finds the medium free is sent at once. `queue_bytes` may wait at each port behind the packet being sent.
+#[derive(Debug)]
+pub struct Medium {
+    serialiser: Serialiser,
+    queue_bytes: u64,
+    queues: BTreeMap<PortId, DropTail<Packet>>,
+    /// The packet being sent, and when it will have been.
+    sending: Option<(Instant, Packet)>,
+    outlet: Outlet,
+}
+
+impl Medium {
+    /// `queue_bytes` may wait at each port; each packet counts with `overhead_bytes` on top of its IP bytes.
+    pub fn new(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
+        Self {
+            serialiser: Serialiser::new(rate_bps, overhead_bytes),
+            queue_bytes,
+            queues: BTreeMap::new(),
+            sending: None,
+            outlet: Outlet::default(),
+        }
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while let Some((sent, packet)) = self.sending.take_if(|(sent, _)| *sent <= now) {
+            if let Some(next) = self.next_after(packet.port) {
+                self.send(next, sent);
+            }
+            self.outlet.depart(packet, sent);
+        }
+    }
+
+    fn next_after(&mut self, last: PortId) -> Option<Packet> {
+        let later = self.queues.range((Excluded(last), Unbounded));
+        let port =
+            later.chain(self.queues.range(..=last)).find(|(_, queue)| !queue.is_empty()).map(|(port, _)| *port)?;
+        self.queues.get_mut(&port)?.pop()
+    }
+
+    fn send(&mut self, packet: Packet, now: Instant) {
+        let sent = self.serialiser.send(packet.size, now);
+        self.sending = Some((sent, packet));
+    }
+}
+
+impl Impairment for Medium {
+    fn handle_packet(&mut self, packet: Packet, now: Instant) {
+        self.advance(now);
+        self.outlet.receive();
+        if self.sending.is_none() {
+            self.send(packet, now);
+            return;
+        }
+        let queue = self.queues.entry(packet.port).or_insert(DropTail::new(self.queue_bytes));
+        if let Err(packet) = queue.push(self.serialiser.bytes(packet.size), packet) {
+            self.outlet.drop(packet, now, DropCause::QueueFull);
+        }
+    }
+
+    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
+        self.advance(now);
+        self.outlet.poll_packet(now)
+    }
+
+    fn poll_dropped(&mut self) -> Option<Dropped> {
+        self.outlet.poll_dropped()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.outlet.poll_timeout().or(self.sending.as_ref().map(|(sent, _)| *sent))
+    }
+
+    fn counters(&self) -> Counters {
+        let queued: usize = self.queues.values().map(DropTail::len).sum();
+        self.outlet.counters(queued + usize::from(self.sending.is_some()))
+    }
+}

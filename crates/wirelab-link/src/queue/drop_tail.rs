@@ -1,0 +1,75 @@
+use std::collections::VecDeque;
+
+/// A first-in first-out queue bounded in bytes: what does not fit behind the last is refused. It holds whatever a stage keeps of a packet.
+#[derive(Debug)]
+pub struct DropTail<T> {
+    limit_bytes: u64,
+    queued_bytes: u64,
+    items: VecDeque<(u64, T)>,
+}
+
+impl<T> DropTail<T> {
+    /// An empty queue for `limit_bytes`.
+    pub const fn new(limit_bytes: u64) -> Self {
+        Self { limit_bytes, queued_bytes: 0, items: VecDeque::new() }
+    }
+
+    /// Append an item of `bytes`, or give it back if there is no room for all of it.
+    pub fn push(&mut self, bytes: u64, item: T) -> Result<(), T> {
+        match self.queued_bytes.checked_add(bytes) {
+            Some(total) if total <= self.limit_bytes => {
+                self.queued_bytes = total;
+                self.items.push_back((bytes, item));
+                Ok(())
+            }
+            _ => Err(item),
+        }
+    }
+
+    /// Take the first item.
+    pub fn pop(&mut self) -> Option<T> {
+        let (bytes, item) = self.items.pop_front()?;
+        self.queued_bytes -= bytes;
+        Some(item)
+    }
+
+    /// Look at the first item.
+    pub fn front(&self) -> Option<&T> {
+        self.items.front().map(|(_, item)| item)
+    }
+
+    /// How many items wait.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// True if none waits.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_given_back_and_what_fits_exactly_is_kept() {
+        let mut queue = DropTail::new(100);
+        assert_eq!(queue.push(60, 'a'), Ok(()));
+        assert_eq!(queue.push(41, 'b'), Err('b'));
+        assert_eq!(queue.push(40, 'c'), Ok(()));
+        assert_eq!(queue.push(1, 'd'), Err('d'));
+        assert_eq!(queue.pop(), Some('a'));
+        assert_eq!(queue.push(60, 'e'), Ok(()));
+        assert_eq!((queue.front(), queue.len()), (Some(&'c'), 2));
+    }
+
+    #[test]
+    fn a_queue_without_room_refuses_everything_but_the_empty() {
+        let mut queue = DropTail::new(0);
+        assert_eq!(queue.push(1, 'a'), Err('a'));
+        assert_eq!(queue.push(u64::MAX, 'b'), Err('b'));
+        assert!(queue.is_empty());
+    }
+}
