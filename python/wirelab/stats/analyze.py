@@ -1,0 +1,154 @@
+"""The dataset to `estimates.json` (`docs/reference/files.md`), and the same as tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from wirelab.stats import compare, descriptive, published_rule
+from wirelab.stats.dataset import Dataset, Measured
+from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.link_report import lateness_by_lane, links
+from wirelab.stats.modes import modes
+
+Progress = Callable[[str], None]
+COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
+FEW_TRIALS = 5
+SCHEMA_VERSION = 1
+
+
+def analyze(campaign: Path, progress: Progress = lambda _: None) -> dict[str, Any]:
+    """Estimate everything and write `estimates.json`, `estimates.csv`, `estimates.parquet` and `exchanges.csv`."""
+    dataset = Dataset.read(campaign)
+    estimates = estimate(dataset, progress)
+    text = json.dumps(estimates, indent=1, ensure_ascii=False, allow_nan=False)
+    (campaign / "estimates.json").write_text(text + "\n", encoding="utf-8")
+    _write_tables(dataset, estimates)
+    return estimates
+
+
+def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
+    """The contents of `estimates.json`."""
+    metric = dataset.plan["experiment"]["metric"]
+    compared = list(dict.fromkeys([metric, *COMPARED]))
+    scenarios, sides = [], {}
+    for scenario in dataset.scenarios:
+        progress(scenario["name"])
+        measured = list(dataset.measured(scenario["key"]))
+        scenarios.append(_scenario(dataset, scenario, measured))
+        for one in measured:
+            if one.metric.name in compared:
+                rng = dataset.rng(scenario["key"], one.metric.name, "side")
+                sides[one.metric.name, scenario["key"]] = compare.Side.of(scenario["key"], one.sample, rng)
+    rows = links(dataset)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "level": LEVEL,
+        "metric": metric,
+        "seed": dataset.plan["seed"],
+        "scenarios": scenarios,
+        "comparisons": [c for name in compared for c in _comparisons(dataset, name, sides)],
+        "links": rows,
+        "link_lateness": lateness_by_lane(dataset),
+        "notes": list(_notes(dataset, scenarios, rows)),
+    }
+
+
+def _scenario(dataset: Dataset, scenario: dict[str, Any], measured: list[Measured]) -> dict[str, Any]:
+    kept = {name: scenario[name] for name in ("key", "name", "levels", "stack", "implementation")}
+    metrics = {one.metric.name: _metric(dataset, scenario["key"], one) for one in measured}
+    return {**kept, "denominators": dataset.denominators(scenario["key"]), "metrics": metrics}
+
+
+def _metric(dataset: Dataset, scenario: str, measured: Measured) -> dict[str, Any]:
+    sample, name = measured.sample, measured.metric.name
+    mean, sd = descriptive.mean_and_sd(sample, dataset.rng(scenario, name, "moments"))
+    quantiles = {str(q): descriptive.quantile(sample, q) for q in descriptive.QUANTILES}
+    is_time = measured.unit == "s"
+    rule = (
+        published_rule.apply(sample, measured.hit, dataset.rng(scenario, name, "published rule")) if is_time else None
+    )
+    return {
+        "unit": measured.unit,
+        "n": sample.n,
+        "mean": mean.as_dict(),
+        "sd": sd.as_dict(),
+        "median": descriptive.median(sample).as_dict(),
+        "quantiles": {q: value.as_dict() if value is not None else None for q, value in quantiles.items()},
+        "modes": [asdict(mode) for mode in modes(sample)] if is_time else [],
+        "published_rule": asdict(rule) if rule is not None else None,
+    }
+
+
+def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], compare.Side]) -> Iterator[dict[str, Any]]:
+    found = []
+    for a, b in compare.pairs(dataset.scenarios):
+        if (metric, a) in sides and (metric, b) in sides:
+            rng = dataset.rng(a, b, metric, "permutation")
+            found.append(compare.compare(metric, sides[metric, a], sides[metric, b], rng))
+    for comparison in compare.adjusted(found):
+        yield comparison.as_dict()
+
+
+def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[dict[str, Any]]) -> Iterator[str]:
+    import polars as pl
+
+    trials = [scenario["denominators"]["trials"] for scenario in scenarios]
+    if trials and min(trials) < FEW_TRIALS:
+        how = "one trial: intervals are those of its exchanges and know nothing of the spread between trials"
+        yield (
+            f"A scenario has only {how}."
+            if min(trials) == 1
+            else f"A scenario has only {min(trials)} trials: intervals over trials are wide, and p values cannot be small."
+        )
+    timed_out = [s for s in scenarios if s["denominators"]["timed-out"]]
+    if timed_out:
+        total = sum(s["denominators"]["timed-out"] for s in timed_out)
+        yield (
+            f"{total} exchanges timed out in {len(timed_out)} scenarios: quantiles count them as above the time-out, "
+            "means and standard deviations are over completed exchanges alone."
+        )
+    stack = {scenario["key"]: scenario["stack"] for scenario in scenarios}
+    for words, chosen in (
+        ("excluded", dataset.trials.filter(pl.col("excluded"))),
+        ("not done", dataset.trials.filter(~pl.col("excluded") & (pl.col("status") != "done"))),
+    ):
+        names = sorted(stack.get(key, key) for key in chosen["scenario"])
+        if names:
+            by_stack = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
+            yield f"Trials {words}, by stack: {by_stack}."
+    flagged = sum(row["flag"] != "publishable" for row in link_rows)
+    if flagged:
+        yield f"{flagged} of {len(link_rows)} link directions are not of publishable accuracy."
+
+
+def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:
+    import polars as pl
+
+    rows = list(_rows(estimates))
+    columns = ["scenario", "name", "stack", "metric", "unit", "statistic", *Estimate.__dataclass_fields__]
+    types = dict.fromkeys(("point", "low", "high", "level"), pl.Float64) | {"n": pl.Int64}
+    frame = pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in columns})
+    frame.write_csv(dataset.folder / "estimates.csv")
+    frame.write_parquet(dataset.folder / "estimates.parquet", compression="zstd")
+    dataset.exchanges.write_csv(dataset.folder / "exchanges.csv")
+
+
+def _rows(estimates: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for scenario in estimates["scenarios"]:
+        for metric, values in scenario["metrics"].items():
+            rule = values["published_rule"] or {}
+            statistics = {
+                **{name: values[name] for name in ("mean", "sd", "median")},
+                **{f"quantile {q}": value for q, value in values["quantiles"].items()},
+                **{f"published rule {name}": rule.get(name) for name in ("mean", "sd")},
+            }
+            for statistic, value in statistics.items():
+                if value is not None:
+                    yield {
+                        "scenario": scenario["key"], "name": scenario["name"], "stack": scenario["stack"],
+                        "metric": metric, "unit": values["unit"], "statistic": statistic, **value,
+                    }  # fmt: skip

@@ -1,0 +1,175 @@
+"""Hierarchical bootstrap: trials, then exchanges within them.
+
+Resampling exchanges inside every resampled trial would count their spread twice (Davison and Hinkley 1997, section
+3.8): it is already in the spread between trials. So a resampled trial has its exchanges resampled only with the
+probability that makes the variance of the mean unbiased, `S_b^2 / (T - 1)` with `S_b^2` the plug-in variance of T trial
+means. With one trial that probability is 1.
+
+Intervals are percentiles whose tails are those of Student's t with the trials' degrees of freedom (Hesterberg 2015,
+expanded percentile interval). Where a tail holds fewer than five resamples, or one trial is all there is, the
+bootstrap's standard error is used instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirelab.stats.estimate import Estimate, finite
+from wirelab.stats.sample import Floats
+
+RESAMPLES = 2000
+"""Resamples for an interval at 95 %."""
+
+WITHIN = 64
+"""Resamples of each trial's exchanges from which the second stage draws, for statistics that add up over trials."""
+
+LEAST_IN_TAIL = 5
+
+
+@dataclass(frozen=True)
+class Draws:
+    """A statistic's bootstrap distribution, with the degrees of freedom of its standard error."""
+
+    point: float
+    values: Floats
+    df: float
+    n: int
+
+    def interval(self, level: float) -> tuple[float | None, float | None]:
+        """Interval at `level`; None where the statistic is not finite."""
+        values = self.values
+        if not np.isfinite(self.point) or len(values) == 0 or np.isnan(values).any():
+            return None, None
+        if np.ptp(values) == 0:
+            return self.point, self.point
+        tail, reach = _tail(level, self.df)
+        if tail * len(values) >= LEAST_IN_TAIL:
+            ends = np.quantile(values, [tail, 1 - tail], method="inverted_cdf")
+            low, high = min(float(ends[0]), self.point), max(float(ends[1]), self.point)
+            return finite(low), finite(high)
+        if not np.isfinite(values).all():
+            return None, None
+        if self.point > 0 and (values > 0).all():
+            spread = reach * float(np.std(np.log(values)))
+            return finite(self.point * float(np.exp(-spread))), finite(self.point * float(np.exp(min(spread, 700))))
+        spread = reach * float(np.std(values))
+        return self.point - spread, self.point + spread
+
+    def estimate(self, level: float, method: str = "hierarchical bootstrap") -> Estimate:
+        low, high = self.interval(level)
+        if low is None and high is None:
+            method = "no interval: the statistic is not defined in every resample"
+        return Estimate(finite(self.point), low, high, level, self.n, method)
+
+    def over(self, other: Draws) -> Draws:
+        """The ratio of two independent statistics."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            point = float(np.float64(self.point) / np.float64(other.point))
+            values = self.values / other.values
+        return Draws(point, values, welch(self, other), self.n + other.n)
+
+    def minus(self, other: Draws) -> Draws:
+        """The difference of two independent statistics."""
+        return Draws(
+            self.point - other.point, self.values - other.values, welch(self, other, relative=False), self.n + other.n
+        )
+
+
+def welch(*draws: Draws, relative: bool = True) -> float:
+    """Welch-Satterthwaite degrees of freedom of a combination, from each part's (relative) bootstrap variance."""
+    numerator = denominator = 0.0
+    for draw in draws:
+        finite_values = draw.values[np.isfinite(draw.values)]
+        scale = draw.point if relative and draw.point else 1.0
+        variance = float(np.var(finite_values / scale)) if len(finite_values) else 0.0
+        numerator += variance
+        denominator += variance**2 / draw.df
+    return numerator**2 / denominator if denominator > 0 else max(draw.df for draw in draws)
+
+
+def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) -> tuple[Draws, Draws]:
+    """Mean and standard deviation (n - 1) of the exchanges, in the same resamples."""
+    sizes = np.array([len(trial) for trial in trials], dtype=np.float64)
+    pooled = np.concatenate(trials)
+    centre = float(np.mean(pooled))
+    sums = np.empty((len(trials), WITHIN + 1, 2))
+    for index, trial in enumerate(trials):
+        shifted = trial - centre
+        rows = shifted[rng.integers(0, len(trial), (WITHIN, len(trial)))]
+        sums[index, 0] = shifted.sum(), (shifted**2).sum()
+        sums[index, 1:, 0] = rows.sum(axis=1)
+        sums[index, 1:, 1] = (rows**2).sum(axis=1)
+    chosen, within = _stages(trials, resamples, rng)
+    variant = np.where(within, rng.integers(1, WITHIN + 1, chosen.shape), 0)
+    picked = sums[chosen, variant].sum(axis=1)
+    count = sizes[chosen].sum(axis=1)
+    mean = picked[:, 0] / count
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = np.maximum(picked[:, 1] / count - mean**2, 0) * count / (count - 1)
+    df = _df(trials)
+    sd = float(np.std(pooled, ddof=1)) if len(pooled) > 1 else float("nan")
+    if np.ptp(pooled) == 0:
+        sd, mean, variance = 0.0 if len(pooled) > 1 else float("nan"), np.zeros(resamples), np.zeros(resamples)
+    return Draws(centre, mean + centre, df, len(pooled)), Draws(sd, np.sqrt(variance), df, len(pooled))
+
+
+def medians(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) -> Draws:
+    """Median of the exchanges; values may be infinite (above the time-out)."""
+    pooled = np.concatenate(trials)
+    offsets = np.concatenate([[0], np.cumsum([len(trial) for trial in trials])])
+    sizes = np.diff(offsets)
+    chosen, within = _stages(trials, resamples, rng)
+    out = np.empty(resamples)
+    whole = [pooled[offsets[i] : offsets[i + 1]] for i in range(len(trials))]
+    for row in range(resamples):
+        parts = [whole[i] for i in chosen[row]]
+        for slot in np.flatnonzero(within[row]):
+            index = chosen[row, slot]
+            parts[slot] = whole[index][rng.integers(0, sizes[index], sizes[index])]
+        out[row] = median(np.concatenate(parts))
+    return Draws(median(pooled), out, _df(trials), len(pooled))
+
+
+def median(values: Floats) -> float:
+    """The median; infinite if a middle value is."""
+    middle = len(values) // 2
+    if len(values) % 2:
+        return float(np.partition(values, middle)[middle])
+    ordered = np.partition(values, [middle - 1, middle])
+    return float((ordered[middle - 1] + ordered[middle]) / 2)
+
+
+def _stages(
+    trials: Sequence[Floats], resamples: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Which trial fills each place of each resample, and whether its exchanges are resampled too."""
+    shape = (resamples, len(trials))
+    return rng.integers(0, len(trials), shape), rng.random(shape) < _within_probability(trials)
+
+
+def _within_probability(trials: Sequence[Floats]) -> float:
+    if len(trials) == 1:
+        return 1.0
+    finite_trials = [trial[np.isfinite(trial)] for trial in trials]
+    finite_trials = [trial for trial in finite_trials if len(trial)]
+    if len(finite_trials) < 2:
+        return 1.0
+    between = float(np.var([trial.mean() for trial in finite_trials]))
+    within = float(np.mean([trial.var() / len(trial) for trial in finite_trials]))
+    return min(1.0, between / (len(trials) - 1) / within) if within > 0 else 0.0
+
+
+def _df(trials: Sequence[Floats]) -> float:
+    return float(len(trials) - 1 if len(trials) > 1 else max(len(trials[0]) - 1, 1))
+
+
+def _tail(level: float, df: float) -> tuple[float, float]:
+    """The tail's share under the expanded percentile, and the reach in standard errors."""
+    from scipy.special import ndtr, stdtrit
+
+    reach = float(-stdtrit(df, (1 - level) / 2))
+    return float(ndtr(-reach)), reach

@@ -1,0 +1,88 @@
+"""Comparisons of scenarios that differ in stack or implementation alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from wirelab.stats import bootstrap, shift
+from wirelab.stats.bootstrap import Draws
+from wirelab.stats.descriptive import method_name
+from wirelab.stats.estimate import LEVEL, Comparison, Estimate
+from wirelab.stats.family import benjamini_hochberg
+from wirelab.stats.sample import Sample
+
+ERROR_RATE = 0.05
+
+
+@dataclass(frozen=True)
+class Side:
+    """A scenario's sample with the bootstrap distributions of its mean and median, drawn once for all its
+    comparisons.
+    """
+
+    key: str
+    sample: Sample
+    mean: Draws | None
+    median: Draws | None
+
+    @classmethod
+    def of(cls, key: str, sample: Sample, rng: np.random.Generator) -> Side:
+        completed, every = sample.completed(), sample.with_censored()
+        if sum(len(trial) for trial in completed) < 2:
+            return cls(key, sample, None, None)
+        mean, _ = bootstrap.moments(completed, bootstrap.RESAMPLES, rng)
+        return cls(key, sample, mean, bootstrap.medians(every, bootstrap.RESAMPLES, rng))
+
+
+def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: float = LEVEL) -> Comparison:
+    """`a` over, and minus, `b`; the p value is not yet adjusted."""
+    pair = shift.Pair(a.sample, b.sample)
+    p = shift.permutation_p(pair, rng)
+    return Comparison(
+        metric, a.key, b.key,
+        _ratio(a.mean, b.mean, a.sample, b.sample, level), _ratio(a.median, b.median, a.sample, b.sample, level),
+        shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, {},
+    )  # fmt: skip
+
+
+def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The comparisons of one metric as a family: the false discovery rate is controlled, since they explore."""
+    family = {
+        "name": f"all comparisons of {comparisons[0].metric}" if comparisons else "",
+        "size": len(comparisons),
+        "method": "Benjamini-Hochberg",
+        "error_rate": ERROR_RATE,
+    }
+    values = benjamini_hochberg([comparison.p for comparison in comparisons])
+    return [replace(c, p_adjusted=p, family=family) for c, p in zip(comparisons, values, strict=True)]
+
+
+def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """Keys of scenarios that differ in the stack or the implementation and in nothing else, in plan order."""
+    for a, b in combinations(scenarios, 2):
+        if _condition(a) == _condition(b):
+            yield a["key"], b["key"]
+
+
+def is_series_path(path: str) -> bool:
+    """A factor that varies the stack or the implementation."""
+    return path == "stack" or path.split(".", maxsplit=1)[0] in {"implementation", "implementations"}
+
+
+def _condition(scenario: Mapping[str, Any]) -> str:
+    levels = {path: level for path, level in scenario["levels"].items() if not is_series_path(path)}
+    kept = [scenario["link"], scenario["workload"], scenario.get("congestion_control"), levels]
+    return json.dumps(kept, sort_keys=True)
+
+
+def _ratio(a: Draws | None, b: Draws | None, left: Sample, right: Sample, level: float) -> Estimate:
+    if a is None or b is None:
+        return Estimate(None, None, None, level, left.n + right.n, "no ratio: fewer than two values on a side")
+    fewer = min((left, right), key=lambda sample: len(sample.completed()))
+    return a.over(b).estimate(level, method_name(fewer))

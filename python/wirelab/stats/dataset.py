@@ -1,0 +1,125 @@
+"""A campaign's tables, read once, as samples."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirelab.errors import RunError
+from wirelab.metrics import EXCHANGE_METRICS, Metric
+from wirelab.stats.sample import Sample
+
+if TYPE_CHECKING:
+    import polars as pl
+
+CENSORED = {"end-to-end-delay", "response-time"}
+"""Metrics of which a timed-out exchange tells that its value is above the time-out."""
+
+UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0)}
+"""Unit and factor from a column to an estimate; others keep theirs."""
+
+_HITS = ("retransmissions", "lost_packets", "client_retransmissions")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One metric in one scenario. `hit[i]` marks which of trial i's values a retransmission or loss touched; None if
+    that was not seen.
+    """
+
+    metric: Metric
+    unit: str
+    sample: Sample
+    hit: tuple[NDArray[np.bool_], ...] | None
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Plan and tables of a campaign."""
+
+    folder: Path
+    plan: dict[str, Any]
+    exchanges: pl.DataFrame
+    trials: pl.DataFrame
+
+    @classmethod
+    def read(cls, campaign: Path) -> Dataset:
+        """Raises `RunError` if the campaign has not been measured."""
+        import polars as pl
+
+        for name in ("plan.json", "exchanges.parquet", "trials.parquet"):
+            if not (campaign / name).exists():
+                hint = f"wirelab measure {campaign}" if name != "plan.json" else "name a campaign's folder"
+                raise RunError(f"{campaign} has no {name}", hint=hint)
+        plan = json.loads((campaign / "plan.json").read_text(encoding="utf-8"))
+        trials = pl.read_parquet(campaign / "trials.parquet")
+        exchanges = pl.read_parquet(campaign / "exchanges.parquet")
+        excluded = trials.filter(pl.col("excluded"))["trial"].implode()
+        return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
+
+    @property
+    def scenarios(self) -> list[dict[str, Any]]:
+        return list(self.plan["scenarios"])
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """A generator seeded by the campaign's seed and what it is for, so that another scenario or metric changes
+        nothing.
+        """
+        digest = hashlib.sha256("\0".join([str(self.plan["seed"]), *names]).encode()).digest()
+        return np.random.default_rng(int.from_bytes(digest[:16], "big"))
+
+    def denominators(self, scenario: str) -> dict[str, int]:
+        """How many exchanges ended how, in how many trials, without excluded ones."""
+        import polars as pl
+
+        rows = self.exchanges.filter(pl.col("scenario") == scenario)
+        trials = self.trials.filter(pl.col("scenario") == scenario)
+        counts = dict(rows.group_by("outcome").len().iter_rows())
+        outcomes = {name: int(counts.get(name, 0)) for name in ("completed", "failed", "timed-out", "unsupported")}
+        kept = int((~trials["excluded"]).sum())
+        return {"exchanges": len(rows), **outcomes, "trials": kept, "excluded_trials": len(trials) - kept}
+
+    def measured(self, scenario: str) -> Iterator[Measured]:
+        """Every exchange metric that has a value in this scenario."""
+        import polars as pl
+
+        rows = self.exchanges.filter(pl.col("scenario") == scenario).sort("replicate", "trial", "index")
+        if len(rows) == 0:
+            return
+        starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))
+        completed = (rows["outcome"] == "completed").to_numpy()
+        late = np.split((rows["outcome"] == "timed-out").to_numpy(), starts[1:])
+        touched = _touched(rows)
+        for metric in EXCHANGE_METRICS:
+            if metric.column not in rows.columns:
+                continue
+            unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
+            values = rows[metric.column].cast(pl.Float64).to_numpy() * factor
+            use = completed & np.isfinite(values)
+            if not use.any():
+                continue
+            masks = np.split(use, starts[1:])
+            parts = [part[mask] for part, mask in zip(np.split(values, starts[1:]), masks, strict=True)]
+            censored = tuple(int(part.sum()) if metric.name in CENSORED else 0 for part in late)
+            hit = None
+            if touched is not None:
+                hit = tuple(t[mask] for t, mask in zip(np.split(touched, starts[1:]), masks, strict=True))
+            yield Measured(metric, unit, Sample(tuple(parts), censored), hit)
+
+
+def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:
+    """Which exchanges had a packet retransmitted or lost; None if no column tells."""
+    import polars as pl
+
+    columns = [name for name in _HITS if name in rows.columns and rows[name].null_count() < len(rows)]
+    if not columns:
+        return None
+    hits = rows.select(pl.any_horizontal(pl.col(name).fill_null(0) > 0 for name in columns)).to_series()
+    return np.asarray(hits.to_numpy(), dtype=np.bool_)

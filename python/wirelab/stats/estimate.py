@@ -1,0 +1,58 @@
+"""The shapes that statistics come in: Estimate and Comparison."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+LEVEL = 0.95
+"""Confidence level of every interval unless the estimate says otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval.
+
+    `point` is None where the number lies among values that are only known to be above the time-out, or cannot be
+    formed. `low` and `high` are None where no interval can be given; `method` then says why.
+    """
+
+    point: float | None
+    low: float | None
+    high: float | None
+    level: float
+    n: int
+    method: str
+
+    def __post_init__(self) -> None:
+        for value in (self.point, self.low, self.high):
+            if value is not None and not math.isfinite(value):
+                raise ValueError(f"an estimate holds finite numbers or None, not {value}")
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Scenario `a` against scenario `b` in one metric; `p_adjusted` is filled in for the whole family at once."""
+
+    metric: str
+    a: str
+    b: str
+    ratio_of_means: Estimate
+    ratio_of_medians: Estimate
+    shift: Estimate
+    cliffs_delta: Estimate
+    p: float
+    p_adjusted: float
+    family: dict[str, Any]
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def finite(value: float) -> float | None:
+    """None for what is not a finite number."""
+    return float(value) if math.isfinite(value) else None

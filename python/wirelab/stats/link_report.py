@@ -1,0 +1,114 @@
+"""Each link and direction of a campaign: told, measured, graded; and the emulator's lateness by lane."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from wirelab.metrics.link import lateness_quantile
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link import Counts, Told, grade, measured_loss, told
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_SIDES = (("uplink", "up", 0), ("downlink", "down", 1))
+
+
+def links(dataset: Dataset) -> list[dict[str, Any]]:
+    """One row for each distinct link and direction, over the trials that count."""
+    import polars as pl
+
+    kept = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    distinct: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for scenario in dataset.scenarios:
+        distinct[json.dumps([scenario["link_name"], scenario["link"]], sort_keys=True)].append(scenario)
+    rows = []
+    for scenarios in distinct.values():
+        trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
+        link = scenarios[0]["link"]
+        up, down = told(link["uplink"], link.get("medium")), told(link["downlink"], link.get("medium"))
+        for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
+            histograms = list(_histograms(dataset, trials["trial"], index))
+            row = _row(what, up.delay_s + down.delay_s, trials, prefix, link[direction], histograms)
+            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
+    return rows
+
+
+def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
+    """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
+    rows = []
+    for (lane,), trials in sorted(dataset.trials.drop_nulls("lane").group_by("lane")):
+        histograms = [h for index in (0, 1) for h in _histograms(dataset, trials["trial"], index)]
+        if not histograms:
+            continue
+        packets = sum(sum(histogram["packets"]) for histogram in histograms)
+        quantiles = {name: _seconds(lateness_quantile(histograms, q)) for name, q in _QUANTILES.items()}
+        largest = max(histogram["max_ns"] for histogram in histograms) / 1e9
+        rows.append({"lane": lane, "packets": packets, **quantiles, "max_s": largest})
+    return rows
+
+
+_QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
+
+
+def _row(
+    what: Told,
+    round_trip_s: float,
+    trials: pl.DataFrame,
+    prefix: str,
+    chain: list[dict[str, Any]],
+    histograms: list[dict[str, Any]],
+) -> dict[str, Any]:
+    received = int(trials[f"{prefix}_received"].sum() or 0)
+    counts = list(_counts(trials, prefix, _loses_behind_its_queue(chain)))
+    p99 = _seconds(lateness_quantile(histograms, 0.99))
+    flag, why = grade(what, counts, p99, round_trip_s, list(_broken(trials)))
+    error = {
+        "p50": _seconds(lateness_quantile(histograms, 0.5)),
+        "p99": p99,
+        "max": max((histogram["max_ns"] for histogram in histograms), default=0) / 1e9 if histograms else None,
+    }
+    measured = {"delay_error_s": error, "loss": measured_loss(what, counts).as_dict(), "packets": received}
+    return {"told": what.as_dict(), "measured": measured, "flag": flag, "why": why}
+
+
+def _counts(trials: pl.DataFrame, prefix: str, behind_queue: bool) -> Iterator[Counts]:
+    for row in trials.iter_rows(named=True):
+        if row[f"{prefix}_received"] is not None:
+            queued = (row[f"{prefix}_queue_full"] or 0) if behind_queue else 0
+            yield Counts(row[f"{prefix}_received"] - queued, row[f"{prefix}_lost"] or 0)
+
+
+def _loses_behind_its_queue(chain: list[dict[str, Any]]) -> bool:
+    """Packets that the queue refused never reach a loss stage behind it."""
+    kinds = [stage["kind"] for stage in chain]
+    losses = [i for i, kind in enumerate(kinds) if kind == "loss" or kind.startswith("gilbert")]
+    return "rate" in kinds and bool(losses) and min(losses) > kinds.index("rate")
+
+
+def _broken(trials: pl.DataFrame) -> Iterator[str]:
+    for column, words in (
+        ("kernel_drops", "packets were dropped by the kernel"),
+        ("oversized", "frames were longer than the MTU"),
+        ("clock_step", "trials saw the clock step"),
+    ):
+        count = int(trials[column].cast(int).sum() or 0)
+        if count:
+            yield f"{count} {words}"
+
+
+def _histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
+    for trial in trials:
+        path = dataset.folder / "trials" / trial / "result.json"
+        if not path.exists():
+            continue
+        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
+        if index < len(directions):
+            yield directions[index]["lateness"]
+
+
+def _seconds(nanoseconds: int | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1e9

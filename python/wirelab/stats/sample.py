@@ -1,0 +1,66 @@
+"""Values of one metric in one scenario, trial by trial.
+
+Trials are the resampling unit: exchanges of one trial share a connection's history, a link seed and a moment of the
+machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """`trials[i]` holds trial i's completed values; `censored[i]` counts its values that are only known to be above
+    every time-out.
+    """
+
+    trials: tuple[Floats, ...]
+    censored: tuple[int, ...]
+
+    @classmethod
+    def of(cls, trials: Iterable[Iterable[float]], censored: Sequence[int] | None = None) -> Sample:
+        arrays = tuple(np.asarray(list(trial), dtype=np.float64) for trial in trials)
+        return cls(arrays, tuple(censored) if censored is not None else (0,) * len(arrays))
+
+    @cached_property
+    def values(self) -> Floats:
+        """Every completed value."""
+        return np.concatenate(self.trials) if self.trials else np.empty(0)
+
+    @cached_property
+    def ordered(self) -> Floats:
+        """Every value in order, the censored ones as infinity."""
+        return np.concatenate([np.sort(self.values), np.full(sum(self.censored), np.inf)])
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """Which trial each entry of `ordered` comes from."""
+        completed = np.repeat(np.arange(len(self.trials)), [len(trial) for trial in self.trials])
+        return np.concatenate(
+            [completed[np.argsort(self.values, kind="stable")], np.repeat(np.arange(len(self.trials)), self.censored)]
+        ).astype(np.int64)
+
+    @property
+    def n(self) -> int:
+        """Completed and censored values."""
+        return len(self.ordered)
+
+    def with_censored(self) -> tuple[Floats, ...]:
+        """Trials with their censored values as infinity, without trials that have no value."""
+        joined = (
+            np.concatenate([trial, np.full(count, np.inf)])
+            for trial, count in zip(self.trials, self.censored, strict=True)
+        )
+        return tuple(trial for trial in joined if len(trial))
+
+    def completed(self) -> tuple[Floats, ...]:
+        """Trials that completed anything."""
+        return tuple(trial for trial in self.trials if len(trial))
