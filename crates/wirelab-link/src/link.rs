@@ -41,7 +41,7 @@ impl Link {
         }
         if let Some(medium) = &mut self.medium {
             self.floors = self.floors.map(|floor| floor.max(now));
-            while let Some((instant, packet)) = take_first(&mut self.left) {
+            while let Some((instant, packet)) = take_first(&mut self.left, now) {
                 medium.handle_packet(packet, instant);
             }
         }
@@ -71,7 +71,7 @@ impl Impairment for Link {
         self.advance(now);
         let departure = match &mut self.medium {
             Some(medium) => medium.poll_packet(now),
-            None => take_first(&mut self.left),
+            None => take_first(&mut self.left, now),
         }?;
         self.delivered += 1;
         Some(departure)
@@ -98,10 +98,10 @@ impl Impairment for Link {
     }
 }
 
-/// Of the packets that have left the chains, the first; at the same instant the one that came to the link first, so that a caller who polls
-/// between two arrivals at one instant changes nothing.
-fn take_first(left: &mut [VecDeque<(Instant, Packet)>; 2]) -> Option<(Instant, Packet)> {
-    let waiting = left.iter_mut().filter(|left| !left.is_empty());
-    let first = waiting.min_by_key(|left| left.front().map(|(instant, packet)| (*instant, packet.sequence)))?;
-    first.pop_front()
+/// Of the packets that have left the chains by `now`, the first; at the same instant the one that came to the link first, so that a caller who
+/// polls between two arrivals at one instant changes nothing.
+fn take_first(left: &mut [VecDeque<(Instant, Packet)>; 2], now: Instant) -> Option<(Instant, Packet)> {
+    let key = |left: &VecDeque<(Instant, Packet)>| left.front().map(|(instant, packet)| (*instant, packet.sequence));
+    let due = left.iter_mut().filter(|left| key(left).is_some_and(|(instant, _)| instant <= now));
+    due.min_by_key(|left| key(left))?.pop_front()
 }
