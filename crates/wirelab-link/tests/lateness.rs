@@ -1,11 +1,14 @@
 //! Invariants of every impairment, chain and link: what comes out depends on what went in, never on when the caller came to look.
 
 mod common;
+#[path = "common/strategies.rs"]
+mod strategies;
 
 use std::time::Duration;
 
-use common::{Caller, Plan, Send, Stage, drive, lateness, plan, stage, train};
+use common::{Caller, Plan, Send, Stage, drive};
 use proptest::prelude::*;
+use strategies::{lateness, plan, stage, train};
 use wirelab_link::impairment::Medium;
 use wirelab_link::{Direction, DropCause, Impairment, Instant, Seed};
 
