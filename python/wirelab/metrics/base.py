@@ -15,8 +15,9 @@ ORIGIN = pl.coalesce("name_lookup_ns", "start_ns")
 class Metric:
     """A definition that yields a number with a unit.
 
-    `value` is computed over the columns of `Exchange`, of the exchange's trial and of its flow (`wirelab.metrics.dataset`); it is null where the
-    metric does not apply. `about` says what is measured and whose definition it is.
+    `value` is computed over the columns of `Exchange`, of the exchange's trial and of its flow
+    (`wirelab.metrics.dataset`); it is null where the metric does not apply. `about` says what is measured and whose
+    definition it is.
     """
 
     name: str

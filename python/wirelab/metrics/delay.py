@@ -6,7 +6,8 @@ import polars as pl
 
 from wirelab.metrics.base import ORIGIN, Metric, since, when_completed
 
-# curl's MAX_INITIAL_POST_SIZE (lib/http.c, 7.75 to 7.88): a longer HTTP/1.1 body is not sent along with the request's header.
+# curl's MAX_INITIAL_POST_SIZE (lib/http.c, 7.75 to 7.88): a longer HTTP/1.1 body is not sent along with the request's
+# header.
 CURL_INITIAL_POST_BYTES = 64 * 1024
 
 _HTTP1 = pl.col("stack").is_in(["http1", "https1"])
@@ -25,31 +26,31 @@ METRICS = (
     Metric(
         "end-to-end-delay",
         "ns",
-        "From the end of the name lookup (the start, where nothing was looked up) to the last byte of the final response. milosevic2021's "
-        "end-to-end delay: curl's time_total - time_namelookup.",
+        "From the end of the name lookup (the start, where nothing was looked up) to the last byte of the final "
+        "response. milosevic2021's end-to-end delay: curl's time_total - time_namelookup.",
         when_completed(since("end_ns", ORIGIN)),
     ),
     Metric(
         "response-time",
         "ns",
-        "From the end of the name lookup to the first byte of the final response. Means the same for every stack: a 1xx response and the "
-        "request's own bytes do not count.",
+        "From the end of the name lookup to the first byte of the final response. Means the same for every stack: a "
+        "1xx response and the request's own bytes do not count.",
         when_completed(since("first_final_byte_ns", ORIGIN)),
     ),
     Metric(
         "response-time-curl",
         "ns",
-        "curl's time_starttransfer - time_namelookup for curl 7.75 to 7.88 with --data-binary. Over HTTP/1.1 this is the first byte of any response "
-        "(the first byte of the body sent, if the body is longer than 64 KiB or waits for 100 Continue); over HTTP/2 and HTTP/3 an upload's "
-        "first body byte sent, so it says nothing about the server. A foreign curl's own printed value is used as it is. Null for stacks that "
-        "curl does not speak.",
+        "curl's time_starttransfer - time_namelookup for curl 7.75 to 7.88 with --data-binary. Over HTTP/1.1 this is "
+        "the first byte of any response (the first byte of the body sent, if the body is longer than 64 KiB or waits "
+        "for 100 Continue); over HTTP/2 and HTTP/3 an upload's first body byte sent, so it says nothing about the "
+        "server. A foreign curl's own printed value is used as it is. Null for stacks that curl does not speak.",
         when_completed(_CURL_START - ORIGIN),
     ),
     Metric(
         "start-delay",
         "ns",
-        "From the instant at which the arrival process wanted the exchange to its start. Large where an open loop finds every place taken "
-        "(coordinated omission is this left out).",
+        "From the instant at which the arrival process wanted the exchange to its start. Large where an open loop "
+        "finds every place taken (coordinated omission is this left out).",
         since("start_ns", pl.col("intended_start_ns")),
     ),
 )

@@ -13,8 +13,9 @@ DIRECTIONS = ("up", "down")
 COUNTS = ("received", "delivered", "lost", "queue_full", "held", "received_bytes")
 
 _LATENESS = (
-    "Lateness of a trial's packets, both directions: the instant at which a packet was handed to the receiver's interface minus the instant "
-    "at which its link said it leaves. This is the error of the emulated delay. {} of the histogram's bucket edges (steps of 19 %)."
+    "Lateness of a trial's packets, both directions: the instant at which a packet was handed to the receiver's "
+    "interface minus the instant at which its link said it leaves. This is the error of the emulated delay. {} of the "
+    "histogram's bucket edges (steps of 19 %)."
 )
 
 METRICS = (

@@ -20,21 +20,22 @@ METRICS = (
     Metric(
         "phase-connect",
         "ns",
-        "TCP's three-way handshake (RFC 9293, section 3.5) as the client sees it (curl's time_connect - time_namelookup). Null over QUIC, UDP "
-        "and kept connections.",
+        "TCP's three-way handshake (RFC 9293, section 3.5) as the client sees it (curl's time_connect - "
+        "time_namelookup). Null over QUIC, UDP and kept connections.",
         when_completed(since("tcp_connect_ns", _LOOKED_UP)),
     ),
     Metric(
         "phase-handshake",
         "ns",
-        "TLS or QUIC handshake until application data may be sent (curl's time_appconnect - time_connect). QUIC's contains its transport "
-        "handshake. Null without either.",
+        "TLS or QUIC handshake until application data may be sent (curl's time_appconnect - time_connect). QUIC's "
+        "contains its transport handshake. Null without either.",
         when_completed(since("handshake_ns", _CONNECTED)),
     ),
     Metric(
         "phase-wait",
         "ns",
-        "From the moment the request can be sent to the first byte of the final response: sending the request, the path and the server.",
+        "From the moment the request can be sent to the first byte of the final response: sending the request, the "
+        "path and the server.",
         when_completed(since("first_final_byte_ns", _PREPARED)),
     ),
     Metric(

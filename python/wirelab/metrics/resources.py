@@ -6,7 +6,7 @@ import polars as pl
 
 from wirelab.metrics.base import Metric
 
-_CPU = "User and system CPU time of the {} and its waited-for children over a trial, start and end of the process included."
+_CPU = "User and system CPU time of the {} and its waited-for children over a trial, start and end included."
 _MEMORY = "Peak resident memory of the {}'s largest process."
 
 METRICS = (

@@ -10,8 +10,8 @@ METRICS = (
     Metric(
         "retransmissions",
         "",
-        "TCP: segments of both directions that the link had seen before, from the packet log (a connection's share). QUIC: packets that the client "
-        "declared lost (RFC 9002), since a QUIC packet is never sent again as it was.",
+        "TCP: segments of both directions that the link had seen before, from the packet log (a connection's share). "
+        "QUIC: packets that the client declared lost (RFC 9002), since a QUIC packet is never sent again as it was.",
         pl.when(pl.col("flow_transport") == "tcp")
         .then(pl.col("flow_retransmissions") / pl.col("flow_exchanges"))
         .otherwise(pl.col("client_retransmissions").cast(pl.Float64)),

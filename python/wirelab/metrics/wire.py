@@ -1,7 +1,8 @@
 """What an exchange costs on the wire: IP bytes and packets that reached the link, so those lost on it count.
 
-The client's port leads from an exchange to its flow. Exchanges that share a connection share its cost equally, handshake included; a connection's
-end (FIN, CONNECTION_CLOSE) counts to its exchanges even after the last byte of the response.
+The client's port leads from an exchange to its flow. Exchanges that share a connection share its cost equally,
+handshake included; a connection's end (FIN, CONNECTION_CLOSE) counts to its exchanges even after the last byte of the
+response.
 """
 
 from __future__ import annotations

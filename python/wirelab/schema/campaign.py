@@ -63,7 +63,9 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
         except ValidationError as error:
             if number == len(lines):
                 break
-            raise RunError(f"{path}:{number}: not a journal entry", hint="start the campaign anew with --fresh") from error
+            raise RunError(
+                f"{path}:{number}: not a journal entry", hint="start the campaign anew with --fresh"
+            ) from error
         if not line.endswith(b"\n"):
             break
         entries.append(entry)

@@ -1,0 +1,224 @@
+"""A campaign's raw records as two tables, `exchanges.parquet` and `trials.parquet` (`docs/reference/files.md`).
+
+Exchanges of trials that are done count; those of trials that failed or were discarded stay in their folders and in the
+denominators.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from wirelab import agent
+from wirelab.errors import RunError
+from wirelab.metrics import EXCHANGE_METRICS, Metric
+from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
+from wirelab.schema import EXCHANGE_COLUMNS
+from wirelab.schema.campaign import (
+    JOURNAL,
+    PACKET_LOG,
+    PLAN,
+    RESULT,
+    TRIALS,
+    EntryStatus,
+    JournalEntry,
+    attempt_folder,
+    read_journal,
+)
+
+EXCHANGES = "exchanges.parquet"
+TRIAL_TABLE = "trials.parquet"
+
+TRIAL_KEYS = {"trial": pl.String, "scenario": pl.String, "block": pl.Int64, "replicate": pl.Int64, "lane": pl.Int64}
+_WORDS = {"outcome", "error"}
+_FLAGS = {"connection_reused", "resumed"}
+EXCHANGE_TYPES = {
+    name: pl.String if name in _WORDS else pl.Boolean if name in _FLAGS else pl.Int64 for name in EXCHANGE_COLUMNS
+}
+_OUTCOMES = ("completed", "failed", "timed-out", "unsupported")
+_LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
+_LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
+_WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
+_RESOURCES = ["client_cpu_ns", "server_cpu_ns", "client_peak_memory_bytes", "server_peak_memory_bytes"]
+TRIAL_TYPES = {
+    **TRIAL_KEYS,
+    "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
+    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
+    **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
+    **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
+}  # fmt: skip
+_FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
+    "log": pl.String, "transport": pl.String, "client_port": pl.Int64,
+    **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions"], pl.List(pl.Int64)),
+}  # fmt: skip
+_LOGS_AT_ONCE = 500
+
+
+class Dataset(NamedTuple):
+    """The two tables of a campaign."""
+
+    exchanges: pl.DataFrame
+    trials: pl.DataFrame
+
+
+def measure(campaign: Path) -> Dataset:
+    """Compute both tables from the raw records and write them into the campaign."""
+    dataset = build(campaign)
+    dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
+    dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
+    return dataset
+
+
+def build(campaign: Path) -> Dataset:
+    """Both tables, from `plan.json`, the journal and the trials' folders."""
+    plan = json.loads((campaign / PLAN).read_text(encoding="utf-8"))
+    entries, _ = read_journal(campaign / JOURNAL)
+    rows = [_trial_row(campaign, *attempt) for attempt in _attempts(plan, entries)]
+    if not rows:
+        raise RunError(f"{campaign}: no trial has finished", hint=f"run it: wirelab run {plan['experiment']['name']}")
+    trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
+    done = trials.filter(pl.col("status") == EntryStatus.DONE)
+    flows = _flows(campaign, done["trial"])
+    exchanges = _exchanges(campaign, done, plan["scenarios"], flows)
+    return Dataset(exchanges, _with_totals(trials, exchanges, flows))
+
+
+def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: Metric) -> list[list[float]]:
+    """A metric's values in each finished trial of a scenario while the campaign runs, in the metric's unit.
+
+    A timed-out exchange is infinite. Packet logs are left alone: a metric that comes from them has no values here.
+    """
+    entries, _ = read_journal(campaign / JOURNAL)
+    held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
+    trials = pl.DataFrame([_trial_row(campaign, entry, replicate) for entry, replicate in held], schema=TRIAL_TYPES)
+    exchanges = _exchanges(campaign, trials, plan["scenarios"], _flows(campaign, []))
+    value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
+    seen = exchanges.select("trial", value.alias("value")).drop_nulls()
+    return [part["value"].to_list() for part in seen.partition_by("trial", maintain_order=True)]
+
+
+def _attempts(plan: dict[str, Any], entries: Iterable[JournalEntry]) -> Iterable[tuple[JournalEntry, int]]:
+    """Finished trials of the plan, then discarded attempts, each with its replicate."""
+    planned = {trial["trial"]: trial for block in plan["blocks"] for trial in block["trials"]}
+    mine = [e for e in entries if e.trial in planned and planned[e.trial]["scenario"] == e.scenario]
+    last = {entry.trial: entry for entry in mine}
+    held = [last[trial] for trial in planned if trial in last and last[trial].status.final]
+    discarded = [entry for entry in mine if entry.status is EntryStatus.DISCARDED]
+    return [(entry, planned[entry.trial]["replicate"]) for entry in [*held, *discarded]]
+
+
+def _trial_row(campaign: Path, entry: JournalEntry, replicate: int) -> dict[str, Any]:
+    excluded = entry.status is EntryStatus.DISCARDED
+    kept = campaign / TRIALS / entry.trial
+    folder = attempt_folder(campaign, entry.trial, entry.attempt) if excluded else kept
+    row: dict[str, Any] = {
+        "trial": folder.name, "scenario": entry.scenario, "block": entry.block, "replicate": replicate,
+        "lane": entry.lane,
+        "status": entry.status.value, "error": None if excluded else entry.error,
+        "excluded": excluded, "exclusion": entry.error if excluded else None,
+    }  # fmt: skip
+    path = folder / RESULT
+    if path.exists():
+        result = json.loads(path.read_text(encoding="utf-8"))
+        row |= {"duration_ns": result["end_ns"] - result["start_ns"], **link_columns(result["link"])}
+        for endpoint in result["endpoints"]:
+            if endpoint["name"] in {"client", "server"}:
+                row[f"{endpoint['name']}_cpu_ns"] = endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]
+                row[f"{endpoint['name']}_peak_memory_bytes"] = endpoint["peak_memory_bytes"]
+    return {name: row.get(name) for name in TRIAL_TYPES}
+
+
+def _exchanges(
+    campaign: Path, trials: pl.DataFrame, scenarios: Sequence[dict[str, Any]], flows: pl.DataFrame
+) -> pl.DataFrame:
+    frames = [_read_exchanges(campaign / TRIALS / trial, trial) for trial in trials["trial"]]
+    empty = pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES})
+    context = pl.DataFrame(
+        [
+            (s["key"], s["stack"], s["workload"]["upload_bytes"], bool(s["settings"].get("expect-continue", False)))
+            for s in scenarios
+        ],
+        schema={"scenario": pl.String, "stack": pl.String, "upload_bytes": pl.Int64, "expect_continue": pl.Boolean},
+        orient="row",
+    )
+    return (
+        pl.concat([empty, *frames])
+        .join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
+        .join(context, on="scenario", how="left", maintain_order="left")
+        .join(flows, on=["trial", "local_port"], how="left", maintain_order="left")
+        .with_columns(flow_exchanges=pl.len().over("trial", "local_port"))
+        .select(*TRIAL_KEYS, *EXCHANGE_TYPES, *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS))
+    )
+
+
+def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
+    """A trial's exchanges as its client wrote them; none if it wrote no file."""
+    arrow, lines = folder / "client" / "exchanges.arrow", folder / "client" / "exchanges.jsonl"
+    if arrow.exists():
+        read = pl.read_ipc(arrow)
+    elif lines.exists() and lines.stat().st_size:
+        read = pl.read_ndjson(lines, schema_overrides=EXCHANGE_TYPES)
+    else:
+        read = pl.DataFrame(schema=EXCHANGE_TYPES)
+    absent = [pl.lit(None).alias(name) for name in EXCHANGE_TYPES if name not in read.columns]
+    return read.with_columns(absent).select(
+        pl.lit(trial).alias("trial"), *(pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items())
+    )
+
+
+def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
+    """What each client port of each trial carried."""
+    logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
+    paths = list(logs)
+    lines = [
+        agent.ask(agent.find_agent(), ["dissect", "--flows", *paths[first : first + _LOGS_AT_ONCE]])
+        for first in range(0, len(paths), _LOGS_AT_ONCE)
+    ]
+    read = [pl.read_ndjson(text.encode(), schema=_FLOW_TYPES) for text in lines if text]
+    flows = pl.concat([pl.DataFrame(schema=_FLOW_TYPES), *read])
+    up_and_down = [
+        pl.col(column).list.get(index).alias(f"flow_{direction}_{column}")
+        for column in ("bytes", "packets")
+        for index, direction in enumerate(DIRECTIONS)
+    ]
+    both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions")]
+    names = pl.DataFrame(
+        {"log": list(logs), "trial": list(logs.values())}, schema={"log": pl.String, "trial": pl.String}
+    )
+    return (
+        flows.join(names, on="log")
+        .select(
+            "trial",
+            pl.col("client_port").alias("local_port"),
+            pl.col("transport").alias("flow_transport"),
+            *up_and_down,
+            *both,
+        )
+        .group_by("trial", "local_port", maintain_order=True)
+        .agg(pl.col("flow_transport").first(), pl.exclude("trial", "local_port", "flow_transport").sum())
+    )
+
+
+def _with_totals(trials: pl.DataFrame, exchanges: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+    """Trials with their outcomes counted and the wire's totals, flows that no exchange claims included."""
+    counts = exchanges.group_by("trial").agg(
+        (pl.col("outcome") == outcome).sum().cast(pl.Int64).alias(outcome.replace("-", "_")) for outcome in _OUTCOMES
+    )
+    wire = flows.group_by("trial").agg(
+        pl.col(f"flow_{direction}_{unit}").sum().alias(f"wire_{direction}_{unit}")
+        for unit in ("bytes", "packets")
+        for direction in DIRECTIONS
+    )
+    filled = [column for column in counts.columns if column != "trial"]
+    return (
+        trials.drop(*filled, *_WIRE)
+        .join(counts, on="trial", how="left", maintain_order="left")
+        .join(wire, on="trial", how="left", maintain_order="left")
+        .with_columns(pl.col(filled).fill_null(0))
+        .select(list(TRIAL_TYPES))
+    )

@@ -1,0 +1,127 @@
+"""A campaign's folder: opened, checked against the plan, cleaned of what did not finish."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wirelab.errors import RunError
+from wirelab.plan import Plan, Trial
+from wirelab.runner.disk import no_space_means_full
+from wirelab.runner.facts import now
+from wirelab.runner.journal import Journal
+from wirelab.runner.lock import locked
+from wirelab.schema.campaign import JOURNAL, PLAN, TRIALS, EntryStatus, JournalEntry, attempt_folder
+
+
+@dataclass
+class Campaign:
+    """An open campaign; holds its lock."""
+
+    folder: Path
+    plan: Plan
+    agent_digest: str
+    journal: Journal
+
+    def trial_folder(self, trial: str) -> Path:
+        """Where a trial's records are."""
+        return self.folder / TRIALS / trial
+
+    def finished(self) -> dict[str, JournalEntry]:
+        """The plan's trials that need no run, with the entry that holds."""
+        last = {entry.trial: entry for entry in self.journal.entries}
+        return {
+            trial.trial: last[trial.trial]
+            for block in self.plan.blocks
+            for trial in block.trials
+            if trial.trial in last and self._holds(last[trial.trial], trial)
+        }
+
+    def attempt(self, trial: Trial) -> int:
+        """Number of the attempt that comes next, from 1."""
+        ended = (e for e in self.journal.entries if e.trial == trial.trial and e.scenario == trial.scenario)
+        return 1 + sum(entry.status is not EntryStatus.CANCELLED for entry in ended)
+
+    def discard(self, entries: list[JournalEntry], why: str) -> None:
+        """Declare finished attempts discarded and set their records aside."""
+        again = [
+            e.model_copy(update={"status": EntryStatus.DISCARDED, "error": why, "written": now()}) for e in entries
+        ]
+        self.journal.append(*again)
+        for entry in again:
+            folder = self.trial_folder(entry.trial)
+            if folder.exists():
+                folder.rename(attempt_folder(self.folder, entry.trial, entry.attempt))
+
+    def _holds(self, entry: JournalEntry, trial: Trial) -> bool:
+        return entry.status.final and entry.scenario == trial.scenario and entry.agent == self.agent_digest
+
+
+@contextmanager
+def open_campaign(
+    folder: Path, plan: Plan, agent_digest: str, *, fresh: bool, retry_failed: bool
+) -> Iterator[Campaign]:
+    """Open or begin a campaign. Finished trials of unchanged scenarios stay; a folder of something else is refused."""
+    if fresh:
+        _set_aside(folder)
+    with no_space_means_full(folder.parent if not folder.exists() else folder):
+        (folder / TRIALS).mkdir(parents=True, exist_ok=True)
+        with locked(folder):
+            _check_same(folder, plan)
+            with Journal(folder / JOURNAL) as journal:
+                _check_agent(folder, journal, agent_digest)
+                campaign = Campaign(folder, plan, agent_digest, journal)
+                (folder / PLAN).write_text(json.dumps(plan.to_json(), indent=1) + "\n", encoding="utf-8")
+                if retry_failed:
+                    failed = [e for e in campaign.finished().values() if e.status is EntryStatus.FAILED]
+                    campaign.discard(failed, "failed, run again on request")
+                _remove_unfinished(campaign)
+                yield campaign
+
+
+def _set_aside(folder: Path) -> None:
+    if not folder.exists():
+        return
+    with locked(folder):
+        number = 1
+        while (aside := folder.with_name(f"{folder.name}.old-{number}")).exists():
+            number += 1
+        folder.rename(aside)
+
+
+def _check_same(folder: Path, plan: Plan) -> None:
+    path = folder / PLAN
+    if not path.exists():
+        strangers = [entry.name for entry in folder.iterdir() if entry.name not in {"lock", TRIALS}]
+        if strangers:
+            raise RunError(f"{folder} holds {strangers[0]} and is no campaign", hint="name another folder with --out")
+        return
+    old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if old["experiment"]["name"] != plan.experiment.name:
+        what = f"{folder} is a campaign of '{old['experiment']['name']}', not of '{plan.experiment.name}'"
+    elif old["seed"] != plan.seed:
+        what = f"{folder} is a campaign with seed {old['seed']}, not {plan.seed}"
+    else:
+        return
+    raise RunError(what, hint="name another folder with --out, or set the old one aside with --fresh")
+
+
+def _check_agent(folder: Path, journal: Journal, digest: str) -> None:
+    if any(entry.agent != digest for entry in journal.entries):
+        raise RunError(
+            f"{folder} was measured with another build of wirelab-agent",
+            hint="name another folder with --out, or set the old one aside with --fresh",
+        )
+
+
+def _remove_unfinished(campaign: Campaign) -> None:
+    last = {entry.trial: entry for entry in campaign.journal.entries}
+    for folder in (campaign.folder / TRIALS).iterdir():
+        known = "." in folder.name or (folder.name in last and last[folder.name].status.final)
+        if not known:
+            shutil.rmtree(folder)

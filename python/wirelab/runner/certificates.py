@@ -1,0 +1,25 @@
+"""The campaign's own certificates, made once for each key type and never trusted by anything else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from wirelab import agent as agents
+from wirelab.runner.endpoints import SERVER_NAME
+from wirelab.schema import Certificates
+
+FOLDER = "certificates"
+
+
+def make_certificates(campaign: Path, kinds: Iterable[str], agent: Path) -> dict[str, Certificates]:
+    """PEM files by key type; those of an earlier run of the campaign are used again."""
+    made = {}
+    for kind in sorted(set(kinds)):
+        folder = campaign / FOLDER / kind
+        files = Certificates(authority=folder / "authority.pem", chain=folder / "chain.pem", key=folder / "key.pem")
+        if not all(path.exists() for _, path in files):
+            folder.mkdir(parents=True, exist_ok=True)
+            agents.ask(agent, ["certificates", "--key", kind, "--name", SERVER_NAME, "--out", str(folder)])
+        made[kind] = files
+    return made

@@ -1,0 +1,220 @@
+"""A trial as the host is asked for it: its folder, parameter files, and the processes of its endpoints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wirelab.plan import Scenario, Trial
+from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.schema import (
+    Certificates,
+    EndpointParameters,
+    EndpointProcess,
+    EventReady,
+    Fixed,
+    Poisson,
+    ReadyCondition,
+    Role,
+    ServerAddress,
+    TcpConnectReady,
+    TrialRequest,
+    UdpBoundReady,
+    WorkloadSpec,
+    registered,
+)
+from wirelab.schema.campaign import PACKET_LOG, REQUEST, EntryStatus
+from wirelab.schema.endpoint import SettingValue
+
+SERVER_NAME = "server.test"
+READY_TIMEOUT_NS = 20 * 10**9
+TRIAL_GRACE_NS = 30 * 10**9
+HEADER_BYTES = 64
+"""IPv6 header, TCP header and 4 bytes: enough for ports, flags, sequence numbers and a QUIC packet's type."""
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """Why a scenario cannot run here at all."""
+
+    status: EntryStatus
+    error: str
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """What is the same for every trial of a campaign."""
+
+    agent: Path
+    implementations: Mapping[str, Implementation]
+    certificates: Mapping[str, Certificates]
+    address: str
+
+    def barrier(self, scenario: Scenario) -> Barrier | None:
+        """Missing programs are failures with a cure; what a program does not do is unsupported."""
+        for role in Role:
+            name = getattr(scenario.implementation, role.value)
+            if name == BUILTIN:
+                continue
+            if (program := self.implementations.get(name)) is None:
+                return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
+            if (entry := program.role(role)) is None:
+                return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
+            refusal = entry.refusal(scenario.stack, scenario.settings, scenario.workload.connection.policy)
+            if refusal is not None:
+                return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
+            if find_program(program.program) is None:
+                return Barrier(EntryStatus.FAILED, f"{program.program} is not installed; {program.install}")
+        return None
+
+    def request(self, scenario: Scenario, trial: Trial, lane: int, folder: Path) -> TrialRequest:
+        """Make the trial's folder with its parameter files, and the request that runs it."""
+        for role in Role:
+            (folder / role.value).mkdir(parents=True)
+        request = TrialRequest(
+            trial=trial.trial,
+            lane=lane,
+            link=scenario.link,
+            link_seed=trial.link_seed,
+            packet_log=folder / PACKET_LOG,
+            header_bytes=HEADER_BYTES,
+            congestion_control=scenario.congestion_control,
+            endpoints=(self._server(scenario, trial, folder), self._client(scenario, trial, folder)),
+            timeout_ns=trial_timeout_ns(scenario.workload),
+        )
+        (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
+        return request
+
+    def _server(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
+        directory = folder / "server"
+        parameters = self._parameters(scenario, trial, Role.SERVER, directory)
+        name = scenario.implementation.server
+        if name == BUILTIN:
+            command = self._endpoint_command(directory)
+            return _process(Role.SERVER, directory, command, EventReady(timeout_ns=READY_TIMEOUT_NS))
+        entry = self.implementations[name].roles.server
+        assert isinstance(entry, ServerEntry), "the barrier lets no other through"
+        facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
+        for file in entry.files:
+            path, text = entry.fill([file.path, file.text], placeholders, facts)
+            _write(directory / path, text.encode())
+        if entry.payload is not None:
+            [path] = entry.fill([entry.payload], placeholders, facts)
+            _write(directory / path, bytes(scenario.workload.download_bytes))
+        command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts)
+        environment = dict(
+            zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
+        )
+        return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
+
+    def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
+        directory = folder / "client"
+        self._parameters(scenario, trial, Role.CLIENT, directory)
+        name = scenario.implementation.client
+        command = self._endpoint_command(directory)
+        if name == BUILTIN:
+            return _process(Role.CLIENT, directory, command)
+        entry = self.implementations[name].roles.client
+        assert isinstance(entry, ClientEntry), "the barrier lets no other through"
+        facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
+        template = entry.fill([*entry.per_exchange, *entry.added(facts)], placeholders, facts)
+        path = directory / "per-exchange.json"
+        content = {"command": _found(template), "timed_out_exit_codes": entry.timed_out_exit_codes}
+        path.write_text(json.dumps(content), encoding="utf-8")
+        environment = dict(
+            zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
+        )
+        return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
+
+    def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
+        stack = registered().stack(scenario.stack)
+        assert stack is not None, "the plan holds registered stacks only"
+        parameters = EndpointParameters(
+            stack=scenario.stack,
+            role=role,
+            server=ServerAddress(address=self.address, port=stack.default_port, name=SERVER_NAME),
+            settings=dict(scenario.settings),
+            workload=scenario.workload,
+            certificates=self.certificates.get(certificate_kind(scenario.settings)) if stack.secure else None,
+            output=directory,
+            seed=trial.endpoint_seed,
+        )
+        (directory / "parameters.json").write_text(parameters.model_dump_json(indent=1), encoding="utf-8")
+        return parameters
+
+    def _endpoint_command(self, directory: Path) -> list[str]:
+        return [str(self.agent), "endpoint", str(directory / "parameters.json")]
+
+    def _placeholders(self, scenario: Scenario, directory: Path) -> dict[str, str]:
+        stack = registered().stack(scenario.stack)
+        assert stack is not None
+        certificates = self.certificates.get(certificate_kind(scenario.settings))
+        files = {role: str(path) for role, path in certificates} if certificates else {}
+        return {
+            "address": self.address,
+            "port": str(stack.default_port),
+            "name": SERVER_NAME,
+            "directory": str(directory),
+            "upload_bytes": str(scenario.workload.upload_bytes),
+            "download_bytes": str(scenario.workload.download_bytes),
+            **files,
+        }
+
+
+def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
+    """Key type of the server's certificate that a scenario asks for."""
+    return str(settings.get("certificate-key", "ecdsa-p256"))
+
+
+def trial_timeout_ns(workload: WorkloadSpec) -> int:
+    """Longer than the exchanges can take if each is given up, so that only a hung endpoint reaches it."""
+    rounds = -(-workload.exchanges // max(workload.concurrency, 1))
+    arrivals = (
+        workload.exchanges / workload.arrival.rate_hz * 1e9 if isinstance(workload.arrival, Fixed | Poisson) else 0.0
+    )
+    return rounds * workload.timeout_ns + 2 * round(arrivals) + TRIAL_GRACE_NS
+
+
+def _process(
+    role: Role,
+    directory: Path,
+    command: list[str],
+    ready: ReadyCondition | None = None,
+    environment: dict[str, str] | None = None,
+) -> EndpointProcess:
+    return EndpointProcess(
+        name=role.value,
+        host=role.value,
+        command=tuple(command),
+        environment=environment or {},
+        directory=directory,
+        stdout=directory / "stdout.txt",
+        stderr=directory / "stderr.txt",
+        ready=ready,
+        ends_trial=role is Role.CLIENT,
+    )
+
+
+def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
+    match entry.ready:
+        case "tcp-connect":
+            return TcpConnectReady(port=port, timeout_ns=READY_TIMEOUT_NS)
+        case "udp-bound":
+            return UdpBoundReady(port=port, timeout_ns=READY_TIMEOUT_NS)
+        case "event":
+            return EventReady(timeout_ns=READY_TIMEOUT_NS)
+
+
+def _facts(scenario: Scenario) -> dict[str, SettingValue]:
+    return {**scenario.settings, "stack": scenario.stack, "upload": scenario.workload.upload_bytes > 0}
+
+
+def _found(command: list[str]) -> list[str]:
+    return [find_program(command[0]) or command[0], *command[1:]]
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)

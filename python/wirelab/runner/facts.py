@@ -1,0 +1,80 @@
+"""What ran a campaign: versions, machine, kernel settings (`campaign.json`)."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import json
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import wirelab
+from wirelab import agent as agents
+from wirelab.runner.implementations import Implementation
+from wirelab.schema import SCHEMA_VERSION, HostFacts
+from wirelab.schema.campaign import FACTS
+
+LIBRARIES = ("numpy", "polars", "scipy", "pydantic")
+
+
+def now() -> str:
+    """The time of day, RFC 3339."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def collect(
+    agent: Path, host: HostFacts, implementations: Mapping[str, Implementation], command: Sequence[str]
+) -> dict[str, Any]:
+    """Everything that a reader needs to run the campaign again elsewhere, without who ran it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "wirelab": wirelab.__version__,
+        "agent": {"version": agents.ask(agent, ["--version"]).strip(), "sha256": agents.digest(agent)},
+        "python": platform.python_version(),
+        "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
+        "uv_lock_sha256": _lock_digest(),
+        "os": _os_name(),
+        "host": host.model_dump(mode="json"),
+        "implementations": {
+            name: {"title": program.title, "homepage": program.homepage, "version": program.version()}
+            for name, program in implementations.items()
+        },
+        "command": [_without_home(word) for word in command],
+    }
+
+
+def write(campaign: Path, facts: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]) -> None:
+    """Replace `campaign.json` in one step."""
+    path = campaign / FACTS
+    fresh = path.with_suffix(".new")
+    fresh.write_text(json.dumps({**facts, "runs": list(runs)}, indent=1) + "\n", encoding="utf-8")
+    fresh.replace(path)
+
+
+def read_runs(campaign: Path) -> list[dict[str, Any]]:
+    """What earlier commands did to this campaign."""
+    path = campaign / FACTS
+    if not path.exists():
+        return []
+    runs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")).get("runs", [])
+    return runs
+
+
+def _lock_digest() -> str | None:
+    path = Path(wirelab.__file__).resolve().parents[2] / "uv.lock"
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def _os_name() -> str:
+    try:
+        return platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        return platform.system()
+
+
+def _without_home(word: str) -> str:
+    home = f"{Path.home()}/"
+    return f"~/{word.removeprefix(home)}" if word.startswith(home) and home != "//" else word

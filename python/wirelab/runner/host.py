@@ -1,0 +1,165 @@
+"""The supervisor of a campaign's namespaces, as the runner sees it."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import subprocess
+import threading
+from pathlib import Path
+from typing import Protocol
+
+from wirelab.errors import RunError
+from wirelab.schema import (
+    Cancel,
+    HostError,
+    HostFacts,
+    OpenLanes,
+    OpenRequest,
+    RunTrial,
+    TrialDone,
+    TrialRequest,
+    TrialResult,
+    parse_reply,
+)
+from wirelab.schema.host import Cancelled, Opened
+
+_OPEN_TIMEOUT_S = 60.0
+_CLOSE_TIMEOUT_S = 10.0
+
+
+class HostGoneError(RunError):
+    """The host ended while it was needed."""
+
+
+class RefusedError(Exception):
+    """The host could not carry out a trial; nothing of it is left."""
+
+    def __init__(self, trial: str, message: str) -> None:
+        super().__init__(message)
+        self.trial = trial
+        self.message = message
+
+
+class Host(Protocol):
+    """Runs trials side by side, one in each lane. Whoever holds it closes it."""
+
+    def open(self, lanes: OpenLanes) -> HostFacts:
+        """Make the lanes; once, first."""
+
+    def start(self, request: TrialRequest) -> None:
+        """Begin a trial in a free lane; `wait` returns how it went."""
+
+    def cancel(self, trial: str) -> None:
+        """End a trial now; `wait` returns it as cancelled."""
+
+    def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:
+        """The next trial that is over; none within the time-out."""
+
+    def close(self) -> None:
+        """End everything that still runs and remove the lanes."""
+
+
+class AgentHost:
+    """`wirelab-agent host` as a process.
+
+    Its stdin is its life line: whatever ends this process ends it and everything in it.
+    """
+
+    def __init__(self, agent: Path, log: Path) -> None:
+        self._log = log
+        with log.open("ab") as stderr:
+            # A group of its own: Ctrl-C reaches the runner alone, which then ends trials in order.
+            self._process = subprocess.Popen(
+                [str(agent), "host"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, process_group=0
+            )
+        self._replies: queue.Queue[Opened | TrialDone | Cancelled | HostError | None] = queue.Queue()
+        self._running: dict[int, str] = {}
+        self._last_id = 0
+        threading.Thread(target=self._read, name="host-replies", daemon=True).start()
+
+    def open(self, lanes: OpenLanes) -> HostFacts:
+        """Make the lanes."""
+        self._send(OpenRequest(id=self._next_id(), **lanes.model_dump()))
+        match self._reply(_OPEN_TIMEOUT_S):
+            case Opened() as facts:
+                return HostFacts.model_validate(facts.model_dump())
+            case HostError(message=message, hint=hint):
+                raise RunError(message, hint=hint or "wirelab doctor")
+            case _:
+                raise RunError(f"the host made no lanes within {_OPEN_TIMEOUT_S:.0f} s", hint="wirelab doctor")
+
+    def start(self, request: TrialRequest) -> None:
+        """Begin a trial."""
+        identity = self._next_id()
+        self._running[identity] = request.trial
+        self._send(RunTrial(id=identity, **request.model_dump()))
+
+    def cancel(self, trial: str) -> None:
+        """End a trial now."""
+        self._send(Cancel(id=self._next_id(), trial=trial))
+
+    def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:
+        """The next trial that is over."""
+        match self._reply(timeout_s):
+            case TrialDone(id=identity) as done:
+                self._running.pop(identity, None)
+                return TrialResult.model_validate(done.model_dump())
+            case HostError(id=identity, message=message) if identity in self._running:
+                return RefusedError(self._running.pop(identity), message)
+            case _:
+                return None
+
+    def close(self) -> None:
+        """End the host: its stdin closes, everything inside it dies."""
+        if self._process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+        try:
+            self._process.wait(_CLOSE_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _reply(self, timeout_s: float) -> Opened | TrialDone | Cancelled | HostError | None:
+        try:
+            reply = self._replies.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+        if reply is None:
+            self._replies.put(None)
+            raise self._gone()
+        return reply
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as replies:
+            for line in replies:
+                try:
+                    self._replies.put(parse_reply(line))
+                except ValueError:
+                    break
+        self._replies.put(None)
+
+    def _send(self, request: OpenRequest | RunTrial | Cancel) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(request.model_dump_json(exclude_none=True).encode() + b"\n")
+            self._process.stdin.flush()
+        except (BrokenPipeError, ValueError) as error:
+            raise self._gone() from error
+
+    def _next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def _gone(self) -> HostGoneError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(1.0)
+        words = self._log.read_text(errors="replace").strip().splitlines()[-3:]
+        said = f": {' | '.join(words)}" if words else ""
+        code = self._process.returncode
+        return HostGoneError(
+            f"wirelab-agent host ended with {code}{said}",
+            hint="finished trials are kept: the same command goes on where this one stopped",
+        )

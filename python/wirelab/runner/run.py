@@ -1,0 +1,233 @@
+"""Runs a plan: hands trials to the host, judges what comes back, and journals it.
+
+The one place where a campaign changes.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wirelab.errors import RunError
+from wirelab.plan import Scenario
+from wirelab.runner.campaign import Campaign
+from wirelab.runner.disk import no_space_means_full, require_space
+from wirelab.runner.endpoints import Endpoints
+from wirelab.runner.facts import now
+from wirelab.runner.host import Host, RefusedError
+from wirelab.runner.lateness import lateness, tolerance_ns
+from wirelab.runner.progress import Observer, Progress, Summary
+from wirelab.runner.schedule import Assignment, Fate, Schedule, Verdict
+from wirelab.schema import LinkReport, TrialResult, TrialStatus
+from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
+
+MAX_TRIAL_ATTEMPTS = 3
+_POLL_S = 1.0
+_CANCEL_S = 5.0
+
+
+class InterruptedError(RunError):
+    """The user, or the system, ended the run."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True)
+class _Running:
+    assignment: Assignment
+    attempt: int
+
+
+class Runner:
+    """One run of a campaign."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        host: Host,
+        endpoints: Endpoints,
+        observer: Observer,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._campaign = campaign
+        self._host = host
+        self._endpoints = endpoints
+        self._observer = observer
+        self._clock = clock
+        self._began = clock()
+        self._scenarios = {scenario.key: scenario for scenario in campaign.plan.scenarios}
+        self._running: dict[str, _Running] = {}
+        self._attempts: Counter[str] = Counter()
+        self._barriers = {key: endpoints.barrier(scenario) for key, scenario in self._scenarios.items()}
+        earlier = campaign.finished()
+        self.finished = frozenset(earlier)
+        """Trials that an earlier run finished."""
+        self._reused = len(earlier)
+        self._status = {trial: entry.status for trial, entry in earlier.items()}
+        self._discarded = self._flagged = self._run = 0
+        self._told: set[str] = set()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Since this run began."""
+        return self._clock() - self._began
+
+    def run(self, schedule: Schedule) -> Summary:
+        """Run to the end of the schedule; whatever is raised, what has finished is kept."""
+        self._schedule = schedule
+        try:
+            with no_space_means_full(self._campaign.folder):
+                while self._start_all():
+                    self._take(self._host.wait(_POLL_S))
+                    self._observer.update(self._progress())
+        except KeyboardInterrupt:
+            self._cancel()
+            raise self._interrupted() from None
+        progress = self._progress()
+        self._observer.update(progress)
+        return Summary(
+            total=progress.total, run=self._run, reused=self._reused, failed=progress.failed, discarded=self._discarded,
+            flagged_blocks=self._flagged, lanes=schedule.lanes, elapsed_s=progress.elapsed_s,
+        )  # fmt: skip
+
+    def _start_all(self) -> bool:
+        """Fill the free lanes; false when all is over."""
+        while (assignment := self._schedule.next()) is not None:
+            self._start(assignment)
+        return not self._schedule.idle
+
+    def _start(self, assignment: Assignment) -> None:
+        trial = assignment.trial
+        scenario = self._scenarios[trial.scenario]
+        running = _Running(assignment, self._campaign.attempt(trial))
+        barrier = self._barriers[scenario.key]
+        if barrier is not None:
+            self._record(running, barrier.status, barrier.error)
+            self._judged(self._schedule.over(assignment, None))
+            return
+        require_space(self._campaign.folder)
+        folder = self._campaign.trial_folder(trial.trial)
+        if folder.exists():
+            shutil.rmtree(folder)
+        request = self._endpoints.request(scenario, trial, assignment.lane, folder)
+        self._host.start(request)
+        self._running[trial.trial] = running
+
+    def _take(self, over: TrialResult | RefusedError | None) -> None:
+        if over is None:
+            return
+        running = self._running.pop(over.trial)
+        assignment = running.assignment
+        scenario = self._scenarios[assignment.trial.scenario]
+        if isinstance(over, RefusedError):
+            self._record(running, EntryStatus.FAILED, over.message)
+            self._judged(self._schedule.over(assignment, None))
+            return
+        path = self._campaign.trial_folder(over.trial) / RESULT
+        path.write_text(over.model_dump_json(), encoding="utf-8")
+        why = invalid(over.link)
+        self._attempts[over.trial] += why is not None
+        if why is not None and self._attempts[over.trial] < MAX_TRIAL_ATTEMPTS:
+            self._campaign.discard([self._entry(running, EntryStatus.DISCARDED, why)], why)
+            self._discarded += 1
+            self._schedule.again(assignment)
+            return
+        status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
+        if status is EntryStatus.FAILED:
+            # A client that could not write its exchanges fails: the disk is to blame, not its stack.
+            require_space(self._campaign.folder)
+        self._record(running, status, error)
+        self._judged(self._schedule.over(assignment, lateness(over.link, scenario.link)))
+
+    def _record(self, running: _Running, status: EntryStatus, error: str | None) -> None:
+        entry = self._entry(running, status, error)
+        self._campaign.journal.append(entry)
+        self._status[entry.trial] = status
+        self._run += 1
+        if status is not EntryStatus.DONE and entry.scenario not in self._told:
+            self._told.add(entry.scenario)
+            self._observer.say(f"{self._scenarios[entry.scenario].name}: {status}: {error or 'no reason given'}")
+
+    def _judged(self, verdict: Verdict | None) -> None:
+        """Act on a block's end."""
+        if verdict is None or verdict.fate is Fate.KEPT:
+            return
+        names = {trial.trial for trial in verdict.trials}
+        entries = [entry for entry in self._campaign.finished().values() if entry.trial in names]
+        why = _late_words(verdict, [self._scenarios[trial.scenario] for trial in verdict.trials])
+        if verdict.fate is Fate.FLAGGED:
+            self._flagged += 1
+            self._campaign.journal.append(
+                *(e.model_copy(update={"error": f"kept although {why}", "written": now()}) for e in entries)
+            )
+            self._observer.say(f"block {verdict.block}: kept although {why}")
+            return
+        self._campaign.discard(entries, why)
+        self._discarded += len(entries)
+        self._run -= len(entries)
+        for entry in entries:
+            del self._status[entry.trial]
+        self._observer.say(f"block {verdict.block}: {why}; run again, {self._schedule.lanes} lanes")
+
+    def _cancel(self) -> None:
+        """End what runs, in order; what does not answer in time dies with the host."""
+        for name in list(self._running):
+            self._host.cancel(name)
+        deadline = self._clock() + _CANCEL_S
+        ended = []
+        while self._running and self._clock() < deadline:
+            over = self._host.wait(_POLL_S)
+            if over is not None and (running := self._running.pop(over.trial, None)) is not None:
+                ended.append(self._entry(running, EntryStatus.CANCELLED, None))
+        self._campaign.journal.append(*ended)
+
+    def _interrupted(self) -> InterruptedError:
+        over = len(self._status)
+        return InterruptedError(
+            f"stopped after {over} of {over + self._schedule.remaining} trials",
+            hint="the same command goes on where this one stopped",
+        )
+
+    def _entry(self, running: _Running, status: EntryStatus, error: str | None) -> JournalEntry:
+        trial, block, lane, lanes = running.assignment
+        return JournalEntry(
+            trial=trial.trial, scenario=trial.scenario, block=block, lane=lane, lanes=lanes, status=status, error=error,
+            attempt=running.attempt, agent=self._campaign.agent_digest, written=now(),
+        )  # fmt: skip
+
+    def _progress(self) -> Progress:
+        over = len(self._status)
+        return Progress(
+            over=over,
+            total=over + self._schedule.remaining,
+            reused=self._reused,
+            failed=sum(status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT} for status in self._status.values()),
+            running=len(self._running),
+            lanes=self._schedule.lanes,
+            discarded=self._discarded,
+            elapsed_s=self.elapsed_s,
+        )
+
+
+def invalid(link: LinkReport) -> str | None:
+    """Why a trial says nothing, whatever its endpoints did; none if the link carried all it was given."""
+    if link.clock_step:
+        return "the clock stepped"
+    if link.kernel_drops:
+        return f"the kernel dropped {link.kernel_drops} packets before the link saw them"
+    if link.oversized:
+        return f"{link.oversized} frames were longer than the MTU"
+    return None
+
+
+def _status(status: TrialStatus) -> EntryStatus:
+    return EntryStatus.FAILED if status is TrialStatus.CANCELLED else EntryStatus(status.value)
+
+
+def _late_words(verdict: Verdict, scenarios: list[Scenario]) -> str:
+    tolerances = sorted({tolerance_ns(scenario.link) for scenario in scenarios})
+    span = " to ".join(f"{ns / 1e6:g}" for ns in dict.fromkeys((tolerances[0], tolerances[-1])))
+    return f"the link was late: {verdict.lateness.share:.1%} of its packets by more than {span} ms"
