@@ -1,0 +1,21 @@
+"""`wirelab report`: a campaign's report as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("report", short_help="Write a campaign's report as one HTML file.")
+@click.argument("campaign", type=click.Path(path_type=Path))
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.  [default: CAMPAIGN/report.html]")
+@click.option("--open", "show", is_flag=True, help="Show it in the browser.")
+def command(campaign: Path, out: Path | None, show: bool) -> None:
+    """Write the report of CAMPAIGN, a folder under results/, as one offline HTML file and print its path."""
+    from wirelab import report
+
+    path = report.write(campaign, out)
+    click.echo(path)
+    if show:
+        click.launch(path.resolve().as_uri())

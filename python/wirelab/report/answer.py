@@ -1,0 +1,134 @@
+"""The answer in sentences, each derived from estimates and verdicts by a fixed rule. No rule matches, no sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirelab.report.campaign import Campaign, Condition, Json, Scenario, metric_name
+from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
+from wirelab.report.sections.common import metric_words
+from wirelab.report.stacks import is_secure, title
+
+FLOORS = ("raw-tcp", "raw-udp")
+MOST_CONDITIONS = 6
+
+
+def answer(campaign: Campaign) -> list[str]:
+    """Sentences, the most important first."""
+    sentences = [*_counts(campaign), *_verdicts(campaign)]
+    if not sentences:
+        sentences = list(_fastest(campaign))
+    return [*sentences, *_warnings(campaign)]
+
+
+def _counts(campaign: Campaign) -> Iterator[str]:
+    for claim in (campaign.verdicts or {}).get("claims") or []:
+        ours = Estimate.of(claim.get("ours"))
+        if claim.get("form") == "count" and ours is not None and ours.point is not None:
+            yield f"{claim['id']}: {claim['text'].rstrip('.')}. Here it is {interval(ours, COUNT)} (paper: {claim.get('paper')}): {claim['verdict']}."
+
+
+def _verdicts(campaign: Campaign) -> Iterator[str]:
+    claims = (campaign.verdicts or {}).get("claims") or []
+    if not claims:
+        return
+    count = {verdict: sum(c.get("verdict") == verdict for c in claims) for verdict in ("held", "refuted", "undecided")}
+    words = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
+    yield f"Of {len(claims)} published claims: {words}."
+    contradicted = [str(claim["id"]) for claim in claims if claim.get("contradiction")]
+    if contradicted:
+        yield f"The publication contradicts itself in {', '.join(contradicted)}."
+
+
+def _fastest(campaign: Campaign) -> Iterator[str]:
+    """Which stack is fastest where, by median of the headline metric, with how much longer the others take."""
+    if not campaign.groups:
+        return
+    conditions = campaign.groups[0].conditions
+    ranked = [(condition, _ranking(campaign, condition)) for condition in conditions]
+    ranked = [(condition, ranking) for condition, ranking in ranked if ranking]
+    if len(ranked) > MOST_CONDITIONS:
+        wins: dict[str, int] = {}
+        for _, ranking in ranked:
+            wins[ranking[0].series.label] = wins.get(ranking[0].series.label, 0) + 1
+        words = ", ".join(f"{label} in {n}" for label, n in sorted(wins.items(), key=lambda pair: -pair[1]))
+        yield f"Smallest median of {metric_words(campaign.metric)} of {len(ranked)} conditions: {words}."
+        return
+    for condition, ranking in ranked:
+        first, *others = ranking
+        median = first.estimate(campaign.metric, "median")
+        assert median is not None
+        head = f"{condition.label}: {first.series.label} has the smallest median, {with_unit(median, MILLISECONDS)}"
+        rest = [words for other in others if (words := _against(campaign, other, first))]
+        yield "; ".join([head, *rest]) + "."
+
+
+def _ranking(campaign: Campaign, condition: Condition) -> list[Scenario]:
+    medians = []
+    for scenario in condition.scenarios:
+        median = scenario.estimate(campaign.metric, "median")
+        if scenario.series.stack not in FLOORS and median is not None and median.point is not None:
+            medians.append((median.point, scenario))
+    return [scenario for _, scenario in sorted(medians, key=lambda pair: pair[0])]
+
+
+def _against(campaign: Campaign, other: Scenario, first: Scenario) -> str | None:
+    ratio = _ratio(campaign, other, first)
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return None
+    if ratio.low <= 1 <= ratio.high:
+        return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)})"
+    return f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
+
+
+def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
+    """Ratio of medians of a over b, looked up in either direction."""
+    for comparison in campaign.estimates.get("comparisons") or []:
+        if metric_name(comparison["metric"]) != metric_name(campaign.metric):
+            continue
+        ratio = Estimate.of(comparison.get("ratio_of_medians"))
+        if ratio is None or not ratio.point or (comparison["a"], comparison["b"]) not in ((a.key, b.key), (b.key, a.key)):
+            continue
+        if comparison["a"] == a.key or not ratio.low or not ratio.high:
+            return ratio if comparison["a"] == a.key else None
+        return Estimate(1 / ratio.point, 1 / ratio.high, 1 / ratio.low, ratio.level, ratio.n, ratio.method)
+    return None
+
+
+def _warnings(campaign: Campaign) -> Iterator[str]:
+    stacks = list(dict.fromkeys(series.stack for series in campaign.series))
+    plain_stacks = [stack for stack in stacks if stack not in FLOORS and is_secure(stack) is False]
+    if plain_stacks and any(is_secure(stack) for stack in stacks):
+        yield f"Unencrypted: {', '.join(f'{stack} ({title(stack)})' for stack in plain_stacks)}."
+    lossy = _lossy(campaign)
+    slow = [scenario for scenario in lossy if _waits_at_p95(scenario, campaign.metric)]
+    if lossy and len(slow) == len(lossy):
+        edge = min(_modes(scenario, campaign.metric)[1]["low"] for scenario in slow)
+        yield (
+            f"Under loss a retransmission sets the p95 of every stack: each has a second, slower mode, from {plain(edge * 1e3)} ms on, and its p95 lies there "
+            "while its median does not."
+        )
+    ends = [scenario.denominators for scenario in campaign.scenarios]
+    lost = sum(int(d.get("failed") or 0) + int(d.get("timed-out") or 0) for d in ends)
+    total = sum(int(d.get("exchanges") or 0) for d in ends)
+    if lost:
+        yield f"{lost:,} of {total:,} exchanges failed or timed out; see the denominators before comparing delays."
+
+
+def _lossy(campaign: Campaign) -> list[Scenario]:
+    """Scenarios with values on links that were told to lose packets."""
+    losing = {link["link_name"] for link in campaign.links if (link.get("told") or {}).get("loss")}
+    named = [scenario for scenario in campaign.scenarios if scenario.plan.get("link_name") in losing]
+    return [scenario for scenario in named if scenario.estimate(campaign.metric, "0.95") is not None]
+
+
+def _waits_at_p95(scenario: Scenario, metric: str) -> bool:
+    modes, p95, median = _modes(scenario, metric), scenario.estimate(metric, "0.95"), scenario.estimate(metric, "median")
+    again = scenario.estimate("retransmissions", "mean")
+    if len(modes) < 2 or p95 is None or median is None or again is None or not again.point:
+        return False
+    return bool(p95.point and median.point and p95.point >= modes[1]["low"] > median.point)
+
+
+def _modes(scenario: Scenario, metric: str) -> list[Json]:
+    return list(scenario.metric(metric).get("modes") or [])

@@ -1,0 +1,210 @@
+"""What a section of the report is made of. Sections build blocks from data; templates turn blocks into HTML and know no data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+from wirelab.report.numbers import DASH, Estimate, Unit, interval, plain
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell. `reason` says why there is no value; it becomes a note under the table. `tone` colours it: good, bad, unsure."""
+
+    text: str
+    title: str | None = None
+    href: str | None = None
+    reason: str | None = None
+    tone: str | None = None
+    swatch: int | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column; `unit` stands in its header."""
+
+    title: str
+    unit: str = ""
+    numeric: bool = True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with its caption. The first `row_headers` cells of each row name the row; with two, the first is written once for rows that share it."""
+
+    caption: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+    row_headers: int = 1
+    kind: str = field(default="table", init=False)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why values are missing, each reason once, in order of appearance."""
+        return list(dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason))
+
+    @property
+    def spans(self) -> list[int]:
+        """For each row, how many rows its first cell stands for; 0 if an earlier one's does."""
+        firsts = [row[0].text for row in self.rows]
+        starts = [i for i, first in enumerate(firsts) if self.row_headers < 2 or i == 0 or first != firsts[i - 1]]
+        spans = dict(zip(starts, (b - a for a, b in zip(starts, [*starts[1:], len(firsts)], strict=True)), strict=True))
+        return [spans.get(i, 0) for i in range(len(firsts))]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart with its words and its data table. `label` is what a screen reader says instead of the picture."""
+
+    title: str
+    label: str
+    caption: str
+    svg: Markup
+    tables: Sequence[Table]
+    open: bool = False
+    kind: str = field(default="figure", init=False)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Figures side by side where there is room."""
+
+    title: str
+    figures: Sequence[Figure]
+    kind: str = field(default="grid", init=False)
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the marks of the following charts mean: text, slot of the palette and, for series, shape and dash."""
+
+    entries: Sequence[LegendEntry]
+    kind: str = field(default="legend", init=False)
+
+
+@dataclass(frozen=True)
+class LegendEntry:
+    """One mark of a legend: a series has a shape and a dash, a part of a bar neither."""
+
+    text: str
+    color: str
+    note: str = ""
+    shape: str | None = None
+    dash: str = ""
+
+
+@dataclass(frozen=True)
+class Prose:
+    """A paragraph."""
+
+    text: str
+    kind: str = field(default="prose", init=False)
+
+
+@dataclass(frozen=True)
+class Items:
+    """A list of sentences."""
+
+    items: Sequence[str]
+    kind: str = field(default="items", init=False)
+
+
+@dataclass(frozen=True)
+class Code:
+    """Something to copy: a command, a BibTeX entry."""
+
+    text: str
+    label: str
+    kind: str = field(default="code", init=False)
+
+
+@dataclass(frozen=True)
+class Definitions:
+    """Terms and what they mean."""
+
+    terms: Sequence[tuple[str, str]]
+    kind: str = field(default="definitions", init=False)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Blocks behind a summary that a reader opens. `anchor` can be linked to; `printed` opens it on paper."""
+
+    summary: str
+    blocks: Sequence[Block]
+    open: bool = False
+    anchor: str | None = None
+    printed: bool = False
+    kind: str = field(default="group", init=False)
+
+
+@dataclass(frozen=True)
+class Links:
+    """Relative links to files."""
+
+    links: Sequence[tuple[str, str]]
+    kind: str = field(default="links", init=False)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A published claim with our verdict; `parts` are claims that it is made of."""
+
+    id: str
+    text: str
+    form: str
+    paper: Cell
+    ours: Cell
+    n: Cell
+    verdict: Cell
+    under_rule: Cell
+    why: str
+    contradiction: str | None
+    published: str | None
+    parts: Sequence[Claim]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """A table of claims whose rows open."""
+
+    caption: str
+    claims: Sequence[Claim]
+    kind: str = field(default="claims", init=False)
+
+
+Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Group | Links | Claims
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of the page. `id` is its anchor."""
+
+    id: str
+    title: str
+    blocks: Sequence[Block]
+
+
+def dash(reason: str) -> Cell:
+    """A cell without a value, and why."""
+    return Cell(DASH, title=reason, reason=reason)
+
+
+def number(value: float | None, places: int | None = None, reason: str = "not recorded") -> Cell:
+    """A cell with a number that has no interval."""
+    return dash(reason) if value is None else Cell(plain(value, places))
+
+
+def estimate(value: Estimate | None, unit: Unit, reason: str = "not estimated") -> Cell:
+    """A cell with a point and its interval; hovering says level, n and method."""
+    if value is None or value.point is None:
+        return dash((value.method if value else "") or reason)
+    words = [f"{value.level:.0%} interval" if value.level and value.low is not None else "no interval"]
+    if value.n is not None:
+        words.append(f"n = {value.n:,}")
+    if value.method:
+        words.append(value.method)
+    return Cell(interval(value, unit), title=", ".join(words))

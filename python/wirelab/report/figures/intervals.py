@@ -1,0 +1,65 @@
+"""A row per condition, a point with its interval per stack, on a logarithmic axis, and the publication's number where there is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+from markupsafe import Markup
+
+from wirelab.report.campaign import Series
+from wirelab.report.figures.scales import color, data, log_domain, log_time, shape
+from wirelab.report.figures.svg import render
+from wirelab.report.palette import INK
+
+WIDTH = 560
+ROW_HEIGHT = 17
+
+
+@dataclass(frozen=True)
+class Mark:
+    """One series in one row, in milliseconds; `published` is the publication's number."""
+
+    row: str
+    series: Series
+    point: float
+    low: float | None
+    high: float | None
+    tip: str
+    published: float | None = None
+
+
+def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Markup | None:
+    """Draw the rows in the order of the marks; None if there is nothing to draw."""
+    rows = [
+        {
+            "row": mark.row, "series": mark.series.label, "x": mark.point, "low": mark.low or mark.point,
+            "high": mark.high or mark.point, "tip": mark.tip, "published": mark.published,
+            "paper": f"{mark.series.label}, publication: {mark.published} ms",
+        }
+        for mark in marks
+    ]  # fmt: skip
+    values = [v for mark in marks for v in (mark.point, mark.low, mark.high, mark.published) if v is not None]
+    domain = log_domain(values)
+    if domain is None:
+        return None
+    series = list({mark.series.label: mark.series for mark in marks}.values())
+    y = alt.Y("row:N", sort=list(dict.fromkeys(mark.row for mark in marks)), title=None).axis(
+        grid=True, tickBand="extent", ticks=False, domain=False, labelLimit=230, labelFontSize=12, labelColor=INK
+    )
+    offset = alt.YOffset("series:N", sort=[s.label for s in series], scale=alt.Scale(paddingOuter=0.35))
+    base = alt.Chart(data(rows)).encode(y, offset, color(series))
+    layers = [
+        base.mark_rule(strokeWidth=2.4).encode(log_time(domain, title, "low"), x2="high:Q", description="tip:N"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(
+            log_time(domain, title), shape(series), description="tip:N"
+        ),
+    ]
+    if any(mark.published is not None for mark in marks):
+        paper = base.transform_filter("isValid(datum.published)").mark_point(
+            shape="stroke", size=150, strokeWidth=2, angle=90, filled=False
+        )
+        layers.append(paper.encode(log_time(domain, title, "published"), description="paper:N"))
+    height = alt.Step(ROW_HEIGHT, **{"for": "position"}) if len(series) == 1 else alt.Step(ROW_HEIGHT, **{"for": "offset"})
+    return render(alt.layer(*layers).properties(width=WIDTH, height=height), name, label)

@@ -1,0 +1,106 @@
+"""Numbers for people: as many digits as the interval supports, always with a unit, and a dash for what does not exist."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+DASH = "–"
+MOST_DIGITS = 5
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a number is shown in: its symbol and how many of it one base unit is."""
+
+    symbol: str
+    per_base: float = 1.0
+
+
+MILLISECONDS = Unit("ms", 1e3)
+MICROSECONDS = Unit("µs", 1e6)
+BYTES = Unit("B")
+KILOBITS = Unit("kbit/s", 1e-3)
+PERCENT = Unit("%", 1e2)
+COUNT = Unit("")
+UNITS = {"s": MILLISECONDS, "bytes": BYTES, "B": BYTES, "bit/s": KILOBITS, "1": COUNT, "": COUNT}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A point with its interval, as `estimates.json` has it. Without a point, `method` says why."""
+
+    point: float | None
+    low: float | None
+    high: float | None
+    level: float | None
+    n: int | None
+    method: str
+
+    @classmethod
+    def of(cls, value: Any) -> Estimate | None:
+        """Read one; a bare number is a point without interval, null is None."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return cls(float(value), None, None, None, None, "")
+        if not isinstance(value, dict) or "point" not in value:
+            return None
+        point, low, high = (float(value[k]) if _is_number(value.get(k)) else None for k in ("point", "low", "high"))
+        return cls(point, low, high, value.get("level"), value.get("n"), str(value.get("method") or ""))
+
+
+def decimals(point: float, low: float | None = None, high: float | None = None) -> int:
+    """Decimal places that half the interval supports: one digit of it, two if it starts with 1 or 2; three digits of the point without one.
+
+    Negative means that even tens or hundreds are uncertain.
+    """
+    magnitude = math.floor(math.log10(abs(point))) if point else 0
+    half = (high - low) / 2 if low is not None and high is not None else 0.0
+    if half <= 0 or not math.isfinite(half):
+        return min(max(2 - magnitude, 0), 6)
+    exponent = math.floor(math.log10(half))
+    wanted = -exponent + (1 if half / 10**exponent < 3 else 0)
+    return max(min(wanted, MOST_DIGITS - 1 - magnitude), -magnitude)
+
+
+def plain(value: float | None, places: int | None = None) -> str:
+    """A number with a fixed number of decimal places (default: three significant digits), thousands set apart by commas."""
+    if value is None or not math.isfinite(value):
+        return DASH
+    places = decimals(value) if places is None else places
+    text = f"{round(value, places):,.{max(places, 0)}f}"
+    return text.replace("-", "−") if float(text.replace(",", "")) else text.lstrip("-")
+
+
+def interval(estimate: Estimate | None, unit: Unit) -> str:
+    """`62.0 [61.0, 63.0]` in the unit, which the column or the sentence names."""
+    if estimate is None or estimate.point is None:
+        return DASH
+    point, low, high = (None if v is None else v * unit.per_base for v in (estimate.point, estimate.low, estimate.high))
+    assert point is not None
+    if low is None or high is None:
+        return plain(point)
+    places = decimals(point, low, high)
+    return f"{plain(point, places)} [{plain(low, places)}, {plain(high, places)}]"
+
+
+def with_unit(estimate: Estimate | None, unit: Unit) -> str:
+    """`62.0 ms [61.0, 63.0]`, for sentences."""
+    head, _, tail = interval(estimate, unit).partition(" ")
+    return " ".join(part for part in (head, unit.symbol, tail) if part)
+
+
+def p_value(value: float | None) -> str:
+    """A p value; tiny ones by their bound."""
+    if value is None:
+        return DASH
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def share(part: float, whole: float) -> str:
+    """`319/320`."""
+    return f"{part:,.0f}/{whole:,.0f}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,126 @@
+"""A campaign to its page: load, build the blocks, fill the template, replace the file at once."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from wirelab import __version__
+from wirelab.errors import RunError
+from wirelab.report import palette
+from wirelab.report.answer import answer
+from wirelab.report.blocks import Cell, Section
+from wirelab.report.campaign import Campaign, load
+from wirelab.report.sections import SECTIONS
+from wirelab.report.sections.claims import TONES as VERDICT_TONES
+from wirelab.report.sections.trust import TONES as GRADE_TONES
+from wirelab.report.sections.trust import grade
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class Header:
+    """The top of the first screen."""
+
+    name: str
+    title: str
+    doi: str | None
+    grade: Cell
+    facts: list[str]
+    warning: str | None
+    answer: list[str]
+    verdicts: list[Cell]
+
+
+def write_page(folder: Path, out: Path | None = None) -> Path:
+    """Write the page of a campaign directory. Raises `RunError` where that is not possible."""
+    if not folder.is_dir():
+        raise RunError(f"'{folder}' is no campaign: not a directory", hint="wirelab run FILE makes one")
+    path = out if out is not None else folder / "report.html"
+    campaign = load(folder, path.parent)
+    html = render(campaign)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial = path.with_name(f".{path.name}.{os.getpid()}")
+        partial.write_text(html, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        raise RunError(f"cannot write {path}: {error.strerror}") from error
+    return path
+
+
+def render(campaign: Campaign) -> str:
+    """The page as text; the same for the same files."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )  # fmt: skip
+    sections = [section for build in SECTIONS if (section := build(campaign)) is not None]
+    return environment.get_template("page.html.j2").render(
+        header=header(campaign),
+        sections=sections,
+        contents=_contents(sections),
+        colors=_colors(),
+        css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
+        version=__version__,
+    )
+
+
+def header(campaign: Campaign) -> Header:
+    """Title, grade, counts, answer, a chip for each claim."""
+    experiment = campaign.experiment
+    name = str(experiment.get("name") or campaign.folder.name)
+    worst = grade(campaign)
+    claims = (campaign.verdicts or {}).get("claims") or []
+    return Header(
+        name=name,
+        title=str(experiment.get("title") or name),
+        doi=experiment.get("doi"),
+        grade=Cell(worst or "not graded", tone=GRADE_TONES.get(worst or "", "bad")),
+        facts=_facts(campaign),
+        warning=campaign.unfinished,
+        answer=answer(campaign),
+        verdicts=[
+            Cell(
+                f"{claim['id']} {claim['verdict']}",
+                title=str(claim.get("text", "")),
+                href=f"#claim-{claim['id']}",
+                tone=VERDICT_TONES.get(str(claim["verdict"]), "unsure"),
+                reason="the publication contradicts itself" if claim.get("contradiction") else None,
+            )
+            for claim in claims
+        ],
+    )
+
+
+def _facts(campaign: Campaign) -> list[str]:
+    ends = [scenario.denominators for scenario in campaign.scenarios]
+    exchanges = sum(int(d.get("exchanges") or 0) for d in ends)
+    completed = sum(int(d.get("completed") or 0) for d in ends)
+    trials = sum(int(d.get("trials") or 0) for d in ends)
+    facts = [
+        f"{len(campaign.scenarios)} scenario{'s' * (len(campaign.scenarios) != 1)}",
+        f"{trials:,} trials",
+        f"{exchanges:,} exchanges, {completed:,} completed",
+    ]
+    written = sorted(entry.written for entry in campaign.journal.values())
+    return [*facts, f"measured {written[-1][:10]}"] if written else facts
+
+
+def _contents(sections: list[Section]) -> list[tuple[str, str]]:
+    return [(section.id, section.title) for section in sections]
+
+
+def _colors() -> dict[str, dict[str, str]]:
+    return {
+        theme: {f"s{i}": color for i, color in enumerate(series)} | {f"p{i}": color for i, color in enumerate(parts)}
+        for theme, series, parts in (
+            ("light", palette.LIGHT, palette.PARTS_LIGHT),
+            ("dark", palette.DARK, palette.PARTS_DARK),
+        )
+    }

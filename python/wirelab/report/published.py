@@ -1,0 +1,31 @@
+"""The publication's printed numbers, as `verdicts.json` carries them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from wirelab.report.campaign import Campaign, Json, Scenario, metric_name
+
+
+@dataclass(frozen=True)
+class Published:
+    """Mean and standard deviation that a publication prints for one scenario and metric, in milliseconds."""
+
+    metric: str
+    mean_ms: float | None
+    sd_ms: float | None
+
+
+def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
+    """By scenario key and metric; empty without a publication. A scenario has a number if its levels contain those of the number."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for row in (campaign.verdicts or {}).get("published_numbers") or []:
+        for scenario in campaign.scenarios:
+            if _matches(scenario, row["levels"]):
+                found.setdefault((scenario.key, metric_name(row["metric"])), {})[row["statistic"]] = row["value"] * 1e3
+    return {key: Published(key[1], values.get("mean"), values.get("sd")) for key, values in found.items()}
+
+
+def _matches(scenario: Scenario, levels: Json) -> bool:
+    mine = {**scenario.plan.get("levels", {}), **dict(scenario.condition)}
+    return all(str(mine.get(path)) == str(level) for path, level in levels.items())

@@ -1,0 +1,43 @@
+"""The parts of the page, in their order. Adding one: a file with a function from a campaign to a section (or None), and its line here."""
+
+from collections.abc import Callable
+
+from wirelab.report.blocks import Section
+from wirelab.report.campaign import Campaign
+from wirelab.report.sections import (
+    claims,
+    comparisons,
+    delays,
+    glance,
+    glossary,
+    limits,
+    machine,
+    outcomes,
+    phases,
+    plan,
+    published,
+    reuse,
+    rule,
+    trials,
+    trust,
+    wire,
+)
+
+SECTIONS: tuple[Callable[[Campaign], Section | None], ...] = (
+    claims.section,
+    glance.section,
+    trust.section,
+    limits.section,
+    published.section,
+    rule.section,
+    delays.section,
+    phases.section,
+    wire.section,
+    outcomes.section,
+    comparisons.section,
+    machine.section,
+    plan.section,
+    trials.section,
+    reuse.section,
+    glossary.section,
+)

@@ -1,0 +1,62 @@
+"""What several sections say in the same words: which scenario, which stack, under which choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry
+from wirelab.report.campaign import Campaign, Condition, Scenario, Series, level_words
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.stacks import libraries
+
+SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
+NO_TRIAL = "no trial of this scenario was analysed"
+
+
+def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:
+    """The two cells that begin a row: the condition, and the stack, which leads to the trials."""
+    return [Cell(condition.label), series_cell(scenario.series, f"#{scenario.anchor}")]
+
+
+def series_cell(series: Series, href: str | None = None) -> Cell:
+    """A stack's name beside its colour."""
+    words = f"{series.implementation}: {libraries(series.stack)}"
+    return Cell(series.label, swatch=series.look.slot, title=words, href=href)
+
+
+def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:
+    """The blocks of each set of choices: as they are if there is one, else behind a summary each, the first open.
+
+    `build` also gets a prefix that is unique in the page, for the names of its charts.
+    """
+    if len(campaign.groups) == 1:
+        return build(campaign.groups[0], "c0")
+    groups = [(group, build(group, f"c{i}")) for i, group in enumerate(campaign.groups)]
+    return [Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(groups) if blocks]
+
+
+def legend(campaign: Campaign) -> Legend:
+    """Colour, shape and dash of each stack, with who provides it."""
+    return Legend(
+        [
+            LegendEntry(
+                text=series.label,
+                color=f"var(--s{series.look.slot})",
+                note=f"{series.implementation}: {libraries(series.stack)}",
+                shape=series.look.shape,
+                dash=" ".join(map(str, series.look.dash)),
+            )
+            for series in campaign.series
+        ]
+    )
+
+
+def constants(campaign: Campaign) -> str:
+    """The levels that all scenarios share, as half a sentence; empty if there are none."""
+    words = ", ".join(level_words(*pair) for pair in campaign.constant_levels)
+    return f"All scenarios: {words}." if words else ""
+
+
+def metric_words(name: str) -> str:
+    """A metric's name for people."""
+    return name.replace("-", " ").replace("end to end", "end-to-end")

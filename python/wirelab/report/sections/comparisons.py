@@ -1,0 +1,89 @@
+"""Stack against stack under the same condition: effect sizes with intervals, p values corrected for the family."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, estimate
+from wirelab.report.campaign import Campaign, Json, metric_name
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.numbers import COUNT, UNITS, Estimate, p_value
+from wirelab.report.sections.common import by_choices, metric_words
+
+COLUMNS = (
+    Column("condition", numeric=False),
+    Column("a", numeric=False),
+    Column("b", numeric=False),
+    Column("ratio of means a/b [interval]"),
+    Column("ratio of medians a/b [interval]"),
+    Column("shift a − b [interval]"),
+    Column("Cliff's δ [interval]"),
+    Column("p"),
+    Column("p adjusted"),
+)
+
+
+def section(campaign: Campaign) -> Section | None:
+    """Comparisons, the headline metric first; None if there are none."""
+    comparisons = campaign.estimates.get("comparisons") or []
+    if not comparisons:
+        return None
+    names = list(dict.fromkeys(metric_name(c["metric"]) for c in comparisons))
+    names.sort(key=lambda name: name != metric_name(campaign.metric))
+
+    def build(group: Choices, _prefix: str) -> list[Block]:
+        tables = [(name, _table(campaign, group, name, comparisons)) for name in names]
+        blocks: list[Block] = []
+        for name, table in tables:
+            if table.rows:
+                blocks.append(table if name == names[0] else Group(metric_words(name), [table]))
+        return blocks
+
+    note = (
+        "A ratio below 1 means that a is faster or smaller. The interval, not the p value, says how much. The shift is Hodges and Lehmann's: the median "
+        "difference between a value of a and one of b. Cliff's δ is the share of pairs in which a is larger minus the share in which it is "
+        f"smaller. {_family(comparisons)}"
+    )
+    return Section("comparisons", "Comparisons", [Prose(note), *by_choices(campaign, build)])
+
+
+def _family(comparisons: Sequence[Json]) -> str:
+    families = {str((c.get("family") or {}).get("name")): (c.get("family") or {}).get("size") for c in comparisons}
+    words = "; ".join(f"{name} ({size} comparisons)" for name, size in families.items() if name != "None")
+    return f"p values are adjusted within: {words}." if words else ""
+
+
+def _table(campaign: Campaign, group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:
+    where = {scenario.key: condition for condition in group.conditions for scenario in condition.scenarios}
+    rows = []
+    for comparison in comparisons:
+        if metric_name(comparison["metric"]) != metric or comparison["a"] not in where:
+            continue
+        a, b = (campaign.scenario_by_key.get(comparison[side]) for side in ("a", "b"))
+        if a is None or b is None:
+            continue
+        unit = UNITS.get(str(a.metric(metric).get("unit", "")), COUNT)
+        shift = estimate(Estimate.of(comparison.get("shift")), unit)
+        rows.append(
+            [
+                Cell(where[a.key].label),
+                Cell(a.series.label, swatch=a.series.look.slot, href=f"#{a.anchor}"),
+                Cell(b.series.label, swatch=b.series.look.slot, href=f"#{b.anchor}"),
+                _ratio(comparison.get("ratio_of_means")),
+                _ratio(comparison.get("ratio_of_medians")),
+                Cell(f"{shift.text} {unit.symbol}".strip(), title=shift.title, reason=shift.reason),
+                estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
+                Cell(p_value(comparison.get("p"))),
+                Cell(p_value(comparison.get("p_adjusted"))),
+            ]
+        )
+    return Table(f"{metric_words(metric).capitalize()}: a against b", COLUMNS, rows, row_headers=3)
+
+
+def _ratio(value: object) -> Cell:
+    ratio = Estimate.of(value)
+    cell = estimate(ratio, COUNT)
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return cell
+    tone = "good" if ratio.high < 1 else "bad" if ratio.low > 1 else None
+    return Cell(cell.text, title=cell.title, reason=cell.reason, tone=tone)

@@ -1,0 +1,147 @@
+"""Every delay drawn: empirical distribution and histogram for each condition, all stacks on one picture, nothing filtered."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Prose, Section, Table, dash, estimate, number
+from wirelab.report.campaign import Campaign, Condition, Scenario
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.figures.distribution import Sample, bin_counts, bin_edges, ecdf, histogram
+from wirelab.report.figures.scales import log_domain
+from wirelab.report.numbers import MILLISECONDS, plain, with_unit
+from wirelab.report.sections.common import by_choices, constants, legend, metric_words, series_cell
+
+QUANTILES = {"0.05": 0.05, "0.25": 0.25, "median": 0.5, "0.75": 0.75, "0.95": 0.95, "0.99": 0.99}
+
+
+def section(campaign: Campaign) -> Section | None:
+    """Distributions of the headline metric; None without a dataset or for a metric that has no column in it."""
+    delays = _delays(campaign)
+    if delays is None:
+        return None
+
+    def build(group: Choices, prefix: str) -> list[Block]:
+        return _blocks(campaign, group, prefix, delays)
+
+    words = metric_words(campaign.metric)
+    note = (
+        f"All exchanges of all counted trials; no value is removed. Left, the share of all exchanges whose {words} is at most x: a curve that ends "
+        "below 100 % has failures or time-outs. Its marks are the estimated quantiles 5, 25, 50, 75, 95 and 99 %. Right, the histogram in bins of "
+        "equal width on the logarithmic axis, 24 to a factor of ten. Of steps closer than one pixel the last is drawn. "
+        f"{constants(campaign)}"
+    )
+    return Section("delays", f"Distribution of {words}", [Prose(note), legend(campaign), *by_choices(campaign, build)])
+
+
+def _delays(campaign: Campaign) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] | None:
+    """Milliseconds of each scenario's completed exchanges, sorted."""
+    path = campaign.folder / "exchanges.parquet"
+    column = f"{campaign.metric.replace('-', '_')}_ns"
+    if not path.exists() or column not in pl.read_parquet_schema(path):
+        return None
+    frame = pl.read_parquet(path, columns=["scenario", column]).drop_nulls()
+    return {
+        str(key): np.sort(part[column].to_numpy() / 1e6) for (key,), part in frame.group_by("scenario", maintain_order=True)
+    }
+
+
+def _blocks(
+    campaign: Campaign,
+    group: Choices,
+    prefix: str,
+    delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]],
+) -> list[Block]:
+    mine = [delays[scenario.key] for scenario in group.scenarios if scenario.key in delays]
+    domain = log_domain(np.concatenate([d[[0, -1]] for d in mine]), 0.02) if mine else None
+    if domain is None:
+        return [Prose("No exchange completed here, so there is no delay to draw.")]
+    blocks: list[Block] = []
+    for i, condition in enumerate(group.conditions):
+        samples = [s for s in (_sample(campaign.metric, scenario, delays) for scenario in condition.scenarios) if s]
+        if not samples:
+            blocks.append(Prose(f"{condition.label}: no exchange completed, so there is no delay to draw."))
+            continue
+        where = f"{metric_words(campaign.metric)}, {condition.label}"
+        left = Figure(
+            "Distribution", f"Empirical distribution of {where}", "",
+            ecdf(f"{prefix}-ecdf{i}", f"Empirical distribution of {where}", samples, domain),
+            [_quantiles(campaign.metric, condition)],
+        )  # fmt: skip
+        right = Figure(
+            "Histogram", f"Histogram of {where}", "",
+            histogram(f"{prefix}-hist{i}", f"Histogram of {where}", samples, domain),
+            [_counts(condition, samples, domain)],
+        )  # fmt: skip
+        blocks.append(Grid(condition.label, [left, right]))
+    return blocks
+
+
+def _sample(
+    metric: str, scenario: Scenario, delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]
+) -> Sample | None:
+    values = delays.get(scenario.key)
+    if values is None:
+        return None
+    exchanges = max(int(scenario.denominators.get("exchanges") or 0), len(values))
+    marks = []
+    for name, quantile in QUANTILES.items():
+        value = scenario.estimate(metric, name)
+        if value is not None and value.point is not None:
+            words = f"{quantile:.0%} within {with_unit(value, MILLISECONDS)}"
+            marks.append((value.point * 1e3, _share_within(values, exchanges, value.point * 1e3), words))
+    return Sample(scenario.series, values, exchanges, marks)
+
+
+def _share_within(values: np.ndarray[tuple[int], np.dtype[np.float64]], exchanges: int, delay: float) -> float:
+    """Where the curve is at a delay, so that marks sit on it."""
+    return float(np.searchsorted(values, delay * (1 + 1e-9), side="right")) / exchanges
+
+
+def _quantiles(metric: str, condition: Condition) -> Table:
+    few = {"0.99": "fewer than 1,000 values"}
+    rows = []
+    for scenario in condition.scenarios:
+        cells = [
+            estimate(scenario.estimate(metric, q), MILLISECONDS, few.get(q, "fewer than 100 values")) for q in QUANTILES
+        ]
+        counts = scenario.denominators
+        rows.append(
+            [
+                series_cell(scenario.series),
+                *cells,
+                number(scenario.metric(metric).get("n"), 0, "no value"),
+                number(counts.get("exchanges"), 0, "no trial"),
+                _modes(scenario, metric),
+            ]
+        )
+    columns = [
+        Column("stack", numeric=False), *(Column(f"{q:.0%} [interval]", "ms") for q in QUANTILES.values()),
+        Column("values"), Column("of exchanges"), Column("modes: range and share", "ms", numeric=False),
+    ]  # fmt: skip
+    return Table(f"Quantiles and modes of {metric_words(metric)}, {condition.label}", columns, rows)
+
+
+def _modes(scenario: Scenario, metric: str) -> Cell:
+    modes = scenario.metric(metric).get("modes") or []
+    if not modes:
+        return dash("a single mode")
+    words = []
+    for mode in modes:
+        share = (mode.get("share") or {}).get("point")
+        size = f" ({share:.1%})" if share is not None else ""
+        words.append(f"{plain(mode['low'] * 1e3)} to {plain(mode['high'] * 1e3)}{size}")
+    return Cell("; ".join(words))
+
+
+def _counts(condition: Condition, samples: list[Sample], domain: tuple[float, float]) -> Table:
+    edges = bin_edges(domain)
+    counts = [bin_counts(sample.delays, edges) for sample in samples]
+    rows = [
+        [Cell(f"{plain(low)} to {plain(high)}"), *(number(float(c[i]), 0) for c in counts)]
+        for i, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True))
+        if any(c[i] for c in counts)
+    ]
+    columns = [Column("delay", "ms"), *(Column(sample.series.label) for sample in samples)]
+    return Table(f"Exchanges in each bin, {condition.label}; empty bins left out", columns, rows)

@@ -1,0 +1,93 @@
+"""The one chart to look at: a row per condition, an interval per stack, the publication's number."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Cell, Column, Figure, Section, Table, dash, estimate
+from wirelab.report.campaign import Campaign, Scenario
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.figures.intervals import Mark, intervals
+from wirelab.report.numbers import MILLISECONDS, plain, share, with_unit
+from wirelab.report.published import Published, published_numbers
+from wirelab.report.sections.common import (
+    NO_TRIAL,
+    SCENARIO_COLUMNS,
+    by_choices,
+    constants,
+    legend,
+    metric_words,
+    scenario_cells,
+)
+
+
+def section(campaign: Campaign) -> Section:
+    """The headline metric of every scenario."""
+    published = published_numbers(campaign)
+    statistic = "mean" if any(p.metric == campaign.metric for p in published.values()) else "median"
+
+    def build(group: Choices, prefix: str) -> list[Block]:
+        return _blocks(campaign, group, prefix, statistic, published)
+
+    return Section("glance", "At a glance", [legend(campaign), *by_choices(campaign, build)])
+
+
+def _blocks(
+    campaign: Campaign, group: Choices, prefix: str, statistic: str, published: dict[tuple[str, str], Published]
+) -> list[Block]:
+    words = metric_words(campaign.metric)
+    marks = []
+    for condition in group.conditions:
+        for scenario in condition.scenarios:
+            value = scenario.estimate(campaign.metric, statistic)
+            if value is None or value.point is None:
+                continue
+            paper = published.get((scenario.key, campaign.metric))
+            tip = f"{condition.label}, {scenario.series.label}: {statistic} {with_unit(value, MILLISECONDS)}"
+            low, high = (None if bound is None else bound * 1e3 for bound in (value.low, value.high))
+            printed = paper.mean_ms if paper else None
+            marks.append(Mark(condition.label, scenario.series, value.point * 1e3, low, high, tip, printed))
+    table = _table(campaign, group, published)
+    svg = intervals(f"{prefix}-glance", f"{statistic} of {words} per scenario; the table below has the numbers", marks, f"{statistic} of {words}, ms (log)")
+    if svg is None:
+        return [table]
+    caption = [f"{statistic.capitalize()} of {words} of completed exchanges with its interval; no outlier is removed."]
+    if statistic == "mean":
+        caption.append("The upright strokes are the publication's means. Medians are in the table.")
+    caption.append(constants(campaign))
+    label = f"{statistic} of {words}, a row per scenario"
+    return [Figure("", label, " ".join(filter(None, caption)), svg, [table])]
+
+
+def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], Published]) -> Table:
+    metric = campaign.metric
+    columns = [
+        *SCENARIO_COLUMNS,
+        *(Column(f"{name} [interval]", "ms") for name in ("median", "mean", "p95", "p99")),
+        Column("completed"),
+    ]
+    if published:
+        columns.append(Column("published mean", "ms"))
+    rows = []
+    for condition in group.conditions:
+        for scenario in condition.scenarios:
+            row = [*scenario_cells(condition, scenario), *_values(scenario, metric), _completed(scenario)]
+            if published:
+                paper = published.get((scenario.key, metric))
+                row.append(Cell(plain(paper.mean_ms, 2)) if paper and paper.mean_ms is not None else dash("the publication prints no number for it"))
+            rows.append(row)
+    return Table(f"{metric_words(metric).capitalize()} of every scenario", columns, rows, row_headers=2)
+
+
+def _values(scenario: Scenario, metric: str) -> list[Cell]:
+    reason = NO_TRIAL if scenario.estimates is None else "no exchange completed"
+    few = {"0.95": "fewer than 100 values", "0.99": "fewer than 1,000 values"}
+    return [
+        estimate(
+            scenario.estimate(metric, name), MILLISECONDS, few.get(name, reason) if scenario.metric(metric) else reason
+        )
+        for name in ("median", "mean", "0.95", "0.99")
+    ]
+
+
+def _completed(scenario: Scenario) -> Cell:
+    counts = scenario.denominators
+    return Cell(share(counts["completed"], counts["exchanges"])) if counts else dash(NO_TRIAL)

@@ -1,0 +1,58 @@
+"""What the numbers do not say: notes of the analysis, and assumptions that the plan itself shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirelab.report.blocks import Items, Section
+from wirelab.report.campaign import Campaign, level_words
+from wirelab.report.stacks import is_secure
+
+
+def section(campaign: Campaign) -> Section:
+    """A sentence for each limit."""
+    return Section("limits", "Limits", [Items(list(dict.fromkeys(_limits(campaign))))])
+
+
+def _limits(campaign: Campaign) -> Iterator[str]:
+    yield from campaign.estimates.get("notes") or []
+    yield from campaign.experiment.get("assumptions") or []
+    if doi := campaign.experiment.get("doi"):
+        chosen = _unstated(campaign)
+        if chosen:
+            yield f"Chosen here, since the publication (doi {doi}) does not state it: {chosen}."
+        yield "The publication's programs, libraries and hardware are not repeated, only its protocols, sizes and channels."
+    yield from _implementations(campaign)
+    yield (
+        "The link is emulated between processes of one machine: no radio, no contention for air, no constrained device. Client and server share "
+        "its processors."
+    )
+    if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
+        yield "A scenario has a single trial: its intervals know nothing of the spread between trials."
+
+
+def _implementations(campaign: Campaign) -> Iterator[str]:
+    kinds: dict[str, set[str]] = {}
+    for series in campaign.series:
+        kinds.setdefault(series.stack, set()).add(series.implementation)
+    single = [stack for stack, implementations in kinds.items() if len(implementations) == 1]
+    if len(single) == len(kinds) and {i for group in kinds.values() for i in group} == {"builtin"}:
+        yield "One implementation of each stack, the built-in one: a difference between two stacks is also one between their libraries."
+    elif single:
+        yield f"One implementation only of {', '.join(single)}: a difference to another stack is also one between their libraries."
+    secure = {stack: is_secure(stack) for stack in kinds}
+    if True in secure.values() and False in secure.values():
+        plain = [stack for stack, value in secure.items() if value is False]
+        yield f"Not encrypted: {', '.join(plain)}. Comparing them with the others compares security too."
+
+
+def _unstated(campaign: Campaign) -> str:
+    judged = {
+        path: None
+        for claim in (campaign.verdicts or {}).get("claims") or []
+        for choice in claim.get("choices") or []
+        for path in choice.get("levels") or {}
+    }
+    constant = [pair for pair in campaign.constant_levels if pair[0] != "link" or pair[0] in judged]
+    chosen = [level_words(path, level) for path, level in constant if not path.startswith("workload.")]
+    return ", ".join(chosen)

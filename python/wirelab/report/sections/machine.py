@@ -1,0 +1,64 @@
+"""What ran it: machine, kernel settings, versions, as the campaign recorded them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table
+from wirelab.report.campaign import Campaign
+from wirelab.report.sections.common import series_cell
+from wirelab.report.stacks import libraries, title
+
+
+def section(campaign: Campaign) -> Section:
+    """Implementations, then everything in `campaign.json`."""
+    blocks: list[Block] = [_implementations(campaign)]
+    rows = list(_flatten(campaign.record))
+    plain = [[Cell(key), Cell(value)] for key, value in rows]
+    columns = [Column("key", numeric=False), Column("value", numeric=False)]
+    if plain:
+        blocks.append(Group("Machine, kernel settings and versions", [Table("campaign.json", columns, plain)], open=False, printed=True))
+    else:
+        blocks.append(Prose("The campaign has no campaign.json, so the machine that ran it is unknown."))
+    return Section("machine", "Machine and versions", blocks)
+
+
+def _implementations(campaign: Campaign) -> Table:
+    rows = []
+    for series in campaign.series:
+        mine = [scenario for scenario in campaign.scenarios if scenario.series == series]
+        settings = {key: value for scenario in mine for key, value in (scenario.plan.get("settings") or {}).items()}
+        said = ", ".join(f"{key} = {_value(value)}" for key, value in sorted(settings.items())) or "no settings"
+        control = ", ".join(dict.fromkeys(str(s.plan.get("congestion_control") or "kernel default") for s in mine))
+        rows.append(
+            [
+                series_cell(series),
+                Cell(title(series.stack)),
+                Cell(series.implementation),
+                Cell(libraries(series.stack) if "builtin" in series.implementation else "see machine and versions"),
+                Cell(said),
+                Cell(control),
+            ]
+        )
+    names = ("stack", "layers", "implementation", "libraries", "settings", "TCP congestion control")
+    return Table("Implementation of each stack", [Column(name, numeric=False) for name in names], rows)
+
+
+def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _flatten(inner, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for i, item in enumerate(value):
+            yield from _flatten(item, f"{prefix}[{i}]")
+    elif isinstance(value, list):
+        yield prefix, " ".join(map(_value, value)) or "none"
+    else:
+        yield prefix, _value(value)
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "not set"
+    return str(value).lower() if isinstance(value, bool) else str(value)

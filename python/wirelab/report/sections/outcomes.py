@@ -1,0 +1,67 @@
+"""How exchanges ended: the denominators of everything else."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
+from wirelab.report.campaign import Campaign, Scenario
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.sections.common import NO_TRIAL, SCENARIO_COLUMNS, by_choices, scenario_cells
+
+KEYS = ("exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "excluded_trials")
+TITLES = ("exchanges", "completed", "failed", "timed out", "unsupported", "trials", "excluded trials")
+
+
+def section(campaign: Campaign) -> Section:
+    """Outcomes of every scenario, with the commonest error."""
+    errors = _commonest_errors(campaign)
+
+    def build(group: Choices, _prefix: str) -> list[Block]:
+        rows = [
+            [*scenario_cells(condition, scenario), *_counts(scenario), _error(scenario, errors)]
+            for condition in group.conditions
+            for scenario in condition.scenarios
+        ]
+        columns = [*SCENARIO_COLUMNS, *(Column(title) for title in TITLES), Column("commonest error", numeric=False)]
+        return [Table("Exchanges and trials by outcome", columns, rows, row_headers=2)]
+
+    note = (
+        "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to be longer than the time-out, and "
+        "no outcome is averaged away."
+    )
+    return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])
+
+
+def _counts(scenario: Scenario) -> list[Cell]:
+    counts = scenario.denominators
+    if not counts:
+        return [dash(NO_TRIAL) for _ in KEYS]
+    cells = [number(counts.get(key, counts.get(key.replace("-", "_"))), 0) for key in KEYS]
+    for i in (2, 3, 4, 6):
+        if cells[i].text not in {"0", "–"}:
+            cells[i] = Cell(cells[i].text, tone="unsure")
+    return cells
+
+
+def _error(scenario: Scenario, errors: dict[str, tuple[str, int]]) -> Cell:
+    if scenario.key not in errors:
+        return dash("no exchange failed with a message")
+    error, count = errors[scenario.key]
+    return Cell(f"{error} ({count:,})")
+
+
+def _commonest_errors(campaign: Campaign) -> dict[str, tuple[str, int]]:
+    path = campaign.folder / "exchanges.parquet"
+    if not path.exists():
+        return {}
+    counts = (
+        pl.read_parquet(path, columns=["scenario", "error"])
+        .drop_nulls()
+        .group_by("scenario", "error")
+        .len()
+        .sort("scenario", "len", "error", descending=[False, True, False])
+        .group_by("scenario", maintain_order=True)
+        .first()
+    )
+    return {scenario: (error, count) for scenario, error, count in counts.iter_rows()}

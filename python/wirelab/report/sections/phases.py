@@ -1,0 +1,47 @@
+"""Where the time goes: median phases of an exchange."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Column, Figure, Legend, LegendEntry, Prose, Section, Table, estimate
+from wirelab.report.campaign import Campaign
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.numbers import MILLISECONDS
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+
+PHASES = {
+    "phase-name-lookup": "name lookup",
+    "phase-connect": "TCP connect",
+    "phase-handshake": "TLS or QUIC handshake",
+    "phase-wait": "wait for the response",
+    "phase-transfer": "transfer",
+}
+
+
+def section(campaign: Campaign) -> Section | None:
+    """Phases of every scenario; None if no phase was estimated."""
+    if not any(scenario.metric(phase) for scenario in campaign.scenarios for phase in PHASES):
+        return None
+
+    note = (
+        "Medians of each phase over completed exchanges, side by side. A median of sums is not the sum of medians, so a bar's length is not the median "
+        "delay. A phase that did not happen is absent: plain TCP has no TLS handshake, QUIC no TCP connect."
+    )
+    key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])
+    return Section("phases", "Phases of an exchange", [Prose(note), key, *by_choices(campaign, _blocks)])
+
+
+def _blocks(group: Choices, prefix: str) -> list[Block]:
+    drawn, rows = [], []
+    for condition in group.conditions:
+        for scenario in condition.scenarios:
+            medians = [scenario.estimate(phase, "median") for phase in PHASES]
+            parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
+            drawn.append(Bar(condition.label, scenario.series.label, parts))
+            cells = [estimate(m, MILLISECONDS, "the phase did not happen or was not seen") for m in medians]
+            rows.append([*scenario_cells(condition, scenario), *cells])
+    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values())]
+    table = Table("Median of each phase", columns, rows, row_headers=2)
+    label = "Median phases of each scenario as stacked bars"
+    svg = bars(f"{prefix}-phases", label, drawn, {words: i for i, words in enumerate(PHASES.values())}, "ms")
+    return [Figure("", label, "", svg, [table])] if svg else [table]

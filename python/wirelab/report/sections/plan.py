@@ -1,0 +1,114 @@
+"""What was asked: factors, seeds, replicates, links and workloads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, number
+from wirelab.report.campaign import Campaign, Json
+from wirelab.units import format_duration, format_rate, format_share, format_size
+
+
+def section(campaign: Campaign) -> Section:
+    """The resolved experiment in words."""
+    experiment = campaign.experiment
+    blocks: list[Block] = [Prose(_summary(campaign)), _factors(experiment)]
+    links: dict[str, Json] = {}
+    workloads: dict[str, Json] = {}
+    for scenario in campaign.scenarios:
+        link = scenario.plan.get("link") or {}
+        links.setdefault(f"{scenario.plan.get('link_name')}: {chain(link)}", link)
+        workloads.setdefault(workload_words(scenario.plan.get("workload") or {}), {})
+    rows = [[Cell(text.partition(": ")[0]), Cell(text.partition(": ")[2])] for text in links]
+    table = Table("Links as told", [Column("link", numeric=False), Column("impairments, in order", numeric=False)], rows)
+    blocks.append(table if len(rows) <= 8 else Group(f"All {len(rows)} links as told", [table]))
+    load = Table("Workloads", [Column("workload", numeric=False)], [[Cell(words)] for words in workloads])
+    return Section("plan", "Plan", [*blocks, load])
+
+
+def chain(link: Json) -> str:
+    """A link's impairments in words, both directions at once if they are the same."""
+    up, down = (", ".join(map(_impairment, link.get(d) or [])) or "nothing" for d in ("uplink", "downlink"))
+    words = f"each way {up}" if up == down else f"uplink {up}; downlink {down}"
+    if medium := link.get("medium"):
+        words += f"; both share {format_rate(medium['rate_bps'])} with a queue of {format_size(medium['queue_bytes'])} for each host"
+    return words
+
+
+def workload_words(workload: Json) -> str:
+    """A workload in words."""
+    if not workload:
+        return "unknown"
+    arrival = workload.get("arrival") or {}
+    process = {"closed": "the next starts when one ends"}.get(
+        str(arrival.get("process")), f"{arrival.get('process')} arrivals at {arrival.get('rate_hz')} /s"
+    )
+    connection = workload.get("connection") or {}
+    policy = "a fresh connection for each" if connection.get("policy") == "fresh" else "kept connections: " + str(connection.get("connections"))
+    return (
+        f"{workload.get('exchanges')} exchanges a trial, upload {format_size(workload.get('upload_bytes', 0))}, "
+        f"download {format_size(workload.get('download_bytes', 0))}; {process}, {workload.get('concurrency')} at once; {policy}; "
+        f"given up after {format_duration(workload.get('timeout_ns', 0))}"
+    )
+
+
+def _impairment(spec: Json) -> str:
+    kind = spec.get("kind")
+    if kind == "delay":
+        return f"delay {format_duration(spec['delay_ns'])}{_jitter(spec.get('jitter'))}"
+    if kind == "loss":
+        return f"loss {format_share(spec['probability'])}"
+    if kind == "gilbert-elliott":
+        return (
+            f"Gilbert-Elliott p {format_share(spec['p'])}, r {format_share(spec['r'])}, "
+            f"loss {format_share(spec['bad_loss'])} in the bad and {format_share(spec['good_loss'])} in the good state"
+        )
+    if kind == "gilbert-elliott-time":
+        return (
+            f"Gilbert-Elliott in time, good {format_duration(spec['good_ns'])}, bad {format_duration(spec['bad_ns'])} on average, "
+            f"loss {format_share(spec['bad_loss'])} and {format_share(spec['good_loss'])}"
+        )
+    if kind == "rate":
+        return f"rate {format_rate(spec['rate_bps'])}, queue {format_size(spec['queue_bytes'])}, {spec.get('overhead_bytes', 0)} B overhead a packet"
+    return f"{kind} " + ", ".join(f"{key} {value}" for key, value in spec.items() if key != "kind")
+
+
+def _jitter(jitter: Json | None) -> str:
+    if not jitter:
+        return ""
+    if jitter.get("distribution") == "normal":
+        return f" (normal, standard deviation {format_duration(jitter['sigma_ns'])})"
+    return f" (uniform, ± {format_duration(jitter['half_width_ns'])})"
+
+
+def _summary(campaign: Campaign) -> str:
+    plan, stop = campaign.plan, campaign.experiment.get("stop") or {}
+    blocks = plan.get("blocks") or []
+    trials = sum(len(block["trials"]) for block in blocks)
+    low, high = (stop.get("replicates") or [len(blocks), len(blocks)])[:2]
+    replicates = f"{low} trials" if low == high else f"{low} to {high} trials"
+    rule = "fixed in advance"
+    if interval := stop.get("interval"):
+        rule = f"until the interval is within {interval['relative']:.0%} of the {interval['of']}"
+    budget = f", at most {format_duration(stop['budget_ns'])}" if stop.get("budget_ns") else ""
+    return (
+        f"{len(campaign.scenarios)} scenarios, {replicates} of each ({rule}{budget}), {trials} trials planned in {len(blocks)} blocks; a block holds one "
+        f"trial of every scenario in random order. Campaign seed {plan.get('seed')}."
+    )
+
+
+def _factors(experiment: Json) -> Table:
+    rows = [[Cell(path), Cell(", ".join(map(_level, levels))), number(len(levels), 0)] for path, levels in (experiment.get("factors") or {}).items()]
+    rows += [[Cell(f"--set {path}"), Cell(_level(value)), number(1, 0)] for path, value in _sets(experiment.get("sets"))]
+    columns = [Column("factor", numeric=False), Column("levels as written", numeric=False), Column("how many")]
+    return Table("Factors", columns, rows)
+
+
+def _sets(sets: Any) -> list[tuple[str, Any]]:
+    if isinstance(sets, dict):
+        return list(sets.items())
+    return [(str(text).partition("=")[0], str(text).partition("=")[2]) for text in sets or []]
+
+
+def _level(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

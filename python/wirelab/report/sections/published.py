@@ -1,0 +1,62 @@
+"""The publication's tables with ours beside them."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
+from wirelab.report.campaign import Campaign
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.numbers import MILLISECONDS, plain
+from wirelab.report.published import Published, published_numbers
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
+
+COLUMNS = (
+    *SCENARIO_COLUMNS,
+    Column("mean, published", "ms"),
+    Column("mean, ours [interval]", "ms"),
+    Column("sd, published", "ms"),
+    Column("sd, ours [interval]", "ms"),
+    Column("n, ours"),
+)
+
+
+def section(campaign: Campaign) -> Section | None:
+    """A table for each metric that the publication prints; None without printed numbers."""
+    numbers = published_numbers(campaign)
+    if not numbers:
+        return None
+
+    def build(group: Choices, _prefix: str) -> list[Block]:
+        metrics = dict.fromkeys(metric for _, metric in numbers)
+        return [table for metric in metrics if (table := _table(group, metric, numbers)).rows]
+
+    note = (
+        "Printed means and standard deviations beside ours, unfiltered. The publication removed outliers first; the next section does the same to our values. "
+        "Different machines and an unstated round trip make the absolute numbers differ; the claims compare ratios."
+    )
+    return Section("published", "Published tables, with ours", [Prose(note), *by_choices(campaign, build)])
+
+
+def _table(group: Choices, metric: str, numbers: dict[tuple[str, str], Published]) -> Table:
+    rows = []
+    for condition in group.conditions:
+        for scenario in condition.scenarios:
+            printed = numbers.get((scenario.key, metric))
+            if printed is None:
+                continue
+            mean, sd = (scenario.estimate(metric, statistic) for statistic in ("mean", "sd"))
+            n = scenario.metric(metric).get("n")
+            rows.append(
+                [
+                    *scenario_cells(condition, scenario),
+                    _printed(printed.mean_ms),
+                    estimate(mean, MILLISECONDS),
+                    _printed(printed.sd_ms),
+                    estimate(sd, MILLISECONDS),
+                    Cell(f"{n:,}") if n else dash("no value"),
+                ]
+            )
+    return Table(f"{metric_words(metric).capitalize()}: published and ours", COLUMNS, rows, row_headers=2)
+
+
+def _printed(value: float | None) -> Cell:
+    return dash("not printed") if value is None else Cell(plain(value, 2))

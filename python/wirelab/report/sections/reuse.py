@@ -1,0 +1,61 @@
+"""To run it again, to compute with it, to cite it."""
+
+from __future__ import annotations
+
+import shlex
+
+from wirelab import __version__
+from wirelab.report.blocks import Block, Code, Links, Prose, Section
+from wirelab.report.campaign import Campaign
+
+FILES = (
+    ("exchanges.csv", "a row for each exchange, CSV"),
+    ("exchanges.parquet", "a row for each exchange, Parquet"),
+    ("trials.parquet", "a row for each trial, Parquet"),
+    ("estimates.csv", "estimates, CSV"),
+    ("estimates.parquet", "estimates, Parquet"),
+    ("estimates.json", "estimates and comparisons, JSON"),
+    ("verdicts.json", "verdicts on claims, JSON"),
+    ("plan.json", "the plan, JSON"),
+    ("campaign.json", "machine and versions, JSON"),
+)
+
+
+def section(campaign: Campaign) -> Section:
+    """Command, files, citation."""
+    links = [(f"{name}: {words}", href) for name, words in FILES if (href := campaign.href(name))]
+    blocks: list[Block] = [Code(rerun_command(campaign), "Run it again"), Links(links)]
+    blocks += [Prose("Cite the campaign, and what it repeats."), Code(bibtex(campaign), "BibTeX")]
+    return Section("reuse", "Run again, files, citation", blocks)
+
+
+def rerun_command(campaign: Campaign) -> str:
+    """The command line that the campaign recorded, or one made from its plan."""
+    if recorded := campaign.record.get("command"):
+        return shlex.join(map(str, recorded))
+    words = ["wirelab", "run", str(campaign.experiment.get("file") or campaign.experiment.get("name"))]
+    sets = campaign.experiment.get("sets") or []
+    for item in sets.items() if isinstance(sets, dict) else sets:
+        words += ["--set", "=".join(map(str, item)) if isinstance(item, tuple) else str(item)]
+    return shlex.join([*words, "--seed", str(campaign.plan.get("seed"))])
+
+
+def bibtex(campaign: Campaign) -> str:
+    """A citation of this campaign."""
+    experiment = campaign.experiment
+    name = "".join(c if c.isalnum() else "-" for c in str(experiment.get("name") or campaign.folder.name))
+    written = max((entry.written for entry in campaign.journal.values()), default="")
+    lines = [
+        f"@misc{{wirelab-{name},",
+        f"  title = {{{_tex(str(experiment.get('title') or name))}}},",
+        f"  howpublished = {{Wirelab {campaign.record.get('wirelab') or __version__}, experiment {_tex(name)}, campaign seed {campaign.plan.get('seed')}}},",
+    ]
+    if written:
+        lines += [f"  year = {{{written[:4]}}},", f"  note = {{measured {written[:10]}}},"]
+    if experiment.get("doi"):
+        lines.append(f"  annote = {{repeats doi:{_tex(str(experiment['doi']))}}},")
+    return "\n".join([*lines, "}"])
+
+
+def _tex(text: str) -> str:
+    return "".join(f"\\{c}" if c in "%&_#$" else "" if c in "{}\\" else c for c in text)

@@ -1,0 +1,46 @@
+"""Each scenario's trials, so that any number leads back to its packets."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
+from wirelab.report.campaign import Campaign, Json, Scenario
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.sections.common import by_choices
+
+
+def section(campaign: Campaign) -> Section:
+    """A list of trials behind each scenario's name."""
+
+    def build(group: Choices, _prefix: str) -> list[Block]:
+        return [_scenario(campaign, condition.label, s) for condition in group.conditions for s in condition.scenarios]
+
+    note = "Each scenario's trials with their files. The command draws one trial as a ladder of packets with losses and retransmissions."
+    return Section("trials", "From numbers to packets", [Prose(note), *by_choices(campaign, build)])
+
+
+def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
+    trials = campaign.trials.get(scenario.key, [])
+    rows = [_trial(campaign, trial) for trial in trials]
+    names = ("trial", "status", "block", "lane", "result", "packet log")
+    columns = [Column(name, numeric=name in {"block", "lane"}) for name in names]
+    blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
+    if trials:
+        blocks.insert(0, Code(f"wirelab show {trials[0]['trial']}", "Show its first trial as a packet ladder"))
+    return Group(f"{label}, {scenario.series.label} ({len(trials)} trials)", blocks, anchor=scenario.anchor)
+
+
+def _trial(campaign: Campaign, trial: Json) -> list[Cell]:
+    name = str(trial["trial"])
+    entry = campaign.journal.get(name)
+    folder = campaign.href(f"trials/{name}")
+    result, packets = (campaign.href(f"trials/{name}/{file}") for file in ("result.json", "packets.wlpl"))
+    status = entry.status.value if entry else "not run"
+    words = f"{status}: {entry.error}" if entry and entry.error else status
+    return [
+        Cell(name, href=folder),
+        Cell(words, tone=None if status == "done" else "unsure"),
+        Cell(str(trial["block"])),
+        Cell(str(entry.lane)) if entry else dash("not run"),
+        Cell("result.json", href=result) if result else dash("no file kept"),
+        Cell("packets.wlpl", href=packets) if packets else dash("no file kept"),
+    ]

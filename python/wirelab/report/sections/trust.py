@@ -1,0 +1,136 @@
+"""Whether to believe the numbers: the link as told and as measured, how late the emulator was, what was excluded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, dash, estimate, number
+from wirelab.report.campaign import Campaign, Json
+from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
+from wirelab.report.sections.common import series_cell
+from wirelab.stats.link import GRADES
+from wirelab.units import format_rate
+
+TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad"}
+MOST_ROWS = 14
+
+
+def grade(campaign: Campaign) -> str | None:
+    """The worst flag of the links used; None if no link was measured."""
+    flags = [str(link.get("flag")) for link in campaign.links]
+    return max(flags, key=lambda flag: GRADES.index(flag) if flag in GRADES else len(GRADES)) if flags else None
+
+
+def section(campaign: Campaign) -> Section:
+    """Told against measured, lateness, exclusions."""
+    links = _link_table(campaign.links)
+    told: Block = links
+    if len(links.rows) > MOST_ROWS:
+        told = Group(f"All {len(links.rows)} links and directions", [links])
+    blocks: list[Block] = [Prose(_summary(campaign)), told]
+    lateness = _lateness_table(campaign.estimates.get("link_lateness") or [])
+    return Section("trust", "Trust: told and measured", [*blocks, lateness, _exclusions_table(campaign)])
+
+
+def _summary(campaign: Campaign) -> str:
+    links = campaign.links
+    if not links:
+        return "No link was measured, so nothing here can be graded."
+    flags = [str(link.get("flag")) for link in links]
+    counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in GRADES if flag in flags)
+    worst = max(links, key=lambda link: _delay_error(link, "p99") or 0.0)
+    words = f"{len(links)} links and directions: {counts}."
+    error = _delay_error(worst, "p99")
+    if error is not None:
+        words += (
+            f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {worst['link_name']} {worst['direction']}."
+        )
+    return words
+
+
+def _link_table(links: Iterable[Json]) -> Table:
+    columns = [
+        Column("link", numeric=False), Column("direction", numeric=False),
+        Column("delay told", "ms"), Column("error p50", "µs"), Column("error p99", "µs"), Column("error max", "µs"),
+        Column("loss told", "%"), Column("loss measured [interval]", "%"), Column("rate told"), Column("packets"),
+        Column("flag", numeric=False), Column("why", numeric=False),
+    ]  # fmt: skip
+    rows = [
+        [
+            Cell(str(link.get("link_name"))),
+            Cell(str(link.get("direction"))),
+            _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
+            *(_scaled(_delay_error(link, q), MICROSECONDS, "no packet delivered") for q in ("p50", "p99", "max")),
+            _scaled(_told(link).get("loss"), PERCENT, "no loss stage"),
+            estimate(Estimate.of(_measured(link).get("loss")), PERCENT, "no packet sent"),
+            _rate(_told(link).get("rate_bps")),
+            number(_measured(link).get("packets"), 0),
+            Cell(str(link.get("flag")), tone=TONES.get(str(link.get("flag")), "bad")),
+            Cell(str(link.get("why") or "")),
+        ]
+        for link in links
+    ]
+    return Table("Each link and direction: as told, and as the link process measured itself", columns, rows, row_headers=2)
+
+
+def _lateness_table(lanes: Iterable[Json]) -> Table:
+    keys = ("p50_s", "p99_s", "p999_s", "max_s")
+    rows = [
+        [
+            Cell(str(lane.get("lane"))),
+            *(_scaled(lane.get(key), MICROSECONDS, "no packet delivered") for key in keys),
+            number(lane.get("packets"), 0),
+        ]
+        for lane in lanes
+    ]
+    columns = [Column("lane"), *(Column(name, "µs") for name in ("p50", "p99", "p99.9", "max")), Column("packets")]
+    caption = "Lateness of the emulator: when a packet was handed over, minus when its link said it leaves"
+    return Table(caption if rows else f"{caption}. None was recorded", columns, rows)
+
+
+def _exclusions_table(campaign: Campaign) -> Table:
+    """Trials of each stack: planned, done, excluded."""
+    path = campaign.folder / "trials.parquet"
+    trials = pl.read_parquet(path) if path.exists() else None
+    rows = []
+    for series in campaign.series:
+        keys = [scenario.key for scenario in campaign.scenarios if scenario.series == series]
+        planned = sum(len(campaign.trials.get(key, [])) for key in keys)
+        row = [series_cell(series), number(planned, 0)]
+        if trials is None:
+            rows.append([*row, *([dash("no trials.parquet")] * 4)])
+            continue
+        mine = trials.filter(pl.col("scenario").is_in(keys))
+        kept = mine.filter(~pl.col("excluded").fill_null(value=False))
+        done = int((kept["status"] == "done").sum())
+        excluded = mine.height - kept.height
+        reasons = mine["exclusion"].drop_nulls().value_counts(sort=True).head(3)
+        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing excluded"
+        rows.append([*row, number(done, 0), number(kept.height - done, 0), number(excluded, 0), Cell(why)])
+    columns = [
+        Column("stack", numeric=False), Column("trials planned"), Column("done"), Column("not done"),
+        Column("excluded"), Column("why excluded", numeric=False),
+    ]  # fmt: skip
+    return Table("Trials of each stack. An exclusion that hits one stack more than another biases the comparison", columns, rows)
+
+
+def _told(link: Json) -> Json:
+    return dict(link.get("told") or {})
+
+
+def _measured(link: Json) -> Json:
+    return dict(link.get("measured") or {})
+
+
+def _delay_error(link: Json, quantile: str) -> float | None:
+    return (_measured(link).get("delay_error_s") or {}).get(quantile)
+
+
+def _scaled(value: float | None, unit: Unit, reason: str) -> Cell:
+    return dash(reason) if value is None else Cell(plain(value * unit.per_base))
+
+
+def _rate(value: float | None) -> Cell:
+    return dash("no rate limit") if value is None else Cell(format_rate(value))

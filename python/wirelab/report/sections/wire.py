@@ -1,0 +1,55 @@
+"""What an exchange costs on the wire: bytes and packets each way, retransmissions and losses."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Cell, Column, Figure, Legend, LegendEntry, Prose, Section, Table, dash, estimate
+from wirelab.report.campaign import Campaign, Scenario
+from wirelab.report.campaign import Group as Choices
+from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.numbers import BYTES, COUNT
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+
+DIRECTIONS = {"wire-up-bytes": "client to server", "wire-down-bytes": "server to client"}
+PARTS = {"client to server": 3, "server to client": 1}
+COLUMNS = {
+    "wire-up-bytes": Column("up: mean [interval]", "B"),
+    "wire-down-bytes": Column("down: mean [interval]", "B"),
+    "wire-up-packets": Column("up: mean [interval]", "packets"),
+    "wire-down-packets": Column("down: mean [interval]", "packets"),
+    "retransmissions": Column("retransmitted: mean [interval]", "packets"),
+    "lost-packets": Column("lost on the link: mean [interval]", "packets"),
+}
+
+
+def section(campaign: Campaign) -> Section | None:
+    """Bytes, packets and retransmissions of every scenario; None if none was estimated."""
+    if not any(scenario.metric(metric) for scenario in campaign.scenarios for metric in COLUMNS):
+        return None
+    note = (
+        "IP bytes and packets that reached the link, for each exchange: connection set-up and end, acknowledgements, retransmissions and packets that "
+        "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are packets that the client "
+        "declared lost."
+    )
+    key = Legend([LegendEntry(words, f"var(--p{slot})") for words, slot in PARTS.items()])
+    return Section("wire", "On the wire", [Prose(note), key, *by_choices(campaign, _blocks)])
+
+
+def _blocks(group: Choices, prefix: str) -> list[Block]:
+    drawn, rows = [], []
+    for condition in group.conditions:
+        for scenario in condition.scenarios:
+            means = [scenario.estimate(metric, "mean") for metric in DIRECTIONS]
+            parts = [None if mean is None else mean.point for mean in means]
+            if any(parts):
+                drawn.append(Bar(condition.label, scenario.series.label, parts))
+            rows.append([*scenario_cells(condition, scenario), *(_cell(scenario, metric) for metric in COLUMNS)])
+    table = Table("Cost of one exchange on the wire", [*SCENARIO_COLUMNS, *COLUMNS.values()], rows, row_headers=2)
+    label = "Mean bytes of one exchange each way as stacked bars"
+    svg = bars(f"{prefix}-wire", label, drawn, PARTS, "bytes")
+    return [Figure("", label, "", svg, [table])] if svg else [table]
+
+
+def _cell(scenario: Scenario, metric: str) -> Cell:
+    if not scenario.metric(metric):
+        return dash("not counted for this stack")
+    return estimate(scenario.estimate(metric, "mean"), BYTES if metric.endswith("bytes") else COUNT)

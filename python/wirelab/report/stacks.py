@@ -1,0 +1,32 @@
+"""What the data plane says of each registered stack; words for stacks that it does not know."""
+
+from __future__ import annotations
+
+from wirelab.errors import RunError
+from wirelab.schema import StackDescription, registered
+
+
+def describe(stack: str) -> StackDescription | None:
+    """The description of a stack, None if this version has none of that name."""
+    try:
+        return registered().stack(stack)
+    except RunError:
+        return None
+
+
+def libraries(stack: str) -> str:
+    """The libraries of a built-in stack, with versions."""
+    described = describe(stack)
+    return ", ".join(described.libraries) if described and described.libraries else "library versions not recorded"
+
+
+def title(stack: str) -> str:
+    """A stack's layers, or its name."""
+    described = describe(stack)
+    return described.title if described else stack
+
+
+def is_secure(stack: str) -> bool | None:
+    """Whether it encrypts; None if unknown."""
+    described = describe(stack)
+    return described.secure if described else None
