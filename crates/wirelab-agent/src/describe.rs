@@ -1,8 +1,25 @@
 use std::process::ExitCode;
 
+use wirelab_net::link::IMPAIRMENTS;
+use wirelab_schema::{Description, ImpairmentDescription, SCHEMA_VERSION};
+use wirelab_stacks::STACKS;
+
 #[derive(clap::Args)]
 pub struct Arguments {}
 
 pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+    println!("{}", serde_json::to_string_pretty(&description()).expect("plain data"));
+    ExitCode::SUCCESS
+}
+
+/// Everything registered, in the registries' order.
+pub fn description() -> Description {
+    Description {
+        schema_version: SCHEMA_VERSION,
+        stacks: STACKS.iter().map(|stack| stack.descriptor()).collect(),
+        impairments: IMPAIRMENTS
+            .iter()
+            .map(|(kind, about)| ImpairmentDescription { kind: (*kind).to_owned(), about: (*about).to_owned() })
+            .collect(),
+    }
 }

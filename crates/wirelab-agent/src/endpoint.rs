@@ -1,8 +1,93 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::signal::unix::{SignalKind, signal};
+use wirelab_schema::{EndpointEvent, EndpointParameters, SCHEMA_VERSION};
+use wirelab_stacks::recorder::ArrowRecorder;
+use wirelab_stacks::{Context, StackError, Stopper, SystemClock, find, stop_signal, workload_kinds};
 
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// What to play: a JSON file (`schema/endpoint-parameters.json`).
+    #[arg(value_name = "PARAMETERS")]
+    parameters: PathBuf,
+}
 
-pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+pub fn run(arguments: Arguments) -> ExitCode {
+    match play(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            // docs/contract.md, "Exit code"
+            ExitCode::from(match error {
+                StackError::Failed(_) => 1,
+                StackError::Usage(_) => 2,
+                StackError::Unsupported(_) => 3,
+            })
+        }
+    }
+}
+
+fn play(arguments: &Arguments) -> Result<(), StackError> {
+    let parameters = read_parameters(&arguments.parameters)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| StackError::failed("starting", error))?;
+    runtime.block_on(async {
+        let (stopper, stop) = stop_signal();
+        stop_on_signals(stopper).map_err(|error| StackError::failed("signal handlers", error))?;
+        let context = Context {
+            clock: Arc::new(SystemClock),
+            recorder: Box::new(ArrowRecorder::new(&parameters.output)),
+            stop,
+            ready: Box::new(print_ready),
+            parameters,
+        };
+        wirelab_stacks::run(context).await
+    })
+}
+
+/// A stack or workload that does not exist is unsupported; everything else that cannot be read is a usage error.
+fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
+    let usage = |error: &dyn std::fmt::Display| StackError::Usage(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| usage(&error))?;
+    let value: Value = serde_json::from_str(&text).map_err(|error| usage(&error))?;
+    if let Some(version) = value.get("schema_version").filter(|version| **version != SCHEMA_VERSION) {
+        return Err(usage(&format!("`schema_version` is {version}, this program's is {SCHEMA_VERSION}")));
+    }
+    if let Some(stack) = value.get("stack").and_then(Value::as_str).filter(|stack| find(stack).is_none()) {
+        return Err(StackError::Unsupported(format!("no stack `{stack}`")));
+    }
+    let kind = value.pointer("/workload/kind").and_then(Value::as_str);
+    if let Some(kind) = kind.filter(|kind| !workload_kinds().iter().any(|known| known == kind)) {
+        return Err(StackError::Unsupported(format!("no workload `{kind}`; there are {}", workload_kinds().join(", "))));
+    }
+    // From the text, for the line and column in the message.
+    serde_json::from_str(&text).map_err(|error| usage(&error))
+}
+
+fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        stopper.stop();
+    });
+    Ok(())
+}
+
+fn print_ready(ports: BTreeMap<String, u16>) {
+    let event = serde_json::to_string(&EndpointEvent::Ready { ports }).expect("plain data");
+    let mut stdout = io::stdout().lock();
+    // Whoever started a server and does not read its stdout probes it.
+    let _ = writeln!(stdout, "{event}").and_then(|()| stdout.flush());
 }

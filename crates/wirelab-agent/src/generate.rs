@@ -1,8 +1,76 @@
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-#[derive(clap::Args)]
-pub struct Arguments {}
+use schemars::schema_for;
+use serde::Serialize;
+use wirelab_schema::{
+    Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply, HostRequest, LinkSpec,
+    PacketLogHeader, WorkloadSpec,
+};
 
-pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+use crate::describe::description;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Folder for the schemas and `stacks.json`; files of the same names are replaced.
+    #[arg(long, value_name = "FOLDER")]
+    out: PathBuf,
+}
+
+pub fn run(arguments: Arguments) -> ExitCode {
+    match generate(&arguments.out) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}: {error}", arguments.out.display());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn generate(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for (name, text) in files() {
+        fs::write(folder.join(name), text)?;
+    }
+    Ok(())
+}
+
+/// Name and content of each file. The same build always gives the same bytes.
+fn files() -> Vec<(&'static str, String)> {
+    vec![
+        ("description.json", pretty(&schema_for!(Description))),
+        ("dissected-packet.json", pretty(&schema_for!(DissectedPacket))),
+        ("endpoint-event.json", pretty(&schema_for!(EndpointEvent))),
+        ("endpoint-parameters.json", pretty(&schema_for!(EndpointParameters))),
+        ("exchange.json", pretty(&schema_for!(Exchange))),
+        ("flow.json", pretty(&schema_for!(Flow))),
+        ("host-reply.json", pretty(&schema_for!(HostReply))),
+        ("host-request.json", pretty(&schema_for!(HostRequest))),
+        ("link-spec.json", pretty(&schema_for!(LinkSpec))),
+        ("packet-log-header.json", pretty(&schema_for!(PacketLogHeader))),
+        ("stacks.json", pretty(&description())),
+        ("workload-spec.json", pretty(&schema_for!(WorkloadSpec))),
+    ]
+}
+
+fn pretty(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("plain data");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checked_in_schemas_are_those_of_this_build() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+        for (name, text) in files() {
+            let checked_in = fs::read_to_string(folder.join(name)).unwrap_or_default();
+            assert!(checked_in == text, "schema/{name} is out of date: run `make generate`");
+        }
+    }
 }

@@ -1,1 +1,99 @@
-//! placeholder
+//! Protocol stacks for Wirelab's endpoints: one file for each stack, all its roles together.
+//!
+//! [`STACKS`] lists what is registered. A stack speaks its protocol and nothing else: the arrival process, time-outs, connection policies and
+//! outcomes are the driver's ([`workload`]), which is the same for all of them, so that a difference between two stacks is not a difference
+//! between two loops. This crate never prints, reads arguments or exits, and reads time only through [`Clock`].
+
+mod attempt;
+mod context;
+//pub mod exec;
+mod h1_stamps;
+//mod h2;
+//mod h2_stamps;
+//mod h3;
+mod http;
+mod http1;
+mod payload;
+//mod quic;
+mod raw_tcp;
+//mod raw_udp;
+pub mod recorder;
+mod settings;
+mod socket;
+mod stream;
+mod tap;
+mod task;
+mod tls;
+mod versions;
+pub mod workload;
+
+use futures_util::future::BoxFuture;
+pub use wirelab_schema::StackDescription as Descriptor;
+use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
+
+pub use crate::context::{Clock, Context, Ready, StackError, Stop, Stopper, SystemClock, stop_signal};
+pub use crate::payload::Payload;
+use crate::settings::Settings;
+
+/// One protocol stack, in each role it has.
+pub trait Stack: Sync {
+    /// What it is: name, roles, workloads, settings with units and defaults, its paragraph for people.
+    fn descriptor(&self) -> Descriptor;
+
+    /// Plays `role` until the workload is done (client) or the stop signal comes (server).
+    fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>>;
+}
+
+/// Every registered stack, in the order in which people read them.
+pub const STACKS: &[&dyn Stack] = &[&raw_tcp::RawTcp, &http1::HTTP1, &http1::HTTPS1];
+
+/// The registered stack of that name.
+pub fn find(name: &str) -> Option<&'static dyn Stack> {
+    STACKS.iter().copied().find(|stack| stack.descriptor().name == name)
+}
+
+/// Runs the endpoint that the context's parameters describe.
+///
+/// Refuses with [`StackError::Unsupported`] a stack, role, workload or setting that is not registered, and with [`StackError::Usage`] a value that
+/// is out of range, before anything is opened.
+pub async fn run(context: Context) -> Result<(), StackError> {
+    let parameters = &context.parameters;
+    let stack = check(parameters)?;
+    stack.run(parameters.role, context).await
+}
+
+/// The stack that the parameters ask for, if it does all that they ask for.
+pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, StackError> {
+    let stack = find(&parameters.stack).ok_or_else(|| {
+        let known: Vec<String> = STACKS.iter().map(|stack| stack.descriptor().name).collect();
+        StackError::Unsupported(format!("no stack `{}`; there are {}", parameters.stack, known.join(", ")))
+    })?;
+    let descriptor = stack.descriptor();
+    if !descriptor.roles.contains(&parameters.role) {
+        return Err(StackError::Unsupported(format!("stack `{}` has no role {:?}", descriptor.name, parameters.role)));
+    }
+    let kind = workload_kind(&parameters.workload);
+    if !descriptor.workloads.iter().any(|known| known == kind) {
+        return Err(StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", descriptor.name)));
+    }
+    if descriptor.secure && parameters.certificates.is_none() {
+        return Err(StackError::Usage(format!("stack `{}` needs `certificates`", descriptor.name)));
+    }
+    Settings::resolve(&descriptor, &parameters.settings)?;
+    workload::check(&parameters.workload)?;
+    Ok(stack)
+}
+
+/// Names of the workload kinds that some registered stack does.
+pub fn workload_kinds() -> Vec<String> {
+    let mut kinds: Vec<String> = STACKS.iter().flat_map(|stack| stack.descriptor().workloads).collect();
+    kinds.sort();
+    kinds.dedup();
+    kinds
+}
+
+fn workload_kind(workload: &WorkloadSpec) -> &'static str {
+    match workload {
+        WorkloadSpec::RequestResponse(_) => workload::REQUEST_RESPONSE,
+    }
+}

@@ -1,0 +1,86 @@
+use std::fmt::{self, Display};
+use std::sync::Arc;
+
+use wirelab_schema::{Exchange, Outcome};
+
+use crate::Clock;
+
+/// One exchange under way: its row so far, and what is to be read from the transport when it ends, however it ends.
+pub struct Attempt {
+    /// The row. Stacks stamp phases into it as they happen; the driver owns start, end and outcome.
+    pub exchange: Exchange,
+    clock: Arc<dyn Clock>,
+    at_end: Vec<AtEnd>,
+}
+
+type AtEnd = Box<dyn FnOnce(&mut Exchange) + Send>;
+
+impl Attempt {
+    /// Starts now. `intended_start_ns` absent means that it was meant to.
+    pub fn start(clock: Arc<dyn Clock>, index: u32, intended_start_ns: Option<u64>) -> Self {
+        let start_ns = clock.now_ns();
+        let intended_start_ns = intended_start_ns.unwrap_or(start_ns);
+        let exchange = Exchange { index, intended_start_ns, start_ns, ..Exchange::default() };
+        Attempt { exchange, clock, at_end: Vec::new() }
+    }
+
+    /// The clock's reading, for a phase.
+    pub fn now(&self) -> Option<u64> {
+        Some(self.clock.now_ns())
+    }
+
+    /// Has `read` fill in the row when the exchange ends, even if it is given up while the stack's own future is dropped.
+    pub fn at_end(&mut self, read: impl FnOnce(&mut Exchange) + Send + 'static) {
+        self.at_end.push(Box::new(read));
+    }
+
+    /// Stamps the end, once.
+    pub fn stamp_end(&mut self) {
+        if self.exchange.end_ns == 0 {
+            self.exchange.end_ns = self.clock.now_ns();
+        }
+    }
+
+    /// The finished row.
+    pub fn finish(mut self, outcome: Outcome, error: Option<ExchangeError>) -> Exchange {
+        self.stamp_end();
+        for read in self.at_end {
+            read(&mut self.exchange);
+        }
+        self.exchange.outcome = outcome;
+        self.exchange.error = error.map(|error| error.0);
+        self.exchange
+    }
+}
+
+/// Why an exchange failed, in one line. Takes any error, with its causes.
+#[derive(Debug)]
+pub struct ExchangeError(String);
+
+impl ExchangeError {
+    /// An error in words.
+    pub fn new(words: impl Into<String>) -> Self {
+        ExchangeError(words.into())
+    }
+}
+
+impl Display for ExchangeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl<E: std::error::Error> From<E> for ExchangeError {
+    fn from(error: E) -> Self {
+        let mut words = error.to_string();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let cause_words = cause.to_string();
+            if !words.contains(&cause_words) {
+                words = format!("{words}: {cause_words}");
+            }
+            source = cause.source();
+        }
+        ExchangeError(words.replace('\n', " "))
+    }
+}

@@ -1,0 +1,196 @@
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use http::header::EXPECT;
+use http::{HeaderValue, Request, Response};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper::client::conn::http1 as client;
+use hyper::server::conn::http1 as server;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::sync::Notify;
+use wirelab_schema::{Role, SettingDescription};
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::h1_stamps::H1Stamps;
+use crate::http::{Answers, MESSAGES, Requests};
+use crate::settings::{self, Settings};
+use crate::socket::{self, Socket};
+use crate::stream::{Dialer, Security, Stream, serve};
+use crate::tap::Tap;
+use crate::task::Task;
+use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
+
+/// HTTP/1.1 (RFC 9112) in the clear.
+pub const HTTP1: Http1 = Http1 { secure: false };
+/// HTTP/1.1 over TLS.
+pub const HTTPS1: Http1 = Http1 { secure: true };
+
+/// How long a client waits for `100 Continue` before it sends the body anyway, as curl does (RFC 9110, section 10.1.1 leaves it open).
+const CONTINUE_WAIT: Duration = Duration::from_secs(1);
+
+/// HTTP/1.1, with or without TLS.
+pub struct Http1 {
+    secure: bool,
+}
+
+impl Stack for Http1 {
+    fn descriptor(&self) -> Descriptor {
+        let mut settings = vec![socket::nagle_setting(), expect_setting()];
+        if self.secure {
+            settings.push(tls::version_setting());
+            settings.extend(tls::common_settings());
+        }
+        let about = "HTTP/1.1 (RFC 9112), one exchange at a time on a connection; a fresh connection carries one and is closed by the client.";
+        Descriptor {
+            name: if self.secure { "https1" } else { "http1" }.to_owned(),
+            title: if self.secure { "HTTP/1.1 over TLS over TCP" } else { "HTTP/1.1 over TCP" }.to_owned(),
+            about: match self.secure {
+                true => format!("{about} {MESSAGES} {}", tls::TICKETS),
+                false => format!("{about} {MESSAGES}"),
+            },
+            libraries: versions::libraries(if self.secure { &["hyper", "rustls", "ring"] } else { &["hyper"] }),
+            transport: "tcp".to_owned(),
+            default_port: if self.secure { 8443 } else { 8080 },
+            secure: self.secure,
+            roles: vec![Role::Client, Role::Server],
+            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            settings,
+        }
+    }
+
+    fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>> {
+        let (descriptor, secure) = (self.descriptor(), self.secure);
+        Box::pin(async move {
+            let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
+            let security = secure.then_some(Security { alpn: "http/1.1", settings: &settings });
+            let nagle = settings.boolean("nagle");
+            match role {
+                Role::Server => {
+                    let answers = Answers::new(&context.parameters);
+                    serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
+                }
+                Role::Client => {
+                    let client = Http1Client {
+                        dialer: Dialer::new(&context.parameters, nagle, security)?,
+                        requests: Requests::new(&context.parameters),
+                        expect_continue: settings.boolean("expect-continue"),
+                        clock: context.clock.clone(),
+                    };
+                    drive(client, context).await
+                }
+            }
+        })
+    }
+}
+
+fn expect_setting() -> SettingDescription {
+    settings::boolean(
+        "expect-continue",
+        false,
+        "The client sends `Expect: 100-continue` with an upload and holds the body back until the server asks for it, or for 1 s (RFC 9110, \
+         section 10.1.1).",
+    )
+}
+
+type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+struct Http1Client {
+    dialer: Dialer,
+    requests: Requests,
+    expect_continue: bool,
+    clock: Arc<dyn Clock>,
+}
+
+struct Connection {
+    sender: client::SendRequest<Body>,
+    stamps: Arc<Mutex<H1Stamps>>,
+    socket: Socket,
+    task: Task,
+}
+
+impl Client for Http1Client {
+    type Connection = Connection;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        let (socket, stream) = self.dialer.dial(attempt).await?;
+        let stamps = Arc::new(Mutex::new(H1Stamps::default()));
+        let tap = Tap::new(stream, stamps.clone(), self.clock.clone());
+        let (sender, connection) = client::handshake(TokioIo::new(tap)).await?;
+        // How the connection ends is seen by the exchange that it carries.
+        let task = Task::spawn(async { drop(connection.await) });
+        Ok(Connection { sender, stamps, socket, task })
+    }
+
+    async fn exchange(&self, connection: &mut Connection, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        if attempt.exchange.connection_reused {
+            connection.socket.observe(attempt);
+        }
+        let responded = connection.stamps.lock().expect("no holder panics").begin();
+        let stamps = connection.stamps.clone();
+        attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").copy_to(exchange));
+        connection.sender.ready().await?;
+        let response = connection.sender.send_request(self.request(responded)?).await?;
+        let mut check = self.requests.expect(&response, &mut attempt.exchange);
+        let mut body = response.into_body();
+        while let Some(frame) = body.frame().await {
+            if let Some(bytes) = frame?.data_ref() {
+                attempt.exchange.body_received_bytes += bytes.len() as u64;
+                check.take(bytes);
+            }
+        }
+        self.requests.judge(check, &attempt.exchange)
+    }
+
+    fn is_usable(&self, connection: &Connection) -> bool {
+        !connection.sender.is_closed()
+    }
+
+    async fn close(&self, connection: Connection) {
+        drop(connection.sender);
+        connection.task.finish().await;
+    }
+}
+
+impl Http1Client {
+    fn request(&self, responded: Arc<Notify>) -> Result<Request<Body>, http::Error> {
+        let head = self.requests.head(None)?;
+        let upload = self.requests.upload.clone();
+        if upload.is_empty() || !self.expect_continue {
+            return Ok(head.map(|()| Full::new(upload).boxed_unsync()));
+        }
+        let held_back = futures_util::stream::once(async move {
+            let _ = tokio::time::timeout(CONTINUE_WAIT, responded.notified()).await;
+            Ok(Frame::data(upload))
+        });
+        let mut request = head.map(|()| StreamBody::new(held_back).boxed_unsync());
+        request.headers_mut().insert(EXPECT, HeaderValue::from_static("100-continue"));
+        Ok(request)
+    }
+}
+
+async fn answer(stream: Box<dyn Stream>, answers: Answers) {
+    let service = service_fn(|request: Request<Incoming>| {
+        let answers = answers.clone();
+        async move { read_and_answer(request, answers).await }
+    });
+    // A connection that breaks is the client's to report.
+    let _ = server::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), service).await;
+}
+
+async fn read_and_answer(request: Request<Incoming>, answers: Answers) -> Result<Response<Full<Bytes>>, hyper::Error> {
+    let mut pending = answers.take(&request);
+    let mut body = request.into_body();
+    while let Some(frame) = body.frame().await {
+        if let (Some(bytes), Some(pending)) = (frame?.data_ref(), &mut pending) {
+            pending.body.take(bytes);
+        }
+    }
+    Ok(answers.answer(pending).map(Full::new))
+}

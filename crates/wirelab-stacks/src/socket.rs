@@ -1,0 +1,180 @@
+use std::io::{self, IoSlice};
+use std::net::{Shutdown, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::GetStruct;
+use socket2::{Domain, Protocol, SockRef, Type};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use wirelab_schema::SettingDescription;
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::settings;
+
+/// A TCP connection that can still be asked about while a protocol library owns it: clones are handles to one socket.
+#[derive(Clone)]
+pub struct Socket(Arc<TcpStream>);
+
+impl Socket {
+    /// Connects to `server`, stamping the phase. Retransmissions are counted from the first SYN on, also if this is given up.
+    pub async fn connect(server: SocketAddr, nagle: bool, attempt: &mut Attempt) -> Result<Self, ExchangeError> {
+        let socket = socket2::Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))?;
+        socket.set_nonblocking(true)?;
+        socket.set_tcp_nodelay(!nagle)?;
+        match socket.connect(&server.into()) {
+            Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error.into()),
+            _ => {}
+        }
+        let socket = Socket(Arc::new(TcpStream::from_std(socket.into())?));
+        socket.observe(attempt);
+        socket.0.writable().await?;
+        if let Some(error) = socket.0.take_error()? {
+            return Err(error.into());
+        }
+        attempt.exchange.tcp_connect_ns = attempt.now();
+        Ok(socket)
+    }
+
+    /// A connection that a server accepted.
+    pub fn accepted(stream: TcpStream, nagle: bool) -> io::Result<Self> {
+        stream.set_nodelay(!nagle)?;
+        Ok(Socket(Arc::new(stream)))
+    }
+
+    /// Has the exchange record this connection's port and, at its end, what TCP_INFO says happened since now. Exchanges that overlap on one
+    /// connection each count what happened to any of them.
+    pub fn observe(&self, attempt: &mut Attempt) {
+        attempt.exchange.local_port = self.0.local_addr().ok().map(|address| address.port());
+        let before = self.tcp_info().map_or(0, |info| info.total_retransmissions);
+        let socket = self.clone();
+        attempt.at_end(move |exchange| {
+            if let Some(info) = socket.tcp_info() {
+                exchange.client_retransmissions = Some(info.total_retransmissions.saturating_sub(before));
+                exchange.smoothed_rtt_ns = (info.smoothed_rtt_us > 0).then(|| u64::from(info.smoothed_rtt_us) * 1_000);
+            }
+        });
+    }
+
+    fn tcp_info(&self) -> Option<TcpInfo> {
+        let words = getsockopt(&*self.0, TcpInfoWords).ok()?;
+        Some(TcpInfo { smoothed_rtt_us: words[17], total_retransmissions: words[25] })
+    }
+}
+
+/// Setting `nagle`, of stacks over TCP.
+pub fn nagle_setting() -> SettingDescription {
+    settings::boolean(
+        "nagle",
+        false,
+        "Both ends leave Nagle's algorithm on (RFC 9293, section 3.7.4): a small segment waits while another is unacknowledged. Off sets TCP_NODELAY.",
+    )
+}
+
+/// A listening socket on `address`; port 0 takes a free one.
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_reuse_address(true)?;
+    socket.bind(&address.into())?;
+    socket.listen(1024)?;
+    TcpListener::from_std(socket.into())
+}
+
+/// What is used of `struct tcp_info` (linux/tcp.h).
+struct TcpInfo {
+    smoothed_rtt_us: u32,
+    total_retransmissions: u32,
+}
+
+/// The first 104 bytes of `struct tcp_info`, which every kernel since 2.6 has: 8 bytes of small fields, then words, of which the 17th of the
+/// whole is `tcpi_rtt` and the 25th `tcpi_total_retrans`. libc's struct grows with new kernels and is refused by older ones.
+#[derive(Clone, Copy)]
+struct TcpInfoWords;
+
+nix::getsockopt_impl!(TcpInfoWords, libc::IPPROTO_TCP, libc::TCP_INFO, [u32; 26], GetStruct<[u32; 26]>);
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        loop {
+            ready!(self.0.poll_read_ready(cx))?;
+            match self.0.try_read(buffer.initialize_unfilled()) {
+                Ok(length) => {
+                    buffer.advance(length);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.0.poll_write_ready(cx))?;
+            match self.0.try_write_vectored(slices) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(SockRef::from(&*self.0).shutdown(Shutdown::Write))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+    use crate::SystemClock;
+
+    #[tokio::test]
+    async fn tcp_info_tells_the_round_trip_of_a_connection_that_a_library_owns() {
+        let listener = listen(([127, 0, 0, 1], 0).into()).expect("listening");
+        let server = listener.local_addr().expect("bound");
+        let mut attempt = Attempt::start(Arc::new(SystemClock), 0, None);
+        let mut socket = Socket::connect(server, false, &mut attempt).await.expect("connected");
+        let (mut peer, _) = listener.accept().await.expect("accepted");
+        socket.write_all(b"ping").await.expect("written");
+        let mut bytes = [0; 4];
+        peer.read_exact(&mut bytes).await.expect("read");
+        let exchange = attempt.finish(wirelab_schema::Outcome::Completed, None);
+        assert_eq!(exchange.client_retransmissions, Some(0));
+        // On loopback a smoothed round trip is above 0 and far below a second; words of other fields are not.
+        assert!(exchange.smoothed_rtt_ns.is_some_and(|rtt| (1_000..1_000_000_000).contains(&rtt)), "{exchange:?}");
+        assert!(exchange.local_port.is_some() && exchange.tcp_connect_ns.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_refused_connection_is_an_error_without_a_connect_phase() {
+        let listener = listen(([127, 0, 0, 1], 0).into()).expect("listening");
+        let server = listener.local_addr().expect("bound");
+        drop(listener);
+        let mut attempt = Attempt::start(Arc::new(SystemClock), 0, None);
+        assert!(Socket::connect(server, false, &mut attempt).await.is_err());
+        assert_eq!(attempt.exchange.tcp_connect_ns, None);
+    }
+}

@@ -1,0 +1,119 @@
+use std::sync::Arc;
+
+use rustls::client::danger::ServerCertVerifier;
+use rustls::client::{Resumption, WebPkiServerVerifier};
+use rustls::crypto::ring;
+use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls_pki_types::pem::PemObject;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use wirelab_schema::{Certificates, EndpointParameters, SettingDescription};
+
+use crate::StackError;
+use crate::settings::{self, Settings};
+
+/// Setting `tls`, of stacks that run over TLS over TCP.
+pub fn version_setting() -> SettingDescription {
+    settings::choice(
+        "tls",
+        &["1.3", "1.2"],
+        "TLS version, the only one offered (RFC 8446, RFC 5246). TLS 1.2 takes one more round trip; its key exchange is ECDHE.",
+    )
+}
+
+/// Settings of every stack with TLS or QUIC.
+pub fn common_settings() -> [SettingDescription; 2] {
+    [
+        settings::boolean(
+            "resumption",
+            false,
+            "A new connection resumes the session of an earlier one with its newest ticket (PSK with (EC)DHE in TLS 1.3, RFC 8446 section 2.2; \
+             session ticket in TLS 1.2, RFC 5077). No 0-RTT. A client's first connection is always a full handshake.",
+        ),
+        settings::choice(
+            "certificate-key",
+            &["ecdsa-p256", "ecdsa-p384", "ed25519", "rsa-2048", "rsa-3072", "rsa-4096"],
+            "Key of the server's certificate and of the authority that signed it. It decides the certificate's size and the cost of the handshake.",
+        ),
+    ]
+}
+
+/// What `about` says of TLS for every secure stack.
+pub const TICKETS: &str =
+    "The server sends two session tickets in TLS 1.3, as OpenSSL does, whether or not the client resumes.";
+
+/// A client's configuration for this setting of `tls` (1.3 for a stack without it) and `resumption`.
+pub fn client_config(
+    settings: &Settings,
+    verifier: Arc<dyn ServerCertVerifier>,
+    versions: &[&'static SupportedProtocolVersion],
+    alpn: &str,
+) -> Result<ClientConfig, StackError> {
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(versions)
+        .map_err(|error| StackError::failed("TLS versions", error))?
+        .dangerous()
+        .with_custom_certificate_verifier(verifier)
+        .with_no_client_auth();
+    config.alpn_protocols = vec![alpn.into()];
+    if !settings.boolean("resumption") {
+        config.resumption = Resumption::disabled();
+    }
+    Ok(config)
+}
+
+/// A server's configuration. Tickets are self-contained (encrypted state), as those of common servers are.
+pub fn server_config(
+    parameters: &EndpointParameters,
+    versions: &[&'static SupportedProtocolVersion],
+    alpn: &str,
+) -> Result<ServerConfig, StackError> {
+    let files = certificates(parameters)?;
+    let chain: Vec<CertificateDer> = CertificateDer::pem_file_iter(&files.chain)
+        .and_then(Iterator::collect)
+        .map_err(|error| StackError::failed(files.chain.display(), error))?;
+    let key =
+        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| StackError::failed(files.key.display(), error))?;
+    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_protocol_versions(versions)
+        .map_err(|error| StackError::failed("TLS versions", error))?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .map_err(|error| StackError::failed(files.chain.display(), error))?;
+    config.ticketer = ring::Ticketer::new().map_err(|error| StackError::failed("TLS tickets", error))?;
+    config.alpn_protocols = vec![alpn.into()];
+    Ok(config)
+}
+
+/// TLS 1.3, which QUIC needs.
+pub const TLS13: &[&SupportedProtocolVersion] = &[&rustls::version::TLS13];
+const TLS12: &[&SupportedProtocolVersion] = &[&rustls::version::TLS12];
+
+/// The versions that the setting `tls` allows.
+pub fn versions(settings: &Settings) -> &'static [&'static SupportedProtocolVersion] {
+    if settings.choice("tls") == "1.2" { TLS12 } else { TLS13 }
+}
+
+/// Trusts the campaign's own certificate authority and nothing else.
+pub fn verifier(parameters: &EndpointParameters) -> Result<Arc<dyn ServerCertVerifier>, StackError> {
+    let files = certificates(parameters)?;
+    let failed = |error: &dyn std::fmt::Display| StackError::failed(files.authority.display(), error);
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(&files.authority).map_err(|error| failed(&error))? {
+        roots.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
+    }
+    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::new(ring::default_provider()));
+    Ok(verifier.build().map_err(|error| failed(&error))?)
+}
+
+/// The name that the server's certificate must have.
+pub fn server_name(parameters: &EndpointParameters) -> Result<ServerName<'static>, StackError> {
+    let name = &parameters.server.name;
+    ServerName::try_from(name.clone()).map_err(|_| StackError::Usage(format!("`{name}` is not a server name")))
+}
+
+fn certificates(parameters: &EndpointParameters) -> Result<&Certificates, StackError> {
+    parameters
+        .certificates
+        .as_ref()
+        .ok_or_else(|| StackError::Usage(format!("stack `{}` needs `certificates`", parameters.stack)))
+}
