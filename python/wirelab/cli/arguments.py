@@ -1,0 +1,61 @@
+"""Arguments and options that several verbs share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wirelab.errors import WirelabError, did_you_mean
+from wirelab.units import UnitError, duration_ns
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Experiment
+
+
+class DurationType(click.ParamType[int]):
+    """A duration with its unit, as nanoseconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read `2min`."""
+        if isinstance(value, int):
+            return value
+        try:
+            duration = duration_ns(value)
+        except UnitError as error:
+            self.fail(f"{value} {error}" + (f" ({error.hint})" if error.hint else ""), param, ctx)
+        if duration == 0:
+            self.fail("must be more than 0", param, ctx)
+        return duration
+
+
+experiment_argument = click.argument("experiment", metavar="FILE")
+set_option = click.option(
+    "--set",
+    "sets",
+    multiple=True,
+    metavar="PATH=VALUE[,VALUE...]",
+    help="Change a value; several values make a factor. May be repeated.",
+)
+budget_option = click.option(
+    "--budget",
+    type=DurationType(),
+    metavar="DURATION",
+    help="Preview: scale the whole grid down to fit, such as 2min.",
+)
+
+
+def load(file: str, sets: Sequence[str]) -> Experiment:
+    """The experiment of a file or shipped name, with its metric checked."""
+    from wirelab.experiment import load_experiment
+    from wirelab.metrics import EXCHANGE_METRICS
+
+    experiment = load_experiment(file, sets)
+    names = [metric.name for metric in EXCHANGE_METRICS]
+    if experiment.metric not in names:
+        where = experiment.source.where(("metric",))
+        raise WirelabError(f'unknown metric ("{experiment.metric}")', where, did_you_mean(experiment.metric, names))
+    return experiment

@@ -1,0 +1,136 @@
+"""`wirelab describe KIND NAME`."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import click
+
+from wirelab.cli.table import columns
+from wirelab.errors import WirelabError, did_you_mean
+
+WIDTH = 100
+
+
+@click.command(short_help="Describe one thing that `list` names: settings, units, defaults, sources.")
+@click.argument("kind")
+@click.argument("name")
+def command(kind: str, name: str) -> None:
+    """Describe one thing that `wirelab list` names.
+
+    KIND is experiment, link, stack, impairment, metric or implementation.
+    """
+    if kind not in KINDS:
+        raise WirelabError(f"unknown kind '{kind}'", hint=did_you_mean(kind, KINDS))
+    click.echo(KINDS[kind](name))
+
+
+def _experiment(name: str) -> str:
+    from wirelab.experiment import load_experiment
+
+    experiment = load_experiment(name)
+    least, most = experiment.stop.replicates
+    facts = [("metric", experiment.metric), ("replicates", str(most) if least == most else f"{least} to {most}")]
+    if experiment.doi:
+        facts.append(("doi", experiment.doi))
+    rows = [(path, ", ".join(map(str, levels))) for path, levels in experiment.factors.items()]
+    choices = [(path, ", ".join(map(str, levels))) for path, levels in experiment.choices.items()]
+    parts = [_head(experiment.name, experiment.title), columns(facts), _section("factors", rows)]
+    parts += [_section("choices, one at a time", choices)] if choices else []
+    return "\n\n".join([*parts, f"{len(experiment.scenarios)} scenarios"])
+
+
+def _link(name: str) -> str:
+    from wirelab.experiment.library import profiles
+    from wirelab.experiment.source import dotted
+
+    profile = _find(name, profiles(), "link")
+    rows = [(dotted(path), str(value), profile.sources.get(dotted(path), "")) for path, value in flatten(profile.link)]
+    return "\n\n".join([_head(profile.name, profile.title), _paragraph(profile.about), _section("values", rows)])
+
+
+def _stack(name: str) -> str:
+    from wirelab.experiment.library import BUILTIN, implementations
+    from wirelab.experiment.settings import describe_default, describe_values
+    from wirelab.schema import registered
+
+    stack = _find(name, {each.name: each for each in registered().stacks}, "stack")
+    programs = [BUILTIN] + [
+        f"{each.name} ({role})"
+        for each in implementations().values()
+        for role in each.stacks
+        if each.serves(role, name)
+    ]
+    facts = [
+        ("transport", stack.transport),
+        ("secure", "yes" if stack.secure else "no"),
+        ("workloads", ", ".join(stack.workloads)),
+        ("libraries", ", ".join(stack.libraries)),
+        ("implementations", ", ".join(programs)),
+    ]
+    parts = [_head(stack.name, stack.title), _paragraph(stack.about), columns(facts)]
+    for setting in stack.settings:
+        values = f"{setting.name}: {describe_values(setting)} (default {describe_default(setting)})"
+        parts.append(f"{values}\n{_paragraph(setting.about, indent='  ')}")
+    return "\n\n".join(parts)
+
+
+def _impairment(name: str) -> str:
+    from wirelab.schema import registered
+
+    impairment = _find(name, {each.kind: each for each in registered().impairments}, "impairment")
+    return f"{impairment.kind}\n\n{_paragraph(impairment.about)}"
+
+
+def _metric(name: str) -> str:
+    from wirelab.metrics import METRICS
+
+    metric = _find(name, {each.name: each for each in METRICS}, "metric")
+    return f"{metric.name} [{metric.unit or '1'}], of each {metric.of}\n\n{_paragraph(metric.about)}"
+
+
+def _implementation(name: str) -> str:
+    from wirelab.experiment.library import implementations
+
+    program = _find(name, implementations(), "implementation")
+    rows = [(role, ", ".join(stacks)) for role, stacks in program.stacks.items()]
+    return "\n\n".join([_head(program.name, program.title), _paragraph(program.about), _section("stacks", rows)])
+
+
+KINDS: dict[str, Callable[[str], str]] = {
+    "experiment": _experiment,
+    "link": _link,
+    "stack": _stack,
+    "impairment": _impairment,
+    "metric": _metric,
+    "implementation": _implementation,
+}
+
+
+def flatten(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], Any]]:
+    """Leaves of nested tables with their paths."""
+    if isinstance(table, dict):
+        for key, value in table.items():
+            yield from flatten(value, (*path, key))
+    else:
+        yield path, table
+
+
+def _find(name: str, known: Any, what: str) -> Any:
+    if name not in known:
+        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
+    return known[name]
+
+
+def _head(name: str, title: str) -> str:
+    return f"{name}: {title}"
+
+
+def _section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
+    return "\n".join([title, textwrap.indent(columns(list(rows)), "  ")])
+
+
+def _paragraph(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,88 @@
+"""`wirelab list [KIND]`."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import tomllib
+from collections.abc import Callable
+
+import click
+
+from wirelab.cli.table import columns
+from wirelab.errors import WirelabError, did_you_mean
+
+WIDTH = 90
+Rows = list[tuple[str, str]]
+
+
+@click.command(short_help="List what there is: experiments, links, stacks, metrics, …")
+@click.argument("kind", required=False, metavar="[KIND]")
+def command(kind: str | None) -> None:
+    """List what there is, by name.
+
+    KIND is experiments, links, stacks, impairments, metrics or implementations; without it, all are listed.
+    """
+    if kind is None:
+        click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
+        return
+    if kind not in KINDS:
+        raise WirelabError(f"unknown kind '{kind}'", hint=did_you_mean(kind, KINDS))
+    click.echo(columns(KINDS[kind]()))
+
+
+def _experiments() -> Rows:
+    from wirelab.experiment.library import experiment_file, experiment_names
+
+    titles = {name: tomllib.loads(experiment_file(name).read_text(encoding="utf-8")) for name in experiment_names()}
+    return [(name, str(document["title"])) for name, document in titles.items()]
+
+
+def _links() -> Rows:
+    from wirelab.experiment.library import profiles
+
+    return [(name, profile.title) for name, profile in profiles().items()]
+
+
+def _stacks() -> Rows:
+    from wirelab.schema import registered
+
+    return [(stack.name, stack.title) for stack in registered().stacks]
+
+
+def _impairments() -> Rows:
+    from wirelab.schema import registered
+
+    return [(each.kind, _first(each.about)) for each in registered().impairments]
+
+
+def _metrics() -> Rows:
+    from wirelab.metrics import METRICS
+
+    return [(metric.name, _first(metric.about)) for metric in METRICS]
+
+
+def _implementations() -> Rows:
+    from wirelab.experiment.library import BUILTIN, implementations
+
+    foreign = [(name, program.about) for name, program in implementations().items()]
+    return [(BUILTIN, "Wirelab's own endpoints, in every role of every stack"), *foreign]
+
+
+KINDS: dict[str, Callable[[], Rows]] = {
+    "experiments": _experiments,
+    "links": _links,
+    "stacks": _stacks,
+    "impairments": _impairments,
+    "metrics": _metrics,
+    "implementations": _implementations,
+}
+
+
+def _first(about: str) -> str:
+    """What a paragraph begins with, on one line."""
+    return textwrap.shorten(re.split(r"[.:;] ", about)[0].rstrip("."), WIDTH, placeholder=" …")
+
+
+def _indented(rows: Rows) -> str:
+    return "\n".join(f"  {line}" for line in columns(rows).splitlines())

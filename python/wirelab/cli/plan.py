@@ -1,0 +1,59 @@
+"""`wirelab plan FILE`."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option
+from wirelab.cli.table import columns
+from wirelab.units import format_duration
+
+if TYPE_CHECKING:
+    from wirelab.plan import Plan
+
+
+@click.command(short_help="Print scenarios, trials and minutes of an experiment; run nothing.")
+@experiment_argument
+@set_option
+@budget_option
+@click.option("--lanes", type=click.IntRange(1, 256), default=16, show_default=True, help="Trials side by side.")
+@click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
+def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: int, *, as_json: bool) -> None:
+    """Print scenarios, trials and minutes of an experiment; run nothing.
+
+    FILE is a path, or the name of a shipped experiment. Minutes are a rough guess.
+    """
+    from wirelab.plan import make_plan
+
+    plan = make_plan(load(experiment, sets), budget_ns=budget, lanes=lanes)
+    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(plan, lanes))
+
+
+def _words(plan: Plan, lanes: int) -> str:
+    from wirelab.plan import expected_ns
+
+    record = plan.experiment
+    least, most = record.stop.replicates
+    replicates = str(most) if least == most else f"{least} to {most}"
+    exchanges = sum(scenario.workload.exchanges for scenario in plan.scenarios) * most
+    up_to = "" if least == most else "up to "
+    lines = [
+        f"{record.name}: {record.title}",
+        f"{len(plan.scenarios)} scenarios x {replicates} replicates: "
+        f"{up_to}{plan.trials:,} trials, {exchanges:,} exchanges",
+        f"about {format_duration(expected_ns(plan, lanes))} in {lanes} lanes",
+    ]
+    if (preview := record.preview) is not None:
+        lines.append(
+            f"PREVIEW for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
+            f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; no result"
+        )
+    rows = [("scenario", "link", "exchanges", "about, each")]
+    rows += [
+        (each.name, each.link_name, str(each.workload.exchanges * most), format_duration(each.expected_exchange_ns))
+        for each in plan.scenarios
+    ]
+    return "\n".join([*lines, "", columns(rows, right=(2, 3))])

@@ -1,0 +1,93 @@
+"""A rough guess of how long an exchange takes, for a plan's minutes and for nothing else.
+
+Round trips of the stack's handshakes and of the request, transmission at the link's rate, and what lost packets cost:
+each round trip is repeated after a timer that doubles, 1 s for the first packet of a connection (RFC 6298 section 2.1,
+RFC 9002 section 6.2.2) and at least 200 ms afterwards (Linux's smallest retransmission timeout).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wirelab.experiment.scenario import Scenario
+from wirelab.schema import (
+    Closed,
+    Delay,
+    Fresh,
+    GilbertElliott,
+    GilbertElliottTime,
+    ImpairmentSpec,
+    Loss,
+    Rate,
+    StackDescription,
+)
+
+FIRST_TIMER_NS = 10**9
+LEAST_TIMER_NS = 2 * 10**8
+MAX_DOUBLINGS = 8
+HEADER_BYTES = 60
+PROCESSING_NS = 10**6
+TRIAL_OVERHEAD_NS = 3 * 10**8
+"""Starting and ending the endpoints of a trial."""
+
+
+def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
+    """Time that one exchange takes in a closed loop, on average."""
+    ways = (scenario.link.uplink, scenario.link.downlink)
+    rtt_ns = sum(_delay_ns(way) for way in ways)
+    trips = _handshake_trips(scenario, stack) if isinstance(scenario.workload.connection, Fresh) else 0
+    workload = scenario.workload
+    total = PROCESSING_NS + (trips + 1) * rtt_ns
+    for way, size in zip(ways, (workload.upload_bytes, workload.download_bytes), strict=True):
+        total += _sending_ns(way, size + (trips + 1) * HEADER_BYTES)
+    for trip in range(trips + 1):
+        timer = FIRST_TIMER_NS if trip == 0 and trips else max(LEAST_TIMER_NS, 2 * rtt_ns)
+        total += round(timer * sum(_timers(way) for way in ways))
+    return min(total, workload.timeout_ns)
+
+
+def expected_trial_ns(exchange_ns: int, scenario: Scenario) -> int:
+    """Time that one trial holds its lane."""
+    workload = scenario.workload
+    if isinstance(workload.arrival, Closed):
+        places = min(workload.concurrency, workload.exchanges)
+        return TRIAL_OVERHEAD_NS + exchange_ns * workload.exchanges // places
+    return TRIAL_OVERHEAD_NS + round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns
+
+
+def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
+    if stack.transport == "udp":
+        return 1 if stack.secure else 0
+    if not stack.secure:
+        return 1
+    return 3 if scenario.settings.get("tls") == "1.2" else 2
+
+
+def _delay_ns(way: Iterable[ImpairmentSpec]) -> int:
+    return sum(stage.delay_ns for stage in way if isinstance(stage, Delay))
+
+
+def _sending_ns(way: Iterable[ImpairmentSpec], size: int) -> int:
+    return sum(size * 8 * 10**9 // stage.rate_bps for stage in way if isinstance(stage, Rate))
+
+
+def _timers(way: Iterable[ImpairmentSpec]) -> float:
+    """How many times the first timer a packet waits, on average: the k-th repetition waits 2^(k-1) timers."""
+    total = 0.0
+    for stage in way:
+        first, again = _loss(stage)
+        total += sum(first * again ** (k - 1) * 2 ** (k - 1) for k in range(1, MAX_DOUBLINGS + 1))
+    return total
+
+
+def _loss(stage: ImpairmentSpec) -> tuple[float, float]:
+    """Probability that a packet is lost, and that its repetition is lost too."""
+    match stage:
+        case Loss(probability=probability):
+            return probability, probability
+        case GilbertElliott(p=p, r=r, bad_loss=bad, good_loss=good) if p + r > 0:
+            return (p * bad + r * good) / (p + r), bad * (1 - r)
+        case GilbertElliottTime(good_ns=good_ns, bad_ns=bad_ns, bad_loss=bad, good_loss=good):
+            lost = (bad_ns * bad + good_ns * good) / (good_ns + bad_ns)
+            return lost, lost
+    return 0.0, 0.0

@@ -1,0 +1,198 @@
+"""The parsed and resolved experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from wirelab.errors import CombinedError, WirelabError, did_you_mean
+from wirelab.experiment.factors import ROLES, Point, grid, read_factors
+from wirelab.experiment.library import BUILTIN, implementations, profiles
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.model import ExperimentFile, StopTable
+from wirelab.experiment.problems import problems, shown
+from wirelab.experiment.scenario import Resolver, Scenario
+from wirelab.experiment.sets import apply_sets
+from wirelab.experiment.settings import IMPLEMENTATION, read_setting
+from wirelab.experiment.source import Source, read_source
+from wirelab.schema import Description, StackDescription, canonical_json, registered
+from wirelab.units import UnitError
+
+MAX_SCENARIOS = 100_000
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is to be found out. `claims` is an absolute path; `factors` and `choices` are levels as written."""
+
+    name: str
+    title: str
+    metric: str
+    doi: str | None
+    claims: Path | None
+    file: str
+    factors: Mapping[str, tuple[Any, ...]]
+    choices: Mapping[str, tuple[Any, ...]]
+    sets: Mapping[str, tuple[Any, ...]]
+    seed: int
+    stop: StopTable
+    scenarios: tuple[Scenario, ...]
+    known: Description
+    source: Source
+
+    def fixed(self) -> bool:
+        """Whether the number of replicates was set beforehand."""
+        least, most = self.stop.replicates
+        return least == most
+
+
+def load_experiment(name: str, sets: Iterable[str] = (), known: Description | None = None) -> Experiment:
+    """Read an experiment by its path or shipped name; everything wrong with it is raised at once."""
+    known = known or registered()
+    source = apply_sets(read_source(name), sets)
+    file = _validate(source)
+    factors, wrong = read_factors(source, file, known)
+    wrong += _check_stacks(source, file, known)
+    wrong += _check_links(source, file)
+    wrong += _check_endpoints(source, file)
+    wrong += _check_claims(source, file)
+    if not any(factor.path == "stack" for factor in factors):
+        where = source.where(("factors",))
+        wrong.append(WirelabError("no factor 'stack'", where, hint='add to [factors]: stack = ["http1", "h2"]'))
+    _raise(wrong)
+    return Experiment(
+        name=source.name,
+        title=file.title,
+        metric=file.metric,
+        doi=file.doi,
+        claims=None if file.claims is None else source.folder / file.claims,
+        file=source.shown,
+        factors={factor.path: factor.levels for factor in factors if factor.origin[0] == "factors"},
+        choices={factor.path: factor.levels for factor in factors if factor.origin[0] == "choices"},
+        sets={path: tuple(levels) for path, levels in source.sets.items()},
+        seed=file.seed,
+        stop=file.stop,
+        scenarios=_scenarios(Resolver(source, file, known, tuple(factors)), grid(factors)),
+        known=known,
+        source=source,
+    )
+
+
+def _validate(source: Source) -> ExperimentFile:
+    try:
+        return ExperimentFile.model_validate(source.document)
+    except ValidationError as error:
+        raise _combined(problems(error, ExperimentFile, source.where)) from None
+
+
+def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[Scenario, ...]:
+    """One scenario for each distinct identity, in the grid's order."""
+    found: dict[str, Scenario] = {}
+    wrong: dict[str, WirelabError] = {}
+    for point in points:
+        try:
+            scenario = resolver.scenario(point)
+        except WirelabError as error:
+            wrong.setdefault(str(error), error)
+            continue
+        identity = canonical_json(scenario.identity())
+        if identity in found:
+            first = found[identity]
+            found[identity] = replace(first, points=first.points + scenario.points)
+        else:
+            found[identity] = scenario
+    _raise(wrong.values())
+    return tuple(found.values())
+
+
+def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> list[WirelabError]:
+    wrong = []
+    for key, value in file.stack.items():
+        wrong += _check_setting(source, ("stack", key), known.stacks, value)
+    for name, table in file.stacks.items():
+        stack = known.stack(name)
+        if stack is None:
+            near = did_you_mean(name, (stack.name for stack in known.stacks))
+            wrong.append(WirelabError("unknown stack", source.where(("stacks", name)), near))
+            continue
+        for key, value in table.items():
+            path = ("stacks", name, key)
+            if key == IMPLEMENTATION:
+                wrong += _check_implementation(source, path, value)
+            else:
+                wrong += _check_setting(source, path, (stack,), value)
+    return wrong
+
+
+def _check_setting(
+    source: Source, path: tuple[str, ...], stacks: tuple[StackDescription, ...], value: Any
+) -> list[WirelabError]:
+    settings = [setting for stack in stacks if (setting := stack.setting(path[-1])) is not None]
+    if not settings:
+        names = {setting.name for stack in stacks for setting in stack.settings}
+        return [WirelabError(f"unknown setting ({shown(value)})", source.where(path), did_you_mean(path[-1], names))]
+    try:
+        for setting in settings:
+            read_setting(setting, value)
+    except UnitError as error:
+        return [WirelabError(f"{error} ({shown(value)})", source.where(path), error.hint)]
+    return []
+
+
+def _check_implementation(source: Source, path: tuple[str, ...], value: Any) -> list[WirelabError]:
+    names = [BUILTIN, *implementations()]
+    if value in names:
+        return []
+    return [
+        WirelabError(f"unknown implementation ({shown(value)})", source.where(path), did_you_mean(str(value), names))
+    ]
+
+
+def _check_links(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    wrong = []
+    layers: list[tuple[tuple[str, ...], LinkTable]] = [(("link",), file.link)]
+    layers += [(("links", name), link) for name, link in file.links.items()]
+    for path, link in layers:
+        table: Any = source.document
+        for part in path:
+            table = table.get(part, {})
+        try:
+            check_conflicts(table)
+        except LinkConflictError as error:
+            wrong.append(WirelabError(str(error), source.where((*path, *error.key.split("."))), error.hint))
+        if link.profile is not None and link.profile not in profiles():
+            near = did_you_mean(link.profile, profiles())
+            place = source.where((*path, "profile"))
+            wrong.append(WirelabError(f"unknown profile ({shown(link.profile)})", place, near))
+    return wrong
+
+
+def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    wrong = []
+    for role in ROLES:
+        path = ("endpoints", role, IMPLEMENTATION)
+        wrong += _check_implementation(source, path, getattr(file.endpoints, role).implementation)
+    return wrong
+
+
+def _check_claims(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    if file.claims is None or (source.folder / file.claims).is_file():
+        return []
+    return [
+        WirelabError(
+            f"no such file ({shown(file.claims)})", source.where(("claims",)), "it is sought beside the experiment file"
+        )
+    ]
+
+
+def _raise(wrong: Iterable[WirelabError]) -> None:
+    if found := list(wrong):
+        raise _combined(found)
+
+
+def _combined(wrong: list[WirelabError]) -> WirelabError:
+    return wrong[0] if len(wrong) == 1 else CombinedError(wrong)

@@ -1,0 +1,191 @@
+"""Factors: which paths can be varied, what their levels may be, and the grid that they span."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.library import BUILTIN, implementations, profiles
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.positions import Path
+from wirelab.experiment.problems import field_names, problems, shown
+from wirelab.experiment.settings import IMPLEMENTATION, read_setting
+from wirelab.experiment.source import Source
+from wirelab.experiment.workload import WorkloadTable
+from wirelab.schema import Description, StackDescription
+from wirelab.units import UnitError
+
+Point = dict[str, Any]
+"""One place in the grid: factor path to level as written."""
+
+ROLES = ("client", "server")
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A path and its levels; `origin` is where they stand in the file."""
+
+    path: str
+    levels: tuple[Any, ...]
+    origin: Path
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The path's parts; `endpoints.client` is `client`."""
+        parts = tuple(self.path.split("."))
+        return parts[1:] if parts[0] == "endpoints" else parts
+
+
+def read_factors(source: Source, file: ExperimentFile, known: Description) -> tuple[list[Factor], list[WirelabError]]:
+    """Factors, then choices, and everything that is wrong with their paths and levels."""
+    found: list[Factor] = []
+    wrong: list[WirelabError] = []
+    for table, entries in (("factors", file.factors), ("choices", file.choices)):
+        for path, levels in entries.items():
+            factor = Factor(path, tuple(levels), (table, path))
+            found.append(factor)
+            try:
+                wrong += _LevelCheck(source, file, known, factor).errors()
+            except WirelabError as error:
+                wrong.append(error)
+    several = {factor.path for factor in found if factor.origin[0] == "factors" and len(factor.levels) > 1}
+    wrong += [
+        WirelabError("is already a factor", source.where(factor.origin), hint="remove it from one of the two")
+        for factor in found
+        if factor.origin[0] == "choices" and factor.path in several
+    ]
+    return found, wrong
+
+
+def grid(factors: Iterable[Factor]) -> list[Point]:
+    """Every combination of the factors' levels; then, for each level of each choice alone, every combination again."""
+    varied = [factor for factor in factors if factor.origin[0] == "factors"]
+    choices = [factor for factor in factors if factor.origin[0] == "choices"]
+    base = [
+        dict(zip([factor.path for factor in varied], levels, strict=True))
+        for levels in itertools.product(*(factor.levels for factor in varied))
+    ]
+    points = list(base)
+    for choice in choices:
+        for level in choice.levels:
+            points += [{**point, choice.path: level} for point in base]
+    return [point for index, point in enumerate(points) if point not in points[:index]]
+
+
+def nested(parts: tuple[str, ...], level: Any) -> dict[str, Any]:
+    """A table that holds the level at the path."""
+    for part in reversed(parts):
+        level = {part: level}
+    return dict(level)
+
+
+@dataclass(frozen=True)
+class _LevelCheck:
+    """Reads each level of one factor on its own, so that an error points at it."""
+
+    source: Source
+    file: ExperimentFile
+    known: Description
+    factor: Factor
+
+    def errors(self) -> list[WirelabError]:
+        match self.factor.parts:
+            case ("stack",):
+                wrong = self._names([stack.name for stack in self.known.stacks], "stack")
+            case ("link",):
+                wrong = self._names([*self.file.links, *profiles()], "link")
+            case ("congestion-control",):
+                wrong = self._names(None, "congestion control")
+            case ("implementation",) | ("client" | "server", "implementation"):
+                wrong = self._names([BUILTIN, *implementations()], "implementation")
+            case ("stacks", name, "implementation"):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._names([BUILTIN, *implementations()], "implementation")
+            case ("stack", setting):
+                wrong = self._settings(setting, self.known.stacks)
+            case ("stacks", name, setting):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._settings(setting, [stack for stack in self.known.stacks if stack.name == name])
+            case ("workload", *rest) if rest:
+                wrong = self._table(WorkloadTable, tuple(rest))
+            case ("link", *rest) if rest:
+                wrong = self._table(LinkTable, tuple(rest))
+            case ("links", name, *rest) if rest:
+                self._one(name, self.file.links, "link")
+                wrong = self._table(LinkTable, tuple(rest))
+            case _:
+                hint = did_you_mean(self.factor.path, _PATHS)
+                raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
+        return wrong
+
+    def _names(self, words: list[str] | None, what: str) -> list[WirelabError]:
+        wrong = []
+        for index, level in enumerate(self.factor.levels):
+            if not isinstance(level, str):
+                wrong.append(WirelabError(f"should be the name of a {what} ({shown(level)})", self._where(index)))
+            elif words is not None and level not in words:
+                wrong.append(
+                    WirelabError(f"unknown {what} ({shown(level)})", self._where(index), did_you_mean(level, words))
+                )
+        return wrong
+
+    def _table(self, model: type[BaseModel], parts: tuple[str, ...]) -> list[WirelabError]:
+        if parts[0] not in field_names(model):
+            prefix = self.factor.path.removesuffix(".".join(parts))
+            near = did_you_mean(parts[0], field_names(model))
+            raise WirelabError(f"{prefix[:-1]} has no key '{parts[0]}'", self.source.where(self.factor.origin), near)
+        wrong = []
+        for index, level in enumerate(self.factor.levels):
+            table = nested(parts, level)
+            try:
+                model.model_validate(table)
+                if model is LinkTable:
+                    check_conflicts(table)
+            except ValidationError as error:
+                wrong += problems(error, model, lambda _, index=index: self._where(index))  # type: ignore[misc]
+            except LinkConflictError as error:
+                wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
+        return wrong
+
+    def _settings(self, name: str, stacks: Sequence[StackDescription]) -> list[WirelabError]:
+        settings = [setting for stack in stacks if (setting := stack.setting(name)) is not None]
+        if not settings:
+            names = {setting.name for stack in stacks for setting in stack.settings} | {IMPLEMENTATION}
+            what = f"{stacks[0].name} has no" if len(stacks) == 1 else "no stack has a"
+            where = self.source.where(self.factor.origin)
+            raise WirelabError(f"{what} setting '{name}'", where, did_you_mean(name, names))
+        wrong = []
+        for index, level in enumerate(self.factor.levels):
+            try:
+                for setting in settings:
+                    read_setting(setting, level)
+            except UnitError as error:
+                wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
+        return wrong
+
+    def _one(self, name: str, words: Iterable[str], what: str) -> None:
+        if name not in words:
+            raise WirelabError(
+                f"unknown {what} '{name}'", self.source.where(self.factor.origin), did_you_mean(name, words)
+            )
+
+    def _where(self, index: int) -> Where:
+        return self.source.where((*self.factor.origin, index))
+
+
+_PATHS = (
+    "stack",
+    "link",
+    "implementation",
+    "client.implementation",
+    "server.implementation",
+    "congestion-control",
+    *(f"workload.{key}" for key in field_names(WorkloadTable)),
+    *(f"link.{key}" for key in field_names(LinkTable)),
+)

@@ -1,0 +1,86 @@
+"""What ships with Wirelab beside its code: experiments, link profiles and the catalogue of implementations."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Any
+
+BUILTIN = "builtin"
+_DATA = "wirelab.data"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A named, sourced link. `sources` cites each key of `link`, nested ones by dotted path."""
+
+    name: str
+    title: str
+    about: str
+    link: Mapping[str, Any]
+    sources: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Implementation:
+    """A program that provides stacks, by role."""
+
+    name: str
+    title: str
+    about: str
+    stacks: Mapping[str, tuple[str, ...]]
+
+    def serves(self, role: str, stack: str) -> bool:
+        """Whether it can play this role of this stack."""
+        return stack in self.stacks.get(role, ())
+
+
+def experiment_names() -> tuple[str, ...]:
+    """Shipped experiments; a file of claims is not one."""
+    names = (entry.name.removesuffix(".toml") for entry in _folder("experiments") if entry.name.endswith(".toml"))
+    return tuple(sorted(name for name in names if not name.endswith(".claims")))
+
+
+def experiment_file(name: str) -> Traversable:
+    """The file of a shipped experiment."""
+    return resources.files(_DATA).joinpath("experiments", f"{name}.toml")
+
+
+@cache
+def profiles() -> Mapping[str, Profile]:
+    """Shipped links by name."""
+    found = {}
+    for entry in sorted(_folder("profiles/links"), key=lambda entry: entry.name):
+        if entry.name.endswith(".toml"):
+            name = entry.name.removesuffix(".toml")
+            table = tomllib.loads(entry.read_text(encoding="utf-8"))
+            found[name] = Profile(name, table["title"], table["about"], table["link"], table["sources"])
+    return found
+
+
+@cache
+def implementations() -> Mapping[str, Implementation]:
+    """The catalogue of foreign programs by name; `builtin` is not in it."""
+    file = resources.files(_DATA).joinpath("implementations.toml")
+    if not file.is_file():
+        return {}
+    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    return {
+        name: Implementation(
+            name,
+            entry.get("title", name),
+            entry.get("about", ""),
+            {role: tuple(part.get("stacks", ())) for role, part in entry["roles"].items()},
+        )
+        for name, entry in table.items()
+        if isinstance(entry, dict) and "roles" in entry
+    }
+
+
+def _folder(path: str) -> list[Traversable]:
+    folder = resources.files(_DATA).joinpath(*path.split("/"))
+    return list(folder.iterdir()) if folder.is_dir() else []

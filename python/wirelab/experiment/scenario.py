@@ -1,0 +1,223 @@
+"""One point of the grid, resolved: everything that determines what its trials do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.errors import WirelabError
+from wirelab.experiment.factors import ROLES, Factor, Point, nested
+from wirelab.experiment.library import BUILTIN, implementations, profiles
+from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
+from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.positions import Path
+from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
+from wirelab.experiment.source import Source
+from wirelab.experiment.workload import WorkloadTable
+from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec
+from wirelab.schema.endpoint import SettingValue
+
+ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
+"""Stacks that answer with what they were sent, and so need something to send."""
+
+DEFAULT_LINK = "link"
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A resolved point. `points` are the places of the grid that it stands for: a factor that does not touch it (a loss
+    direction where nothing is lost) makes several; `levels` are those of the first that do."""
+
+    name: str
+    levels: Mapping[str, Any]
+    points: tuple[Point, ...]
+    stack: str
+    settings: Mapping[str, SettingValue]
+    implementation: Mapping[str, str]
+    link_name: str
+    link: LinkSpec
+    workload: WorkloadSpec
+    congestion_control: str
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the scenario's trials; equal ones are one scenario."""
+        return {
+            "stack": self.stack,
+            "settings": dict(self.settings),
+            "implementation": dict(self.implementation),
+            "link": self.link.to_json(),
+            "workload": self.workload.to_json(),
+            "congestion_control": self.congestion_control,
+        }
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Turns points of one experiment's grid into scenarios."""
+
+    source: Source
+    file: ExperimentFile
+    known: Description
+    factors: tuple[Factor, ...]
+
+    def scenario(self, point: Point) -> Scenario:
+        """The scenario at one point."""
+        stack = self._stack(point)
+        link_name = self._link_name(point)
+        levels = {path: shorten(level) for path, level in point.items() if self._touches(path, stack, link_name)}
+        scenario = Scenario(
+            name=self._name(levels),
+            levels=levels,
+            points=({path: shorten(level) for path, level in point.items()},),
+            stack=stack.name,
+            settings=self._settings(point, stack),
+            implementation=self._implementation(point, stack),
+            link_name=link_name,
+            link=self._link(point, link_name),
+            workload=self._workload(point),
+            congestion_control=point.get("congestion-control", self.file.congestion_control),
+        )
+        self._check(point, scenario, stack)
+        return scenario
+
+    def _stack(self, point: Point) -> StackDescription:
+        stack = self.known.stack(point["stack"])
+        if stack is None:
+            raise AssertionError(point["stack"])
+        return stack
+
+    def _link_name(self, point: Point) -> str:
+        if "link" in point:
+            return str(point["link"])
+        if len(self.file.links) > 1:
+            names = ", ".join(f'"{name}"' for name in self.file.links)
+            raise WirelabError(
+                f"{len(self.file.links)} links and no factor that chooses among them",
+                self.source.where(("links",)),
+                hint=f"add to [factors]: link = [{names}]",
+            )
+        return next(iter(self.file.links), DEFAULT_LINK)
+
+    def _link(self, point: Point, name: str) -> LinkSpec:
+        document = self.source.document
+        own = document.get("links", {}).get(name, {})
+        levels = [nested(path.parts[1:], point[path.path]) for path in self._factors(point, "link")]
+        levels += [
+            nested(path.parts[2:], point[path.path]) for path in self._factors(point, "links") if path.parts[1] == name
+        ]
+        base = document.get("link", {})
+        profile = merge([base, own, *levels]).get("profile")
+        if profile is None and name not in self.file.links and name in profiles():
+            profile = name
+        below = [] if profile is None else [profiles()[profile].link]
+        try:
+            return link_spec(LinkTable.model_validate(merge([base, *below, own, *levels])))
+        except LinkConflictError as error:
+            raise WirelabError(str(error), self.source.where(("links", name, error.key)), error.hint) from None
+
+    def _workload(self, point: Point) -> WorkloadSpec:
+        table = dict(self.source.document.get("workload", {}))
+        for factor in self._factors(point, "workload"):
+            table[factor.parts[1]] = point[factor.path]
+        return WorkloadTable.model_validate(table).spec()
+
+    def _settings(self, point: Point, stack: StackDescription) -> dict[str, SettingValue]:
+        layers = [self.file.stack, self.file.stacks.get(stack.name, {})]
+        layers += [{factor.parts[1]: point[factor.path]} for factor in self._factors(point, "stack")]
+        layers += [
+            {factor.parts[2]: point[factor.path]}
+            for factor in self._factors(point, "stacks")
+            if factor.parts[1] == stack.name
+        ]
+        return resolve_settings(stack, layers)
+
+    def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
+        chosen = {role: getattr(self.file.endpoints, role).implementation for role in ROLES}
+        both = [
+            self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION),
+            point.get(IMPLEMENTATION),
+            point.get(f"stacks.{stack.name}.{IMPLEMENTATION}"),
+        ]
+        for name in both:
+            if name is not None:
+                chosen.update(dict.fromkeys(self._roles(name, stack.name, point), name))
+        for role in ROLES:
+            for prefix in ("", "endpoints."):
+                chosen[role] = point.get(f"{prefix}{role}.{IMPLEMENTATION}", chosen[role])
+            if chosen[role] != BUILTIN and not implementations()[chosen[role]].serves(role, stack.name):
+                path = self._origin(point, f"{role}.{IMPLEMENTATION}", ("endpoints", role, IMPLEMENTATION))
+                raise WirelabError(
+                    f"{chosen[role]} is no {role} of {stack.name}", self.source.where(path), _who(role, stack.name)
+                )
+        return chosen
+
+    def _roles(self, name: str, stack: str, point: Point) -> list[str]:
+        """The roles of a stack that an implementation has; one that has none is a mistake."""
+        roles = [role for role in ROLES if name == BUILTIN or implementations()[name].serves(role, stack)]
+        if not roles:
+            path = self._origin(point, IMPLEMENTATION, ("stacks", stack, IMPLEMENTATION))
+            raise WirelabError(f"{name} has no role of {stack}", self.source.where(path), _who("client", stack))
+        return roles
+
+    def _factors(self, point: Point, head: str) -> list[Factor]:
+        """The point's factors below one table, the grid's before the choices'; of one path, one."""
+        found = {factor.path: factor for factor in self.factors if factor.path in point}
+        return [factor for factor in found.values() if factor.parts[0] == head and len(factor.parts) > 1]
+
+    def _touches(self, path: str, stack: StackDescription, link_name: str) -> bool:
+        match path.split("."):
+            case ["stack", setting]:
+                return stack.setting(setting) is not None
+            case ["stacks", name, _]:
+                return name == stack.name
+            case ["links", name, *_]:
+                return name == link_name
+        return True
+
+    def _name(self, levels: Mapping[str, Any]) -> str:
+        """The levels that tell scenarios apart, for people: a factor's level alone, a choice's with its path."""
+        words = []
+        for factor in self.factors:
+            if factor.path not in levels:
+                continue
+            level = levels[factor.path]
+            if factor.origin[0] == "choices":
+                if level in (shorten(choice) for choice in factor.levels):
+                    words.append(f"{factor.path} {label(level)}")
+            elif factor.path == "stack" or len(factor.levels) > 1:
+                words.append(label(level))
+        return ", ".join(dict.fromkeys(words))
+
+    def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
+        for factor in self.factors:
+            if ".".join(factor.parts) == path and factor.path in point and point[factor.path] in factor.levels:
+                return (*factor.origin, factor.levels.index(point[factor.path]))
+        return otherwise
+
+    def _check(self, point: Point, scenario: Scenario, stack: StackDescription) -> None:
+        if scenario.workload.kind not in stack.workloads:
+            where = self.source.where(self._origin(point, "workload.kind", ("workload", "kind")))
+            does = ", ".join(stack.workloads)
+            raise WirelabError(f"{stack.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
+        if stack.name in ECHO_STACKS and scenario.workload.upload_bytes == 0:
+            where = self.source.where(self._origin(point, "workload.upload", ("workload", "upload")))
+            raise WirelabError(
+                f"{stack.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
+            )
+
+
+def shorten(level: Any) -> str | int | float | bool:
+    """A level as written; a table or list as one line of text."""
+    return level if isinstance(level, str | int | float | bool) else json.dumps(level, ensure_ascii=False)
+
+
+def label(level: Any) -> str:
+    """A level for people."""
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _who(role: str, stack: str) -> str:
+    names = [BUILTIN, *(name for name, program in implementations().items() if program.serves(role, stack))]
+    return f"{role} of {stack}: {', '.join(names)}"

@@ -1,0 +1,84 @@
+"""Settings of stacks, read against what the data plane says it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from wirelab.errors import did_you_mean
+from wirelab.schema import BooleanValues, ChoiceValues, IntegerValues, SettingDescription, StackDescription
+from wirelab.schema.endpoint import SettingValue
+from wirelab.units import UnitError, duration_ns, format_duration, format_size, size_bytes
+
+IMPLEMENTATION = "implementation"
+"""The one key of a stack's table that is not a setting."""
+
+_NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+
+
+def read_setting(setting: SettingDescription, value: object) -> SettingValue:
+    """The value as the data plane takes it; sizes and durations need their unit."""
+    match setting.values:
+        case ChoiceValues(choices=choices):
+            if value not in choices:
+                raise UnitError("unknown value", hint=did_you_mean(str(value), choices))
+            return str(value)
+        case BooleanValues():
+            if not isinstance(value, bool):
+                raise UnitError("should be true or false")
+            return value
+        case IntegerValues() as values:
+            return _integer(values, value)
+
+
+def resolve_settings(stack: StackDescription, layers: Iterable[Mapping[str, Any]]) -> dict[str, SettingValue]:
+    """Every setting of a stack; a later layer wins, and what the stack does not have is left out."""
+    resolved: dict[str, SettingValue] = {setting.name: setting.default for setting in stack.settings}
+    for layer in layers:
+        for setting in stack.settings:
+            if setting.name in layer:
+                resolved[setting.name] = read_setting(setting, layer[setting.name])
+    return resolved
+
+
+def describe_values(setting: SettingDescription) -> str:
+    """What a setting takes, for people."""
+    match setting.values:
+        case ChoiceValues(choices=choices):
+            return ", ".join(choices)
+        case BooleanValues():
+            return "true, false"
+        case IntegerValues(minimum=minimum, maximum=maximum, unit=unit):
+            return f"{_shown(minimum, unit)} to {_shown(maximum, unit)}"
+
+
+def describe_default(setting: SettingDescription) -> str:
+    """A setting's default, for people."""
+    if isinstance(setting.values, IntegerValues) and isinstance(setting.default, int):
+        return _shown(setting.default, setting.values.unit)
+    return str(setting.default).lower() if isinstance(setting.default, bool) else str(setting.default)
+
+
+def _integer(values: IntegerValues, value: object) -> int:
+    if values.unit == "bytes":
+        number = size_bytes(value)
+    elif values.unit in _NANOSECONDS:
+        number, rest = divmod(duration_ns(value), _NANOSECONDS[values.unit])
+        if rest:
+            raise UnitError(f"is not a whole number of {values.unit}")
+    elif isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    else:
+        raise UnitError("should be a whole number")
+    if not values.minimum <= number <= values.maximum:
+        low, high = _shown(values.minimum, values.unit), _shown(values.maximum, values.unit)
+        raise UnitError("is out of range", hint=f"{low} to {high}")
+    return number
+
+
+def _shown(number: int, unit: str) -> str:
+    if unit == "bytes":
+        return format_size(number)
+    if unit in _NANOSECONDS:
+        return format_duration(number * _NANOSECONDS[unit])
+    return f"{number} {unit}".strip()

@@ -1,0 +1,94 @@
+"""The text of an experiment file with its positions, and what `--set` laid over it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment import library
+from wirelab.experiment.positions import Path as KeyPath
+from wirelab.experiment.positions import Position, positions
+
+_SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+_QUOTED = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from."""
+
+    name: str
+    shown: str
+    text: str
+    folder: Path
+    document: dict[str, Any]
+    index: dict[KeyPath, Position]
+    sets: dict[str, list[Any]]
+
+    def where(self, path: KeyPath) -> Where:
+        """The place of a key, or of the nearest table around it."""
+        if len(path) > 1 and path[0] == "factors" and path[1] in self.sets:
+            return Where("--set", key=str(path[1]))
+        if dotted(path) in self.sets:
+            return Where("--set", key=dotted(path))
+        known = path
+        while known and known not in self.index:
+            known = known[:-1]
+        position = self.index.get(known)
+        line, column = position if position is not None else (None, None)
+        return Where(self.shown, line, column, dotted(path) or None)
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path as TOML writes it; array elements are left out."""
+    return ".".join(f'"{part}"' if _QUOTED.search(part) else part for part in path if isinstance(part, str))
+
+
+def read_source(name: str) -> Source:
+    """Read a file by its path, or a shipped one by its name."""
+    path = Path(name)
+    if path.exists() or path.suffix == ".toml" or len(path.parts) > 1:
+        return _parse(_text(path), path.stem, name, path.resolve().parent)
+    if name not in library.experiment_names():
+        raise WirelabError(
+            f"no experiment '{name}': neither a file nor a shipped one",
+            hint=did_you_mean(name, library.experiment_names()),
+        )
+    shipped = Path(str(library.experiment_file(name)))
+    return _parse(_text(shipped), name, shipped.name, shipped.parent)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = did_you_mean(path.name, _neighbours(path))
+        raise WirelabError("no such file", Where(str(path)), hint=near) from None
+    except UnicodeDecodeError as error:
+        raise WirelabError(f"is not UTF-8 (byte {error.start})", Where(str(path))) from None
+    except OSError as error:
+        raise WirelabError(f"cannot be read: {error.strerror}", Where(str(path))) from None
+
+
+def _neighbours(path: Path) -> Sequence[str]:
+    try:
+        return [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
+    except OSError:
+        return []
+
+
+def _parse(text: str, name: str, shown: str, folder: Path) -> Source:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        match = _SYNTAX.fullmatch(str(error))
+        last = text.count("\n") + 1
+        line, column = (int(match["line"]), int(match["column"])) if match and match["line"] else (last, 1)
+        what = match["what"] if match else str(error)
+        raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
+    return Source(name, shown, text, folder, document, positions(text), {})

@@ -1,0 +1,262 @@
+"""Experiment and seed to a plan: scenarios with their keys, and blocks of trials with their seeds. Pure.
+
+Every seed is a hash of what it belongs to, never of a position: adding a level changes no key, no seed and no order
+among what was there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import replace
+from math import ceil, sqrt
+from typing import Any
+
+from wirelab.experiment import Experiment
+from wirelab.experiment import Scenario as ResolvedScenario
+from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
+from wirelab.schema import SCHEMA_VERSION, Description, LinkSpec, WorkloadSpec, canonical_json
+from wirelab.schema.base import Border, Unsigned
+from wirelab.schema.endpoint import SettingValue
+
+Level = str | int | float | bool
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Interval(Border):
+    """Stop when the interval's half-width is this share of the estimate."""
+
+    relative: float
+    of: str
+
+
+class Stop(Border):
+    """When enough is measured."""
+
+    replicates: tuple[Unsigned, Unsigned]
+    interval: Interval | None
+    budget_ns: Unsigned | None
+
+
+class Preview(Border):
+    """The plan was scaled down to fit a budget; its numbers are no result."""
+
+    budget_ns: Unsigned
+    replicates: tuple[Unsigned, Unsigned]
+    exchanges: tuple[Unsigned, Unsigned]
+    """From, to; of the scenario with the most exchanges."""
+
+
+class ExperimentRecord(Border):
+    """The resolved experiment."""
+
+    name: str
+    title: str
+    metric: str
+    doi: str | None
+    claims: str | None
+    file: str
+    factors: dict[str, tuple[Any, ...]]
+    choices: dict[str, tuple[Any, ...]]
+    sets: dict[str, tuple[Any, ...]]
+    stop: Stop
+    preview: Preview | None
+
+
+class Implementations(Border):
+    """Who plays each role."""
+
+    client: str
+    server: str
+
+
+class Scenario(Border):
+    """One scenario; `points` are the places of the grid that it stands for."""
+
+    key: str
+    name: str
+    levels: dict[str, Level]
+    points: tuple[dict[str, Level], ...]
+    stack: str
+    settings: dict[str, SettingValue]
+    implementation: Implementations
+    link: LinkSpec
+    link_name: str
+    workload: WorkloadSpec
+    congestion_control: str
+    expected_exchange_ns: Unsigned
+    expected_trial_ns: Unsigned
+
+
+class Trial(Border):
+    """One execution of one scenario."""
+
+    trial: str
+    scenario: str
+    replicate: Unsigned
+    link_seed: Unsigned
+    endpoint_seed: Unsigned
+
+
+class Block(Border):
+    """One trial of every scenario, in random order."""
+
+    block: Unsigned
+    trials: tuple[Trial, ...]
+
+
+class Plan(Border):
+    """What is to run: `plan.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    experiment: ExperimentRecord
+    seed: Unsigned
+    scenarios: tuple[Scenario, ...]
+    blocks: tuple[Block, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `docs/reference/files.md` has it: absent values are null, except in a link."""
+        return {**self.model_dump(mode="json"), "scenarios": [_scenario_json(each) for each in self.scenarios]}
+
+    @property
+    def trials(self) -> int:
+        """How many trials it holds, up to the ceiling."""
+        return sum(len(block.trials) for block in self.blocks)
+
+    def scenario(self, key: str) -> Scenario:
+        """The scenario of that key."""
+        return next(each for each in self.scenarios if each.key == key)
+
+
+def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1) -> Plan:
+    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes."""
+    if budget_ns is not None:
+        return _preview(experiment, budget_ns, lanes)
+    return _plan(experiment, Stop(**_stop(experiment)), None)
+
+
+def expected_ns(plan: Plan, lanes: int) -> int:
+    """Roughly how long the plan takes, up to its ceiling, with so many trials side by side."""
+    block = sum(scenario.expected_trial_ns for scenario in plan.scenarios)
+    longest = max((scenario.expected_trial_ns for scenario in plan.scenarios), default=0)
+    total = max(block * len(plan.blocks) // lanes, longest)
+    stop = plan.experiment.stop
+    if stop.budget_ns is None:
+        return total
+    return min(total, max(stop.budget_ns, total * stop.replicates[0] // stop.replicates[1]))
+
+
+def minutes(plan: Plan, lanes: int) -> float:
+    """`expected_ns` in minutes."""
+    return expected_ns(plan, lanes) / 60e9
+
+
+def stable_hash(*parts: Any) -> int:
+    """63 bits that depend on the parts alone, on every machine."""
+    digest = hashlib.sha256(canonical_json(list(parts)).encode()).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
+    scenarios = tuple(_scenario(scenario, experiment.seed, experiment.known) for scenario in experiment.scenarios)
+    record = ExperimentRecord(
+        name=experiment.name,
+        title=experiment.title,
+        metric=experiment.metric,
+        doi=experiment.doi,
+        claims=None if experiment.claims is None else str(experiment.claims),
+        file=experiment.file,
+        factors=dict(experiment.factors),
+        choices=dict(experiment.choices),
+        sets=dict(experiment.sets),
+        stop=stop,
+        preview=preview,
+    )
+    blocks = tuple(_block(scenarios, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
+    return Plan(experiment=record, seed=experiment.seed, scenarios=scenarios, blocks=blocks)
+
+
+def _scenario(scenario: ResolvedScenario, seed: int, known: Description) -> Scenario:
+    stack = known.stack(scenario.stack)
+    if stack is None:
+        raise AssertionError(scenario.stack)
+    exchange_ns = expected_exchange_ns(scenario, stack)
+    identity = {**scenario.identity(), "seed": seed, "schema_version": SCHEMA_VERSION}
+    return Scenario(
+        key=hashlib.sha256(canonical_json(identity).encode()).hexdigest(),
+        name=scenario.name,
+        levels=dict(scenario.levels),
+        points=scenario.points,
+        stack=scenario.stack,
+        settings=dict(scenario.settings),
+        implementation=Implementations(**scenario.implementation),
+        link=scenario.link,
+        link_name=scenario.link_name,
+        workload=scenario.workload,
+        congestion_control=scenario.congestion_control,
+        expected_exchange_ns=exchange_ns,
+        expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
+    )
+
+
+def _block(scenarios: tuple[Scenario, ...], seed: int, replicate: int) -> Block:
+    """The block's trials in the order of a hash, so that another scenario finds its place without moving the rest."""
+    ordered = sorted(scenarios, key=lambda scenario: stable_hash(seed, "order", replicate, scenario.key))
+    return Block(block=replicate, trials=tuple(_trial(scenario, seed, replicate) for scenario in ordered))
+
+
+def _trial(scenario: Scenario, seed: int, replicate: int) -> Trial:
+    link = scenario.link.to_json()
+    stack = _UNSAFE.sub("-", scenario.stack)
+    return Trial(
+        trial=f"{stack}-{scenario.key[:12]}-{replicate:04d}",
+        scenario=scenario.key,
+        replicate=replicate,
+        link_seed=stable_hash(seed, link, replicate, "link"),
+        endpoint_seed=stable_hash(seed, link, replicate, "endpoint"),
+    )
+
+
+def _stop(experiment: Experiment) -> dict[str, Any]:
+    stop = experiment.stop
+    return {
+        "replicates": stop.replicates,
+        "interval": None if stop.interval is None else Interval(relative=stop.interval.relative, of=stop.interval.of),
+        "budget_ns": stop.budget,
+    }
+
+
+def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
+    """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
+    full = _plan(experiment, Stop(replicates=experiment.stop.replicates, interval=None, budget_ns=None), None)
+    most = experiment.stop.replicates[1]
+    exchanges = max(scenario.workload.exchanges for scenario in experiment.scenarios)
+    factor = min(1.0, sqrt(budget_ns / max(expected_ns(full, lanes), 1)))
+    replicates = min(most, max(2, round(most * factor)))
+    while True:
+        scaled = replace(
+            experiment, scenarios=tuple(_with_exchanges(scenario, factor) for scenario in experiment.scenarios)
+        )
+        stop = Stop(replicates=(replicates, replicates), interval=None, budget_ns=budget_ns)
+        preview = Preview(
+            budget_ns=budget_ns,
+            replicates=(most, replicates),
+            exchanges=(exchanges, max(scenario.workload.exchanges for scenario in scaled.scenarios)),
+        )
+        plan = _plan(scaled, stop, preview)
+        over = expected_ns(plan, lanes) / budget_ns
+        if over <= 1 or (preview.exchanges[1] == 1 and replicates <= 2):
+            return plan
+        if preview.exchanges[1] > 1:
+            factor /= max(over, 1.1)
+        else:
+            replicates = max(2, replicates - ceil(replicates / 10))
+
+
+def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenario:
+    exchanges = max(1, int(scenario.workload.exchanges * factor))
+    return replace(scenario, workload=scenario.workload.model_copy(update={"exchanges": exchanges}))
+
+
+def _scenario_json(scenario: Scenario) -> dict[str, Any]:
+    return {**scenario.model_dump(mode="json"), "link": scenario.link.to_json()}

@@ -1,0 +1,141 @@
+"""Quantities as people write them, to numbers in one base unit, and back.
+
+Durations become whole nanoseconds, sizes whole bytes, rates whole bit/s, shares fractions, frequencies Hz. A number
+without a unit is refused: whoever reads the file later must not have to guess.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from fractions import Fraction
+
+_DURATIONS = {
+    "ns": Fraction(1),
+    "us": Fraction(10**3),
+    "µs": Fraction(10**3),
+    "ms": Fraction(10**6),
+    "s": Fraction(10**9),
+    "min": Fraction(60 * 10**9),
+    "h": Fraction(3600 * 10**9),
+}
+_SIZES = {
+    "B": Fraction(1),
+    "kB": Fraction(10**3),
+    "MB": Fraction(10**6),
+    "GB": Fraction(10**9),
+    "KiB": Fraction(2**10),
+    "MiB": Fraction(2**20),
+    "GiB": Fraction(2**30),
+}
+_RATES = {"bit/s": Fraction(1), "kbit/s": Fraction(10**3), "Mbit/s": Fraction(10**6), "Gbit/s": Fraction(10**9)}
+_SHARES = {"%": Fraction(1, 100)}
+_FREQUENCIES = {"/s": Fraction(1), "/min": Fraction(1, 60), "/h": Fraction(1, 3600), "Hz": Fraction(1)}
+
+_AMBIGUOUS = {
+    "KB": "write 'kB' for 1000 bytes or 'KiB' for 1024",
+    "K": "write 'kB' for 1000 bytes or 'KiB' for 1024",
+    "k": "write 'kB' for 1000 bytes or 'KiB' for 1024",
+    "kb": "write 'kB' for 1000 bytes or 'KiB' for 1024",
+    "b": "write 'B' for bytes",
+    "m": "write 'ms' or 'min'",
+    "kbps": "write 'kbit/s'",
+    "Mbps": "write 'Mbit/s'",
+    "Gbps": "write 'Gbit/s'",
+    "bps": "write 'bit/s'",
+    "sec": "write 's'",
+    "percent": "write '%'",
+}
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
+
+
+class UnitError(ValueError):
+    """A quantity that cannot be read, with what to write instead."""
+
+    def __init__(self, what: str, hint: str | None = None) -> None:
+        super().__init__(what)
+        self.hint = hint
+
+
+def duration_ns(value: object) -> int:
+    """`"20 ms"` as nanoseconds, rounded to a whole one."""
+    return round(_quantity(value, "a duration", _DURATIONS, "ms"))
+
+
+def size_bytes(value: object) -> int:
+    """`"3.5 kB"` as bytes; a part of a byte is refused."""
+    size = _quantity(value, "a size", _SIZES, "B")
+    if size.denominator != 1:
+        raise UnitError(f"is not a whole number of bytes: {float(size):g} B")
+    return int(size)
+
+
+def rate_bps(value: object) -> int:
+    """`"250 kbit/s"` as bits per second; a part of a bit/s is refused."""
+    rate = _quantity(value, "a rate", _RATES, "kbit/s")
+    if rate.denominator != 1:
+        raise UnitError(f"is not a whole number of bit/s: {float(rate):g} bit/s")
+    return int(rate)
+
+
+def share(value: object) -> float:
+    """`"10 %"` as the fraction 0.1."""
+    fraction = _quantity(value, "a share", _SHARES, "%")
+    if fraction > 1:
+        raise UnitError("is more than 100 %")
+    return float(fraction)
+
+
+def frequency_hz(value: object) -> float:
+    """`"10 /s"` or `"6 /min"` as events per second."""
+    return float(_quantity(value, "a frequency", _FREQUENCIES, "/s"))
+
+
+def format_duration(nanoseconds: float) -> str:
+    """A duration for people, in the largest unit that leaves at least 1: `20 ms`, `1.5 s`, `12 min`."""
+    for unit in ("h", "min", "s", "ms", "us"):
+        scale = float(_DURATIONS[unit])
+        if abs(nanoseconds) >= scale:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds:.3g} ns"
+
+
+def format_size(size: float) -> str:
+    """A size for people, in powers of 1000: `30 B`, `3.5 kB`."""
+    for unit in ("GB", "MB", "kB"):
+        scale = float(_SIZES[unit])
+        if abs(size) >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size:.3g} B"
+
+
+def format_rate(bits_per_second: float) -> str:
+    """A rate for people: `250 kbit/s`."""
+    for unit in ("Gbit/s", "Mbit/s", "kbit/s"):
+        scale = float(_RATES[unit])
+        if abs(bits_per_second) >= scale:
+            return f"{bits_per_second / scale:.3g} {unit}"
+    return f"{bits_per_second:.3g} bit/s"
+
+
+def format_share(fraction: float) -> str:
+    """A fraction for people: `6.45 %`."""
+    return f"{fraction * 100:.3g} %"
+
+
+def _quantity(value: object, what: str, units: Mapping[str, Fraction], example: str) -> Fraction:
+    known = ", ".join(units)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        raise UnitError("has no unit", hint=f'write "{value} {example}" ({known})')
+    match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise UnitError(f"is not {what}", hint=f'write a number and a unit, such as "10 {example}" ({known})')
+    number, unit = match[1], match[2]
+    if not unit:
+        raise UnitError("has no unit", hint=f'write "{number} {example}" ({known})')
+    if unit not in units:
+        raise UnitError(f"unknown unit '{unit}' of {what}", hint=_AMBIGUOUS.get(unit, f"known: {known}"))
+    quantity = Fraction(number) * units[unit]
+    if quantity < 0:
+        raise UnitError("is negative")
+    return quantity
