@@ -1,8 +1,166 @@
-use std::process::ExitCode;
+//! The supervisor of a campaign: owns its namespaces, its link process and its trials. One JSON request a line on stdin, one reply a line on
+//! stdout; trials run side by side, a thread each. When stdin ends, or this process dies however it does, everything that it started dies.
+
+mod facts;
+mod lanes;
+mod link_client;
+mod run_trial;
+
+use std::collections::HashMap;
+use std::io::{self, BufRead, Write};
+use std::process::{ChildStdin, ExitCode};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use wirelab_net::{namespace, process};
+use wirelab_schema::{HostOp, HostReply, HostRequest, HostResult, OpenLanes, TrialRequest};
+
+use lanes::Lanes;
+pub use run_trial::rehearse;
 
 #[derive(clap::Args)]
 pub struct Arguments {}
 
 pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+    process::ignore_terminal();
+    let _ = process::raise_open_files();
+    // Before any thread exists.
+    let mut host = Host { rootless: namespace::gain_namespaces(), lanes: None, running: Arc::default(), trials: Vec::new() };
+    for line in io::stdin().lock().lines() {
+        let Ok(line) = line else { break };
+        match serde_json::from_str::<HostRequest>(&line) {
+            Ok(request) => host.handle(request),
+            Err(error) => {
+                eprintln!("wirelab-agent host: cannot read the request `{line}`: {error}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    host.close();
+    ExitCode::SUCCESS
+}
+
+/// How to cancel the trials that run: where their processes listen.
+type Running = Arc<Mutex<HashMap<String, Cancel>>>;
+
+struct Host {
+    rootless: Result<bool, wirelab_net::Error>,
+    lanes: Option<Arc<Lanes>>,
+    running: Running,
+    trials: Vec<thread::JoinHandle<()>>,
+}
+
+/// How to cancel one trial.
+#[derive(Default)]
+struct Cancel {
+    requested: bool,
+    words: Option<ChildStdin>,
+}
+
+/// A request that could not be carried out.
+#[derive(Debug)]
+pub struct Refusal {
+    message: String,
+    hint: Option<String>,
+}
+
+impl Host {
+    fn handle(&mut self, request: HostRequest) {
+        match request.op {
+            HostOp::Open(open) => reply(request.id, self.open(&open).unwrap_or_else(Refusal::into)),
+            HostOp::RunTrial(trial) => self.run_trial(request.id, *trial),
+            HostOp::Cancel { trial } => {
+                if let Some(cancel) = lock(&self.running).get_mut(&trial) {
+                    cancel.request();
+                }
+                reply(request.id, HostResult::Cancelled);
+            }
+        }
+    }
+
+    fn open(&mut self, open: &OpenLanes) -> Result<HostResult, Refusal> {
+        if self.lanes.is_some() {
+            return Err(Refusal::new("the lanes of this campaign are open already"));
+        }
+        let rootless = self.rootless.as_ref().map_err(|error| Refusal {
+            message: format!("this machine does not let an ordinary user make namespaces ({error})"),
+            hint: Some("`wirelab doctor` tries each step and names the cure".into()),
+        })?;
+        let lanes = Arc::new(Lanes::open(open)?);
+        let facts = facts::collect(*rootless, &lanes);
+        self.lanes = Some(lanes);
+        Ok(HostResult::Opened(facts))
+    }
+
+    fn run_trial(&mut self, id: u64, request: TrialRequest) {
+        let Some(lanes) = self.lanes.clone() else {
+            return reply(id, Refusal::new("no lanes are open; `open` comes first").into());
+        };
+        if lock(&self.running).contains_key(&request.trial) {
+            return reply(id, Refusal::new(format!("trial {} is running already", request.trial)).into());
+        }
+        if let Err(refusal) = lanes.occupy(request.lane) {
+            return reply(id, refusal.into());
+        }
+        lock(&self.running).insert(request.trial.clone(), Cancel::default());
+        let running = self.running.clone();
+        self.trials.retain(|trial| !trial.is_finished());
+        self.trials.push(thread::spawn(move || {
+            let result = run_trial::run(&lanes, &request, &running);
+            lock(&running).remove(&request.trial);
+            lanes.vacate(request.lane);
+            reply(id, result.map_or_else(Refusal::into, |result| HostResult::Trial(Box::new(result))));
+        }));
+    }
+
+    /// End what runs, so that nothing is left when this process is gone.
+    fn close(self) {
+        lock(&self.running).values_mut().for_each(Cancel::request);
+        for trial in self.trials {
+            let _ = trial.join();
+        }
+        if let Some(lanes) = &self.lanes {
+            lanes.close();
+        }
+    }
+}
+
+impl Cancel {
+    fn request(&mut self) {
+        self.requested = true;
+        if let Some(words) = &mut self.words {
+            // It fails if the trial has just ended.
+            let _ = words.write_all(b"cancel\n").and_then(|()| words.flush());
+        }
+    }
+}
+
+impl Refusal {
+    fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+}
+
+impl<E: Into<anyhow::Error>> From<E> for Refusal {
+    fn from(error: E) -> Self {
+        Self::new(format!("{:#}", error.into()))
+    }
+}
+
+impl From<Refusal> for HostResult {
+    fn from(Refusal { message, hint }: Refusal) -> Self {
+        Self::Error { message, hint }
+    }
+}
+
+fn reply(id: u64, result: HostResult) {
+    let mut line = serde_json::to_vec(&HostReply { id, result }).expect("replies are JSON");
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    // If nobody reads it, stdin is about to end as well.
+    let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,171 @@
+//! The link process: every link of a campaign. Orders come as lines of JSON on stdin and are carried out by this thread, so that the loop's own
+//! thread never parses, builds or opens anything. It ends with its stdin.
+
+use std::fs::File;
+use std::io::{self, BufRead, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::thread;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use wirelab_net::lane::{Finished, TrialLink};
+use wirelab_net::link_loop::LinkLoop;
+use wirelab_net::packet_log::LogWriter;
+use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, scheduling, topology};
+use wirelab_schema::{
+    DirectionReport, DropCause, DropCount, LatenessHistogram, LinkReport, LinkSpec, PacketLogHeader, SCHEMA_VERSION,
+};
+
+use crate::link_chain;
 
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// How many lanes there are in this network namespace.
+    #[arg(long)]
+    pub lanes: usize,
+    /// MTU of the endpoints' interfaces.
+    #[arg(long)]
+    pub mtu: u32,
+    /// Frames may be as long as segmentation offload makes them.
+    #[arg(long)]
+    pub offloads: bool,
+}
 
-pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+/// A line on the link process's stdin. Each is answered by one [`LinkEvent`] for its lane.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "kebab-case")]
+pub enum LinkCommand {
+    /// Begin a trial.
+    Begin {
+        lane: usize,
+        link: LinkSpec,
+        seed: u64,
+        packet_log: Option<PathBuf>,
+        header_bytes: u8,
+    },
+    /// End it.
+    Finish { lane: usize },
+}
+
+/// A line on the link process's stdout.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum LinkEvent {
+    /// Once, when all lanes are open.
+    Started { scheduling: String, memory_locked: bool },
+    /// A trial began.
+    Begun { lane: usize },
+    /// A trial ended. `log_error` says why its packet log is incomplete.
+    Finished { lane: usize, report: LinkReport, log_error: Option<String> },
+    /// An order could not be carried out.
+    Failed { lane: usize, message: String },
+}
+
+pub fn run(arguments: Arguments) -> ExitCode {
+    match serve(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wirelab-agent link: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(arguments: &Arguments) -> anyhow::Result<()> {
+    let ports = |lane| topology::open_ports(lane, arguments.mtu, arguments.offloads);
+    let lanes = (0..arguments.lanes).map(ports).collect::<Result<_, _>>()?;
+    let mut logs = LogThread::start()?;
+    let link_loop = LinkLoop::start(lanes)?;
+    let memory_locked = scheduling::lock_memory();
+    tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), memory_locked });
+    for line in io::stdin().lock().lines() {
+        let command = serde_json::from_str(&line?).context("reading an order")?;
+        obey(command, &link_loop, &mut logs);
+    }
+    Ok(())
+}
+
+fn obey(command: LinkCommand, link_loop: &LinkLoop, logs: &mut LogThread) {
+    match command {
+        LinkCommand::Begin { lane, link, seed, packet_log, header_bytes } => {
+            match build(link, seed, packet_log.as_deref(), header_bytes, logs) {
+                Ok(link) => {
+                    link_loop.begin(lane, link);
+                    tell(&LinkEvent::Begun { lane });
+                }
+                Err(error) => tell(&LinkEvent::Failed { lane, message: format!("{error:#}") }),
+            }
+        }
+        LinkCommand::Finish { lane } => match link_loop.finish(lane) {
+            // The disk may take its time, and other lanes' orders must not wait for it.
+            Some(finished) => {
+                thread::spawn(move || tell_finished(lane, finished));
+            }
+            None => tell(&LinkEvent::Failed { lane, message: format!("lane {lane} has no trial to end") }),
+        },
+    }
+}
+
+fn build(
+    link: LinkSpec,
+    seed: u64,
+    packet_log: Option<&Path>,
+    header_bytes: u8,
+    logs: &mut LogThread,
+) -> anyhow::Result<TrialLink> {
+    let chain = link_chain::build(&link, seed)?;
+    let ports = vec!["client".to_owned(), "server".to_owned()];
+    let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
+    let log = packet_log.map(|path| {
+        let file = File::create(path).with_context(|| format!("creating the packet log {}", path.display()))?;
+        Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
+    });
+    Ok(TrialLink { link: Box::new(chain), log: log.transpose()?, header_bytes })
+}
+
+fn tell_finished(lane: usize, finished: Finished) {
+    let written = finished.log.map_or(Ok(()), |log| log.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())));
+    let log_error = written.err().map(|error| format!("writing the packet log: {error}"));
+    tell(&LinkEvent::Finished { lane, report: link_report(&finished.report), log_error });
+}
+
+/// One line on stdout. If nobody reads it any more, the host is gone and this process will be.
+fn tell(event: &LinkEvent) {
+    let mut line = serde_json::to_vec(event).expect("events are JSON");
+    line.push(b'\n');
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(&line).and_then(|()| stdout.flush());
+}
+
+fn link_report(report: &LaneReport) -> LinkReport {
+    LinkReport {
+        directions: report.directions.iter().map(direction_report).collect(),
+        kernel_drops: report.kernel_drops,
+        oversized: report.oversized,
+        clock_step: report.clock_step,
+    }
+}
+
+fn direction_report(counts: &DirectionCounts) -> DirectionReport {
+    DirectionReport {
+        received: counts.received,
+        delivered: counts.delivered,
+        dropped: vec![
+            DropCount { cause: DropCause::Loss, packets: counts.lost },
+            DropCount { cause: DropCause::QueueFull, packets: counts.queue_full },
+        ],
+        held: counts.held,
+        received_bytes: counts.received_bytes,
+        delivered_bytes: counts.delivered_bytes,
+        lateness: lateness(&counts.lateness),
+    }
+}
+
+fn lateness(histogram: &Histogram) -> LatenessHistogram {
+    LatenessHistogram {
+        upper_ns: histogram.upper_ns.to_vec(),
+        packets: histogram.counts.to_vec(),
+        max_ns: u64::try_from(histogram.max.as_nanos()).unwrap_or(u64::MAX),
+    }
 }

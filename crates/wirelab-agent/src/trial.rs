@@ -1,8 +1,80 @@
+//! The first process of a trial's PID namespace: starts the trial's endpoints, waits for them, ends what is left, says how each went.
+//!
+//! The plan is the first line on stdin, the result the one line on stdout. When stdin ends the host is dead, and so is this process at once,
+//! with everything in its namespace.
+
+mod endpoints;
+mod inbox;
+mod readiness;
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
 use std::process::ExitCode;
+
+use anyhow::Context;
+use serde::{Deserialize, Serialize};
+use wirelab_net::process;
+use wirelab_schema::{EndpointProcess, EndpointResult, TrialStatus};
+
+use endpoints::Endpoints;
+use inbox::Inbox;
 
 #[derive(clap::Args)]
 pub struct Arguments {}
 
+/// What the host asks of a trial process.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TrialPlan {
+    /// Descriptor of each host's network namespace, inherited under this number.
+    pub hosts: BTreeMap<String, i32>,
+    /// Address that readiness is probed at.
+    pub server_address: IpAddr,
+    /// In start order. None at all is a rehearsal: it shows what namespaces the machine allows.
+    pub endpoints: Vec<EndpointProcess>,
+    /// The whole trial is ended after this long.
+    pub timeout_ns: u64,
+}
+
+/// What became of it.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TrialOutcome {
+    pub status: TrialStatus,
+    pub error: Option<String>,
+    pub start_ns: u64,
+    pub end_ns: u64,
+    pub start_realtime_ns: u64,
+    pub endpoints: Vec<EndpointResult>,
+    /// True if the trial had a `/proc` of its own.
+    pub own_proc: bool,
+}
+
 pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wirelab-agent trial: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve() -> anyhow::Result<()> {
+    // At the end it kills everything that it can see.
+    anyhow::ensure!(std::process::id() == 1, "only `wirelab-agent host` starts this, in a PID namespace of its own");
+    let mut inbox = Inbox::new().context("watching stdin and children")?;
+    let plan: TrialPlan = serde_json::from_str(&inbox.first_line()?).context("reading the plan")?;
+    let hosts = plan.hosts.iter().map(|(name, number)| Ok((name.clone(), process::inherited(*number)?)));
+    let hosts: BTreeMap<String, OwnedFd> = hosts.collect::<Result<_, wirelab_net::Error>>()?;
+    let own_proc = process::mount_own_proc();
+    if let Err(error) = &own_proc
+        && plan.endpoints.is_empty()
+    {
+        eprintln!("wirelab-agent trial: {error}; endpoints see the machine's /proc");
+    }
+    let outcome = Endpoints::new(&plan, &hosts, &mut inbox).run(own_proc.is_ok());
+    let mut line = serde_json::to_vec(&outcome)?;
+    line.push(b'\n');
+    io::stdout().write_all(&line).context("telling the host")
 }

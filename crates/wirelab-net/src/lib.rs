@@ -1,5 +1,27 @@
-//! placeholder
+//! The kernel side of Wirelab: namespaces, AF_PACKET on veth, the loop that drives [`link`], the packet log.
+//!
+//! This is the only crate with `unsafe` or raw system calls. It knows no experiment and no protocol above IP, and prints nothing.
+//!
+//! Time here is CLOCK_MONOTONIC; the kernel stamps packets with CLOCK_REALTIME and [`clock`] maps one to the other.
 
+pub mod clock;
+pub mod dissect;
+mod error;
+pub mod lane;
+pub mod link_loop;
+mod log_sink;
+pub mod namespace;
 pub mod packet_log;
+pub mod process;
+mod report;
+mod ring;
+pub mod scheduling;
+mod sock_diag;
+pub mod socket;
+pub mod topology;
 
+pub use error::{Context, Error};
+pub use log_sink::{LogSink, LogThread};
+pub use report::{BUCKETS, DirectionCounts, Histogram, LaneReport};
+pub use sock_diag::destroy_sockets;
 pub use wirelab_link as link;

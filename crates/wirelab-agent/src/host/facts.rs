@@ -1,0 +1,58 @@
+use std::fs;
+
+use nix::sched::{CpuSet, sched_getaffinity};
+use nix::sys::utsname::uname;
+use nix::unistd::Pid;
+use wirelab_net::destroy_sockets;
+use wirelab_net::topology::{CLIENT, SERVER};
+use wirelab_schema::HostFacts;
+
+use super::lanes::Lanes;
+
+/// The machine as the campaign finds it.
+pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
+    let mut settings = lanes.topology().settings().clone();
+    let mut add = |key: &str, value: String| settings.insert(key.into(), value);
+    add("link.memory_locked", lanes.link().memory_locked().to_string());
+    add("trial.own_proc", lanes.own_proc().to_string());
+    add("clocksource", clock_source());
+    let destroyed = lanes.lane(0).client.run(destroy_sockets);
+    add("trial.leftover_sockets", destroyed.map_or_else(|error| format!("kept: {error}"), |_| "destroyed".into()));
+    HostFacts {
+        kernel: uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default(),
+        cpu: cpu(),
+        cpus: cpus(),
+        memory_bytes: memory_bytes(),
+        rootless,
+        link_scheduling: lanes.link().scheduling().to_owned(),
+        settings,
+        client_address: CLIENT.to_string(),
+        server_address: SERVER.to_string(),
+    }
+}
+
+/// CPUs that this process may use.
+pub fn cpus() -> u32 {
+    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).count() as u32
+}
+
+/// Bytes of memory.
+pub fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kib = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
+}
+
+/// What the kernel reads the time from.
+pub fn clock_source() -> String {
+    let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+    fs::read_to_string(path).map_or_else(|_| "unknown".into(), |text| text.trim().to_owned())
+}
+
+fn cpu() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    // ARM's cpuinfo has no model name.
+    let model = text.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    model.map_or_else(|| std::env::consts::ARCH.into(), |(_, model)| model.trim().to_owned())
+}

@@ -1,0 +1,132 @@
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use wirelab_net::process::{self, Confinement};
+use wirelab_net::topology::{LaneNamespaces, SERVER};
+use wirelab_net::{clock, destroy_sockets};
+use wirelab_schema::{TrialRequest, TrialResult, TrialStatus};
+
+use super::lanes::Lanes;
+use super::{Refusal, Running, lock};
+use crate::trial::{TrialOutcome, TrialPlan};
+
+/// How long after its own time-out a trial process may take to end everything.
+const OVERTIME: Duration = Duration::from_secs(10);
+
+/// Run one trial in a lane that is free. When it returns, all its processes are gone.
+pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
+    lanes.pin_congestion_control(request.lane, &request.congestion_control)?;
+    let lane = lanes.lane(request.lane);
+    let dropped = lane.dropped()?;
+    lanes.link().begin(request)?;
+    let hosts = [("client", lane.client.as_fd()), ("server", lane.server.as_fd())];
+    let outcome = start_and_wait(&hosts, request, running);
+    // The link first: what sockets still say when they are destroyed belongs to no trial.
+    let finished = lanes.link().finish(request.lane as usize);
+    destroy_leftovers(lane);
+    let (mut link, log_error) = finished?;
+    link.kernel_drops += lane.dropped()?.saturating_sub(dropped);
+    let mut outcome = outcome?;
+    if let (Some(error), TrialStatus::Done) = (log_error, outcome.status) {
+        (outcome.status, outcome.error) = (TrialStatus::Failed, Some(error));
+    }
+    let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, endpoints, own_proc: _ } = outcome;
+    let trial = request.trial.clone();
+    Ok(TrialResult { trial, status, error, start_ns, end_ns, start_realtime_ns, endpoints, link })
+}
+
+/// A trial process without endpoints: fails where PID or mount namespaces do. True if it had a `/proc` of its own.
+pub fn rehearse() -> anyhow::Result<bool> {
+    let plan = TrialPlan { hosts: BTreeMap::new(), server_address: SERVER, endpoints: vec![], timeout_ns: 0 };
+    let mut child = start(&[], &plan)?;
+    let outcome = read_outcome(&mut child);
+    let _ = child.wait();
+    Ok(outcome?.own_proc)
+}
+
+fn start_and_wait(
+    hosts: &[(&str, BorrowedFd<'_>)],
+    request: &TrialRequest,
+    running: &Running,
+) -> anyhow::Result<TrialOutcome> {
+    let plan = TrialPlan {
+        hosts: hosts.iter().map(|(name, namespace)| ((*name).to_owned(), namespace.as_raw_fd())).collect(),
+        server_address: SERVER,
+        endpoints: request.endpoints.clone(),
+        timeout_ns: request.timeout_ns,
+    };
+    let start_ns = clock::now().as_nanos();
+    let start_realtime_ns = clock::realtime_ns();
+    let mut child = start(&hosts.iter().map(|(_, namespace)| *namespace).collect::<Vec<_>>(), &plan)?;
+    let stdin = child.stdin.take();
+    if let Some(cancel) = lock(running).get_mut(&request.trial) {
+        cancel.words = stdin;
+        if cancel.requested {
+            cancel.request();
+        }
+    }
+    let outcome = wait(&mut child, Duration::from_nanos(request.timeout_ns).saturating_add(OVERTIME));
+    if let Some(cancel) = lock(running).get_mut(&request.trial) {
+        cancel.words = None;
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Ok(outcome.unwrap_or_else(|error| TrialOutcome {
+        status: TrialStatus::Failed,
+        error: Some(format!("{error:#}")),
+        start_ns,
+        end_ns: clock::now().as_nanos(),
+        start_realtime_ns,
+        endpoints: vec![],
+        own_proc: false,
+    }))
+}
+
+/// Start a trial process, which dies with the calling thread, and tell it its plan.
+fn start(namespaces: &[BorrowedFd<'_>], plan: &TrialPlan) -> anyhow::Result<Child> {
+    let mut command = Command::new(std::env::current_exe().context("finding this program")?);
+    command.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped());
+    let confinement = Confinement { new_pid_namespace: true, inherited: namespaces.to_vec(), ..Confinement::default() };
+    let mut child = process::spawn(&mut command, &confinement).context("making a PID namespace")?;
+    let mut line = serde_json::to_vec(plan)?;
+    line.push(b'\n');
+    let stdin = child.stdin.as_mut().expect("it is piped");
+    stdin.write_all(&line).and_then(|()| stdin.flush()).context("talking to the trial process")?;
+    Ok(child)
+}
+
+/// Its outcome; an error if there is none after `limit`.
+fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<TrialOutcome> {
+    let (sender, receiver) = channel();
+    let stdout = child.stdout.take().expect("it is piped");
+    thread::spawn(move || sender.send(parse(BufReader::new(stdout))));
+    match receiver.recv_timeout(limit) {
+        Ok(outcome) => outcome,
+        Err(RecvTimeoutError::Timeout) => anyhow::bail!("the trial process did not end its endpoints"),
+        Err(RecvTimeoutError::Disconnected) => anyhow::bail!("the trial process ended"),
+    }
+}
+
+fn read_outcome(child: &mut Child) -> anyhow::Result<TrialOutcome> {
+    parse(BufReader::new(child.stdout.take().expect("it is piped")))
+}
+
+fn parse(mut stdout: impl BufRead) -> anyhow::Result<TrialOutcome> {
+    let mut line = String::new();
+    stdout.read_line(&mut line)?;
+    serde_json::from_str(&line).context("the trial process ended without a word")
+}
+
+/// Connections that outlive their process would go on retransmitting into the next trial of the lane.
+fn destroy_leftovers(lane: &LaneNamespaces) {
+    for namespace in [&lane.client, &lane.server] {
+        // Where the kernel cannot, `facts` says so.
+        let _ = namespace.run(destroy_sockets);
+    }
+}

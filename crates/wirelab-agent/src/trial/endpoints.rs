@@ -1,0 +1,239 @@
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, bail};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use wirelab_net::clock;
+use wirelab_net::link::Instant;
+use wirelab_net::process::{self, Confinement, Reaped};
+use wirelab_schema::{EndpointProcess, EndpointResult, ReadyCondition, TrialStatus};
+
+use super::{Inbox, TrialOutcome, TrialPlan, readiness};
+
+/// How long an endpoint has from SIGTERM to SIGKILL.
+const GRACE: Duration = Duration::from_secs(2);
+const PROBE_EVERY: Duration = Duration::from_millis(2);
+const TAIL_CHARACTERS: usize = 2000;
+const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const UNSUPPORTED: i32 = 3;
+
+/// The processes of a trial.
+pub struct Endpoints<'a> {
+    plan: &'a TrialPlan,
+    hosts: &'a BTreeMap<String, OwnedFd>,
+    inbox: &'a mut Inbox,
+    running: Vec<Running>,
+    deadline: Instant,
+}
+
+/// A started process, and how it ended.
+struct Running {
+    pid: u32,
+    ended: Option<Reaped>,
+}
+
+/// Why a trial stops before its endpoints are done.
+enum Stop {
+    Failed(String),
+    Unsupported(String),
+    TimedOut,
+    Cancelled,
+}
+
+impl<'a> Endpoints<'a> {
+    pub fn new(plan: &'a TrialPlan, hosts: &'a BTreeMap<String, OwnedFd>, inbox: &'a mut Inbox) -> Self {
+        let deadline = clock::now() + Duration::from_nanos(plan.timeout_ns);
+        Self { plan, hosts, inbox, running: Vec::new(), deadline }
+    }
+
+    /// From the first start to the last end.
+    pub fn run(mut self, own_proc: bool) -> TrialOutcome {
+        let (start, start_realtime_ns) = (clock::now(), clock::realtime_ns());
+        let stop = self.start_all().and_then(|()| self.wait_for_the_end()).err();
+        let grace = if matches!(stop, Some(Stop::Cancelled)) { Duration::ZERO } else { GRACE };
+        let stubborn = self.end_all(grace);
+        let (status, error) = match stop {
+            None => (TrialStatus::Done, stubborn),
+            Some(Stop::Failed(error)) => (TrialStatus::Failed, Some(error)),
+            Some(Stop::Unsupported(error)) => (TrialStatus::Unsupported, Some(error)),
+            Some(Stop::TimedOut) => {
+                let limit = Duration::from_nanos(self.plan.timeout_ns);
+                (TrialStatus::TimedOut, Some(format!("the trial was not over after {limit:?}")))
+            }
+            Some(Stop::Cancelled) => (TrialStatus::Cancelled, None),
+        };
+        let endpoints = (0..self.plan.endpoints.len()).map(|index| self.result(index)).collect();
+        let (start_ns, end_ns) = (start.as_nanos(), clock::now().as_nanos());
+        TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, endpoints, own_proc }
+    }
+
+    fn start_all(&mut self) -> Result<(), Stop> {
+        for endpoint in &self.plan.endpoints {
+            let pid = self.start(endpoint).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))?;
+            self.running.push(Running { pid, ended: None });
+            if let Some(condition) = &endpoint.ready {
+                self.wait_until_ready(endpoint, condition)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, endpoint: &EndpointProcess) -> anyhow::Result<u32> {
+        let (program, arguments) = endpoint.command.split_first().context("its command is empty")?;
+        let Some(host) = self.hosts.get(&endpoint.host) else {
+            bail!("there is no host `{}`", endpoint.host);
+        };
+        if !endpoint.directory.is_dir() {
+            bail!("its directory {} does not exist", endpoint.directory.display());
+        }
+        let path = std::env::var("PATH").unwrap_or_else(|_| DEFAULT_PATH.into());
+        let mut command = Command::new(program);
+        command.args(arguments).env_clear().env("PATH", path).env("HOME", &endpoint.directory);
+        command.envs(&endpoint.environment).current_dir(&endpoint.directory).stdin(Stdio::null());
+        command.stdout(create(&endpoint.stdout)?).stderr(create(&endpoint.stderr)?);
+        let confinement = Confinement { network: Some(host.as_fd()), ..Confinement::default() };
+        let child = process::spawn(&mut command, &confinement);
+        Ok(child.map_err(|error| anyhow!("cannot start `{program}`: {error}"))?.id())
+    }
+
+    fn wait_until_ready(&mut self, endpoint: &EndpointProcess, condition: &ReadyCondition) -> Result<(), Stop> {
+        let failed = |what: String| Stop::Failed(format!("{} {what}", endpoint.name));
+        process::enter_network(self.hosts[&endpoint.host].as_fd()).map_err(|error| failed(error.to_string()))?;
+        let limit = readiness::timeout(condition);
+        let give_up = clock::now() + limit;
+        while !readiness::is_met(condition, &endpoint.stdout, self.plan.server_address) {
+            if clock::now() >= give_up {
+                let waited = readiness::describe(condition);
+                return Err(failed(format!("was not ready after {limit:?} (waited for {waited})")));
+            }
+            self.pause(PROBE_EVERY)?;
+            let last = self.running.last().expect("it was just started");
+            if last.ended.is_some() {
+                return Err(failed("ended before it was ready".into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_for_the_end(&mut self) -> Result<(), Stop> {
+        while self.unfinished() {
+            self.pause(self.deadline.saturating_since(clock::now()))?;
+        }
+        Ok(())
+    }
+
+    fn unfinished(&self) -> bool {
+        let mut pairs = self.plan.endpoints.iter().zip(&self.running);
+        pairs.any(|(endpoint, running)| endpoint.ends_trial && running.ended.is_none())
+    }
+
+    /// Wait for at most `time` until something happens, and see what it means.
+    fn pause(&mut self, time: Duration) -> Result<(), Stop> {
+        let cancelled = self.inbox.wait(time);
+        self.collect();
+        if cancelled {
+            return Err(Stop::Cancelled);
+        }
+        for (endpoint, running) in self.plan.endpoints.iter().zip(&self.running) {
+            match running.ended {
+                Some(Reaped { exit_code: Some(0), .. }) | None => {}
+                Some(Reaped { exit_code: Some(UNSUPPORTED), .. }) => {
+                    return Err(Stop::Unsupported(self.last_words(endpoint, "does not do this".into())));
+                }
+                Some(Reaped { exit_code: Some(code), .. }) => {
+                    return Err(Stop::Failed(self.last_words(endpoint, format!("exited with {code}"))));
+                }
+                Some(Reaped { signal, .. }) => {
+                    let signal = signal.and_then(|number| Signal::try_from(number).ok());
+                    let name = signal.map_or("a signal", Signal::as_str);
+                    return Err(Stop::Failed(self.last_words(endpoint, format!("was killed by {name}"))));
+                }
+            }
+        }
+        if clock::now() >= self.deadline && self.unfinished() { Err(Stop::TimedOut) } else { Ok(()) }
+    }
+
+    fn last_words(&self, endpoint: &EndpointProcess, what: String) -> String {
+        let tail = tail(&endpoint.stderr);
+        match tail.lines().rev().find(|line| !line.trim().is_empty()) {
+            Some(line) => format!("{} {what}: {}", endpoint.name, line.trim()),
+            None => format!("{} {what}", endpoint.name),
+        }
+    }
+
+    /// Collect every process that has ended, also those that endpoints left to us.
+    fn collect(&mut self) {
+        while let Some(reaped) = process::reap() {
+            if let Some(running) = self.running.iter_mut().find(|running| running.pid == reaped.pid) {
+                running.ended = Some(reaped);
+            }
+        }
+    }
+
+    /// SIGTERM to what still runs, SIGKILL after `grace`, and to everything else in the namespace. Says who needed the latter.
+    fn end_all(&mut self, grace: Duration) -> Option<String> {
+        self.collect();
+        for running in self.running.iter().filter(|running| running.ended.is_none()) {
+            let _ = kill(Pid::from_raw(running.pid as i32), Signal::SIGTERM);
+        }
+        let give_up = clock::now() + grace;
+        while self.running.iter().any(|running| running.ended.is_none()) && clock::now() < give_up {
+            if self.inbox.wait(give_up.saturating_since(clock::now())) {
+                break;
+            }
+            self.collect();
+        }
+        let pairs = self.plan.endpoints.iter().zip(&self.running);
+        let stubborn = pairs.filter(|(_, running)| running.ended.is_none()).map(|(endpoint, _)| endpoint.name.as_str());
+        let stubborn: Vec<_> = stubborn.collect();
+        let words = format!("{} did not end within {GRACE:?} of SIGTERM", stubborn.join(", "));
+        let words = (!stubborn.is_empty()).then_some(words);
+        // To every process but this one: it is the first of its PID namespace.
+        while kill(Pid::from_raw(-1), Signal::SIGKILL).is_ok() {
+            self.inbox.wait(Duration::from_millis(1));
+            self.collect();
+        }
+        self.collect();
+        words
+    }
+
+    fn result(&self, index: usize) -> EndpointResult {
+        let endpoint = &self.plan.endpoints[index];
+        let reaped = self.running.get(index).and_then(|running| running.ended);
+        let nanoseconds = |time: Duration| time.as_nanos() as u64;
+        EndpointResult {
+            name: endpoint.name.clone(),
+            exit_code: reaped.and_then(|reaped| reaped.exit_code),
+            signal: reaped.and_then(|reaped| reaped.signal),
+            cpu_user_ns: reaped.map_or(0, |reaped| nanoseconds(reaped.cpu_user)),
+            cpu_system_ns: reaped.map_or(0, |reaped| nanoseconds(reaped.cpu_system)),
+            peak_memory_bytes: reaped.map_or(0, |reaped| reaped.peak_memory_bytes),
+            stderr_tail: if self.running.len() > index { tail(&endpoint.stderr) } else { String::new() },
+        }
+    }
+}
+
+fn create(path: &Path) -> anyhow::Result<File> {
+    File::create(path).with_context(|| format!("creating {}", path.display()))
+}
+
+/// The last characters of a file.
+fn tail(path: &Path) -> String {
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(4 * TAIL_CHARACTERS as u64)))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let text = String::from_utf8_lossy(&read().unwrap_or_default()).into_owned();
+    let skipped = text.chars().count().saturating_sub(TAIL_CHARACTERS);
+    text.chars().skip(skipped).collect()
+}

@@ -1,0 +1,28 @@
+use std::io;
+
+/// What failed, and the system's reason.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}: {source}")]
+pub struct Error {
+    what: String,
+    source: io::Error,
+}
+
+impl Error {
+    /// The system's error number, if it gave one.
+    pub fn errno(&self) -> Option<i32> {
+        self.source.raw_os_error()
+    }
+}
+
+/// Says what was being done when a system call failed.
+pub trait Context<T> {
+    /// `what` in the present participle or as a noun: it stands before a colon and the system's reason.
+    fn context(self, what: impl Into<String>) -> Result<T, Error>;
+}
+
+impl<T, E: Into<io::Error>> Context<T> for Result<T, E> {
+    fn context(self, what: impl Into<String>) -> Result<T, Error> {
+        self.map_err(|source| Error { what: what.into(), source: source.into() })
+    }
+}

@@ -1,0 +1,139 @@
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::{mem, thread};
+
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
+
+use crate::{Context, Error};
+
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// A file that a thread of its own writes, so that the writer never waits for the disk.
+#[derive(Debug)]
+pub struct LogSink {
+    id: u64,
+    chunk: Vec<u8>,
+    jobs: Sender<Job>,
+}
+
+/// The thread that writes the files.
+#[derive(Debug)]
+pub struct LogThread {
+    jobs: Sender<Job>,
+    opened: u64,
+}
+
+#[derive(Debug)]
+enum Job {
+    Open(u64, File),
+    Write(u64, Vec<u8>),
+    Close(u64, Sender<io::Result<()>>),
+}
+
+impl LogThread {
+    /// Start it. It ends with its last sink.
+    pub fn start() -> Result<Self, Error> {
+        let (jobs, queue) = unbounded();
+        thread::Builder::new().name("packet-log".into()).spawn(|| write(queue)).context("starting a thread")?;
+        Ok(Self { jobs, opened: 0 })
+    }
+
+    /// Take over `file`.
+    pub fn open(&mut self, file: File) -> LogSink {
+        self.opened += 1;
+        let _ = self.jobs.send(Job::Open(self.opened, file));
+        LogSink { id: self.opened, chunk: Vec::with_capacity(CHUNK_BYTES), jobs: self.jobs.clone() }
+    }
+}
+
+impl LogSink {
+    /// Write what is left and close the file. The receiver tells when that is done, with the first error there was.
+    pub fn close(mut self) -> Receiver<io::Result<()>> {
+        let _ = self.flush();
+        let (done, wait) = bounded(1);
+        let _ = self.jobs.send(Job::Close(self.id, done));
+        wait
+    }
+}
+
+impl Write for LogSink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.chunk.extend_from_slice(bytes);
+        if self.chunk.len() >= CHUNK_BYTES {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let chunk = mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES + 1024));
+        let _ = self.jobs.send(Job::Write(self.id, chunk));
+        Ok(())
+    }
+}
+
+fn write(queue: Receiver<Job>) {
+    let mut files: HashMap<u64, (File, io::Result<()>)> = HashMap::new();
+    for job in queue {
+        match job {
+            Job::Open(id, file) => {
+                files.insert(id, (file, Ok(())));
+            }
+            Job::Write(id, chunk) => {
+                if let Some((file, result)) = files.get_mut(&id)
+                    && result.is_ok()
+                {
+                    *result = file.write_all(&chunk);
+                }
+            }
+            Job::Close(id, done) => {
+                let result = files.remove(&id).map_or(Ok(()), |(_, result)| result);
+                let _ = done.send(result);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Seek};
+
+    use super::*;
+
+    #[test]
+    fn everything_written_is_in_the_file_when_close_says_so() {
+        let mut thread = LogThread::start().unwrap();
+        let file = tempfile();
+        let mut sink = thread.open(file.try_clone().unwrap());
+        let bytes: Vec<u8> = (0..200_000u32).map(|value| value as u8).collect();
+        for part in bytes.chunks(777) {
+            sink.write_all(part).unwrap();
+        }
+        sink.close().recv().unwrap().unwrap();
+        assert_eq!(read(file), bytes);
+    }
+
+    #[test]
+    fn a_full_disk_is_reported_on_close() {
+        let mut thread = LogThread::start().unwrap();
+        let mut sink = thread.open(File::options().write(true).open("/dev/full").unwrap());
+        sink.write_all(b"record").unwrap();
+        let error = sink.close().recv().unwrap().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+
+    fn tempfile() -> File {
+        let path = std::env::temp_dir().join(format!("wirelab-log-sink-{}", std::process::id()));
+        let file = File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
+        std::fs::remove_file(path).unwrap();
+        file
+    }
+
+    fn read(mut file: File) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        file.rewind().unwrap();
+        file.read_to_end(&mut bytes).unwrap();
+        bytes
+    }
+}

@@ -1,0 +1,71 @@
+//! User and network namespaces.
+//!
+//! A network namespace lives as long as a process is in it or a descriptor of it is open; nothing is mounted, so nothing is left behind.
+
+use std::fs::{self, File};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::thread;
+
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::unistd::{getegid, geteuid};
+
+use crate::{Context, Error};
+
+/// A network namespace, held by its descriptor (close-on-exec).
+#[derive(Debug)]
+pub struct NetNamespace {
+    descriptor: OwnedFd,
+}
+
+impl NetNamespace {
+    /// Make an empty one. The calling thread stays where it is.
+    pub fn create() -> Result<Self, Error> {
+        on_a_thread(|| {
+            unshare(CloneFlags::CLONE_NEWNET).context("making a network namespace")?;
+            let file = File::open("/proc/thread-self/ns/net").context("opening a network namespace")?;
+            Ok(Self { descriptor: file.into() })
+        })
+    }
+
+    /// Run `work` inside, on a thread of its own.
+    pub fn run<T: Send>(&self, work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+        on_a_thread(|| {
+            setns(&self.descriptor, CloneFlags::CLONE_NEWNET).context("entering a network namespace")?;
+            work()
+        })
+    }
+}
+
+impl AsFd for NetNamespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.descriptor.as_fd()
+    }
+}
+
+/// Make sure that this process may make namespaces: as it is if it already may, otherwise as root of a new user namespace that maps only the
+/// caller's own user and group, with an empty network namespace. True if it is in a user namespace of its own then.
+///
+/// Call it before any thread exists: the kernel refuses to move a process of several threads into a user namespace.
+pub fn gain_namespaces() -> Result<bool, Error> {
+    if NetNamespace::create().is_ok() {
+        return Ok(false);
+    }
+    enter_user_namespace()?;
+    Ok(true)
+}
+
+/// Move this process, which must have one thread, into a user namespace in which it is root, and into an empty network namespace.
+pub fn enter_user_namespace() -> Result<(), Error> {
+    let (user, group) = (geteuid(), getegid());
+    unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).context("making a user namespace")?;
+    fs::write("/proc/self/setgroups", "deny").context("writing /proc/self/setgroups")?;
+    fs::write("/proc/self/uid_map", format!("0 {user} 1")).context("writing /proc/self/uid_map")?;
+    fs::write("/proc/self/gid_map", format!("0 {group} 1")).context("writing /proc/self/gid_map")
+}
+
+fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().spawn_scoped(scope, work).context("starting a thread")?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}

@@ -1,0 +1,83 @@
+use std::time::Duration;
+
+/// Buckets of a [`Histogram`]: up to 16.8 s, and one for everything above.
+pub const BUCKETS: usize = 98;
+
+/// What one lane counted and measured while a trial ran.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LaneReport {
+    /// From the client's side, from the server's side.
+    pub directions: [DirectionCounts; 2],
+    /// Frames lost by the kernel: the ring was full, or a frame could not be sent.
+    pub kernel_drops: u64,
+    /// Frames longer than the MTU. They are not carried.
+    pub oversized: u64,
+    /// The real-time clock stepped meanwhile.
+    pub clock_step: bool,
+}
+
+/// Packets of one direction: received = delivered + lost + queue_full + held.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DirectionCounts {
+    /// IP packets taken from the sender's interface.
+    pub received: u64,
+    /// IP packets put on the receiver's interface.
+    pub delivered: u64,
+    /// Dropped by random loss.
+    pub lost: u64,
+    /// Dropped by a full queue; also those that the kernel would not send (which `kernel_drops` counts again).
+    pub queue_full: u64,
+    /// Still inside at the end.
+    pub held: u64,
+    /// IP bytes received.
+    pub received_bytes: u64,
+    /// IP bytes delivered.
+    pub delivered_bytes: u64,
+    /// How late delivered packets were sent.
+    pub lateness: Histogram,
+}
+
+/// Durations in buckets whose upper edges grow by a factor of 2^(1/4) from 1 us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// Upper edge of each bucket, in nanoseconds; the last bucket holds everything above the edge before it.
+    pub upper_ns: [u64; BUCKETS],
+    /// Values in each bucket.
+    pub counts: [u64; BUCKETS],
+    /// Largest value.
+    pub max: Duration,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        let upper_ns = std::array::from_fn(|index| (1000.0 * 2f64.powf(index as f64 / 4.0)).round() as u64);
+        Self { upper_ns, counts: [0; BUCKETS], max: Duration::ZERO }
+    }
+}
+
+impl Histogram {
+    /// Count `value`, in the first bucket whose upper edge is not below it.
+    pub fn add(&mut self, value: Duration) {
+        let nanoseconds = u64::try_from(value.as_nanos()).unwrap_or(u64::MAX);
+        let bucket = self.upper_ns.partition_point(|upper| *upper < nanoseconds).min(BUCKETS - 1);
+        self.counts[bucket] += 1;
+        self.max = self.max.max(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_falls_in_the_first_bucket_whose_edge_is_not_below_it() {
+        let mut histogram = Histogram::default();
+        for nanoseconds in [0, 1000, 1001, 1189, 2000, u64::MAX] {
+            histogram.add(Duration::from_nanos(nanoseconds));
+        }
+        assert_eq!(&histogram.upper_ns[..5], &[1000, 1189, 1414, 1682, 2000]);
+        assert_eq!(&histogram.counts[..5], &[2, 2, 0, 0, 1]);
+        assert_eq!(histogram.counts[BUCKETS - 1], 1);
+        assert_eq!(histogram.max, Duration::from_nanos(u64::MAX));
+    }
+}

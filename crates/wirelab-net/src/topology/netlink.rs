@@ -1,0 +1,134 @@
+//! Interfaces, addresses, neighbours and routes of the current network namespace.
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use futures_util::TryStreamExt;
+use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkMessage};
+use netlink_packet_route::neighbour::NeighbourState;
+use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteMetric, RouteScope};
+use rtnetlink::{Handle, LinkMessageBuilder, LinkUnspec, LinkVeth, RouteMessageBuilder};
+
+use crate::{Context, Error};
+
+/// `RTAX_CC_ALGO`, whose bit in `RTAX_LOCK` locks it.
+const RTAX_CC_ALGO: u32 = 16;
+const QUEUE_LENGTH: u32 = 10_000;
+
+/// Make a veth whose second end is in `namespace` and has `mac`.
+pub(super) fn create_veth(
+    name: &str,
+    peer: &str,
+    namespace: BorrowedFd<'_>,
+    mac: [u8; 6],
+    mtu: u32,
+) -> Result<(), Error> {
+    let peer = LinkMessageBuilder::<LinkUnspec>::new()
+        .name(peer)
+        .setns_by_fd(namespace.as_raw_fd())
+        .address(mac.to_vec())
+        .mtu(mtu)
+        .txqueuelen(QUEUE_LENGTH)
+        .build();
+    let veth = LinkMessageBuilder::<LinkVeth>::new_with_info_kind(netlink_packet_route::link::InfoKind::Veth)
+        .name(name)
+        .mtu(mtu)
+        .txqueuelen(QUEUE_LENGTH)
+        .set_info_data(InfoData::Veth(InfoVeth::Peer(peer)))
+        .build();
+    run(async |handle| handle.link().add(veth).execute().await).context(format!("making the veth {name}"))
+}
+
+/// Bring an interface up.
+pub(super) fn up(interface: &str) -> Result<(), Error> {
+    let message = LinkUnspec::new_with_name(interface).up().build();
+    run(async |handle| handle.link().set(message).execute().await).context(format!("bringing {interface} up"))
+}
+
+/// Give an interface an address of its own, without a route to any network.
+pub(super) fn address(interface: &str, address: IpAddr) -> Result<(), Error> {
+    let index = index(interface)?;
+    let prefix = if address.is_ipv4() { 32 } else { 128 };
+    run(async |handle| handle.address().add(index, address, prefix).execute().await)
+        .context(format!("adding {address} to {interface}"))
+}
+
+/// Set the hardware address of `peer` for good.
+pub(super) fn neighbour(interface: &str, peer: IpAddr, mac: [u8; 6]) -> Result<(), Error> {
+    let index = index(interface)?;
+    run(async |handle| {
+        let neighbours = handle.neighbours();
+        let request = neighbours.add(index, peer).link_layer_address(&mac).state(NeighbourState::Permanent);
+        request.replace().execute().await
+    })
+    .context(format!("adding the neighbour {peer} to {interface}"))
+}
+
+/// Set the route to `peer`, with its congestion control locked if one is given.
+pub(super) fn route(interface: &str, own: IpAddr, peer: IpAddr, congestion_control: Option<&str>) -> Result<(), Error> {
+    let index = index(interface)?;
+    let mut message = route_message(index, own, peer);
+    if let Some(name) = congestion_control {
+        let metrics = vec![RouteMetric::Lock(1 << RTAX_CC_ALGO), RouteMetric::CcAlgo(name.to_owned())];
+        message.attributes.push(RouteAttribute::Metrics(metrics));
+    }
+    let what = match congestion_control {
+        Some(name) => format!("routing to {peer} with congestion control {name}"),
+        None => format!("routing to {peer}"),
+    };
+    run(async |handle| handle.route().add(message).replace().execute().await).context(what)
+}
+
+/// Packets that could not be sent through an interface.
+pub(super) fn dropped(interface: &str) -> Result<u64, Error> {
+    let message = run(async |handle| {
+        handle.link().get().match_name(interface.to_owned()).execute().try_next().await
+    });
+    let message: Option<LinkMessage> = message.context(format!("reading the counters of {interface}"))?;
+    let attributes = message.into_iter().flat_map(|message| message.attributes);
+    let counters = attributes.filter_map(|attribute| match attribute {
+        LinkAttribute::Stats64(counters) => Some(counters.tx_dropped),
+        _ => None,
+    });
+    Ok(counters.sum())
+}
+
+fn index(interface: &str) -> Result<u32, Error> {
+    nix::net::if_::if_nametoindex(interface).context(format!("looking for {interface}"))
+}
+
+fn route_message(index: u32, own: IpAddr, peer: IpAddr) -> RouteMessage {
+    match (own, peer) {
+        (IpAddr::V4(own), IpAddr::V4(peer)) => RouteMessageBuilder::<Ipv4Addr>::new()
+            .destination_prefix(peer, 32)
+            .pref_source(own)
+            .output_interface(index)
+            .scope(RouteScope::Link)
+            .build(),
+        (own, peer) => {
+            let ipv6 = |address| match address {
+                IpAddr::V4(address) => Ipv4Addr::to_ipv6_mapped(&address),
+                IpAddr::V6(address) => address,
+            };
+            let builder = RouteMessageBuilder::<Ipv6Addr>::new().destination_prefix(ipv6(peer), 128);
+            builder.pref_source(ipv6(own)).output_interface(index).build()
+        }
+    }
+}
+
+/// Talk to the kernel about the current thread's network namespace.
+fn run<T, F: Future<Output = Result<T, rtnetlink::Error>>>(work: impl FnOnce(Handle) -> F) -> io::Result<T> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let (connection, handle, _) = rtnetlink::new_connection()?;
+        let connection = tokio::spawn(connection);
+        let result = work(handle).await;
+        connection.abort();
+        result.map_err(|error| match error {
+            rtnetlink::Error::NetlinkError(message) => message.to_io(),
+            other => io::Error::other(other),
+        })
+    })
+}
