@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def make_certificates(campaign: Path, kinds: Iterable[str], agent: Path) -> dict
         folder = campaign / FOLDER / kind
         files = Certificates(authority=folder / "authority.pem", chain=folder / "chain.pem", key=folder / "key.pem")
         if not all(path.exists() for _, path in files):
-            folder.mkdir(parents=True, exist_ok=True)
+            # The agent overwrites nothing, and a killed run may have left some of the files.
+            shutil.rmtree(folder, ignore_errors=True)
             agents.ask(agent, ["certificates", "--key", kind, "--name", SERVER_NAME, "--out", str(folder)])
         made[kind] = files
     return made

@@ -29,7 +29,7 @@ _POLL_S = 1.0
 _CANCEL_S = 5.0
 
 
-class InterruptedError(RunError):
+class InterruptedRunError(RunError):
     """The user, or the system, ended the run."""
 
     exit_code = 130
@@ -184,9 +184,9 @@ class Runner:
                 ended.append(self._entry(running, EntryStatus.CANCELLED, None))
         self._campaign.journal.append(*ended)
 
-    def _interrupted(self) -> InterruptedError:
+    def _interrupted(self) -> InterruptedRunError:
         over = len(self._status)
-        return InterruptedError(
+        return InterruptedRunError(
             f"stopped after {over} of {over + self._schedule.remaining} trials",
             hint="the same command goes on where this one stopped",
         )

@@ -1,0 +1,54 @@
+"""The journal on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import RunError
+from wirelab.runner.journal import Journal
+from wirelab.schema.campaign import EntryStatus, JournalEntry
+
+
+def entry(trial: str, status: EntryStatus = EntryStatus.DONE) -> JournalEntry:
+    return JournalEntry(
+        trial=trial,
+        scenario="s",
+        block=0,
+        lane=0,
+        lanes=1,
+        status=status,
+        attempt=1,
+        agent="a",
+        written="2026-01-01T00:00:00Z",
+    )
+
+
+def test_entries_come_back_in_order(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.append(entry("a"))
+        journal.append(entry("b"), entry("c", EntryStatus.DISCARDED))
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        assert [e.trial for e in journal.entries] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("kept", range(1, 60, 7))
+def test_a_torn_last_line_is_cut_off_and_writing_goes_on_behind_the_last_whole_one(tmp_path: Path, kept: int) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.append(entry("a"), entry("b"))
+    whole = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(whole[0] + whole[1][:kept])
+    with Journal(path) as journal:
+        assert [e.trial for e in journal.entries] == ["a"]
+        journal.append(entry("c"))
+    with Journal(path) as journal:
+        assert [e.trial for e in journal.entries] == ["a", "c"]
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    with Journal(path) as journal:
+        journal.append(entry("a"))
+    path.write_bytes(b"not json\n" + path.read_bytes())
+    with pytest.raises(RunError, match="journal.jsonl:1: not a journal entry"):
+        Journal(path)

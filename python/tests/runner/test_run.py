@@ -1,0 +1,280 @@
+"""Campaigns on a host that answers in no time."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.runner.fakes import Behaviour, Ears, FakeHost, link_report, make_plan, result
+
+from wirelab.errors import RunError
+from wirelab.plan import Plan
+from wirelab.runner.campaign import open_campaign
+from wirelab.runner.disk import DiskFullError
+from wirelab.runner.endpoints import Endpoints
+from wirelab.runner.host import HostGoneError, RefusedError
+from wirelab.runner.implementations import load
+from wirelab.runner.progress import Summary
+from wirelab.runner.run import InterruptedRunError, Runner
+from wirelab.runner.start import run_campaign
+from wirelab.schema import TrialRequest, TrialResult, TrialStatus
+from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "results" / "fake"
+
+
+def run(
+    plan: Plan,
+    folder: Path,
+    behaviour: Behaviour | None = None,
+    *,
+    lanes: int = 2,
+    retry_failed: bool = False,
+    fresh: bool = False,
+) -> tuple[Summary, FakeHost, Ears]:
+    host, ears = FakeHost(behaviour), Ears()
+    endpoints = Endpoints(Path("/agent"), load(None), {}, "10.0.0.2")
+    with open_campaign(folder, plan, "digest", fresh=fresh, retry_failed=retry_failed) as campaign:
+        summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, lanes, None)
+    return summary, host, ears
+
+
+def entries(folder: Path) -> list[JournalEntry]:
+    return read_journal(folder / "journal.jsonl")[0]
+
+
+def last(folder: Path) -> dict[str, EntryStatus]:
+    return {entry.trial: entry.status for entry in entries(folder)}
+
+
+def stop_at(number: int, error: BaseException) -> Behaviour:
+    calls = 0
+
+    def behave(request: TrialRequest, _: int) -> TrialResult:
+        nonlocal calls
+        calls += 1
+        if calls == number:
+            raise error
+        return result(request.trial)
+
+    return behave
+
+
+def test_a_plan_runs_to_its_end_and_every_trial_is_journaled_with_its_records(folder: Path) -> None:
+    plan = make_plan(scenarios=2, blocks=3)
+    summary, host, _ = run(plan, folder)
+    assert summary.run == summary.total == 6
+    assert host.most_at_once == 2
+    assert set(last(folder).values()) == {EntryStatus.DONE}
+    assert json.loads((folder / "plan.json").read_text())["experiment"]["name"] == "fake"
+    for trial in last(folder):
+        parameters = json.loads((folder / "trials" / trial / "client" / "parameters.json").read_text())
+        assert parameters["server"]["address"] == "10.0.0.2"
+        assert json.loads((folder / "trials" / trial / "result.json").read_text())["trial"] == trial
+
+
+def test_the_same_command_again_runs_nothing(folder: Path) -> None:
+    run(make_plan(), folder)
+    summary, host, _ = run(make_plan(), folder)
+    assert host.started == []
+    assert (summary.run, summary.reused) == (0, 6)
+
+
+def test_a_plan_with_a_new_scenario_runs_only_that(folder: Path) -> None:
+    run(make_plan(scenarios=2), folder)
+    summary, host, _ = run(make_plan(scenarios=3), folder)
+    assert {request.trial[:2] for request in host.started} == {"t2"}
+    assert (summary.run, summary.reused) == (3, 6)
+
+
+def test_ctrl_c_cancels_what_runs_keeps_what_finished_and_the_next_run_goes_on(folder: Path) -> None:
+    with pytest.raises(InterruptedRunError, match="stopped after 3 of 6 trials") as raised:
+        run(make_plan(), folder, stop_at(4, KeyboardInterrupt()))
+    assert raised.value.exit_code == 130
+    statuses = list(last(folder).values())
+    assert statuses.count(EntryStatus.DONE) == 3
+    assert statuses.count(EntryStatus.CANCELLED) == 2
+    summary, _, _ = run(make_plan(), folder)
+    assert (summary.run, summary.reused) == (3, 3)
+    assert set(last(folder).values()) == {EntryStatus.DONE}
+
+
+def test_a_host_that_is_gone_leaves_finished_trials(folder: Path) -> None:
+    with pytest.raises(HostGoneError):
+        run(make_plan(), folder, stop_at(3, HostGoneError("gone")))
+    summary, _, _ = run(make_plan(), folder)
+    assert (summary.run, summary.reused) == (4, 2)
+
+
+def test_folders_of_unfinished_trials_are_removed_on_resume(folder: Path) -> None:
+    with pytest.raises(HostGoneError):
+        run(make_plan(blocks=1), folder, stop_at(2, HostGoneError("gone")))
+    [unfinished] = {path.name for path in (folder / "trials").iterdir()} - set(last(folder))
+    stale = folder / "trials" / unfinished / "client" / "stale"
+    stale.touch()
+    run(make_plan(blocks=1), folder)
+    assert not stale.exists()
+
+
+def test_a_failed_trial_is_recorded_told_once_and_not_run_again(folder: Path) -> None:
+    def behave(request: TrialRequest, _: int) -> TrialResult:
+        return result(request.trial, TrialStatus.FAILED if request.trial.startswith("t0") else TrialStatus.DONE)
+
+    summary, _, ears = run(make_plan(), folder, behave)
+    assert summary.failed == 3
+    assert ears.said == ["scenario 0: failed: because"]
+    _, host, _ = run(make_plan(), folder)
+    assert host.started == []
+
+
+def test_retry_failed_runs_failed_trials_alone_and_keeps_their_first_records(folder: Path) -> None:
+    run(
+        make_plan(blocks=1),
+        folder,
+        lambda request, _: result(
+            request.trial, TrialStatus.FAILED if request.trial == "t0-0000" else TrialStatus.DONE
+        ),
+    )
+    _, host, _ = run(make_plan(blocks=1), folder, retry_failed=True)
+    assert [request.trial for request in host.started] == ["t0-0000"]
+    assert last(folder)["t0-0000"] is EntryStatus.DONE
+    assert (folder / "trials" / "t0-0000.discarded-1" / "result.json").exists()
+
+
+def test_unsupported_and_timed_out_are_not_failed(folder: Path) -> None:
+    statuses = {"t0-0000": TrialStatus.UNSUPPORTED, "t1-0000": TrialStatus.TIMED_OUT}
+    run(make_plan(blocks=1), folder, lambda request, _: result(request.trial, statuses[request.trial]))
+    assert last(folder) == {"t0-0000": EntryStatus.UNSUPPORTED, "t1-0000": EntryStatus.TIMED_OUT}
+
+
+def test_a_refused_trial_fails_and_the_rest_goes_on(folder: Path) -> None:
+    def behave(request: TrialRequest, _: int) -> TrialResult | RefusedError:
+        return RefusedError(request.trial, "no such lane") if request.trial == "t0-0000" else result(request.trial)
+
+    summary, _, _ = run(make_plan(), folder, behave)
+    assert (summary.run, summary.failed) == (6, 1)
+    assert next(entry for entry in entries(folder) if entry.trial == "t0-0000").error == "no such lane"
+
+
+@pytest.mark.parametrize("fault", [{"clock_step": True}, {"kernel_drops": 2}, {"oversized": 1}])
+def test_an_invalid_trial_runs_again_twice_and_then_fails(folder: Path, fault: dict[str, int]) -> None:
+    broken = link_report().model_copy(update=fault)
+    _, host, _ = run(make_plan(1, 1), folder, lambda request, _: result(request.trial, link=broken))
+    assert len(host.started) == 3
+    assert [entry.status for entry in entries(folder)] == [
+        EntryStatus.DISCARDED,
+        EntryStatus.DISCARDED,
+        EntryStatus.FAILED,
+    ]
+
+
+def test_an_invalid_trial_that_goes_well_the_second_time_is_done(folder: Path) -> None:
+    broken = link_report().model_copy(update={"clock_step": True})
+    run(make_plan(1, 1), folder, lambda request, attempt: result(request.trial, link=broken if attempt == 1 else None))
+    assert [(entry.status, entry.attempt) for entry in entries(folder)] == [
+        (EntryStatus.DISCARDED, 1),
+        (EntryStatus.DONE, 2),
+    ]
+
+
+def test_a_late_block_is_discarded_as_a_whole_with_its_records_set_aside(folder: Path) -> None:
+    late = link_report(late=50)
+
+    def behave(request: TrialRequest, attempt: int) -> TrialResult:
+        return result(request.trial, link=late if request.trial == "t0-0000" and attempt == 1 else None)
+
+    summary, host, ears = run(make_plan(2, 1), folder, behave)
+    assert [request.trial for request in host.started] == ["t0-0000", "t1-0000"] * 2
+    assert (summary.run, summary.discarded, summary.lanes) == (2, 2, 1)
+    assert "the link was late: 25.0% of its packets by more than 0.2 ms; run again, 1 lanes" in ears.said[0]
+    assert {path.name for path in (folder / "trials").iterdir()} == {
+        "t0-0000",
+        "t1-0000",
+        "t0-0000.discarded-1",
+        "t1-0000.discarded-1",
+    }
+    assert set(last(folder).values()) == {EntryStatus.DONE}
+
+
+def test_a_block_that_stays_late_is_kept_and_says_so(folder: Path) -> None:
+    late = link_report(late=50)
+    summary, _, _ = run(make_plan(1, 1), folder, lambda request, _: result(request.trial, link=late))
+    final = entries(folder)[-1]
+    assert summary.flagged_blocks == 1
+    assert final.status is EntryStatus.DONE
+    assert final.error is not None
+    assert final.error.startswith("kept although the link was late")
+
+
+def test_a_program_that_is_not_installed_fails_its_scenario_with_the_way_to_install_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wirelab.runner.endpoints.find_program", lambda _: None)
+    summary, host, _ = run(make_plan(1, 2, client="curl"), folder)
+    assert host.started == []
+    assert summary.failed == 2
+    assert entries(folder)[0].error == "curl is not installed; apt install curl"
+
+
+def test_a_full_disk_stops_the_run_with_finished_trials_kept(folder: Path) -> None:
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with pytest.raises(DiskFullError, match="no space left on the device") as raised:
+        run(make_plan(), folder, stop_at(4, full))
+    assert raised.value.exit_code == 1
+    assert list(last(folder).values()) == [EntryStatus.DONE] * 3
+
+
+def test_a_failure_on_a_disk_that_is_full_is_the_disks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage(folder.parents[1])
+    free = iter([10**9, 10**9])
+    monkeypatch.setattr("wirelab.runner.disk.shutil.disk_usage", lambda _: usage._replace(free=next(free, 1)))
+    with pytest.raises(DiskFullError):
+        run(make_plan(), folder, lambda request, _: result(request.trial, TrialStatus.FAILED))
+    assert entries(folder) == []
+
+
+def test_another_experiments_folder_is_refused(folder: Path) -> None:
+    run(make_plan(), folder)
+    with pytest.raises(RunError, match="is a campaign of 'fake', not of 'other'") as raised:
+        run(make_plan(name="other"), folder)
+    assert "--out" in str(raised.value)
+    assert "--fresh" in str(raised.value)
+
+
+def test_fresh_sets_the_old_campaign_aside(folder: Path) -> None:
+    run(make_plan(), folder)
+    summary, _, _ = run(make_plan(name="other"), folder, fresh=True)
+    assert summary.run == 6
+    assert json.loads((folder.parent / "fake.old-1" / "plan.json").read_text())["experiment"]["name"] == "fake"
+
+
+def test_a_folder_that_is_no_campaign_is_refused(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "thesis.tex").touch()
+    with pytest.raises(RunError, match="holds thesis.tex and is no campaign"):
+        run(make_plan(), folder)
+
+
+def test_results_of_another_agent_are_not_mixed_in(folder: Path) -> None:
+    run(make_plan(), folder)
+    with (
+        pytest.raises(RunError, match="another build"),
+        open_campaign(folder, make_plan(), "other", fresh=False, retry_failed=False),
+    ):
+        pass
+
+
+def test_two_runners_do_not_share_a_campaign(folder: Path) -> None:
+    with (
+        open_campaign(folder, make_plan(), "digest", fresh=False, retry_failed=False),
+        pytest.raises(RunError, match="is being run by another process"),
+        open_campaign(folder, make_plan(), "digest", fresh=False, retry_failed=False),
+    ):
+        pass

@@ -1,0 +1,158 @@
+"""The schedule in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.runner.fakes import make_plan
+
+from wirelab.runner.lateness import Lateness
+from wirelab.runner.schedule import Assignment, Fate, Schedule, Stopping, Verdict
+
+IN_TIME = Lateness(100, 0)
+LATE = Lateness(100, 50)
+
+
+def schedule(
+    scenarios: int = 2,
+    blocks: int = 3,
+    lanes: int = 2,
+    stopping: Stopping | None = None,
+    finished: tuple[str, ...] = (),
+) -> Schedule:
+    plan = make_plan(scenarios, blocks)
+    return Schedule([block.trials for block in plan.blocks], lanes, stopping or Stopping(blocks), finished)
+
+
+def drain(
+    subject: Schedule, lateness: Callable[[Assignment], Lateness | None] = lambda _: IN_TIME
+) -> tuple[list[str], list[Verdict]]:
+    """Run everything, first started first over; what was started, and every verdict."""
+    started: list[str] = []
+    verdicts: list[Verdict] = []
+    running: list[Assignment] = []
+    for _ in range(1000):
+        while (assignment := subject.next()) is not None:
+            running.append(assignment)
+            started.append(assignment.trial.trial)
+        if not running:
+            return started, verdicts
+        over = running.pop(0)
+        if (verdict := subject.over(over, lateness(over))) is not None:
+            verdicts.append(verdict)
+    raise AssertionError("the schedule does not end")
+
+
+def test_every_trial_runs_once_and_every_block_is_kept() -> None:
+    started, verdicts = drain(schedule())
+    assert sorted(started) == sorted(f"t{s}-{b:04d}" for s in range(2) for b in range(3))
+    assert [(verdict.block, verdict.fate) for verdict in verdicts] == [(b, Fate.KEPT) for b in range(3)]
+
+
+def test_a_lane_holds_one_trial_and_no_more_run_than_there_are_lanes() -> None:
+    subject = schedule(scenarios=5, lanes=3)
+    taken = [subject.next() for _ in range(4)]
+    assert [assignment.lane for assignment in taken if assignment] == [0, 1, 2]
+    assert taken[3] is None
+    assert taken[1] is not None
+    subject.over(taken[1], IN_TIME)
+    again = subject.next()
+    assert again is not None
+    assert again.lane == 1
+
+
+def test_with_a_fixed_number_blocks_overlap() -> None:
+    subject = schedule(scenarios=1, blocks=3, lanes=3)
+    assert [a.block for a in iter(subject.next, None)] == [0, 1, 2]
+
+
+def test_with_a_stopping_rule_a_block_beyond_the_minimum_waits_for_those_before() -> None:
+    subject = schedule(scenarios=1, blocks=3, lanes=3, stopping=Stopping(1, enough=lambda _: False))
+    first = subject.next()
+    assert first is not None
+    assert subject.next() is None
+    subject.over(first, IN_TIME)
+    second = subject.next()
+    assert second is not None
+    assert second.block == 1
+
+
+def test_the_rule_is_asked_once_before_each_block_and_spares_what_has_enough() -> None:
+    asked: list[str] = []
+
+    def enough(scenario: str) -> bool:
+        asked.append(scenario[-1])
+        return scenario.endswith("1")
+
+    started, _ = drain(schedule(scenarios=2, blocks=4, stopping=Stopping(2, enough)))
+    assert started.count("t1-0002") == 0
+    assert len([trial for trial in started if trial.startswith("t0")]) == 4
+    assert asked == ["0", "1", "0"]
+
+
+def test_no_block_opens_once_the_time_is_up() -> None:
+    over: list[int] = []
+    subject = schedule(scenarios=2, blocks=5, lanes=1, stopping=Stopping(1, time_is_up=lambda: len(over) >= 3))
+
+    def count(assignment: Assignment) -> Lateness:
+        over.append(assignment.block)
+        return IN_TIME
+
+    drain(subject, count)
+    assert over == [0, 0, 1, 1]
+    assert subject.remaining == 0
+
+
+def test_a_late_block_runs_again_as_a_whole_with_half_the_lanes() -> None:
+    subject = schedule(scenarios=4, blocks=1, lanes=4)
+    late_once = iter([LATE] * 4)
+    started, verdicts = drain(subject, lambda _: next(late_once, IN_TIME))
+    assert [verdict.fate for verdict in verdicts] == [Fate.DISCARDED, Fate.KEPT]
+    assert len(verdicts[0].trials) == 4
+    assert len(started) == 8
+    assert subject.lanes == 2
+
+
+def test_a_block_that_is_late_three_times_is_kept_with_a_flag() -> None:
+    subject = schedule(scenarios=2, blocks=1, lanes=4)
+    started, verdicts = drain(subject, lambda _: LATE)
+    assert [verdict.fate for verdict in verdicts] == [Fate.DISCARDED, Fate.DISCARDED, Fate.FLAGGED]
+    assert len(started) == 6
+    assert subject.lanes == 1
+
+
+def test_late_blocks_that_overlapped_halve_the_lanes_once() -> None:
+    subject = schedule(scenarios=2, blocks=2, lanes=4)
+    first_four = iter([LATE] * 4)
+    drain(subject, lambda _: next(first_four, IN_TIME))
+    assert subject.lanes == 2
+
+
+def test_a_trial_that_never_used_the_link_does_not_run_again_with_its_block() -> None:
+    subject = schedule(scenarios=2, blocks=1, lanes=2)
+    late_once = iter([None, LATE])
+    started, verdicts = drain(subject, lambda _: next(late_once, IN_TIME))
+    assert [trial.trial for trial in verdicts[0].trials] == ["t1-0000"]
+    assert started == ["t0-0000", "t1-0000", "t1-0000"]
+
+
+def test_an_invalid_trial_goes_first_when_it_runs_again() -> None:
+    subject = schedule(scenarios=3, blocks=1, lanes=1)
+    first = subject.next()
+    assert first is not None
+    subject.again(first)
+    again = subject.next()
+    assert again is not None
+    assert again.trial == first.trial
+
+
+def test_finished_trials_are_not_handed_out() -> None:
+    started, _ = drain(schedule(scenarios=2, blocks=2, finished=("t0-0000", "t0-0001", "t1-0000")))
+    assert started == ["t1-0001"]
+
+
+def test_a_scenario_with_a_finished_trial_in_a_block_is_not_asked_again_before_it() -> None:
+    asked: list[str] = []
+    stopping = Stopping(1, enough=lambda scenario: bool(asked.append(scenario[-1])))
+    drain(schedule(scenarios=2, blocks=2, stopping=stopping, finished=("t0-0000", "t1-0000", "t0-0001")))
+    assert asked == ["1"]

@@ -1,0 +1,20 @@
+"""Campaigns as people name them: a folder, or a name under results/."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wirelab.errors import WirelabError
+from wirelab.schema.campaign import PLAN
+
+RESULTS = Path("results")
+
+
+def existing(campaign: Path) -> Path:
+    """The campaign's folder."""
+    for folder in (campaign, RESULTS / campaign):
+        if (folder / PLAN).is_file():
+            return folder
+    here = sorted(path.parent.name for path in RESULTS.glob(f"*/{PLAN}"))
+    hint = f"there are: {', '.join(here)}" if here else "wirelab run FILE makes one"
+    raise WirelabError(f"no campaign '{campaign}': it has no {PLAN}", hint=hint)

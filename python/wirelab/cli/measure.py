@@ -1,0 +1,21 @@
+"""`wirelab measure`: a campaign's raw records as two tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("measure", short_help="Turn a campaign's raw records into a dataset.")
+@click.argument("campaign", type=click.Path(path_type=Path))
+def command(campaign: Path) -> None:
+    """Turn the raw records of CAMPAIGN, a folder under results/, into exchanges.parquet and trials.parquet."""
+    from wirelab.cli.campaigns import existing
+    from wirelab.metrics.dataset import measure
+
+    folder = existing(campaign)
+    dataset = measure(folder)
+    click.echo(f"{len(dataset.trials):,} trials, {len(dataset.exchanges):,} exchanges", err=True)
+    click.echo(folder / "exchanges.parquet")
+    click.echo(folder / "trials.parquet")

@@ -1,0 +1,81 @@
+"""A run as it goes, on stderr: a live line on a terminal, plain lines otherwise."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from wirelab.units import format_duration
+
+if TYPE_CHECKING:
+    from wirelab.runner.progress import Progress
+
+BAR_WIDTH = 24
+PLAIN_EVERY_S = 10.0
+
+
+class LiveProgress:
+    """Shows progress; a context manager, since a live line must be ended."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live = Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else None
+        self._said_at = -PLAIN_EVERY_S
+        self._last: Progress | None = None
+
+    def __enter__(self) -> LiveProgress:
+        if self._live is not None:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+        elif self._last is not None:
+            self._print(self._last)
+
+    def update(self, progress: Progress) -> None:
+        """Show where the run stands."""
+        if self._live is not None:
+            self._live.update(Text(f"{bar(progress)} {words(progress)}"), refresh=True)
+        elif progress.elapsed_s - self._said_at >= PLAIN_EVERY_S:
+            self._print(progress)
+            self._said_at = progress.elapsed_s
+            self._last = None
+        else:
+            self._last = progress
+
+    def say(self, text: str) -> None:
+        """Print a line above the live one."""
+        self._console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+    def _print(self, progress: Progress) -> None:
+        self._console.print(words(progress), highlight=False, markup=False, soft_wrap=True)
+
+
+def bar(progress: Progress) -> str:
+    """`[######------]`."""
+    share = progress.over / progress.total if progress.total else 1.0
+    filled = int(BAR_WIDTH * share)
+    return f"[{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
+
+
+def words(progress: Progress) -> str:
+    """`34/160  4 lanes  0 failed  3.2 trials/s  40 s left`."""
+    parts = [f"{progress.over}/{progress.total}", f"{progress.lanes} lane{'s' * (progress.lanes != 1)}"]
+    parts.append(f"{progress.failed} failed")
+    if progress.reused:
+        parts.append(f"{progress.reused} reused")
+    if progress.discarded:
+        parts.append(f"{progress.discarded} run again")
+    if progress.rate_hz is not None:
+        parts.append(f"{progress.rate_hz:.1f} trials/s")
+    if progress.left_s is not None and progress.over < progress.total:
+        parts.append(f"about {format_duration(progress.left_s * 1e9)} left")
+    return "  ".join(parts)

@@ -1,0 +1,157 @@
+"""`wirelab run`: the whole line, from an experiment file to a report."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option
+from wirelab.cli.campaigns import RESULTS
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from wirelab.plan import Plan
+    from wirelab.runner.progress import Summary
+    from wirelab.runner.start import Options
+
+
+@click.command("run", short_help="Run an experiment, measure, analyze and report it.")
+@experiment_argument
+@set_option
+@budget_option
+@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random, instead of the experiment's.")
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Campaign's folder.  [results/NAME]"
+)
+@click.option("--lanes", type=click.IntRange(1, 256), help="Trials side by side.  [as the machine and the plan allow]")
+@click.option("--fresh", is_flag=True, help="Set an earlier campaign in that folder aside and begin anew.")
+@click.option("--retry-failed", is_flag=True, help="Run failed trials of an earlier run again.")
+@click.option("--json", "as_json", is_flag=True, help="Print estimates.json.")
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    experiment: str,
+    sets: tuple[str, ...],
+    budget: int | None,
+    seed: int | None,
+    out: Path | None,
+    lanes: int | None,
+    *,
+    fresh: bool,
+    retry_failed: bool,
+    as_json: bool,
+) -> int:
+    """Run an experiment, measure, analyze and report it.
+
+    FILE is a path, or the name of a shipped experiment. Given again, the same command goes on where it was stopped, and
+    runs only what has changed.
+    """
+    from rich.console import Console
+
+    from wirelab.runner.start import Options
+
+    console = Console(stderr=True, highlight=False)
+    plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
+    folder = out if out is not None else RESULTS / plan.experiment.name
+    options = Options(lanes=lanes, fresh=fresh, retry_failed=retry_failed, command=("wirelab", *sys.argv[1:]))
+    summary = _run(plan, folder, options, console)
+    estimates = _derive(folder, console)
+    if as_json:
+        click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
+    else:
+        _tell(folder, estimates)
+    return 0 if summary.failed < summary.total else 1
+
+
+def _plan(experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, lanes: int | None) -> Plan:
+    from dataclasses import replace
+
+    from wirelab.plan import make_plan
+    from wirelab.runner.start import planned_lanes
+
+    loaded = load(experiment, sets)
+    if seed is not None:
+        loaded = replace(loaded, seed=seed)
+    plan = make_plan(loaded)
+    if budget is not None:
+        return make_plan(loaded, budget_ns=budget, lanes=lanes or planned_lanes(plan))
+    return plan
+
+
+def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
+    from wirelab.cli.progress import LiveProgress
+    from wirelab.plan import expected_ns
+    from wirelab.runner.start import planned_lanes, run_plan
+    from wirelab.stats.stopping import make_enough
+    from wirelab.units import format_duration
+
+    document = plan.to_json()
+    least, most = plan.experiment.stop.replicates
+    lanes = options.lanes or planned_lanes(plan)
+    console.print(
+        f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
+        f"about {format_duration(expected_ns(plan, lanes))}{'; unprivileged' * (os.geteuid() != 0)}"
+    )
+    previous = signal.signal(signal.SIGTERM, _stop)
+    try:
+        with LiveProgress(console) as progress:
+            enough = make_enough(document, _headline_values(folder, document))
+            return run_plan(plan, folder, options, enough, progress)
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list[list[float]]]:
+    """Reads the headline metric's values of a scenario's finished trials, times in seconds."""
+    from wirelab.metrics import EXCHANGE_METRICS
+    from wirelab.metrics.dataset import values_so_far
+
+    metric = next(metric for metric in EXCHANGE_METRICS if metric.name == plan["experiment"]["metric"])
+    factor = 1e-9 if metric.unit == "ns" else 1.0
+
+    def read(scenario: str) -> list[list[float]]:
+        return [[factor * value for value in trial] for trial in values_so_far(folder, plan, scenario, metric)]
+
+    return read
+
+
+def _derive(folder: Path, console: Console) -> dict[str, Any]:
+    """Dataset, estimates, verdicts and report."""
+    from wirelab import report
+    from wirelab.cli.analyze import analyze_campaign
+    from wirelab.metrics.dataset import measure
+
+    with console.status("measuring"):
+        measure(folder)
+    with console.status("analyzing"):
+        estimates = analyze_campaign(folder)
+    with console.status("writing the report"):
+        report.write(folder)
+    return estimates
+
+
+def _tell(folder: Path, estimates: dict[str, Any]) -> None:
+    from wirelab.cli import summary
+    from wirelab.report.answer import answer
+    from wirelab.report.campaign import load as load_campaign
+
+    campaign = load_campaign(folder, folder)
+    click.echo(summary.link_line(estimates))
+    for table in summary.tables(campaign):
+        click.echo(f"\n{table}")
+    click.echo("")
+    for sentence in answer(campaign):
+        click.echo(sentence)
+    click.echo(f"Report  {folder / 'report.html'}")
+    click.echo(summary.next_commands(campaign, folder))
+
+
+def _stop(_signal: int, _frame: FrameType | None) -> None:
+    """End a terminated run as Ctrl-C does."""
+    raise KeyboardInterrupt

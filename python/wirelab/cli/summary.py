@@ -1,0 +1,78 @@
+"""A campaign's answer for the terminal. Every number is looked up in its estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wirelab.cli.table import columns
+from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
+from wirelab.units import format_size
+
+if TYPE_CHECKING:
+    from wirelab.report.campaign import Campaign, Condition, Scenario
+
+
+def link_line(estimates: dict[str, Any]) -> str:
+    """`link   told 10 ms, measured 10.006 (p99 +0.03)  publishable`, the worst direction of the campaign."""
+    grades = ["invalid", "teaching", "publishable"]
+    rows = [row for row in estimates["links"] if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
+    if not rows:
+        return "link   not measured"
+    worst = min(rows, key=lambda row: (grades.index(row["flag"]), -row["measured"]["delay_error_s"]["p99"]))
+    told, error = worst["told"]["delay_s"] or 0.0, worst["measured"]["delay_error_s"]
+    where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""
+    return (
+        f"link   told {told * 1e3:g} ms, measured {(told + error['p50']) * 1e3:.3f} "
+        f"(p99 +{error['p99'] * 1e3:.3f}){where}  {worst['flag']}"
+    )
+
+
+def tables(campaign: Campaign) -> Iterator[str]:
+    """A table for each condition, its stacks by median."""
+    for group in campaign.groups:
+        for condition in group.conditions:
+            label = ", ".join(part for part in (group.title, condition.label) if part)
+            yield columns([_head(label), *_rows(campaign, condition)], right=(2, 3, 4))
+
+
+def next_commands(campaign: Campaign, folder: Path) -> str:
+    """Where to go from here."""
+    stack = campaign.series[0].stack if campaign.series else "h2"
+    name = campaign.experiment["name"]
+    return f"Next    wirelab show {folder} --stack {stack} --slowest | wirelab new mine.toml --from {name}"
+
+
+def _head(label: str) -> tuple[str, ...]:
+    return (label, "median [95 %]", "p95", "wire", "done")
+
+
+def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
+    metric = campaign.metric
+    medians = [(scenario, scenario.estimate(metric, "median")) for scenario in condition.scenarios]
+    ranked = sorted(medians, key=lambda pair: _point(pair[1], float("inf")))
+    return [_row(metric, scenario, median) for scenario, median in ranked]
+
+
+def _row(metric: str, scenario: Scenario, median: Estimate | None) -> tuple[str, ...]:
+    unit = UNITS.get(str(scenario.metric(metric).get("unit", "")), COUNT)
+    p95 = scenario.estimate(metric, "0.95")
+    ends = scenario.denominators
+    return (
+        scenario.series.label,
+        with_unit(median, unit),
+        f"{plain(p95.point * unit.per_base)} {unit.symbol}" if p95 is not None and p95.point is not None else "–",
+        _wire(scenario),
+        share(ends.get("completed", 0), ends.get("exchanges", 0)),
+    )
+
+
+def _wire(scenario: Scenario) -> str:
+    both = [scenario.estimate(f"wire-{direction}-bytes", "mean") for direction in ("up", "down")]
+    points = [estimate.point for estimate in both if estimate is not None and estimate.point is not None]
+    return format_size(sum(points)) if len(points) == 2 else "–"
+
+
+def _point(estimate: Estimate | None, default: float) -> float:
+    return estimate.point if estimate is not None and estimate.point is not None else default
