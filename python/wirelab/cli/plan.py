@@ -19,16 +19,21 @@ if TYPE_CHECKING:
 @experiment_argument
 @set_option
 @budget_option
-@click.option("--lanes", type=click.IntRange(1, 256), default=16, show_default=True, help="Trials side by side.")
+@click.option("--lanes", type=click.IntRange(1, 256), help="Trials side by side.  [as the machine and the plan allow]")
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
-def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: int, *, as_json: bool) -> None:
+def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: int | None, *, as_json: bool) -> None:
     """Print scenarios, trials and minutes of an experiment; run nothing.
 
     FILE is a path, or the name of a shipped experiment. Minutes are a rough guess.
     """
     from wirelab.plan import make_plan
+    from wirelab.runner.start import planned_lanes
 
-    plan = make_plan(load(experiment, sets), budget_ns=budget, lanes=lanes)
+    loaded = load(experiment, sets)
+    plan = make_plan(loaded)
+    lanes = lanes or planned_lanes(plan)
+    if budget is not None:
+        plan = make_plan(loaded, budget_ns=budget, lanes=lanes)
     click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(plan, lanes))
 
 

@@ -8,6 +8,7 @@ RFC 9002 section 6.2.2) and at least 200 ms afterwards (Linux's smallest retrans
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import log2
 
 from wirelab.experiment.scenario import Scenario
 from wirelab.schema import (
@@ -24,7 +25,6 @@ from wirelab.schema import (
 
 FIRST_TIMER_NS = 10**9
 LEAST_TIMER_NS = 2 * 10**8
-MAX_DOUBLINGS = 8
 HEADER_BYTES = 60
 PROCESSING_NS = 10**6
 TRIAL_OVERHEAD_NS = 3 * 10**8
@@ -42,7 +42,7 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
         total += _sending_ns(way, size + (trips + 1) * HEADER_BYTES)
     for trip in range(trips + 1):
         timer = FIRST_TIMER_NS if trip == 0 and trips else max(LEAST_TIMER_NS, 2 * rtt_ns)
-        total += round(timer * sum(_timers(way) for way in ways))
+        total += round(timer * sum(_timers(way, workload.timeout_ns / timer) for way in ways))
     return min(total, workload.timeout_ns)
 
 
@@ -71,22 +71,27 @@ def _sending_ns(way: Iterable[ImpairmentSpec], size: int) -> int:
     return sum(size * 8 * 10**9 // stage.rate_bps for stage in way if isinstance(stage, Rate))
 
 
-def _timers(way: Iterable[ImpairmentSpec]) -> float:
-    """How many times the first timer a packet waits, on average: the k-th repetition waits 2^(k-1) timers."""
+def _timers(way: Iterable[ImpairmentSpec], most: float) -> float:
+    """How many times the first timer a packet waits, on average: repetition n waits 2^n timers, none beyond `most`."""
     total = 0.0
     for stage in way:
         first, again = _loss(stage)
-        total += sum(first * again ** (k - 1) * 2 ** (k - 1) for k in range(1, MAX_DOUBLINGS + 1))
+        total += sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))
     return total
 
 
 def _loss(stage: ImpairmentSpec) -> tuple[float, float]:
-    """Probability that a packet is lost, and that its repetition is lost too."""
+    """Probability that a packet is lost, and that its repetition is lost too.
+
+    A burst that counts packets is worn down by the repetitions that it causes: what a packet meets is its beginning.
+    """
     match stage:
         case Loss(probability=probability):
             return probability, probability
-        case GilbertElliott(p=p, r=r, bad_loss=bad, good_loss=good) if p + r > 0:
-            return (p * bad + r * good) / (p + r), bad * (1 - r)
+        case GilbertElliott(p=p, r=r, bad_loss=bad, good_loss=good) if r + bad > 0:
+            again = bad * (1 - r)
+            met = bad / (1 - (1 - bad) * (1 - r))
+            return p * met + good, again
         case GilbertElliottTime(good_ns=good_ns, bad_ns=bad_ns, bad_loss=bad, good_loss=good):
             lost = (bad_ns * bad + good_ns * good) / (good_ns + bad_ns)
             return lost, lost

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import CombinedError, WirelabError, did_you_mean
 from wirelab.experiment.factors import ROLES, Point, grid, read_factors
-from wirelab.experiment.library import BUILTIN, implementations, profiles
+from wirelab.experiment.library import BUILTIN, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.problems import problems, shown
@@ -144,7 +144,7 @@ def _check_setting(
 
 
 def _check_implementation(source: Source, path: tuple[str, ...], value: Any) -> list[WirelabError]:
-    names = [BUILTIN, *implementations()]
+    names = [BUILTIN, *source.programs]
     if value in names:
         return []
     return [

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.library import BUILTIN, implementations, profiles
+from wirelab.experiment.library import BUILTIN, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
@@ -102,11 +102,13 @@ class _LevelCheck:
                 wrong = self._names([*self.file.links, *profiles()], "link")
             case ("congestion-control",):
                 wrong = self._names(None, "congestion control")
-            case ("implementation",) | ("client" | "server", "implementation"):
-                wrong = self._names([BUILTIN, *implementations()], "implementation")
+            case ("client" | "server", "implementation"):
+                wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+            case ("implementation",):
+                wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
             case ("stacks", name, "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
-                wrong = self._names([BUILTIN, *implementations()], "implementation")
+                wrong = self._names([BUILTIN, *self.source.programs], "implementation")
             case ("stack", setting):
                 wrong = self._settings(setting, self.known.stacks)
             case ("stacks", name, setting):
@@ -134,6 +136,15 @@ class _LevelCheck:
                     WirelabError(f"unknown {what} ({shown(level)})", self._where(index), did_you_mean(level, words))
                 )
         return wrong
+
+    def _idle(self) -> list[WirelabError]:
+        """Implementations that have no role of any stack in the experiment."""
+        stacks = self.file.factors.get("stack", [])
+        return [
+            WirelabError(f"has no role of {', '.join(map(str, stacks))} ({shown(level)})", self._where(index))
+            for index, level in enumerate(self.factor.levels)
+            if level != BUILTIN and not any(self.source.programs[level].roles(stack) for stack in stacks)
+        ]
 
     def _table(self, model: type[BaseModel], parts: tuple[str, ...]) -> list[WirelabError]:
         if parts[0] not in field_names(model):

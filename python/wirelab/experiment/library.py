@@ -8,9 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
+from pathlib import Path
 from typing import Any
 
+from wirelab.errors import Where, WirelabError
+
 BUILTIN = "builtin"
+CATALOGUE = "implementations.toml"
 _DATA = "wirelab.data"
 
 
@@ -38,6 +42,10 @@ class Implementation:
         """Whether it can play this role of this stack."""
         return stack in self.stacks.get(role, ())
 
+    def roles(self, stack: str) -> tuple[str, ...]:
+        """The roles of this stack that it can play."""
+        return tuple(role for role in self.stacks if self.serves(role, stack))
+
 
 def experiment_names() -> tuple[str, ...]:
     """Shipped experiments; a file of claims is not one."""
@@ -62,13 +70,19 @@ def profiles() -> Mapping[str, Profile]:
     return found
 
 
-@cache
-def implementations() -> Mapping[str, Implementation]:
-    """The catalogue of foreign programs by name; `builtin` is not in it."""
-    file = resources.files(_DATA).joinpath("implementations.toml")
+def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
+    """The catalogue of foreign programs by name, with those of a folder's own file; `builtin` is not in it."""
+    shipped = _implementations(resources.files(_DATA).joinpath(CATALOGUE))
+    return shipped if folder is None else {**shipped, **_implementations(folder / CATALOGUE)}
+
+
+def _implementations(file: Traversable | Path) -> dict[str, Implementation]:
     if not file.is_file():
         return {}
-    table = tomllib.loads(file.read_text(encoding="utf-8"))
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise WirelabError(f"is not TOML: {error}", Where(str(file))) from None
     return {
         name: Implementation(
             name,

@@ -9,7 +9,7 @@ from typing import Any
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.factors import ROLES, Factor, Point, nested
-from wirelab.experiment.library import BUILTIN, implementations, profiles
+from wirelab.experiment.library import BUILTIN, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
@@ -66,7 +66,7 @@ class Resolver:
         """The scenario at one point."""
         stack = self._stack(point)
         link_name = self._link_name(point)
-        levels = {path: shorten(level) for path, level in point.items() if self._touches(path, stack, link_name)}
+        levels = {path: shorten(level) for path, level in point.items() if self._touches(path, level, stack, link_name)}
         scenario = Scenario(
             name=self._name(levels),
             levels=levels,
@@ -135,39 +135,33 @@ class Resolver:
 
     def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
         chosen = {role: getattr(self.file.endpoints, role).implementation for role in ROLES}
-        both = [
-            self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION),
-            point.get(IMPLEMENTATION),
-            point.get(f"stacks.{stack.name}.{IMPLEMENTATION}"),
-        ]
+        own = f"stacks.{stack.name}.{IMPLEMENTATION}"
+        both = [self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION), point.get(IMPLEMENTATION), point.get(own)]
         for name in both:
             if name is not None:
-                chosen.update(dict.fromkeys(self._roles(name, stack.name, point), name))
+                chosen.update(dict.fromkeys(self._roles(name, stack.name), name))
+        if (named := both[2] or both[0]) is not None and not self._roles(named, stack.name):
+            where = self.source.where(self._origin(point, own, ("stacks", stack.name, IMPLEMENTATION)))
+            raise WirelabError(f"{named} has no role of {stack.name}", where, self._who("client", stack.name))
         for role in ROLES:
             for prefix in ("", "endpoints."):
                 chosen[role] = point.get(f"{prefix}{role}.{IMPLEMENTATION}", chosen[role])
-            if chosen[role] != BUILTIN and not implementations()[chosen[role]].serves(role, stack.name):
+            if chosen[role] != BUILTIN and not self.source.programs[chosen[role]].serves(role, stack.name):
                 path = self._origin(point, f"{role}.{IMPLEMENTATION}", ("endpoints", role, IMPLEMENTATION))
                 raise WirelabError(
-                    f"{chosen[role]} is no {role} of {stack.name}", self.source.where(path), _who(role, stack.name)
+                    f"{chosen[role]} is no {role} of {stack.name}", self.source.where(path), self._who(role, stack.name)
                 )
         return chosen
-
-    def _roles(self, name: str, stack: str, point: Point) -> list[str]:
-        """The roles of a stack that an implementation has; one that has none is a mistake."""
-        roles = [role for role in ROLES if name == BUILTIN or implementations()[name].serves(role, stack)]
-        if not roles:
-            path = self._origin(point, IMPLEMENTATION, ("stacks", stack, IMPLEMENTATION))
-            raise WirelabError(f"{name} has no role of {stack}", self.source.where(path), _who("client", stack))
-        return roles
 
     def _factors(self, point: Point, head: str) -> list[Factor]:
         """The point's factors below one table, the grid's before the choices'; of one path, one."""
         found = {factor.path: factor for factor in self.factors if factor.path in point}
         return [factor for factor in found.values() if factor.parts[0] == head and len(factor.parts) > 1]
 
-    def _touches(self, path: str, stack: StackDescription, link_name: str) -> bool:
+    def _touches(self, path: str, level: Any, stack: StackDescription, link_name: str) -> bool:
         match path.split("."):
+            case ["implementation"]:
+                return bool(self._roles(level, stack.name))
             case ["stack", setting]:
                 return stack.setting(setting) is not None
             case ["stacks", name, _]:
@@ -189,6 +183,13 @@ class Resolver:
             elif factor.path == "stack" or len(factor.levels) > 1:
                 words.append(label(level))
         return ", ".join(dict.fromkeys(words))
+
+    def _roles(self, implementation: str, stack: str) -> tuple[str, ...]:
+        return ROLES if implementation == BUILTIN else self.source.programs[implementation].roles(stack)
+
+    def _who(self, role: str, stack: str) -> str:
+        names = [BUILTIN, *(name for name, program in self.source.programs.items() if program.serves(role, stack))]
+        return f"{role} of {stack}: {', '.join(names)}"
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
         for factor in self.factors:
@@ -216,8 +217,3 @@ def shorten(level: Any) -> str | int | float | bool:
 def label(level: Any) -> str:
     """A level for people."""
     return str(level).lower() if isinstance(level, bool) else str(level)
-
-
-def _who(role: str, stack: str) -> str:
-    names = [BUILTIN, *(name for name, program in implementations().items() if program.serves(role, stack))]
-    return f"{role} of {stack}: {', '.join(names)}"

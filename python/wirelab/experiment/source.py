@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 
 @dataclass(frozen=True)
 class Source:
-    """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from."""
+    """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
+    foreign implementations that it may name."""
 
     name: str
     shown: str
@@ -29,6 +30,7 @@ class Source:
     document: dict[str, Any]
     index: dict[KeyPath, Position]
     sets: dict[str, list[Any]]
+    programs: Mapping[str, library.Implementation]
 
     def where(self, path: KeyPath) -> Where:
         """The place of a key, or of the nearest table around it."""
@@ -91,4 +93,4 @@ def _parse(text: str, name: str, shown: str, folder: Path) -> Source:
         line, column = (int(match["line"]), int(match["column"])) if match and match["line"] else (last, 1)
         what = match["what"] if match else str(error)
         raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
-    return Source(name, shown, text, folder, document, positions(text), {})
+    return Source(name, shown, text, folder, document, positions(text), {}, library.implementations(folder))
