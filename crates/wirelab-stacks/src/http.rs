@@ -1,7 +1,7 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use wirelab_schema::{EndpointParameters, Exchange, WorkloadSpec};
+use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, WorkloadSpec};
 
 use crate::Payload;
 use crate::attempt::ExchangeError;
@@ -29,7 +29,7 @@ impl Requests {
     /// As the workload says.
     pub fn new(parameters: &EndpointParameters) -> Self {
         let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
-        let payload = Payload::new(parameters.seed);
+        let payload = made_ahead(parameters, workload);
         Requests {
             authority: format!("{}:{}", parameters.server.name, parameters.server.port),
             upload: payload.bytes(workload.upload_bytes as usize),
@@ -92,7 +92,7 @@ impl Answers {
         Answers {
             upload_bytes: workload.upload_bytes as usize,
             download_bytes: workload.download_bytes as usize,
-            payload: Payload::new(parameters.seed),
+            payload: made_ahead(parameters, workload),
         }
     }
 
@@ -123,6 +123,13 @@ impl Answers {
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
         response
     }
+}
+
+/// The payload, long enough for the workload, so that no exchange waits for its making.
+fn made_ahead(parameters: &EndpointParameters, workload: &RequestResponse) -> Payload {
+    let payload = Payload::new(parameters.seed);
+    payload.bytes(workload.upload_bytes.max(workload.download_bytes) as usize);
+    payload
 }
 
 /// Checks a body as it arrives.

@@ -8,15 +8,15 @@ mod attempt;
 mod context;
 //pub mod exec;
 mod h1_stamps;
-//mod h2;
-//mod h2_stamps;
-//mod h3;
+mod h2;
+mod h2_stamps;
+mod h3;
 mod http;
 mod http1;
 mod payload;
-//mod quic;
+mod quic;
 mod raw_tcp;
-//mod raw_udp;
+mod raw_udp;
 pub mod recorder;
 mod settings;
 mod socket;
@@ -45,7 +45,8 @@ pub trait Stack: Sync {
 }
 
 /// Every registered stack, in the order in which people read them.
-pub const STACKS: &[&dyn Stack] = &[&raw_tcp::RawTcp, &http1::HTTP1, &http1::HTTPS1];
+pub const STACKS: &[&dyn Stack] =
+    &[&raw_tcp::RawTcp, &raw_udp::RawUdp, &http1::HTTP1, &http1::HTTPS1, &h2::H2C, &h2::H2, &h3::H3];
 
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {

@@ -1,0 +1,206 @@
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use h2::client::SendRequest;
+use h2::server::SendResponse;
+use h2::{Reason, RecvStream};
+use http::Request;
+use tokio::io::BufWriter;
+use tokio::task::JoinSet;
+use wirelab_schema::Role;
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::h2_stamps::H2Stamps;
+use crate::http::{Answers, MESSAGES, Requests};
+use crate::settings::Settings;
+use crate::socket::{self, Socket};
+use crate::stream::{Dialer, Security, Stream, serve};
+use crate::tap::Tap;
+use crate::task::Task;
+use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
+
+/// HTTP/2 (RFC 9113) over TLS.
+pub const H2: Http2 = Http2 { secure: true };
+/// HTTP/2 in the clear, with prior knowledge.
+pub const H2C: Http2 = Http2 { secure: false };
+
+/// Frames written together leave together, as one TLS record of the largest size at most. Without, the connection preface alone fills a segment.
+const WRITE_BUFFER_BYTES: usize = 16 * 1024;
+
+/// HTTP/2, with or without TLS.
+pub struct Http2 {
+    secure: bool,
+}
+
+impl Stack for Http2 {
+    fn descriptor(&self) -> Descriptor {
+        let mut settings = vec![socket::nagle_setting()];
+        if self.secure {
+            settings.push(tls::version_setting());
+            settings.extend(tls::common_settings());
+        }
+        let about = "HTTP/2 (RFC 9113). Exchanges share a kept connection as concurrent streams. The client does not wait for the server's \
+                     SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection; no server push. The first \
+                     response byte is the first HEADERS frame of the stream.";
+        Descriptor {
+            name: if self.secure { "h2" } else { "h2c" }.to_owned(),
+            title: if self.secure { "HTTP/2 over TLS over TCP" } else { "HTTP/2 over TCP" }.to_owned(),
+            about: match self.secure {
+                true => format!("{about} {MESSAGES} {}", tls::TICKETS),
+                false => format!("{about} Starts with prior knowledge (section 3.3). {MESSAGES}"),
+            },
+            libraries: versions::libraries(if self.secure { &["h2", "rustls", "ring"] } else { &["h2"] }),
+            transport: "tcp".to_owned(),
+            default_port: if self.secure { 8443 } else { 8080 },
+            secure: self.secure,
+            roles: vec![Role::Client, Role::Server],
+            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            settings,
+        }
+    }
+
+    fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>> {
+        let (descriptor, secure) = (self.descriptor(), self.secure);
+        Box::pin(async move {
+            let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
+            let security = secure.then_some(Security { alpn: "h2", settings: &settings });
+            let nagle = settings.boolean("nagle");
+            match role {
+                Role::Server => {
+                    let answers = Answers::new(&context.parameters);
+                    serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
+                }
+                Role::Client => {
+                    let client = Http2Client {
+                        dialer: Dialer::new(&context.parameters, nagle, security)?,
+                        requests: Requests::new(&context.parameters),
+                        scheme: if secure { "https" } else { "http" },
+                        clock: context.clock.clone(),
+                    };
+                    drive(client, context).await
+                }
+            }
+        })
+    }
+}
+
+struct Http2Client {
+    dialer: Dialer,
+    requests: Requests,
+    scheme: &'static str,
+    clock: Arc<dyn Clock>,
+}
+
+#[derive(Clone)]
+struct Connection {
+    sender: SendRequest<Bytes>,
+    stamps: Arc<Mutex<H2Stamps>>,
+    socket: Socket,
+    task: Arc<Task>,
+}
+
+impl Client for Http2Client {
+    type Connection = Connection;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        let (socket, stream) = self.dialer.dial(attempt).await?;
+        let stamps = Arc::new(Mutex::new(H2Stamps::new()));
+        let tap = Tap::new(stream, stamps.clone(), self.clock.clone());
+        let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, tap);
+        let (sender, connection) = h2::client::Builder::new().enable_push(false).handshake(buffered).await?;
+        // How the connection ends is seen by the exchanges that it carries.
+        let task = Arc::new(Task::spawn(async { drop(connection.await) }));
+        Ok(Connection { sender, stamps, socket, task })
+    }
+
+    async fn exchange(&self, connection: &mut Connection, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        if attempt.exchange.connection_reused {
+            connection.socket.observe(attempt);
+        }
+        let mut sender = connection.sender.clone().ready().await?;
+        let upload = self.requests.upload.clone();
+        let (response, mut request_body) =
+            sender.send_request(self.requests.head(Some(self.scheme))?, upload.is_empty())?;
+        let (stamps, stream) = (connection.stamps.clone(), response.stream_id().as_u32());
+        attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").take(stream, exchange));
+        if !upload.is_empty() {
+            request_body.send_data(upload, true)?;
+        }
+        let response = response.await?;
+        let mut check = self.requests.expect(&response, &mut attempt.exchange);
+        let mut body = response.into_body();
+        while let Some(bytes) = next_data(&mut body).await? {
+            attempt.exchange.body_received_bytes += bytes.len() as u64;
+            check.take(&bytes);
+        }
+        self.requests.judge(check, &attempt.exchange)
+    }
+
+    fn share(&self, connection: &Connection) -> Option<Connection> {
+        Some(connection.clone())
+    }
+
+    fn is_usable(&self, connection: &Connection) -> bool {
+        !connection.task.is_finished()
+    }
+
+    /// The task sends GOAWAY and closes once the last sender is gone.
+    async fn close(&self, connection: Connection) {
+        let Connection { sender, task, .. } = connection;
+        drop(sender);
+        if let Some(task) = Arc::into_inner(task) {
+            task.finish().await;
+        }
+    }
+}
+
+/// The next part of a body, given back to flow control at once.
+async fn next_data(body: &mut RecvStream) -> Result<Option<Bytes>, h2::Error> {
+    let Some(bytes) = body.data().await.transpose()? else { return Ok(None) };
+    body.flow_control().release_capacity(bytes.len())?;
+    Ok(Some(bytes))
+}
+
+async fn answer(stream: Box<dyn Stream>, answers: Answers) {
+    let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, stream);
+    // A connection that breaks is the client's to report.
+    let Ok(mut connection) = h2::server::handshake(buffered).await else { return };
+    let mut streams = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = connection.accept() => match accepted {
+                Some(Ok((request, respond))) => { streams.spawn(read_and_answer(request, respond, answers.clone())); }
+                Some(Err(_)) | None => return,
+            },
+            Some(_) = streams.join_next() => {}
+        }
+    }
+}
+
+async fn read_and_answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, answers: Answers) {
+    if try_answer(request, &mut respond, &answers).await.is_err() {
+        respond.send_reset(Reason::INTERNAL_ERROR);
+    }
+}
+
+async fn try_answer(
+    request: Request<RecvStream>,
+    respond: &mut SendResponse<Bytes>,
+    answers: &Answers,
+) -> Result<(), h2::Error> {
+    let mut pending = answers.take(&request);
+    let mut body = request.into_body();
+    while let Some(bytes) = next_data(&mut body).await? {
+        if let Some(pending) = &mut pending {
+            pending.body.take(&bytes);
+        }
+    }
+    let (head, body) = answers.answer(pending).into_parts();
+    let mut stream = respond.send_response(http::Response::from_parts(head, ()), body.is_empty())?;
+    if !body.is_empty() {
+        stream.send_data(body, true)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,198 @@
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Buf, Bytes};
+use futures_util::future::BoxFuture;
+use h3::client::SendRequest;
+use h3::error::Code;
+use h3::server::RequestResolver;
+use h3_quinn::OpenStreams;
+use tokio::task::JoinSet;
+use wirelab_schema::Role;
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::http::{Answers, MESSAGES, Requests};
+use crate::quic::{self, QuicDialer};
+use crate::settings::Settings;
+use crate::task::Task;
+use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::{Context, Descriptor, Stack, StackError, tls, versions};
+
+const ALPN: &str = "h3";
+/// H3_NO_ERROR (RFC 9114, section 8.1).
+const NO_ERROR: u32 = 0x100;
+
+/// HTTP/3 (RFC 9114) over QUIC (RFC 9000).
+pub struct H3;
+
+impl Stack for H3 {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            name: "h3".to_owned(),
+            title: "HTTP/3 over QUIC over UDP".to_owned(),
+            about: format!(
+                "HTTP/3 (RFC 9114) over QUIC (RFC 9000), whose handshake is TLS 1.3 (RFC 9001). Exchanges share a kept connection as concurrent \
+                 streams; each connection has a UDP socket of its own. QPACK uses the static table only; no grease, no 0-RTT, no server push. No \
+                 segmentation offload. A phase of sending is the hand-over to QUIC, which sends when congestion control lets it. {MESSAGES} {}",
+                tls::TICKETS
+            ),
+            libraries: versions::libraries(&["h3", "quinn", "rustls", "ring"]),
+            transport: "udp".to_owned(),
+            default_port: 8443,
+            secure: true,
+            roles: vec![Role::Client, Role::Server],
+            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            settings: tls::common_settings().into_iter().chain(quic::quic_settings()).collect(),
+        }
+    }
+
+    fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>> {
+        let descriptor = self.descriptor();
+        Box::pin(async move {
+            let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
+            match role {
+                Role::Server => serve(context, &settings).await,
+                Role::Client => {
+                    let client = Http3Client {
+                        dialer: QuicDialer::new(&context.parameters, Arc::new(settings), ALPN)?,
+                        requests: Requests::new(&context.parameters),
+                    };
+                    drive(client, context).await
+                }
+            }
+        })
+    }
+}
+
+struct Http3Client {
+    dialer: QuicDialer,
+    requests: Requests,
+}
+
+#[derive(Clone)]
+struct Connection {
+    sender: SendRequest<OpenStreams, Bytes>,
+    quic: quinn::Connection,
+    local_port: Option<u16>,
+    _task: Arc<Task>,
+}
+
+impl Client for Http3Client {
+    type Connection = Connection;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        let quic = self.dialer.dial(attempt).await?;
+        let mut builder = h3::client::builder();
+        let (mut driver, sender) = builder.send_grease(false).build(h3_quinn::Connection::new(quic.clone())).await?;
+        // How the connection ends is seen by the exchanges that it carries.
+        let task = Task::spawn(async move { drop(poll_fn(|cx| driver.poll_close(cx)).await) });
+        Ok(Connection { sender, quic, local_port: attempt.exchange.local_port, _task: Arc::new(task) })
+    }
+
+    async fn exchange(&self, connection: &mut Connection, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        if attempt.exchange.connection_reused {
+            quic::observe(&connection.quic, connection.local_port, attempt);
+        }
+        let mut stream = connection.sender.send_request(self.requests.head(Some("https"))?).await?;
+        attempt.exchange.request_start_ns = attempt.now();
+        let upload = self.requests.upload.clone();
+        if !upload.is_empty() {
+            let length = upload.len();
+            attempt.exchange.first_body_sent_ns = attempt.now();
+            stream.send_data(upload).await?;
+            attempt.exchange.body_sent_bytes = length as u64;
+        }
+        stream.finish().await?;
+        let response = stream.recv_response().await?;
+        attempt.exchange.first_response_byte_ns = attempt.now();
+        attempt.exchange.first_final_byte_ns = attempt.exchange.first_response_byte_ns;
+        let mut check = self.requests.expect(&response, &mut attempt.exchange);
+        while let Some(mut data) = stream.recv_data().await? {
+            let bytes = data.copy_to_bytes(data.remaining());
+            attempt.exchange.body_received_bytes += bytes.len() as u64;
+            check.take(&bytes);
+        }
+        self.requests.judge(check, &attempt.exchange)
+    }
+
+    fn share(&self, connection: &Connection) -> Option<Connection> {
+        Some(connection.clone())
+    }
+
+    fn is_usable(&self, connection: &Connection) -> bool {
+        connection.quic.close_reason().is_none()
+    }
+
+    async fn close(&self, connection: Connection) {
+        quic::close(&connection.quic, NO_ERROR).await;
+    }
+}
+
+async fn serve(context: Context, settings: &Settings) -> Result<(), StackError> {
+    let Context { parameters, ready, mut stop, .. } = context;
+    let endpoint = quic::listen(&parameters, settings, ALPN)?;
+    let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
+    ready(BTreeMap::from([("main".to_owned(), port)]));
+    let answers = Answers::new(&parameters);
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            () = stop.stopped() => break,
+            Some(_) = connections.join_next() => {}
+            Some(incoming) = endpoint.accept() => {
+                let answers = answers.clone();
+                connections.spawn(async move {
+                    // A handshake that fails is the client's to report.
+                    if let Ok(connection) = incoming.await {
+                        answer(connection, answers).await;
+                    }
+                });
+            }
+        }
+    }
+    drop(connections);
+    endpoint.close(quinn::VarInt::from_u32(NO_ERROR), b"");
+    // Lets CONNECTION_CLOSE go out; clients that have gone do not hold the server up.
+    let _ = tokio::time::timeout(Duration::from_millis(50), endpoint.wait_idle()).await;
+    Ok(())
+}
+
+async fn answer(connection: quinn::Connection, answers: Answers) {
+    let mut builder = h3::server::builder();
+    let building = builder.send_grease(false).build::<_, Bytes>(h3_quinn::Connection::new(connection));
+    let Ok(mut connection) = building.await else { return };
+    let mut streams = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = connection.accept() => match accepted {
+                Ok(Some(resolver)) => { streams.spawn(read_and_answer(resolver, answers.clone())); }
+                Ok(None) | Err(_) => return,
+            },
+            Some(_) = streams.join_next() => {}
+        }
+    }
+}
+
+async fn read_and_answer(resolver: RequestResolver<h3_quinn::Connection, Bytes>, answers: Answers) {
+    let Ok((request, mut stream)) = resolver.resolve_request().await else { return };
+    let mut pending = answers.take(&request);
+    let answered = async {
+        while let Some(mut data) = stream.recv_data().await? {
+            let bytes = data.copy_to_bytes(data.remaining());
+            if let Some(pending) = &mut pending {
+                pending.body.take(&bytes);
+            }
+        }
+        let (head, body) = answers.answer(pending).into_parts();
+        stream.send_response(http::Response::from_parts(head, ())).await?;
+        if !body.is_empty() {
+            stream.send_data(body).await?;
+        }
+        stream.finish().await
+    };
+    if answered.await.is_err() {
+        stream.stop_stream(Code::H3_INTERNAL_ERROR);
+    }
+}

@@ -1,0 +1,233 @@
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::{DigitallySignedStruct, SignatureScheme};
+use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use wirelab_schema::{EndpointParameters, SettingDescription};
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::raw_udp::{bind, unspecified};
+use crate::settings::{self, Settings};
+use crate::{StackError, tls};
+
+/// Ten segments of 1448 bytes, what Linux TCP sends at first over Ethernet with timestamps (RFC 6928).
+const KERNEL_INITIAL_WINDOW_BYTES: u64 = 14_480;
+
+/// Settings of every stack over QUIC.
+pub fn quic_settings() -> [SettingDescription; 4] {
+    [
+        settings::choice(
+            "quic-congestion-control",
+            &["cubic", "newreno", "bbr"],
+            "Congestion control of both ends (RFC 9438, RFC 9002, BBR).",
+        ),
+        settings::choice(
+            "quic-initial-window",
+            &["kernel", "library"],
+            "Initial congestion window (RFC 9002, section 7.2) of both ends: `kernel` is the 14,480 bytes that Linux TCP starts with, `library` \
+             what quinn starts with (12,000 bytes; BBR's own with `bbr`).",
+        ),
+        settings::boolean(
+            "quic-mtu-discovery",
+            false,
+            "Path MTU discovery (RFC 8899). On, datagrams grow from 1200 bytes to at most 1452 after padded probes, which are extra packets on \
+             every new connection; TCP is told its segment size by the interface and needs none.",
+        ),
+        settings::integer(
+            "quic-idle-timeout",
+            (1_000, 3_600_000),
+            "ms",
+            30_000,
+            "max_idle_timeout (RFC 9000, section 10.1): a connection that is silent for as long is closed without a word. TCP has none.",
+        ),
+    ]
+}
+
+/// Opens QUIC connections, each on a socket of its own so that a local port leads to one connection's packets.
+pub struct QuicDialer {
+    server: SocketAddr,
+    name: String,
+    new_identity: Box<dyn Fn() -> Result<Identity, StackError> + Send + Sync>,
+    identities: Mutex<Vec<Identity>>,
+}
+
+/// A client configuration with its own tickets, used by one handshake at a time so that what its verifier saw is that handshake's.
+struct Identity {
+    config: ClientConfig,
+    verifier: Arc<NotingVerifier>,
+}
+
+impl QuicDialer {
+    /// To the server that the parameters name.
+    pub fn new(
+        parameters: &EndpointParameters,
+        settings: Arc<Settings>,
+        alpn: &'static str,
+    ) -> Result<Self, StackError> {
+        let name = tls::server_name(parameters)?.to_str().into_owned();
+        let trusted = tls::verifier(parameters)?;
+        let new_identity = Box::new(move || Identity::new(&settings, trusted.clone(), alpn));
+        let identities = Mutex::new(vec![new_identity()?]);
+        Ok(QuicDialer {
+            server: (parameters.server.address, parameters.server.port).into(),
+            name,
+            new_identity,
+            identities,
+        })
+    }
+
+    /// A new connection, its handshake stamped and its counters read when the exchange ends.
+    pub async fn dial(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        let pooled = self.identities.lock().expect("no holder panics").pop();
+        let identity = match pooled {
+            Some(identity) => identity,
+            None => (self.new_identity)()?,
+        };
+        identity.verifier.verified.store(false, Ordering::Relaxed);
+        let socket = bind(unspecified(self.server))?;
+        let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))?;
+        attempt.exchange.local_port = endpoint.local_addr().ok().map(|address| address.port());
+        let connection = endpoint.connect_with(identity.config.clone(), self.server, &self.name)?.await?;
+        attempt.exchange.handshake_ns = attempt.now();
+        attempt.exchange.resumed = Some(!identity.verifier.verified.load(Ordering::Relaxed));
+        self.identities.lock().expect("no holder panics").push(identity);
+        observe_counters(&connection, attempt);
+        Ok(connection)
+    }
+}
+
+/// Has the exchange record the local port and what the connection counts from now to its end.
+pub fn observe(connection: &Connection, local_port: Option<u16>, attempt: &mut Attempt) {
+    attempt.exchange.local_port = local_port;
+    observe_counters(connection, attempt);
+}
+
+fn observe_counters(connection: &Connection, attempt: &mut Attempt) {
+    let before = connection.stats().path.lost_packets;
+    let connection = connection.clone();
+    attempt.at_end(move |exchange| {
+        let path = connection.stats().path;
+        exchange.client_retransmissions = Some((path.lost_packets - before) as u32);
+        exchange.smoothed_rtt_ns = Some(path.rtt.as_nanos() as u64);
+    });
+}
+
+/// Closes with CONNECTION_CLOSE and lets the connection's task hand it to the kernel; does not wait for the peer.
+pub async fn close(connection: &Connection, code: u32) {
+    let sent = connection.stats().udp_tx.datagrams;
+    connection.close(VarInt::from_u32(code), b"");
+    for _ in 0..100 {
+        if connection.stats().udp_tx.datagrams > sent {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+/// A QUIC server's endpoint on the address that the parameters name.
+pub fn listen(parameters: &EndpointParameters, settings: &Settings, alpn: &str) -> Result<Endpoint, StackError> {
+    let address = SocketAddr::from((parameters.server.address, parameters.server.port));
+    let crypto = QuicServerConfig::try_from(tls::server_config(parameters, tls::TLS13, alpn)?)
+        .map_err(|error| StackError::failed("TLS for QUIC", error))?;
+    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
+    config.transport_config(Arc::new(transport(settings)));
+    bind(address)
+        .and_then(|socket| Endpoint::new(EndpointConfig::default(), Some(config), socket, Arc::new(TokioRuntime)))
+        .map_err(|error| StackError::failed(format!("listening on {address}"), error))
+}
+
+impl Identity {
+    fn new(settings: &Settings, trusted: Arc<dyn ServerCertVerifier>, alpn: &str) -> Result<Self, StackError> {
+        let verifier = Arc::new(NotingVerifier { trusted, verified: AtomicBool::new(false) });
+        let crypto = QuicClientConfig::try_from(tls::client_config(settings, verifier.clone(), tls::TLS13, alpn)?)
+            .map_err(|error| StackError::failed("TLS for QUIC", error))?;
+        let mut config = ClientConfig::new(Arc::new(crypto));
+        config.transport_config(Arc::new(transport(settings)));
+        if !settings.boolean("resumption") {
+            // An address validation token (RFC 9000, section 8.1.3) is another memory of an earlier connection.
+            config.token_store(Arc::new(quinn::NoneTokenStore));
+        }
+        Ok(Identity { config, verifier })
+    }
+}
+
+fn transport(settings: &Settings) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    let idle = Duration::from_millis(settings.integer("quic-idle-timeout") as u64);
+    transport
+        .max_idle_timeout(Some(idle.try_into().expect("bounded by the setting's range")))
+        .congestion_controller_factory(congestion_control(settings))
+        // A segment longer than the MTU would cross the emulated link as one packet.
+        .enable_segmentation_offload(false);
+    if !settings.boolean("quic-mtu-discovery") {
+        transport.mtu_discovery_config(None);
+    }
+    transport
+}
+
+fn congestion_control(settings: &Settings) -> Arc<dyn ControllerFactory + Send + Sync> {
+    let initial_window = (settings.choice("quic-initial-window") == "kernel").then_some(KERNEL_INITIAL_WINDOW_BYTES);
+    macro_rules! configured {
+        ($config:ty) => {{
+            let mut config = <$config>::default();
+            if let Some(bytes) = initial_window {
+                config.initial_window(bytes);
+            }
+            Arc::new(config)
+        }};
+    }
+    match settings.choice("quic-congestion-control") {
+        "newreno" => configured!(NewRenoConfig),
+        "bbr" => configured!(BbrConfig),
+        _ => configured!(CubicConfig),
+    }
+}
+
+/// Notes that the server's certificate was verified, which happens in full handshakes alone: quinn does not tell a resumed one.
+#[derive(Debug)]
+struct NotingVerifier {
+    trusted: Arc<dyn ServerCertVerifier>,
+    verified: AtomicBool,
+}
+
+impl ServerCertVerifier for NotingVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &ServerName<'_>,
+        ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        self.verified.store(true, Ordering::Relaxed);
+        self.trusted.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.trusted.verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        self.trusted.verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.trusted.supported_verify_schemes()
+    }
+}

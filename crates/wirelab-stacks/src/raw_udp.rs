@@ -1,0 +1,193 @@
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use socket2::{Domain, Protocol, Type};
+use tokio::net::UdpSocket;
+use wirelab_schema::{Role, WorkloadSpec};
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::settings::Settings;
+use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::{Context, Descriptor, Payload, Stack, StackError, versions};
+
+/// Bytes of UDP payload: fits every path that QUIC runs over (RFC 9000, section 14).
+const DATAGRAM_BYTES: usize = 1200;
+/// Message and position within it, four bytes each, so that a late echo of an exchange that was given up is not taken for another's.
+const HEADER_BYTES: usize = 8;
+const CHUNK_BYTES: usize = DATAGRAM_BYTES - HEADER_BYTES;
+/// Datagrams whose echo is awaited at once, as many as TCP's initial window holds (RFC 6928): nothing else holds a long message back.
+const WINDOW: usize = 10;
+
+/// Echo over UDP: the floor under every stack that runs over UDP.
+pub struct RawUdp;
+
+impl Stack for RawUdp {
+    fn descriptor(&self) -> Descriptor {
+        Descriptor {
+            name: "raw-udp".to_owned(),
+            title: "Echo over UDP".to_owned(),
+            about: "No application protocol: the server sends back every datagram (RFC 862), so a response is as long as its request whatever \
+                    `download_bytes` says. A message goes out in datagrams of at most 1200 bytes, 8 of them its header, at most ten at a time. \
+                    Nothing is sent again: an exchange that loses a datagram is timed out. The floor under every stack over UDP."
+                .to_owned(),
+            libraries: versions::libraries(&["tokio"]),
+            transport: "udp".to_owned(),
+            default_port: 7007,
+            secure: false,
+            roles: vec![Role::Client, Role::Server],
+            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            settings: vec![],
+        }
+    }
+
+    fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>> {
+        let descriptor = self.descriptor();
+        Box::pin(async move {
+            Settings::resolve(&descriptor, &context.parameters.settings)?;
+            match role {
+                Role::Server => echo(context).await,
+                Role::Client => {
+                    let parameters = &context.parameters;
+                    let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
+                    let client = RawUdpClient {
+                        server: (parameters.server.address, parameters.server.port).into(),
+                        message: Payload::new(parameters.seed).bytes(workload.upload_bytes as usize),
+                    };
+                    drive(client, context).await
+                }
+            }
+        })
+    }
+}
+
+/// Asked for beyond the default of 208 KiB, which a burst of QUIC packets fills while the process waits for a CPU; capped by `net.core.rmem_max`.
+const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
+
+/// A UDP socket on `address`; port 0 takes a free one.
+pub fn bind(address: SocketAddr) -> io::Result<std::net::UdpSocket> {
+    let socket = socket2::Socket::new(Domain::for_address(address), Type::DGRAM, Some(Protocol::UDP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES)?;
+    socket.bind(&address.into())?;
+    Ok(socket.into())
+}
+
+/// Any address of the server's family, for a client.
+pub fn unspecified(server: SocketAddr) -> SocketAddr {
+    let address = match server {
+        SocketAddr::V4(_) => IpAddr::from(Ipv4Addr::UNSPECIFIED),
+        SocketAddr::V6(_) => IpAddr::from(Ipv6Addr::UNSPECIFIED),
+    };
+    (address, 0).into()
+}
+
+struct RawUdpClient {
+    server: SocketAddr,
+    message: Bytes,
+}
+
+impl Client for RawUdpClient {
+    type Connection = Arc<UdpSocket>;
+
+    /// Makes a socket; nothing is sent.
+    async fn connect(&self, _attempt: &mut Attempt) -> Result<Arc<UdpSocket>, ExchangeError> {
+        let socket = UdpSocket::from_std(bind(unspecified(self.server))?)?;
+        socket.connect(self.server).await?;
+        Ok(Arc::new(socket))
+    }
+
+    async fn exchange(&self, socket: &mut Arc<UdpSocket>, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        attempt.exchange.local_port = socket.local_addr().ok().map(|address| address.port());
+        let id = attempt.exchange.index;
+        let chunks = self.message.len().div_ceil(CHUNK_BYTES).max(1);
+        let mut echoed = vec![false; chunks];
+        let (mut sent, mut received) = (0, 0);
+        let mut buffer = [0; DATAGRAM_BYTES + 1];
+        while received < chunks {
+            while sent < chunks && sent - received < WINDOW {
+                let chunk = self.chunk(sent);
+                let datagram = [&id.to_be_bytes(), &(sent as u32).to_be_bytes(), chunk].concat();
+                socket.send(&datagram).await?;
+                if sent == 0 {
+                    attempt.exchange.request_start_ns = attempt.now();
+                    attempt.exchange.first_body_sent_ns =
+                        attempt.exchange.request_start_ns.filter(|_| !chunk.is_empty());
+                }
+                attempt.exchange.body_sent_bytes += chunk.len() as u64;
+                sent += 1;
+            }
+            let length = socket.recv(&mut buffer).await?;
+            let Some((position, chunk)) = parse(&buffer[..length], id).filter(|(position, _)| *position < sent) else {
+                continue;
+            };
+            if chunk != self.chunk(position) {
+                return Err(ExchangeError::new("the echo differs from what was sent"));
+            }
+            if attempt.exchange.first_response_byte_ns.is_none() {
+                attempt.exchange.first_response_byte_ns = attempt.now();
+                attempt.exchange.first_final_byte_ns = attempt.exchange.first_response_byte_ns;
+            }
+            if !std::mem::replace(&mut echoed[position], true) {
+                received += 1;
+                attempt.exchange.body_received_bytes += chunk.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_usable(&self, _socket: &Arc<UdpSocket>) -> bool {
+        true
+    }
+
+    async fn close(&self, _socket: Arc<UdpSocket>) {}
+}
+
+impl RawUdpClient {
+    fn chunk(&self, position: usize) -> &[u8] {
+        let start = position * CHUNK_BYTES;
+        &self.message[start..self.message.len().min(start + CHUNK_BYTES)]
+    }
+}
+
+/// Position and bytes of a chunk of message `id`; `None` for anything else.
+fn parse(datagram: &[u8], id: u32) -> Option<(usize, &[u8])> {
+    let (message, rest) = datagram.split_first_chunk()?;
+    let (position, chunk) = rest.split_first_chunk()?;
+    (u32::from_be_bytes(*message) == id).then_some((u32::from_be_bytes(*position) as usize, chunk))
+}
+
+async fn echo(context: Context) -> Result<(), StackError> {
+    let Context { parameters, ready, mut stop, .. } = context;
+    let address = SocketAddr::from((parameters.server.address, parameters.server.port));
+    let listening = |error| StackError::failed(format!("listening on {address}"), error);
+    let socket = bind(address).and_then(UdpSocket::from_std).map_err(listening)?;
+    ready(BTreeMap::from([("main".to_owned(), socket.local_addr().map_err(listening)?.port())]));
+    let mut buffer = vec![0; 65_536];
+    loop {
+        let received = tokio::select! {
+            () = stop.stopped() => return Ok(()),
+            received = socket.recv_from(&mut buffer) => received,
+        };
+        // An error tells that an earlier echo found nobody; like a lost datagram it is the client's to report.
+        if let Ok((length, client)) = received {
+            let _ = socket.send_to(&buffer[..length], client).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_echo_of_another_message_is_not_taken() {
+        let datagram = [&7_u32.to_be_bytes()[..], &2_u32.to_be_bytes(), b"chunk"].concat();
+        assert_eq!(parse(&datagram, 7), Some((2, &b"chunk"[..])));
+        assert_eq!(parse(&datagram, 8), None);
+        assert_eq!(parse(&datagram[..7], 7), None);
+    }
+}
