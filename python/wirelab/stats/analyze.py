@@ -98,12 +98,11 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
 
     trials = [scenario["denominators"]["trials"] for scenario in scenarios]
     if trials and min(trials) < FEW_TRIALS:
-        how = "one trial: intervals are those of its exchanges and know nothing of the spread between trials"
-        yield (
-            f"A scenario has only {how}."
-            if min(trials) == 1
-            else f"A scenario has only {min(trials)} trials: intervals over trials are wide, and p values cannot be small."
-        )
+        few = min(trials)
+        if few <= 1:
+            yield "A scenario has at most one trial: its intervals know nothing of the spread between trials."
+        else:
+            yield f"A scenario has only {few} trials: intervals over trials are wide, and p values cannot be small."
     timed_out = [s for s in scenarios if s["denominators"]["timed-out"]]
     if timed_out:
         total = sum(s["denominators"]["timed-out"] for s in timed_out)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,25 +40,30 @@ class Draws:
     df: float
     n: int
 
+    @cached_property
+    def ordered(self) -> Floats:
+        """The resampled values in order."""
+        return np.sort(self.values)
+
     def interval(self, level: float) -> tuple[float | None, float | None]:
         """Interval at `level`; None where the statistic is not finite."""
-        values = self.values
-        if not np.isfinite(self.point) or len(values) == 0 or np.isnan(values).any():
+        ordered = self.ordered
+        if not np.isfinite(self.point) or len(ordered) == 0 or np.isnan(ordered[-1]):
             return None, None
-        if np.ptp(values) == 0:
+        if ordered[0] == ordered[-1]:
             return self.point, self.point
         tail, reach = _tail(level, self.df)
-        if tail * len(values) >= LEAST_IN_TAIL:
-            ends = np.quantile(values, [tail, 1 - tail], method="inverted_cdf")
-            low, high = min(float(ends[0]), self.point), max(float(ends[1]), self.point)
-            return finite(low), finite(high)
-        if not np.isfinite(values).all():
+        if tail * len(ordered) >= LEAST_IN_TAIL:
+            last = int(np.ceil(tail * len(ordered))) - 1
+            low, high = float(ordered[last]), float(ordered[len(ordered) - 1 - last])
+            return finite(min(low, self.point)), finite(max(high, self.point))
+        if not np.isfinite(ordered[[0, -1]]).all():
             return None, None
-        if self.point > 0 and (values > 0).all():
-            spread = reach * float(np.std(np.log(values)))
-            return finite(self.point * float(np.exp(-spread))), finite(self.point * float(np.exp(min(spread, 700))))
-        spread = reach * float(np.std(values))
-        return self.point - spread, self.point + spread
+        if self.point > 0 and ordered[0] > 0:
+            spread = min(reach * float(np.std(np.log(ordered))), 700.0)
+            return self.point * float(np.exp(-spread)), finite(self.point * float(np.exp(spread)))
+        spread = reach * float(np.std(ordered))
+        return finite(self.point - spread), finite(self.point + spread)
 
     def estimate(self, level: float, method: str = "hierarchical bootstrap") -> Estimate:
         low, high = self.interval(level)
@@ -71,6 +77,10 @@ class Draws:
             point = float(np.float64(self.point) / np.float64(other.point))
             values = self.values / other.values
         return Draws(point, values, welch(self, other), self.n + other.n)
+
+    def times(self, scale: float) -> Draws:
+        """The statistic in other units."""
+        return Draws(self.point * scale, self.values * scale, self.df, self.n)
 
     def minus(self, other: Draws) -> Draws:
         """The difference of two independent statistics."""

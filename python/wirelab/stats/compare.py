@@ -12,6 +12,7 @@ import numpy as np
 
 from wirelab.stats import bootstrap, shift
 from wirelab.stats.bootstrap import Draws
+from wirelab.stats.dataset import points
 from wirelab.stats.descriptive import method_name
 from wirelab.stats.estimate import LEVEL, Comparison, Estimate
 from wirelab.stats.family import benjamini_hochberg
@@ -64,21 +65,27 @@ def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Keys of scenarios that differ in the stack or the implementation and in nothing else, in plan order."""
-    for a, b in combinations(scenarios, 2):
-        if _condition(a) == _condition(b):
+    """Keys of scenarios that differ in the stack alone or in the implementation alone, in plan order."""
+    conditions = [_conditions(scenario) for scenario in scenarios]
+    for (a, first), (b, second) in combinations(zip(scenarios, conditions, strict=True), 2):
+        if not first.isdisjoint(second):
             yield a["key"], b["key"]
 
 
-def is_series_path(path: str) -> bool:
-    """A factor that varies the stack or the implementation."""
-    return path == "stack" or path.split(".", maxsplit=1)[0] in {"implementation", "implementations"}
+def _conditions(scenario: Mapping[str, Any]) -> set[str]:
+    """What the scenario shares with those that it is compared with: each of its points but for the stack, and but for
+    the implementation."""
+    fixed = [scenario["link"], scenario["workload"], scenario.get("congestion_control")]
+    found = set()
+    for point in points(scenario):
+        for varied, series in (("stack", {"stack"}), ("implementation", {p for p in point if _is_implementation(p)})):
+            rest = {path: level for path, level in point.items() if path not in series}
+            found.add(json.dumps([varied, *fixed, rest], sort_keys=True))
+    return found
 
 
-def _condition(scenario: Mapping[str, Any]) -> str:
-    levels = {path: level for path, level in scenario["levels"].items() if not is_series_path(path)}
-    kept = [scenario["link"], scenario["workload"], scenario.get("congestion_control"), levels]
-    return json.dumps(kept, sort_keys=True)
+def _is_implementation(path: str) -> bool:
+    return "implementation" in path.split(".")
 
 
 def _ratio(a: Draws | None, b: Draws | None, left: Sample, right: Sample, level: float) -> Estimate:

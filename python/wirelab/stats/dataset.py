@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -123,3 +123,9 @@ def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:
         return None
     hits = rows.select(pl.any_horizontal(pl.col(name).fill_null(0) > 0 for name in columns)).to_series()
     return np.asarray(hits.to_numpy(), dtype=np.bool_)
+
+
+def points(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The points of the grid that a scenario stands for; a factor that does not touch it makes several."""
+    own = {"stack": scenario["stack"], "link": scenario["link_name"]}
+    return [{**own, **point} for point in scenario.get("points") or [scenario["levels"]]]

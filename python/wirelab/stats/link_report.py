@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.link import Counts, Told, grade, measured_loss, told
+from wirelab.stats.link import Counts, grade, measured_loss, told
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,19 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
         up, down = told(link["uplink"], link.get("medium")), told(link["downlink"], link.get("medium"))
         for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
             histograms = list(_histograms(dataset, trials["trial"], index))
-            row = _row(what, up.delay_s + down.delay_s, trials, prefix, link[direction], histograms)
+            p99 = _seconds(lateness_quantile(histograms, 0.99))
+            counts = list(_counts(trials, prefix, _loses_behind_its_queue(link[direction])))
+            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
+            measured = {
+                "delay_error_s": {
+                    "p50": _seconds(lateness_quantile(histograms, 0.5)),
+                    "p99": p99,
+                    "max": _seconds(max((histogram["max_ns"] for histogram in histograms), default=None)),
+                },
+                "loss": measured_loss(what, counts).as_dict(),
+                "packets": int(trials[f"{prefix}_received"].sum() or 0),
+            }
+            row = {"told": what.as_dict(), "measured": measured, "flag": flag, "why": why}
             rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
     return rows
 
@@ -52,27 +64,6 @@ def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
 
 
 _QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
-
-
-def _row(
-    what: Told,
-    round_trip_s: float,
-    trials: pl.DataFrame,
-    prefix: str,
-    chain: list[dict[str, Any]],
-    histograms: list[dict[str, Any]],
-) -> dict[str, Any]:
-    received = int(trials[f"{prefix}_received"].sum() or 0)
-    counts = list(_counts(trials, prefix, _loses_behind_its_queue(chain)))
-    p99 = _seconds(lateness_quantile(histograms, 0.99))
-    flag, why = grade(what, counts, p99, round_trip_s, list(_broken(trials)))
-    error = {
-        "p50": _seconds(lateness_quantile(histograms, 0.5)),
-        "p99": p99,
-        "max": max((histogram["max_ns"] for histogram in histograms), default=0) / 1e9 if histograms else None,
-    }
-    measured = {"delay_error_s": error, "loss": measured_loss(what, counts).as_dict(), "packets": received}
-    return {"told": what.as_dict(), "measured": measured, "flag": flag, "why": why}
 
 
 def _counts(trials: pl.DataFrame, prefix: str, behind_queue: bool) -> Iterator[Counts]:

@@ -1,0 +1,83 @@
+"""Judging a family of claims: Holm's step-down over claims, so that the rate of any wrong decision is controlled.
+
+Verdicts come from intervals, not from p values. A claim's p is the smallest of the family's levels (error rate over 1
+to m) at which its intervals decide it; Holm then lets the k-th most certain claim use the error rate over m - k + 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from wirelab.claims.forms import expand, judge_part
+from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, all_of
+from wirelab.claims.model import Claim
+from wirelab.claims.source import Source
+
+METHOD = (
+    "Holm's step-down over the claims; within a claim all parts must hold (no correction needed) and one refuted part "
+    "refutes it (Bonferroni over its parts)"
+)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What is fixed before a family is judged."""
+
+    error_rate: float
+    factor: float
+    labels: dict[str, str]
+
+
+def judge_family(claims: Sequence[Claim], source: Source, rules: Rules) -> list[Judgement]:
+    """A judgement for each claim, at its level in the family."""
+    divisors = [_divisor(claim, len(claims), source, rules) for claim in claims]
+    judged: dict[int, Judgement] = {}
+    needed = len(claims)
+    for index in sorted(range(len(claims)), key=lambda index: -divisors[index]):
+        judgement = judge(claims[index], source, rules.error_rate / needed, rules)
+        if divisors[index] >= needed:
+            needed -= 1
+        elif divisors[index] > 0:
+            judgement = replace(judgement, why=f"{judgement.why}; decided alone, but not among {len(claims)} claims")
+        judged[index] = judgement
+    return [judged[index] for index in range(len(claims))]
+
+
+def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judgement:
+    """One claim, with this error rate for itself."""
+    parts = [part for written in claim.parts for part in expand(written)]
+    bench = Bench(source, 1 - error_rate, 1 - error_rate / len(parts), rules.factor, rules.labels)
+    judged = [judge_part(part, bench) for part in parts]
+    if len(judged) == 1:
+        return replace(judged[0], text=claim.text)
+    deciding = [part for part in judged if part.decides]
+    verdict = all_of([part.verdict for part in deciding])
+    counts = {word: sum(part.verdict == word for part in deciding) for word in ("held", "refuted", "undecided")}
+    why = f"of {len(deciding)} parts " + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    refuted = [part for part in deciding if part.verdict == REFUTED]
+    if refuted:
+        more = f", and {len(refuted) - 1} more" if len(refuted) > 1 else ""
+        why = f"{why}; against it: {refuted[0].text}: {refuted[0].why}{more}"
+    first = next((part for part in judged if part.form == "ratio"), None)
+    return Judgement(
+        "composite" if len({part.form for part in deciding}) > 1 else deciding[0].form,
+        claim.text,
+        verdict,
+        why,
+        first.paper if first else None,
+        first.ours if first else None,
+        {scenario: n for part in deciding for scenario, n in part.scenarios.items()},
+        tuple(judged),
+        objection=next((part.objection for part in deciding if part.objection), None),
+    )
+
+
+def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:
+    """The largest number, up to `most`, by which the error rate can be divided so that the claim is still decided; 0
+    if none.
+    """
+    for divisor in range(most, 0, -1):
+        if judge(claim, source, rules.error_rate / divisor, rules).verdict != UNDECIDED:
+            return divisor
+    return 0

@@ -1,0 +1,306 @@
+"""The forms of claims: how each part is judged. Adding one: its model in `model.py`, a function here, and its line
+in `JUDGES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, all_of, number, within, written
+from wirelab.claims.model import (
+    AnyPart,
+    CausalContrast,
+    ChangePoint,
+    Count,
+    Equivalence,
+    Existence,
+    Grid,
+    Levels,
+    Order,
+    Part,
+    Ratio,
+    Trend,
+)
+from wirelab.stats.bootstrap import Draws
+
+
+def expand(part: AnyPart) -> list[AnyPart]:
+    """The part as parts that need one decision each: a cell of `over` each, an order pair by pair."""
+    if isinstance(part, Count | Existence):
+        return [part]
+    cells = [part.model_copy(update={"where": {**part.where, **cell}, "over": {}}) for cell in cells_of(part.over)]
+    if not isinstance(part, Order):
+        return list(cells)
+    return [cell.model_copy(update={"ascending": list(pair)}) for cell in cells for pair in pairwise(part.ascending)]
+
+
+def judge_part(part: AnyPart, bench: Bench) -> Judgement:
+    """Judge one part by its form."""
+    bench.source.touched.clear()
+    judgement = JUDGES[part.form](part, bench)
+    return replace(judgement, scenarios=dict(bench.source.touched))
+
+
+def cells_of(grid: Grid) -> Iterator[Levels]:
+    """Every combination of a grid's levels."""
+    for levels in product(*grid.values()):
+        yield dict(zip(grid, levels, strict=True))
+
+
+def _order(part: Order, bench: Bench) -> Judgement:
+    below, above = part.ascending
+    text = f"{_quantity(part, bench)}: {bench.words(below)} below {bench.words(above)}"
+    ratio = _ratio(part, above, below, bench)
+    if isinstance(ratio, str):
+        return bench.missing("order", text, ratio)
+    verdict = within(bench, ratio, 1.0, None, strict=True)
+    why = f"{bench.words(above)} takes {written(number(ratio))} times as much as {bench.words(below)}"
+    return Judgement("order", text, verdict, why, None, number(ratio))
+
+
+def _ratio_form(part: Ratio, bench: Bench) -> Judgement:
+    text = f"{_quantity(part, bench)}: {bench.words(part.upper)} {part.published:g} times {bench.words(part.lower)}"
+    ratio = _ratio(part, part.upper, part.lower, bench)
+    if isinstance(ratio, str):
+        return bench.missing("ratio", text, ratio)
+    low, high = part.printed[0] / bench.factor, part.printed[1] * bench.factor
+    size = within(bench, ratio, low, high)
+    sides = [1.0, None] if part.published > 1 else [None, 1.0]
+    side = within(bench, ratio, *sides, strict=True) if part.published != 1 else HELD
+    why = f"the ratio is {written(number(ratio))}; direction {side}, magnitude ({low:.3g} to {high:.3g}) {size}"
+    return Judgement("ratio", text, all_of([side, size]), why, part.published, number(ratio))
+
+
+def _equivalence(part: Equivalence, bench: Bench) -> Judgement:
+    upper, lower = bench.words(part.upper), bench.words(part.lower)
+    text = f"{_quantity(part, bench)}: {upper} within a factor of {part.margin:g} of {lower}"
+    ratio = _ratio(part, part.upper, part.lower, bench)
+    if isinstance(ratio, str):
+        return bench.missing("equivalence", text, ratio)
+    verdict = within(bench, ratio, 1 / part.margin, part.margin)
+    why = f"the ratio is {written(number(ratio))}; the margin is {1 / part.margin:.3g} to {part.margin:.3g}"
+    return Judgement("equivalence", text, verdict, why, f"within {part.margin:g}", number(ratio))
+
+
+def _count(part: Count, bench: Bench) -> Judgement:
+    cells = [
+        (metric, statistic, {**part.where, **cell})
+        for metric, statistic, cell in product(part.metrics, part.statistics, cells_of(part.over))
+    ]
+    text = f"{bench.words(part.winner)} below {bench.words(part.loser)} in {part.published} of {len(cells)} comparisons"
+    found = []
+    for metric, statistic, levels in cells:
+        pair = [bench.source.draws(metric, statistic, {**levels, **side}) for side in (part.winner, part.loser)]
+        if pair[0] is None or pair[1] is None:
+            side = part.winner if pair[0] is None else part.loser
+            return bench.missing("count", text, f"{statistic} {metric} of {bench.words({**side, **levels})}")
+        found.append((pair[0], pair[1]))
+    wins = _wins(found)
+    verdicts = [within(bench, wins, part.published / bench.factor, part.published * bench.factor)]
+    words = f"{written(number(wins))} of {len(cells)}"
+    if part.majority:
+        verdicts.append(within(bench, wins, len(cells) / 2, None, strict=True))
+        words += f"; more than half {verdicts[1]}"
+    why = f"{bench.words(part.winner)} is below in {words}; the published {part.published} {verdicts[0]}"
+    if part.counted is not None:
+        counted = within(bench, wins, part.counted / bench.factor, part.counted * bench.factor)
+        why += f"; {part.counted}, as the publication's own tables count, {counted}"
+    return Judgement("count", text, all_of(verdicts), why, part.published, number(wins))
+
+
+def _trend(part: Trend, bench: Bench) -> Judgement:
+    text = f"{_quantity(part, bench)}: {bench.words(part.upper)} {part.direction} along {part.along.path}"
+    steps = _steps(part, bench)
+    if isinstance(steps, str):
+        return bench.missing("trend", text, steps)
+    ranks = np.arange(len(steps)) - (len(steps) - 1) / 2
+    weights = ranks / float((ranks**2).sum())
+    point = float(sum(w * np.log(step.point) for w, step in zip(weights, steps, strict=True)))
+    values = np.sum([w * np.log(step.values) for w, step in zip(weights, steps, strict=True)], axis=0)
+    slope = Draws(float(np.exp(point)), np.exp(values), min(step.df for step in steps), sum(step.n for step in steps))
+    sides = [1.0, None] if part.direction == "rising" else [None, 1.0]
+    verdict = within(bench, slope, *sides, strict=True)
+    why = f"it grows by a factor of {written(number(slope))} a level"
+    return Judgement("trend", text, verdict, why, part.direction, number(slope))
+
+
+def _change_point(part: ChangePoint, bench: Bench) -> Judgement:
+    first, last = part.published
+    text = (
+        f"{_quantity(part, bench)}: {bench.words(part.upper)} over {bench.words(part.lower)} crosses 1 "
+        f"between {first} and {last} of {part.along.path}"
+    )
+    steps = _steps(part, bench)
+    if isinstance(steps, str):
+        return bench.missing("change-point", text, steps)
+    point = _crossing(np.array([[np.log(step.point)] for step in steps]))
+    values = _crossing(np.log(np.array([step.values for step in steps])))
+    place = Draws(float(point[0]), values, min(step.df for step in steps), sum(step.n for step in steps))
+    if not np.isfinite(values).all():
+        share = float(np.mean(np.isfinite(values)))
+        why = f"it crosses once in {share:.0%} of the resamples only"
+        return Judgement("change-point", text, UNDECIDED, why, f"{first} to {last}")
+    bounds = [float(part.along.levels.index(level)) for level in part.published]
+    verdict = within(bench, place, min(bounds), max(bounds))
+    why = f"it crosses at position {written(number(place))} of the levels {', '.join(part.along.levels)}, from 0"
+    return Judgement("change-point", text, verdict, why, f"{first} to {last}", number(place))
+
+
+def _existence(part: Existence, bench: Bench) -> Judgement:
+    cells = list(cells_of(part.over))
+    upper, lower = bench.words(part.upper), bench.words(part.lower)
+    text = f"{_quantity(part, bench)}: {upper} above {lower} in one of {len(cells)} cells"
+    # One held cell holds the whole and only all refute it, so the two levels change places.
+    one = Bench(bench.source, 1 - (1 - bench.hold) / len(cells), bench.hold, bench.factor, bench.labels)
+    judged = []
+    for cell in cells:
+        where = {**part.where, **cell}
+        order = Order(
+            form="order", metric=part.metric, statistic=part.statistic, where=where, ascending=[part.lower, part.upper]
+        )
+        judged.append(_order(order, one))
+    verdicts = [judgement.verdict for judgement in judged]
+    if HELD in verdicts:
+        verdict, why = HELD, f"{verdicts.count(HELD)} of {len(cells)} cells show it"
+    elif all(verdict == REFUTED for verdict in verdicts):
+        verdict, why = REFUTED, "every cell shows the opposite"
+    else:
+        verdict, why = UNDECIDED, "no cell shows it, and not every cell shows the opposite"
+    return Judgement("existence", text, verdict, why, parts=tuple(judged))
+
+
+def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
+    upper, lower = bench.words(part.upper), bench.words(part.lower)
+    treated, control = bench.words(part.treated), bench.words(part.control)
+    share = f" for each of {', '.join(part.per)}" if part.per else ""
+    text = f"{_quantity(part, bench)}: what {treated} adds over {control}{share}, {upper} against {lower}"
+    if part.rival:
+        text = f"{part.rival} ({text})"
+    additions = []
+    for case in (part.upper, part.lower):
+        addition = _addition(part, case, bench)
+        if isinstance(addition, str):
+            return Judgement(
+                "causal-contrast",
+                text,
+                UNDECIDED,
+                f"{addition} is not {bench.source.words}",
+                decides=part.rival is None,
+            )
+        additions.append(addition)
+    a, b = additions
+    surplus, deficit = a.minus(b.times(part.margin)), a.minus(b.times(1 / part.margin))
+    if part.expect == "equal":
+        verdict = _between(bench, surplus, deficit)
+        expected = f"alike (within a factor of {part.margin:g})"
+    else:
+        verdict = within(bench, a.minus(b), 0.0, None, strict=True)
+        expected = "more"
+    ratio = a.over(b)
+    shown = number(ratio) if ratio.interval(bench.hold)[0] is not None else None
+    why = f"{treated} adds {_added(a)} to {upper} and {_added(b)} to {lower}{share}; the cause predicts {expected}"
+    if verdict == HELD and part.cannot_hold:
+        verdict = UNDECIDED
+    if verdict == UNDECIDED and part.cannot_hold:
+        why = f"{why}; {part.cannot_hold}"
+    decides = part.rival is None
+    return Judgement("causal-contrast", text, verdict, why, ours=shown, decides=decides, objection=part.cannot_hold)
+
+
+def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:
+    """Held if the surplus over the margin is below 0 and the deficit above; refuted if either is not at all."""
+    above, below = within(bench, surplus, None, 0.0), within(bench, deficit, 0.0, None)
+    return all_of([above, below])
+
+
+def _addition(part: CausalContrast, case: Levels, bench: Bench) -> Draws | str:
+    where = {**part.where, **case}
+    values = []
+    for state in (part.treated, part.control):
+        draws = bench.source.draws(part.metric, part.statistic, {**where, **state})
+        if draws is None:
+            return f"{part.statistic} {part.metric} of {bench.words({**where, **state})}"
+        values.append(draws)
+    added = values[0].minus(values[1])
+    if not part.per:
+        return added
+    exposed = 0.0
+    for metric in part.per:
+        draws = bench.source.draws(metric, "mean", {**where, **part.control})
+        if draws is None:
+            return f"{metric} of {bench.words({**where, **part.control})}"
+        exposed += draws.point
+    return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {bench.words(where)}"
+
+
+def _added(draws: Draws) -> str:
+    estimate = number(draws.times(1e3))
+    return f"{written(estimate)} ms"
+
+
+def _ratio(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | str:
+    """The ratio's distribution, or words for the number that is missing."""
+    values = []
+    for side in (upper, lower):
+        levels = {**part.where, **side}
+        draws = bench.source.draws(part.metric, part.statistic, levels)
+        if draws is None:
+            return f"{part.statistic} {part.metric} of {bench.words(levels)}"
+        values.append(draws)
+    return values[0].over(values[1])
+
+
+def _steps(part: Trend | ChangePoint, bench: Bench) -> list[Draws] | str:
+    """The quantity at each level of the factor."""
+    steps: list[Draws] = []
+    for level in part.along.levels:
+        at = part.model_copy(update={"where": {**part.where, part.along.path: level}})
+        if part.lower is not None:
+            step = _ratio(at, part.upper, part.lower, bench)
+        else:
+            levels = {**at.where, **part.upper}
+            step = bench.source.draws(part.metric, part.statistic, levels) or f"{part.metric} of {bench.words(levels)}"
+        if isinstance(step, str):
+            return step
+        steps.append(step)
+    return steps
+
+
+def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
+    point = float(sum(winner.point < loser.point for winner, loser in pairs))
+    values = np.array([winner.values < loser.values for winner, loser in pairs], dtype=np.float64).sum(axis=0)
+    df = min(min(winner.df, loser.df) for winner, loser in pairs)
+    return Draws(point, values, df, sum(winner.n + loser.n for winner, loser in pairs))
+
+
+def _crossing(logs: Any) -> Any:
+    """For each column: where, counted in levels from 0, it changes sign, interpolated; NaN unless it does once."""
+    change = np.signbit(logs[1:]) != np.signbit(logs[:-1])
+    first = np.argmax(change, axis=0)
+    columns = np.arange(logs.shape[1])
+    left, right = logs[first, columns], logs[first + 1, columns]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = first + left / (left - right)
+    return np.where(change.sum(axis=0) == 1, place, np.nan)
+
+
+def _quantity(part: Part, bench: Bench) -> str:
+    where = bench.words(part.where)
+    return f"{part.statistic} {bench.labels.get(part.metric, part.metric)}" + (f", {where}" if where else "")
+
+
+JUDGES: dict[str, Callable[[Any, Bench], Judgement]] = {
+    "order": _order,
+    "ratio": _ratio_form,
+    "equivalence": _equivalence,
+    "count": _count,
+    "trend": _trend,
+    "change-point": _change_point,
+    "existence": _existence,
+    "causal-contrast": _causal_contrast,
+}

@@ -1,0 +1,154 @@
+"""A campaign and its file of claims to `verdicts.json` (`docs/reference/files.md`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wirelab.claims.family import METHOD, Rules, judge, judge_family
+from wirelab.claims.judgement import REFUTED, Judgement, as_dict
+from wirelab.claims.load import Claims, load
+from wirelab.claims.model import Claim, Count
+from wirelab.claims.source import Measured, Published, Samples, same_level
+from wirelab.errors import RunError
+from wirelab.stats.dataset import Dataset
+
+SCHEMA_VERSION = 1
+RESAMPLES = 20_000
+"""Enough that the tails which a family of claims asks for hold several resamples."""
+
+CHOICE_RESAMPLES = 4000
+Progress = Callable[[str], None]
+
+
+def judge_campaign(campaign: Path, progress: Progress = lambda _: None) -> dict[str, Any] | None:
+    """Judge the claims that the plan's experiment names and write `verdicts.json`; None if it names none."""
+    dataset = Dataset.read(campaign)
+    named = dataset.plan["experiment"].get("claims")
+    if not named:
+        return None
+    if not Path(named).is_file():
+        raise RunError(f"no claims at {named}, which the plan names", hint="put the file back where it was")
+    verdicts = verdicts_on(load(Path(named)), dataset, progress)
+    text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
+    (campaign / "verdicts.json").write_text(text + "\n", encoding="utf-8")
+    return verdicts
+
+
+def verdicts_on(claims: Claims, dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
+    """The contents of `verdicts.json`."""
+    file = claims.file
+    court = _Court(claims, _samples(claims, dataset), Rules(file.error_rate, file.factor, file.labels))
+    choices = court.choices()
+    progress("claims")
+    judged = court.family(choices[0], 0, RESAMPLES)
+    by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True)
+    tables = [court.table(choice, progress) for choice in choices]
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "claims_file": claims.name,
+        "claims_sha256": claims.sha256,
+        "family": {"error_rate": file.error_rate, "claims": len(claims.claims), "method": METHOD},
+        "claims": [
+            court.claim(claim, judged[i], by_rule[i], [row for table in tables for row in table[i]])
+            for i, claim in enumerate(claims.claims)
+        ],
+        "published_numbers": _published_numbers(claims),
+    }
+
+
+@dataclass
+class _Court:
+    claims: Claims
+    samples: Samples
+    rules: Rules
+
+    def choices(self) -> list[dict[str, Any]]:
+        """Combinations of what the publication leaves open, the primary one first."""
+        found = self.samples.choices()
+        primary = self.claims.file.primary.items()
+        return sorted(found, key=lambda choice: (-sum(same_level(choice.get(k), v) for k, v in primary), len(choice)))
+
+    def family(
+        self, choice: Mapping[str, Any], meaning: int, resamples: int, *, filtered: bool = False
+    ) -> list[Judgement]:
+        """All claims under one choice and one meaning of the metrics."""
+        metrics = {name: meant[min(meaning, len(meant) - 1)] for name, meant in self.claims.file.metrics.items()}
+        source = Measured(self.samples, choice, metrics, filtered, resamples)
+        return judge_family(self.claims.claims, source, self.rules)
+
+    def table(self, choice: dict[str, Any], progress: Progress) -> list[list[dict[str, Any]]]:
+        """For each claim, a row for each meaning of its metrics under this choice."""
+        progress(" ".join(map(str, choice.values())))
+        file = self.claims.file
+        meanings = max(map(len, file.metrics.values()))
+        families = [self.family(choice, meaning, CHOICE_RESAMPLES) for meaning in range(meanings)]
+        rows: list[list[dict[str, Any]]] = []
+        for index, claim in enumerate(self.claims.claims):
+            ambiguous = [name for name in _metrics(claim) if len(file.metrics[name]) > 1]
+            rows.append(
+                [
+                    {
+                        "levels": {**choice, **{name: file.metrics[name][meaning] for name in ambiguous}},
+                        "verdict": families[meaning][index].verdict,
+                    }
+                    for meaning in range(meanings if ambiguous else 1)
+                ]
+            )
+        return rows
+
+    def claim(
+        self, claim: Claim, judged: Judgement, by_rule: Judgement, choices: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """A claim of `verdicts.json`."""
+        printed = judge(claim, Published(self.claims), 0.5, Rules(0.5, 1.0, self.rules.labels))
+        parts = [
+            as_dict(part, id=f"{claim.id}.{number}", **_published(paper), parts=_plain_parts(part.parts))
+            for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
+        ]
+        if len(parts) != len(judged.parts):
+            parts = _plain_parts(judged.parts)
+        whole = as_dict(judged, id=claim.id, parts=parts, **_published(printed))
+        if claim.note:
+            whole["why"] = f"{judged.why}. {claim.note}"
+        return {**whole, "under_published_rule": by_rule.verdict, "choices": choices}
+
+
+def _samples(claims: Claims, dataset: Dataset) -> Samples:
+    statistics = {
+        statistic
+        for claim in claims.claims
+        for part in claim.parts
+        for statistic in (part.statistics if isinstance(part, Count) else [part.statistic])
+    }
+    return Samples(dataset, frozenset(claims.file.grid), "median" in statistics)
+
+
+def _metrics(claim: Claim) -> list[str]:
+    """The claim's names of metrics, each once."""
+    names = [m for part in claim.parts for m in (part.metrics if isinstance(part, Count) else [part.metric])]
+    return list(dict.fromkeys(names))
+
+
+def _published(printed: Judgement) -> dict[str, Any]:
+    contradiction = None
+    if printed.objection is not None:
+        contradiction = f"the publication's experiment cannot show it: {printed.objection}"
+    elif printed.verdict == REFUTED:
+        contradiction = f"the publication's own numbers refute it: {printed.why}"
+    return {"published": {"verdict": printed.verdict, "why": printed.why}, "contradiction": contradiction}
+
+
+def _plain_parts(parts: Sequence[Judgement]) -> list[dict[str, Any]]:
+    return [as_dict(part, parts=_plain_parts(part.parts)) for part in parts]
+
+
+def _published_numbers(claims: Claims) -> list[dict[str, Any]]:
+    metrics = claims.file.metrics
+    return [
+        {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
+        for (metric, statistic, levels), value in claims.numbers.items()
+    ]

@@ -1,0 +1,115 @@
+"""What comes of judging a part of a claim at one confidence level."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from wirelab.claims.source import Source
+from wirelab.stats.bootstrap import Draws
+from wirelab.stats.estimate import LEVEL, Estimate
+
+HELD, REFUTED, UNDECIDED = "held", "refuted", "undecided"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with its reason.
+
+    `decides` is False for a part that stands beside the others. `objection` says why no agreement could hold the part.
+    `scenarios` are those whose values it rests on, with how many.
+    """
+
+    form: str
+    text: str
+    verdict: str
+    why: str
+    paper: float | str | None = None
+    ours: Estimate | None = None
+    scenarios: dict[str, int] = field(default_factory=dict)
+    parts: tuple[Judgement, ...] = ()
+    decides: bool = True
+    objection: str | None = None
+
+    @property
+    def n(self) -> int:
+        """Values that it rests on, each scenario's once."""
+        return sum(self.scenarios.values())
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What a part is judged with.
+
+    It is held by the interval at level `hold` and refuted by that at level `refute`: of a claim all of whose parts must
+    hold, one refuted part refutes the whole, so refutations share the error rate while holdings need not. `factor`
+    widens a published magnitude; it is 1 for the publication's own numbers.
+    """
+
+    source: Source
+    hold: float
+    refute: float
+    factor: float
+    labels: dict[str, str] = field(default_factory=dict)
+
+    def words(self, levels: dict[str, str]) -> str:
+        """Levels for people."""
+        return ", ".join(self.labels.get(level, level) for level in levels.values())
+
+    def missing(self, form: str, text: str, what: str) -> Judgement:
+        """Undecided, because a number is not there."""
+        return Judgement(form, text, UNDECIDED, f"{what} is not {self.source.words}")
+
+
+def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> str:
+    """Held if the interval lies between the bounds, refuted if it lies beyond one, else undecided; `strict` excludes
+    the bounds.
+    """
+    lower, upper = (-math.inf if low is None else low), (math.inf if high is None else high)
+    first, last = draws.interval(bench.hold)
+    if first is not None and last is not None:
+        inside = lower < first and last < upper if strict else lower <= first and last <= upper
+        if inside:
+            return HELD
+    first, last = draws.interval(bench.refute)
+    if (first is not None and first > upper) or (last is not None and last < lower):
+        return REFUTED
+    return UNDECIDED
+
+
+def all_of(verdicts: list[str]) -> str:
+    """Held if all are, refuted if one is."""
+    if REFUTED in verdicts:
+        return REFUTED
+    return HELD if verdicts and all(verdict == HELD for verdict in verdicts) else UNDECIDED
+
+
+def number(draws: Draws) -> Estimate:
+    """The estimate that is shown: at the usual level, whatever level decided."""
+    if draws.n == 0:
+        return Estimate(draws.point, None, None, LEVEL, 0, "as printed")
+    return draws.estimate(LEVEL)
+
+
+def written(estimate: Estimate) -> str:
+    """`1.43 [1.39, 1.47]`."""
+    if estimate.point is None:
+        return "undefined"
+    if estimate.low is None or estimate.high is None:
+        return f"{estimate.point:.3g}"
+    return f"{estimate.point:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+
+
+def as_dict(judgement: Judgement, **more: Any) -> dict[str, Any]:
+    """The keys of `verdicts.json` that a judgement gives."""
+    return {
+        "form": judgement.form,
+        "text": judgement.text,
+        "verdict": judgement.verdict,
+        "why": judgement.why,
+        "paper": judgement.paper,
+        "ours": judgement.ours.as_dict() if judgement.ours else None,
+        "n": judgement.n,
+        **more,
+    }

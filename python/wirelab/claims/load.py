@@ -1,0 +1,145 @@
+"""Reads and validates a file of claims; what is wrong has its line."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels
+from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
+from wirelab.experiment.positions import Path as KeyPath
+from wirelab.experiment.positions import positions
+from wirelab.experiment.problems import problems, shown
+
+SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0}
+
+
+@dataclass(frozen=True)
+class Claims:
+    """A validated file of claims. `numbers` maps metric, statistic and levels to the published number in base units."""
+
+    name: str
+    sha256: str
+    file: ClaimsFile
+    claims: tuple[Claim, ...]
+    numbers: dict[tuple[str, str, frozenset[tuple[str, str]]], float]
+
+
+def load(path: Path) -> Claims:
+    """Read a file of claims. Raises one error for everything that is wrong with it."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise WirelabError(f"cannot be read: {error.strerror}", Where(str(path))) from None
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise WirelabError(f"is not TOML: {error}", Where(str(path))) from None
+    place = _Place(str(path), positions(text))
+    try:
+        file = ClaimsFile.model_validate(document)
+    except ValidationError as error:
+        raise CombinedError(problems(error, ClaimsFile, place.where)) from None
+    wrong: list[WirelabError] = []
+    claims = [_claim(file, index, place, wrong) for index in range(len(file.claim))]
+    numbers = _numbers(file, place, wrong)
+    for known, name, path_ in _names(file, claims):
+        if name not in known:
+            wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
+    if wrong:
+        raise CombinedError(sorted(wrong, key=_line))
+    return Claims(path.name, hashlib.sha256(text.encode()).hexdigest(), file, tuple(claims), numbers)
+
+
+@dataclass(frozen=True)
+class _Place:
+    shown: str
+    index: dict[KeyPath, Any]
+
+    def where(self, path: KeyPath) -> Where:
+        """The place of a key, or of the nearest table around it."""
+        known = path
+        while known and known not in self.index:
+            known = known[:-1]
+        line, column = self.index.get(known, (None, None))
+        return Where(self.shown, line, column, ".".join(part for part in path if isinstance(part, str)) or None)
+
+
+def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError]) -> Claim:
+    table = file.claim[index]
+    parts = []
+    for number, part in enumerate(table.part):
+        at: KeyPath = ("claim", index, "part", number)
+        form = str(part.get("form", ""))
+        if form not in FORMS:
+            what = f"unknown form ({shown(form)})" if form else "has no form"
+            wrong.append(WirelabError(what, place.where((*at, "form")), did_you_mean(form, FORMS)))
+            continue
+        try:
+            parts.append(FORMS[form].model_validate(part))
+        except ValidationError as error:
+            wrong += problems(error, FORMS[form], lambda path, at=at: place.where((*at, *path)))  # type: ignore[misc]
+    return Claim.model_construct(id=table.id, text=table.text, note=table.note, parts=parts)
+
+
+def _numbers(
+    file: ClaimsFile, place: _Place, wrong: list[WirelabError]
+) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
+    numbers: dict[tuple[str, str, frozenset[tuple[str, str]]], float] = {}
+    paths = list(file.grid)
+    for index, row in enumerate(file.published.rows if file.published else []):
+        statistics = file.published.statistics if file.published else []
+        names, values = row[: 1 + len(paths)], row[1 + len(paths) :]
+        at: KeyPath = ("published", "rows", index)
+        if not all(isinstance(name, str) for name in names) or len(values) != len(statistics):
+            what = f"needs a metric, {len(paths)} levels and {len(statistics)} numbers ({shown(row)})"
+            wrong.append(WirelabError(what, place.where(at)))
+            continue
+        metric, *levels = map(str, names)
+        for path, level in zip(paths, levels, strict=True):
+            if level not in file.grid[path]:
+                hint = did_you_mean(level, file.grid[path])
+                wrong.append(WirelabError(f"unknown level of {path} ({shown(level)})", place.where(at), hint))
+        if metric not in file.metrics:
+            hint = did_you_mean(metric, file.metrics)
+            wrong.append(WirelabError(f"unknown metric ({shown(metric)})", place.where(at), hint))
+        scale = SCALES[file.published.unit] if file.published else 1.0
+        for statistic, value in zip(statistics, values, strict=True):
+            numbers[metric, statistic, frozenset(zip(paths, levels, strict=True))] = float(value) * scale
+    return numbers
+
+
+def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
+    """Every name that must be known: what is known, the name, and where it stands."""
+    for index, claim in enumerate(claims):
+        for number, part in enumerate(claim.parts):
+            at: KeyPath = ("claim", index, "part", number)
+            for metric in _metrics(part):
+                yield list(file.metrics), metric, (*at, "metrics" if part.form == "count" else "metric")
+            for key, levels in _selectors(part):
+                for path, level in levels:
+                    yield list(file.grid), path, (*at, key)
+                    yield file.grid.get(path, [level]), level, (*at, key)
+
+
+def _metrics(part: AnyPart) -> list[str]:
+    return part.metrics if part.form == "count" else [part.metric]
+
+
+def _selectors(part: AnyPart) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    for key in type(part).model_fields:
+        value: Levels | Grid | list[Levels] | Any = getattr(part, key)
+        for table in value if key == "ascending" else [value]:
+            if isinstance(table, dict):
+                pairs = [(path, levels if isinstance(levels, list) else [levels]) for path, levels in table.items()]
+                yield key, [(path, level) for path, levels in pairs for level in levels]
+
+
+def _line(error: WirelabError) -> int:
+    return getattr(error.where, "line", None) or 0

@@ -1,0 +1,193 @@
+"""Claims as data: a file of claims, validated before anything is judged by it.
+
+A claim has parts, each of one form. A part names its metric (a key of `[metrics]`), the statistic, and scenarios by the
+levels of `[grid]`: those of `where` and those of its own selectors; `over` repeats the part in every cell of a grid.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Levels = dict[str, str]
+Grid = dict[str, list[str]]
+Statistic = Literal["mean", "sd", "median"]
+
+
+class Table(BaseModel):
+    """A table of the file; unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Part(Table):
+    """What every form has."""
+
+    metric: str
+    statistic: Statistic = "mean"
+    where: Levels = {}
+    over: Grid = {}
+
+
+class Order(Part):
+    """The first is the smallest, and so on."""
+
+    form: Literal["order"]
+    ascending: list[Levels] = Field(min_length=2)
+
+
+class Ratio(Part):
+    """`upper` over `lower` has a published value. `printed` is what its rounding or truncation in print allows."""
+
+    form: Literal["ratio"]
+    upper: Levels
+    lower: Levels
+    published: float = Field(gt=0)
+    printed: tuple[float, float]
+
+
+class Equivalence(Part):
+    """`upper` over `lower` lies between 1 / `margin` and `margin`."""
+
+    form: Literal["equivalence"]
+    upper: Levels
+    lower: Levels
+    margin: float = Field(gt=1)
+
+
+class Count(Table):
+    """In how many cells of the grid `winner` is below `loser`; a cell for each metric, statistic and combination of
+    `over`.
+
+    `majority` adds the direction: more than half. `counted` is what the publication's own tables give, where its text
+    says something else; both are judged, and `published` decides.
+    """
+
+    form: Literal["count"]
+    winner: Levels
+    loser: Levels
+    metrics: list[str] = Field(min_length=1)
+    statistics: list[Statistic] = Field(min_length=1)
+    over: Grid
+    where: Levels = {}
+    published: int = Field(ge=1)
+    counted: int | None = None
+    majority: bool = False
+
+
+class Along(Table):
+    """An ordered factor and its levels, in order."""
+
+    path: str
+    levels: list[str] = Field(min_length=2)
+
+
+class Trend(Part):
+    """`upper` (over `lower`, if given) rises or falls along a factor: the slope of its logarithm over the levels'
+    ranks.
+    """
+
+    form: Literal["trend"]
+    upper: Levels
+    lower: Levels | None = None
+    along: Along
+    direction: Literal["rising", "falling"]
+
+
+class ChangePoint(Part):
+    """Along a factor, `upper` over `lower` crosses 1 between the two published levels."""
+
+    form: Literal["change-point"]
+    upper: Levels
+    lower: Levels
+    along: Along
+    published: tuple[str, str]
+
+
+class Existence(Part):
+    """There is a cell of `over` in which `upper` is above `lower`."""
+
+    form: Literal["existence"]
+    upper: Levels
+    lower: Levels
+
+
+class CausalContrast(Part):
+    """What `treated` adds over `control` is compared between a case `upper` and a case `lower`.
+
+    `expect` says what the claimed cause predicts of the ratio of the two additions: `equal` (the cause acts alike in
+    both; within `margin`), or `above` (it acts in `upper` alone). `per` divides each addition by the sum of these
+    metrics' means under control. `cannot_hold` says why agreement would not show the cause. A `rival` explanation
+    stands beside the verdict and does not decide it.
+    """
+
+    form: Literal["causal-contrast"]
+    upper: Levels
+    lower: Levels
+    treated: Levels
+    control: Levels
+    expect: Literal["equal", "above"]
+    margin: float = Field(default=1.25, ge=1)
+    per: list[str] = []
+    cannot_hold: str | None = None
+    rival: str | None = None
+
+
+AnyPart = Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast
+
+FORMS: dict[str, type[BaseModel]] = {
+    "order": Order,
+    "ratio": Ratio,
+    "equivalence": Equivalence,
+    "count": Count,
+    "trend": Trend,
+    "change-point": ChangePoint,
+    "existence": Existence,
+    "causal-contrast": CausalContrast,
+}
+
+
+class ClaimTable(Table):
+    """A claim as the file has it; its parts are validated by their form."""
+
+    id: str
+    text: str
+    note: str | None = None
+    part: list[dict[str, Any]] = Field(min_length=1)
+
+
+class PublishedTable(Table):
+    """The publication's numbers: rows of metric, levels in the order of the grid, then one number for each
+    statistic.
+    """
+
+    unit: Literal["ms", "s", "1"]
+    statistics: list[Statistic]
+    rows: list[list[str | float]]
+
+
+class ClaimsFile(Table):
+    """A file of claims. `metrics` maps a name to the metrics that may be meant by it; the first is the one judged
+    by.
+    """
+
+    paper: str
+    doi: str | None = None
+    error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    factor: Annotated[float, Field(gt=1)] = 1.25
+    metrics: dict[str, list[str]]
+    grid: Grid
+    labels: dict[str, str] = {}
+    primary: Levels = {}
+    claim: list[ClaimTable] = Field(min_length=1)
+    published: PublishedTable | None = None
+
+
+class Claim(Table):
+    """A claim whose parts have been validated."""
+
+    id: str
+    text: str
+    note: str | None
+    parts: list[AnyPart]

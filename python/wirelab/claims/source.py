@@ -1,0 +1,139 @@
+"""Where the numbers of a judgement come from: a campaign, or the publication's own tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from wirelab.claims.load import Claims
+from wirelab.claims.model import Levels
+from wirelab.stats import bootstrap, published_rule
+from wirelab.stats.bootstrap import Draws
+from wirelab.stats.dataset import Dataset, points
+from wirelab.stats.sample import Sample
+
+Point = Mapping[str, Any]
+
+
+class Source(Protocol):
+    """Gives a statistic of a metric in the scenario at some levels; None if there is no such number."""
+
+    words: str
+    """How a sentence names it: `measured` or `printed`."""
+    touched: dict[str, int]
+    """Scenarios asked for since it was last emptied, with their number of values."""
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None: ...
+
+
+@dataclass
+class Published:
+    """The publication's numbers as printed: points without intervals."""
+
+    claims: Claims
+    words: str = "printed"
+    touched: dict[str, int] = field(default_factory=dict)
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+        value = self.claims.numbers.get((metric, statistic, frozenset(levels.items())))
+        return None if value is None else Draws(value, np.array([value]), np.inf, 0)
+
+
+@dataclass
+class Measured:
+    """A campaign's samples at one combination of the levels that the publication leaves open.
+
+    `metrics` maps a claim's name of a metric to that of the dataset. With `filtered`, values are those that the
+    publication's outlier rule keeps. Metrics of one scenario are resampled together, since they are of the same
+    exchanges.
+    """
+
+    samples: Samples
+    choice: Point
+    metrics: Mapping[str, str]
+    filtered: bool
+    resamples: int
+    words: str = "measured"
+    touched: dict[str, int] = field(default_factory=dict)
+    _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+        scenario = self.samples.scenario({**self.choice, **levels})
+        if scenario is None:
+            return None
+        name = self.metrics.get(metric, metric)
+        if (scenario, name, statistic) not in self._drawn:
+            self._draw(scenario, name)
+        draws = self._drawn[scenario, name, statistic]
+        if draws is not None:
+            self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
+        return draws
+
+    def _draw(self, scenario: str, metric: str) -> None:
+        sample = self.samples.of(scenario).get(metric)
+        if sample is not None and self.filtered:
+            sample = published_rule.filtered(sample)
+        trials = sample.completed() if sample is not None else ()
+        if sum(map(len, trials)) < 2:
+            for statistic in ("mean", "sd", "median"):
+                self._drawn[scenario, metric, statistic] = None
+            return
+        rng = self.samples.dataset.rng(scenario, "claims")
+        mean, sd = bootstrap.moments(trials, self.resamples, rng)
+        self._drawn |= {(scenario, metric, "mean"): mean, (scenario, metric, "sd"): sd}
+        median = bootstrap.medians(trials, bootstrap.RESAMPLES, rng) if self.samples.medians else None
+        self._drawn[scenario, metric, "median"] = median
+
+
+@dataclass
+class Samples:
+    """A campaign's scenarios by their points in the grid, and their samples, read once. `medians` says whether any
+    claim uses them.
+    """
+
+    dataset: Dataset
+    grid: frozenset[str]
+    medians: bool
+    _points: dict[frozenset[tuple[str, str]], str] = field(default_factory=dict)
+    _samples: dict[str, dict[str, Sample]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for scenario in self.dataset.scenarios:
+            for point in points(scenario):
+                self._points[_key(point)] = scenario["key"]
+
+    def scenario(self, point: Point) -> str | None:
+        """Key of the scenario at exactly these levels."""
+        return self._points.get(_key(point))
+
+    def of(self, scenario: str) -> dict[str, Sample]:
+        """The scenario's samples by metric."""
+        if scenario not in self._samples:
+            self._samples[scenario] = {one.metric.name: one.sample for one in self.dataset.measured(scenario)}
+        return self._samples[scenario]
+
+    def choices(self) -> list[dict[str, Any]]:
+        """Every combination of levels outside the publication's grid, in plan order."""
+        found: dict[frozenset[tuple[str, str]], dict[str, Any]] = {}
+        for scenario in self.dataset.scenarios:
+            for point in points(scenario):
+                choice = {path: level for path, level in point.items() if path not in self.grid}
+                found.setdefault(_key(choice), choice)
+        return list(found.values())
+
+
+def _key(point: Point) -> frozenset[tuple[str, str]]:
+    return frozenset((path, _plain(level)) for path, level in point.items())
+
+
+def same_level(one: Any, other: Any) -> bool:
+    """Whether two levels as written are the same."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(level: Any) -> str:
+    """Levels are compared without spaces and case: `3.5 KB` is `3.5 kB`."""
+    return "".join(str(level).split()).lower()
