@@ -1,7 +1,7 @@
 //! The supervisor of a campaign: owns its namespaces, its link process and its trials. One JSON request a line on stdin, one reply a line on
 //! stdout; trials run side by side, a thread each. When stdin ends, or this process dies however it does, everything that it started dies.
 
-mod facts;
+pub mod facts;
 mod lanes;
 mod link_client;
 mod run_trial;
@@ -25,7 +25,8 @@ pub fn run(_arguments: Arguments) -> ExitCode {
     process::ignore_terminal();
     let _ = process::raise_open_files();
     // Before any thread exists.
-    let mut host = Host { rootless: namespace::gain_namespaces(), lanes: None, running: Arc::default(), trials: Vec::new() };
+    let mut host =
+        Host { rootless: namespace::gain_namespaces(), lanes: None, running: Arc::default(), trials: Vec::new() };
     for line in io::stdin().lock().lines() {
         let Ok(line) = line else { break };
         match serde_json::from_str::<HostRequest>(&line) {

@@ -37,13 +37,7 @@ pub struct Arguments {
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum LinkCommand {
     /// Begin a trial.
-    Begin {
-        lane: usize,
-        link: LinkSpec,
-        seed: u64,
-        packet_log: Option<PathBuf>,
-        header_bytes: u8,
-    },
+    Begin { lane: usize, link: LinkSpec, seed: u64, packet_log: Option<PathBuf>, header_bytes: u8 },
     /// End it.
     Finish { lane: usize },
 }
@@ -125,7 +119,8 @@ fn build(
 }
 
 fn tell_finished(lane: usize, finished: Finished) {
-    let written = finished.log.map_or(Ok(()), |log| log.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())));
+    let written =
+        finished.log.map_or(Ok(()), |log| log.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())));
     let log_error = written.err().map(|error| format!("writing the packet log: {error}"));
     tell(&LinkEvent::Finished { lane, report: link_report(&finished.report), log_error });
 }

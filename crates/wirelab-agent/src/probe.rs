@@ -1,8 +1,149 @@
+//! Tries for real what a campaign needs from this machine, and names the cure for what it refuses. JSON on stdout: a list of checks.
+
+mod cure;
+mod machine;
+
+use std::net::UdpSocket;
 use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use serde::Serialize;
+use wirelab_net::namespace::{self, NetNamespace};
+use wirelab_net::scheduling::Scheduling;
+use wirelab_net::topology::{self, CLIENT, SERVER, Topology};
+use wirelab_net::{clock, process};
+
+use crate::host::rehearse;
+use cure::Surroundings;
+
+const MTU: u32 = 1500;
+const PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub struct Arguments {}
 
+/// One thing that was tried.
+#[derive(Debug, Serialize)]
+pub struct Check {
+    name: &'static str,
+    ok: bool,
+    detail: String,
+    /// What to do about it; null if nothing needs to be done.
+    cure: Option<String>,
+}
+
 pub fn run(_arguments: Arguments) -> ExitCode {
-    ExitCode::FAILURE
+    let surroundings = Surroundings::detect();
+    let mut checks = kernel_checks(&surroundings);
+    checks.extend(machine::checks());
+    println!("{}", serde_json::to_string_pretty(&checks).expect("checks are JSON"));
+    if checks.iter().all(|check| check.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+impl Check {
+    fn passed(name: &'static str, detail: impl Into<String>) -> Self {
+        Self { name, ok: true, detail: detail.into(), cure: None }
+    }
+
+    fn failed(name: &'static str, detail: impl Into<String>, cure: impl Into<String>) -> Self {
+        Self { name, ok: false, detail: detail.into(), cure: Some(cure.into()) }
+    }
+
+    fn of(name: &'static str, result: Result<String, String>, cure: impl Into<String>) -> Self {
+        match result {
+            Ok(detail) => Self::passed(name, detail),
+            Err(detail) => Self::failed(name, detail, cure),
+        }
+    }
+}
+
+/// In the order in which a campaign needs them; what depends on a failed one is not tried.
+fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
+    let mut checks = Vec::new();
+    let mut keep = |check: Check| {
+        let ok = check.ok;
+        checks.push(check);
+        ok
+    };
+    // First, for it must happen before any thread exists.
+    let gained = namespace::gain_namespaces().map(|rootless| match rootless {
+        true => "made one and became root in it".to_owned(),
+        false => "not needed: this user may make network namespaces as it is".to_owned(),
+    });
+    let scheduling = thread::spawn(Scheduling::best).join().unwrap_or(Scheduling::Default);
+    keep(scheduling_check(scheduling));
+    let cure = surroundings.cure();
+    if keep(Check::of("user-namespace", gained.map_err(|error| error.to_string()), &cure))
+        && keep(Check::of("network-namespace", text(NetNamespace::create().map(|_| "made one")), &cure))
+        && keep(Check::of("pid-namespace", rehearsal(), &cure))
+    {
+        match Topology::create(1, MTU, false) {
+            Ok(topology) => {
+                keep(Check::passed("veth", "made a lane: two veths with addresses, neighbours and routes"));
+                keep(Check::of("af-packet", stamp(&topology), &cure));
+                let pinned = topology.lanes()[0].pin_congestion_control("cubic");
+                let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
+                keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
+            }
+            Err(error) => {
+                keep(Check::failed("veth", error.to_string(), surroundings.cure_for_veth()));
+            }
+        }
+    }
+    checks
+}
+
+fn scheduling_check(scheduling: Scheduling) -> Check {
+    let detail = match scheduling {
+        Scheduling::Fifo => "the link is late by 20 us at the 99th percentile, also on a busy machine",
+        Scheduling::Slice => {
+            "a 100 us slice of the fair scheduler, on time on a quiet machine, late by milliseconds on a busy one"
+        }
+        Scheduling::Default => "Linux before 6.12, without privileges; each report says how late the link was",
+    };
+    Check::passed("scheduling", format!("{scheduling}: {detail}"))
+}
+
+/// A trial process with nothing to do.
+fn rehearsal() -> Result<String, String> {
+    match rehearse() {
+        Ok(true) => Ok("made one with a /proc of its own".into()),
+        Ok(false) => Ok("made one; it sees the machine's /proc, for this container forbids another".into()),
+        Err(error) => Err(format!("{error:#}")),
+    }
+}
+
+/// Send a packet from the client and see it in the link's namespace, stamped by the kernel.
+fn stamp(topology: &Topology) -> Result<String, String> {
+    let lane = &topology.lanes()[0];
+    let received = topology.link().run(|| {
+        let [port, _] = topology::open_ports(0, MTU, false)?;
+        let sent_ns = clock::realtime_ns();
+        lane.client.run(|| {
+            // What cannot be sent is not received, which is told below.
+            let _ = UdpSocket::bind((CLIENT, 0)).and_then(|socket| socket.send_to(b"wirelab", (SERVER, 9)));
+            Ok(())
+        })?;
+        let give_up = clock::now() + PATIENCE;
+        while !port.is_ready() && clock::now() < give_up {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let received_ns = clock::realtime_ns();
+        Ok(port.peek().map(|frame| (sent_ns..=received_ns).contains(&frame.stamp_ns)))
+    });
+    match received.map_err(|error| error.to_string())? {
+        Some(true) => Ok("a packet arrived with the kernel's stamp".into()),
+        Some(false) => Err("the kernel's stamp of a packet does not lie between its sending and its receipt".into()),
+        None => Err("a packet sent through a veth did not arrive".into()),
+    }
+}
+
+fn text<T: Into<String>>(result: Result<T, wirelab_net::Error>) -> Result<String, String> {
+    result.map(Into::into).map_err(|error| error.to_string())
+}
+
+/// The effective capabilities of this process, for people who have to find out what a container was given.
+fn capabilities() -> String {
+    process::status_field("CapEff").unwrap_or_else(|| "unknown".into())
 }

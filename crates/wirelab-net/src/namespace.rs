@@ -42,25 +42,20 @@ impl AsFd for NetNamespace {
     }
 }
 
-/// Make sure that this process may make namespaces: as it is if it already may, otherwise as root of a new user namespace that maps only the
-/// caller's own user and group, with an empty network namespace. True if it is in a user namespace of its own then.
+/// Move this process into an empty network namespace, as it is if it may, otherwise as root of a new user namespace that maps only the caller's
+/// own user and group. True if it is in a user namespace of its own then. Either way it may make namespaces from then on.
 ///
 /// Call it before any thread exists: the kernel refuses to move a process of several threads into a user namespace.
 pub fn gain_namespaces() -> Result<bool, Error> {
-    if NetNamespace::create().is_ok() {
+    if unshare(CloneFlags::CLONE_NEWNET).is_ok() {
         return Ok(false);
     }
-    enter_user_namespace()?;
-    Ok(true)
-}
-
-/// Move this process, which must have one thread, into a user namespace in which it is root, and into an empty network namespace.
-pub fn enter_user_namespace() -> Result<(), Error> {
     let (user, group) = (geteuid(), getegid());
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).context("making a user namespace")?;
     fs::write("/proc/self/setgroups", "deny").context("writing /proc/self/setgroups")?;
     fs::write("/proc/self/uid_map", format!("0 {user} 1")).context("writing /proc/self/uid_map")?;
-    fs::write("/proc/self/gid_map", format!("0 {group} 1")).context("writing /proc/self/gid_map")
+    fs::write("/proc/self/gid_map", format!("0 {group} 1")).context("writing /proc/self/gid_map")?;
+    Ok(true)
 }
 
 fn on_a_thread<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {

@@ -1,13 +1,14 @@
 //! Starting and collecting processes that die with their parent.
 #![allow(unsafe_code)]
 
-use std::fs::{self, File};
-use std::io;
+use std::convert::Infallible;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::time::Duration;
+use std::{fs, io, thread};
 
+use crossbeam_channel::{Sender, bounded};
 use nix::libc;
 use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -21,17 +22,47 @@ use crate::{Context, Error};
 pub struct Confinement<'a> {
     /// Network namespace to be in.
     pub network: Option<BorrowedFd<'a>>,
-    /// Be the first process of a new PID namespace: when it ends, so does everything in it.
-    pub new_pid_namespace: bool,
     /// Descriptors to keep open under the same number.
     pub inherited: Vec<BorrowedFd<'a>>,
 }
 
 /// Start `command`. It is killed when the calling **thread** ends, so call this from one that lives long enough. SIGINT is back at its default.
 pub fn spawn(command: &mut Command, confinement: &Confinement<'_>) -> io::Result<Child> {
+    prepare(command, confinement, Some(std::process::id()));
+    command.spawn()
+}
+
+/// The first process of a PID namespace of its own: when it ends, so does everything in the namespace. It is killed when this is dropped.
+#[derive(Debug)]
+pub struct FirstProcess {
+    /// The process.
+    pub child: Child,
+    _parent: Sender<Infallible>,
+}
+
+impl FirstProcess {
+    /// Start `command` as one.
+    ///
+    /// A thread of its own is the parent, and lives as long: a thread that has made a PID namespace can start no thread any more, and in a user
+    /// namespace it cannot go back.
+    pub fn spawn(mut command: Command, confinement: &Confinement<'_>) -> io::Result<Self> {
+        prepare(&mut command, confinement, None);
+        let (started, child) = bounded(1);
+        let (parent, dropped) = bounded::<Infallible>(0);
+        thread::Builder::new().name("pid-namespace".into()).spawn(move || {
+            let child = unshare(CloneFlags::CLONE_NEWPID).map_err(io::Error::from).and_then(|()| command.spawn());
+            let _ = started.send(child);
+            let _ = dropped.recv();
+        })?;
+        let child = child.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))?;
+        Ok(Self { child, _parent: parent })
+    }
+}
+
+/// `parent` is what the child must see as its parent when it has asked to die with it; in a PID namespace of its own it sees none.
+fn prepare(command: &mut Command, confinement: &Confinement<'_>, parent: Option<u32>) {
     let network = confinement.network.map(|descriptor| descriptor.as_raw_fd());
     let inherited: Vec<RawFd> = confinement.inherited.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
-    let parent = (!confinement.new_pid_namespace).then(std::process::id);
     // SAFETY: between fork and exec the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe {
         command.pre_exec(move || {
@@ -49,15 +80,6 @@ pub fn spawn(command: &mut Command, confinement: &Confinement<'_>) -> io::Result
             Ok(())
         });
     }
-    if !confinement.new_pid_namespace {
-        return command.spawn();
-    }
-    let own = File::open("/proc/thread-self/ns/pid")?;
-    unshare(CloneFlags::CLONE_NEWPID)?;
-    let child = command.spawn();
-    // Otherwise this thread could start no thread any more, and no process once that namespace has ended.
-    setns(own, CloneFlags::CLONE_NEWPID)?;
-    child
 }
 
 /// A process that has ended.

@@ -24,7 +24,8 @@ pub fn destroy_sockets() -> Result<usize, Error> {
 
 fn destroy_family(family: u8) -> io::Result<usize> {
     // SAFETY: no pointers.
-    let number = unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_SOCK_DIAG) };
+    let number =
+        unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_SOCK_DIAG) };
     if number < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -69,7 +70,8 @@ fn receive(socket: &OwnedFd, mut each: impl FnMut(&[u8])) -> io::Result<()> {
         }
         let mut rest = &buffer[..length as usize];
         while rest.len() >= HEADER {
-            let length = (u32::from_ne_bytes(rest[..4].try_into().expect("four bytes")) as usize).clamp(HEADER, rest.len());
+            let length =
+                (u32::from_ne_bytes(rest[..4].try_into().expect("four bytes")) as usize).clamp(HEADER, rest.len());
             let body = &rest[HEADER..length];
             match i32::from(u16::from_ne_bytes([rest[4], rest[5]])) {
                 libc::NLMSG_DONE => return Ok(()),

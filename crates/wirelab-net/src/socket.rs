@@ -43,7 +43,9 @@ impl Frame<'_> {
     /// An IPv4 or IPv6 packet to one host: what a link carries. ARP, neighbour discovery and other multicast are not.
     pub fn is_unicast_ip(&self) -> bool {
         let ethernet = &self.bytes[self.lead..];
-        ethernet.len() > ETHERNET_BYTES && ethernet[0] & 1 == 0 && matches!(ethernet[12..14], [0x08, 0x00] | [0x86, 0xdd])
+        ethernet.len() > ETHERNET_BYTES
+            && ethernet[0] & 1 == 0
+            && matches!(ethernet[12..14], [0x08, 0x00] | [0x86, 0xdd])
     }
 
     /// IP bytes.
@@ -83,9 +85,8 @@ impl PacketSocket {
     /// Send a frame as [`peek`](Self::peek) gave it on a socket opened alike. Never waits.
     pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
         // SAFETY: pointer and length are of a live slice.
-        let sent = unsafe {
-            libc::send(self.descriptor.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT)
-        };
+        let sent =
+            unsafe { libc::send(self.descriptor.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
@@ -116,7 +117,12 @@ impl PacketSocket {
         // SAFETY: just opened, and nobody else's.
         let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
         let socket = descriptor.as_fd();
-        set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &(libc::tpacket_versions::TPACKET_V2 as libc::c_int))?;
+        set_option(
+            socket,
+            libc::SOL_PACKET,
+            libc::PACKET_VERSION,
+            &(libc::tpacket_versions::TPACKET_V2 as libc::c_int),
+        )?;
         set_option(socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
         set_option(socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &libc::c_int::from(offloads))?;

@@ -99,9 +99,9 @@ impl LaneNamespaces {
 
     /// Pin the TCP congestion control of both ways, in a form that no socket option overrides by accident (`ip route … congctl lock NAME`).
     pub fn pin_congestion_control(&self, name: &str) -> Result<(), Error> {
-        [self.client_side(), self.server_side()]
-            .iter()
-            .try_for_each(|side| side.namespace.run(|| netlink::route(&side.interface, side.address, side.peer, Some(name))))
+        [self.client_side(), self.server_side()].iter().try_for_each(|side| {
+            side.namespace.run(|| netlink::route(&side.interface, side.address, side.peer, Some(name)))
+        })
     }
 
     /// Packets that the endpoints' interfaces dropped before the link process could see them, since they were made.

@@ -111,7 +111,8 @@ impl LinkClient {
 
 fn distribute(events: BufReader<ChildStdout>, waiting: &Mutex<Option<Waiting>>) {
     for line in events.lines() {
-        let Ok(event) = line.map_err(anyhow::Error::from).and_then(|line| Ok(serde_json::from_str::<LinkEvent>(&line)?))
+        let Ok(event) =
+            line.map_err(anyhow::Error::from).and_then(|line| Ok(serde_json::from_str::<LinkEvent>(&line)?))
         else {
             break;
         };

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
-use wirelab_net::process::{self, Confinement};
+use wirelab_net::process::{Confinement, FirstProcess};
 use wirelab_net::topology::{LaneNamespaces, SERVER};
 use wirelab_net::{clock, destroy_sockets};
 use wirelab_schema::{TrialRequest, TrialResult, TrialStatus};
@@ -44,9 +44,9 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
 /// A trial process without endpoints: fails where PID or mount namespaces do. True if it had a `/proc` of its own.
 pub fn rehearse() -> anyhow::Result<bool> {
     let plan = TrialPlan { hosts: BTreeMap::new(), server_address: SERVER, endpoints: vec![], timeout_ns: 0 };
-    let mut child = start(&[], &plan)?;
-    let outcome = read_outcome(&mut child);
-    let _ = child.wait();
+    let mut first = start(&[], &plan)?;
+    let outcome = wait(&mut first.child, OVERTIME);
+    end(first);
     Ok(outcome?.own_proc)
 }
 
@@ -63,20 +63,19 @@ fn start_and_wait(
     };
     let start_ns = clock::now().as_nanos();
     let start_realtime_ns = clock::realtime_ns();
-    let mut child = start(&hosts.iter().map(|(_, namespace)| *namespace).collect::<Vec<_>>(), &plan)?;
-    let stdin = child.stdin.take();
+    let mut first = start(&hosts.iter().map(|(_, namespace)| *namespace).collect::<Vec<_>>(), &plan)?;
+    let stdin = first.child.stdin.take();
     if let Some(cancel) = lock(running).get_mut(&request.trial) {
         cancel.words = stdin;
         if cancel.requested {
             cancel.request();
         }
     }
-    let outcome = wait(&mut child, Duration::from_nanos(request.timeout_ns).saturating_add(OVERTIME));
+    let outcome = wait(&mut first.child, Duration::from_nanos(request.timeout_ns).saturating_add(OVERTIME));
     if let Some(cancel) = lock(running).get_mut(&request.trial) {
         cancel.words = None;
     }
-    let _ = child.kill();
-    let _ = child.wait();
+    end(first);
     Ok(outcome.unwrap_or_else(|error| TrialOutcome {
         status: TrialStatus::Failed,
         error: Some(format!("{error:#}")),
@@ -88,17 +87,23 @@ fn start_and_wait(
     }))
 }
 
-/// Start a trial process, which dies with the calling thread, and tell it its plan.
-fn start(namespaces: &[BorrowedFd<'_>], plan: &TrialPlan) -> anyhow::Result<Child> {
+/// Start a trial process and tell it its plan.
+fn start(namespaces: &[BorrowedFd<'_>], plan: &TrialPlan) -> anyhow::Result<FirstProcess> {
     let mut command = Command::new(std::env::current_exe().context("finding this program")?);
     command.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped());
-    let confinement = Confinement { new_pid_namespace: true, inherited: namespaces.to_vec(), ..Confinement::default() };
-    let mut child = process::spawn(&mut command, &confinement).context("making a PID namespace")?;
+    let confinement = Confinement { inherited: namespaces.to_vec(), ..Confinement::default() };
+    let mut first = FirstProcess::spawn(command, &confinement).context("making a PID namespace")?;
     let mut line = serde_json::to_vec(plan)?;
     line.push(b'\n');
-    let stdin = child.stdin.as_mut().expect("it is piped");
+    let stdin = first.child.stdin.as_mut().expect("it is piped");
     stdin.write_all(&line).and_then(|()| stdin.flush()).context("talking to the trial process")?;
-    Ok(child)
+    Ok(first)
+}
+
+/// When the first process is gone, so is its namespace.
+fn end(mut first: FirstProcess) {
+    let _ = first.child.kill();
+    let _ = first.child.wait();
 }
 
 /// Its outcome; an error if there is none after `limit`.
@@ -111,10 +116,6 @@ fn wait(child: &mut Child, limit: Duration) -> anyhow::Result<TrialOutcome> {
         Err(RecvTimeoutError::Timeout) => anyhow::bail!("the trial process did not end its endpoints"),
         Err(RecvTimeoutError::Disconnected) => anyhow::bail!("the trial process ended"),
     }
-}
-
-fn read_outcome(child: &mut Child) -> anyhow::Result<TrialOutcome> {
-    parse(BufReader::new(child.stdout.take().expect("it is piped")))
 }
 
 fn parse(mut stdout: impl BufRead) -> anyhow::Result<TrialOutcome> {

@@ -17,7 +17,10 @@ impl Inbox {
     pub fn new() -> io::Result<Self> {
         let mask = SigSet::from(Signal::SIGCHLD);
         mask.thread_block()?;
-        Ok(Self { children: SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?, text: Vec::new() })
+        Ok(Self {
+            children: SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?,
+            text: Vec::new(),
+        })
     }
 
     /// The first line; an error if stdin ends before.
@@ -37,7 +40,8 @@ impl Inbox {
     /// Ends this process, and with it the namespace, when stdin has ended.
     pub fn wait(&mut self, time: Duration) -> bool {
         let stdin = io::stdin();
-        let mut waited = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN), PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
+        let mut waited =
+            [PollFd::new(stdin.as_fd(), PollFlags::POLLIN), PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
         // Rounded up, so that a deadline has passed when its wait is over.
         let milliseconds = time.as_nanos().div_ceil(1_000_000);
         let timeout = PollTimeout::try_from(milliseconds).unwrap_or(PollTimeout::MAX);

@@ -54,10 +54,8 @@ impl Poller {
 
     /// Sleep for at most `time`, to the nanosecond.
     pub(super) fn sleep(&self, time: Option<Duration>) {
-        let time = time.map(|time| libc::timespec {
-            tv_sec: time.as_secs() as libc::time_t,
-            tv_nsec: time.subsec_nanos().into(),
-        });
+        let time = time
+            .map(|time| libc::timespec { tv_sec: time.as_secs() as libc::time_t, tv_nsec: time.subsec_nanos().into() });
         let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
         let mut poll = libc::pollfd { fd: self.epoll.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: the pointers are to live values, or null, which means no time limit and no signal mask.

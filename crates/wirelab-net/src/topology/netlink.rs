@@ -83,9 +83,7 @@ pub(super) fn route(interface: &str, own: IpAddr, peer: IpAddr, congestion_contr
 
 /// Packets that could not be sent through an interface.
 pub(super) fn dropped(interface: &str) -> Result<u64, Error> {
-    let message = run(async |handle| {
-        handle.link().get().match_name(interface.to_owned()).execute().try_next().await
-    });
+    let message = run(async |handle| handle.link().get().match_name(interface.to_owned()).execute().try_next().await);
     let message: Option<LinkMessage> = message.context(format!("reading the counters of {interface}"))?;
     let attributes = message.into_iter().flat_map(|message| message.attributes);
     let counters = attributes.filter_map(|attribute| match attribute {
