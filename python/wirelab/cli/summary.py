@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wirelab.cli.table import columns
+from wirelab.experiment.library import experiment_names
 from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
 from wirelab.units import format_size
 
 if TYPE_CHECKING:
-    from wirelab.report.campaign import Campaign, Condition, Scenario
+    from wirelab.report.campaign import Campaign
+    from wirelab.report.model import Condition, Scenario
 
 
 def link_line(estimates: dict[str, Any]) -> str:
@@ -41,7 +43,8 @@ def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
     stack = campaign.series[0].stack if campaign.series else "h2"
     name = campaign.experiment["name"]
-    return f"Next    wirelab show {folder} --stack {stack} --slowest | wirelab new mine.toml --from {name}"
+    new = f" | wirelab new mine.toml --from {name}" if name in experiment_names() else ""
+    return f"Next    wirelab show {folder} --stack {stack} --slowest{new}"
 
 
 def _head(label: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ CPU_PER_EXCHANGE_NS = 4_000_000
 
 
 def default_lanes(expected_exchange_ns: Collection[int], trials: int, cpus: int) -> int:
-    """Lanes that keep about half of the CPU idle: exchanges mostly wait for their link, which must never wait for a CPU."""
+    """Lanes that keep half of the CPU idle: exchanges mostly wait for their link, which must never wait for a CPU."""
     mean_ns = sum(expected_exchange_ns) / max(len(expected_exchange_ns), 1)
     affordable = int(CPU_SHARE * cpus * mean_ns / CPU_PER_EXCHANGE_NS)
     return max(1, min(affordable, LANES_PER_CPU * cpus, trials))

@@ -55,13 +55,14 @@ def run_plan(
         try:
             opened = host.open(OpenLanes(lanes=lanes, mtu=MTU))
             endpoints = Endpoints(agent, implementations, certificates, opened.server_address)
-            began = facts.now()
             written = facts.collect(agent, opened, implementations, options.command)
+            earlier = facts.read_runs(folder)
+            this_run = {"began": facts.now(), "ended": None}
+            facts.write(folder, written, [*earlier, this_run])
             summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
         finally:
             host.close()
-        this_run = {"began": began, "ended": facts.now(), **asdict(summary)}
-        facts.write(folder, written, [*facts.read_runs(folder), this_run])
+        facts.write(folder, written, [*earlier, {**this_run, "ended": facts.now(), **asdict(summary)}])
         return summary
 
 

@@ -1,0 +1,75 @@
+"""`wirelab doctor`: what this machine allows, tried for real, and the cure for what it does not."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.errors import RunError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@click.command("doctor", short_help="Try what this machine allows and say how to cure what it does not.")
+@click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
+def command(*, as_json: bool) -> int:
+    """Try what a campaign needs of this machine, and say how to cure what it does not allow.
+
+    Foreign programs are needed only by experiments that name them. Exits with 1 if a campaign cannot run.
+    """
+    from rich.console import Console
+
+    from wirelab import agent
+    from wirelab.runner.implementations import load
+
+    program = agent.find_agent()
+    checks = _parsed(agent.ask(program, ["probe"], allowed=frozenset({0, 1})))
+    programs = {name: (entry.version(), entry.install) for name, entry in load(None).items()}
+    if as_json:
+        found = {name: version for name, (version, _) in programs.items()}
+        click.echo(json.dumps({"agent": str(program), "checks": checks, "programs": found}, indent=1))
+    else:
+        console = Console(highlight=False, soft_wrap=True)
+        _print_checks(console, checks)
+        _print_programs(console, programs)
+    return 0 if all(check["ok"] for check in checks) else 1
+
+
+def _parsed(text: str) -> list[dict[str, object]]:
+    try:
+        checks: list[dict[str, object]] = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise RunError(
+            f"wirelab-agent probe answered '{text[:80]}'", hint="is WIRELAB_AGENT a wirelab-agent?"
+        ) from error
+    return checks
+
+
+def _print_checks(console: Console, checks: list[dict[str, object]]) -> None:
+    from rich.text import Text
+
+    width = max((len(str(check["name"])) for check in checks), default=0)
+    for check in checks:
+        line = Text.assemble(
+            ("ok  ", "green") if check["ok"] else ("no  ", "bold red"),
+            (f"{check['name']!s:<{width}}  ", "bold"),
+            str(check["detail"]),
+        )
+        console.print(line)
+        if check["cure"]:
+            for cure in str(check["cure"]).splitlines():
+                console.print(Text(f"    {'':<{width}}  {cure}", style="yellow"))
+
+
+def _print_programs(console: Console, programs: dict[str, tuple[str | None, str]]) -> None:
+    from rich.text import Text
+
+    console.print("\nForeign programs, for experiments that name them")
+    width = max((len(name) for name in programs), default=0)
+    for name, (version, install) in programs.items():
+        mark = ("ok  ", "green") if version else ("-   ", "dim")
+        said = version[:80] if version else f"not installed: {install}"
+        console.print(Text.assemble(mark, (f"{name:<{width}}  ", "bold"), said))

@@ -1,0 +1,155 @@
+"""`wirelab show`: one exchange, or one trial, as a packet ladder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from wirelab.cli.campaigns import RESULTS, existing
+from wirelab.errors import RunError, WirelabError, did_you_mean
+from wirelab.schema.campaign import PACKET_LOG, PLAN, TRIALS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Place(NamedTuple):
+    """What the arguments name."""
+
+    campaign: Path
+    trial: str | None
+    stack: str | None
+
+
+@click.command("show", short_help="Show one trial as a packet ladder.")
+@click.argument("what", metavar="CAMPAIGN|TRIAL|STACK")
+@click.argument("trial", required=False)
+@click.option("--stack", help="An exchange of this stack.")
+@click.option("--scenario", help="An exchange of the scenario with this name or key.")
+@click.option("--exchange", type=click.IntRange(min=0), help="This exchange of the trial.")
+@click.option("--slowest", is_flag=True, help="The slowest exchange, instead of a typical one.")
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    what: str, trial: str | None, stack: str | None, scenario: str | None, exchange: int | None, slowest: bool
+) -> None:
+    """Show an exchange as a packet ladder, with losses, retransmissions and phases.
+
+    The first argument is a campaign (a folder, or a name under results/), a trial's folder, or a stack of the newest
+    campaign. A campaign alone shows a typical exchange, the one nearest to the median; a TRIAL shows all of its own.
+    """
+    place = _place(what, trial)
+    campaign = place.campaign
+    rows = _exchanges(campaign)
+    plan = json.loads((campaign / PLAN).read_text(encoding="utf-8"))
+    rows = _narrowed(rows, plan, place.stack or stack, scenario)
+    metric = plan["experiment"]["metric"]
+    if place.trial is not None:
+        rows = rows.filter(rows["trial"] == place.trial)
+    if exchange is not None:
+        rows = rows.filter(rows["index"] == exchange)
+    if slowest or (place.trial is None and exchange is None):
+        rows = _one(rows, metric, slowest=slowest)
+    names = rows["trial"].unique(maintain_order=True).to_list() or ([place.trial] if place.trial else [])
+    if not names:
+        raise RunError(f"{campaign} has no such exchange", hint=f"wirelab describe {campaign}")
+    _show(campaign, plan, names[0], rows.filter(rows["trial"] == names[0]))
+
+
+def _place(what: str, trial: str | None) -> Place:
+    path = Path(what)
+    if path.parent.name == TRIALS and path.is_dir():
+        return Place(path.resolve().parents[1], path.name, None)
+    from wirelab.schema import registered
+
+    if not path.exists() and registered().stack(what) is not None:
+        campaigns = sorted(RESULTS.glob(f"*/{PLAN}"), key=lambda plan: plan.stat().st_mtime)
+        if not campaigns:
+            raise WirelabError("there is no campaign under results/", hint="wirelab run FILE makes one")
+        return Place(campaigns[-1].parent, trial, what)
+    for found in RESULTS.glob(f"*/{TRIALS}/{what}"):
+        return Place(found.parents[1], what, None)
+    return Place(existing(path), Path(trial).name if trial else None, None)
+
+
+def _exchanges(campaign: Path) -> pl.DataFrame:
+    import polars as pl
+
+    from wirelab.metrics.dataset import EXCHANGES
+
+    if not (campaign / EXCHANGES).exists():
+        raise RunError(f"{campaign} has no {EXCHANGES}", hint=f"wirelab measure {campaign}")
+    return pl.read_parquet(campaign / EXCHANGES)
+
+
+def _narrowed(rows: pl.DataFrame, plan: dict[str, Any], stack: str | None, scenario: str | None) -> pl.DataFrame:
+    import polars as pl
+
+    chosen = plan["scenarios"]
+    if stack is not None:
+        known = sorted({s["stack"] for s in chosen})
+        chosen = [s for s in chosen if s["stack"] == stack]
+        if not chosen:
+            raise WirelabError(f"no scenario with the stack '{stack}'", hint=did_you_mean(stack, known))
+    if scenario is not None:
+        names = [s["name"] for s in chosen]
+        chosen = [s for s in chosen if s["name"] == scenario or s["key"].startswith(scenario)]
+        if not chosen:
+            raise WirelabError(f"no scenario '{scenario}'", hint=did_you_mean(scenario, names))
+    return rows.filter(pl.col("scenario").is_in([s["key"] for s in chosen]))
+
+
+def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
+    """The slowest exchange (one that timed out before any other), or the completed one nearest to the median."""
+    import polars as pl
+
+    from wirelab.metrics import EXCHANGE_METRICS
+
+    column = next((m.column for m in EXCHANGE_METRICS if m.name == metric), "end_to_end_delay_ns")
+    if slowest:
+        took = (
+            pl.when(pl.col("outcome") == "completed")
+            .then(pl.col(column))
+            .otherwise(pl.col("end_ns") - pl.col("start_ns"))
+        )
+        return rows.sort(took, descending=True, nulls_last=True).head(1)
+    return rows.drop_nulls(column).sort((pl.col(column) - pl.col(column).median()).abs()).head(1)
+
+
+def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFrame) -> None:
+    from rich.console import Console
+
+    from wirelab.cli.ladder import ladder
+
+    folder = campaign / TRIALS / trial
+    scenarios = {t["trial"]: t["scenario"] for block in plan["blocks"] for t in block["trials"]}
+    scenario = next((s for s in plan["scenarios"] if s["key"] == scenarios.get(trial)), None)
+    records = exchanges.to_dicts()
+    packets = _packets(folder, records, whole=len(records) != 1)
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
+    for record in records if len(records) == 1 else []:
+        lasted = (record["end_ns"] - record["start_ns"]) / 1e6
+        console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")
+    origin = min([r["start_ns"] for r in records] or [p["arrival_ns"] for p in packets] or [0])
+    for line in ladder(packets, records, origin):
+        console.print(line)
+
+
+def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
+    """Packets of the trial, or of one exchange: its connection's, on a kept one those of its time."""
+    from wirelab import agent
+
+    log = folder / PACKET_LOG
+    if not log.exists():
+        raise RunError(f"{folder} has no packet log", hint="the trial never used its link")
+    packets = [json.loads(line) for line in agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()]
+    if whole:
+        return packets
+    [exchange] = exchanges
+    port, start, end = exchange["local_port"], exchange["start_ns"], exchange["end_ns"]
+    mine = [p for p in packets if port is None or p["client_port"] == port]
+    if exchange["connection_reused"] or port is None:
+        return [p for p in mine if start <= p["arrival_ns"] <= end]
+    return mine
