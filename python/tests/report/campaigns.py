@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tests.synthetic import write_campaign
 
+from tests.synthetic import write_campaign
 from wirelab.stats.analyze import analyze
 
 PRINTED_MS = {"http1": (65.4, 50.5), "h2": (96.6, 31.4), "h3": (67.5, 51.1)}
@@ -52,7 +52,9 @@ def judged(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
     count = {"point": 17, "low": 15, "high": 19, "level": 0.95, "n": 24, "method": "bootstrap of the count"}
 
     def claim(id_: str, text: str, form: str, verdict: str, **more: Any) -> dict[str, Any]:
-        every = [{"levels": levels, "verdict": verdict if i % 2 else "undecided"} for i, levels in enumerate(choices or [])]
+        every = [
+            {"levels": levels, "verdict": verdict if i % 2 else "undecided"} for i, levels in enumerate(choices or [])
+        ]
         return {
             "id": id_, "text": text, "form": form, "verdict": verdict, "why": "The interval says so.", "paper": 1.43, "ours": ratio,
             "n": 6000, "parts": [], "published": {"verdict": "held", "why": "by its own table"}, "contradiction": None,
@@ -79,7 +81,9 @@ def judged(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
         for statistic, value in zip(("mean", "sd"), pair, strict=True)
     ]  # fmt: skip
     family = {"error_rate": 0.05, "claims": 3, "method": "Holm"}
-    store(folder, "verdicts.json", {"schema_version": 1, "family": family, "claims": claims, "published_numbers": printed})
+    store(
+        folder, "verdicts.json", {"schema_version": 1, "family": family, "claims": claims, "published_numbers": printed}
+    )
     return folder
 
 

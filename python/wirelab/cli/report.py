@@ -9,7 +9,12 @@ import click
 
 @click.command("report", short_help="Write a campaign's report as one HTML file.")
 @click.argument("campaign", type=click.Path(path_type=Path))
-@click.option("--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.  [default: CAMPAIGN/report.html]")
+@click.option(
+    "--out",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write it.  [default: CAMPAIGN/report.html]",
+)
 @click.option("--open", "show", is_flag=True, help="Show it in the browser.")
 def command(campaign: Path, out: Path | None, show: bool) -> None:
     """Write the report of CAMPAIGN, a folder under results/, as one offline HTML file and print its path."""

@@ -1,4 +1,7 @@
-"""Estimates and verdicts to one offline HTML page. Computes no statistic: every number is looked up or counted, raw data are only drawn."""
+"""Estimates and verdicts to one offline HTML page.
+
+Computes no statistic: every number is looked up or counted, raw data are only drawn.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.report.campaign import Campaign, Condition, Json, Scenario, metric_name
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Condition, Json, Scenario, metric_name
 from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
 from wirelab.report.sections.common import metric_words
 from wirelab.report.stacks import is_secure, title
@@ -15,17 +16,37 @@ MOST_CONDITIONS = 6
 
 def answer(campaign: Campaign) -> list[str]:
     """Sentences, the most important first."""
-    sentences = [*_counts(campaign), *_verdicts(campaign)]
-    if not sentences:
-        sentences = list(_fastest(campaign))
-    return [*sentences, *_warnings(campaign)]
+    return [*_counts(campaign), *_verdicts(campaign), *_fastest(campaign), *_warnings(campaign)]
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:
     for claim in (campaign.verdicts or {}).get("claims") or []:
-        ours = Estimate.of(claim.get("ours"))
-        if claim.get("form") == "count" and ours is not None and ours.point is not None:
-            yield f"{claim['id']}: {claim['text'].rstrip('.')}. Here it is {interval(ours, COUNT)} (paper: {claim.get('paper')}): {claim['verdict']}."
+        ours, paper = Estimate.of(claim.get("ours")), claim.get("paper")
+        if claim.get("form") != "count" or ours is None or ours.point is None:
+            continue
+        counted, text = interval(ours, COUNT), str(claim["text"]).rstrip(".")
+        printed = f"{paper:g}" if isinstance(paper, int | float) else str(paper)
+        if f" in {printed} of " in text:
+            text = text.replace(f" in {printed} of ", f" in {counted} of ", 1) + f" (paper: {printed})"
+        else:
+            text += f": {counted} here (paper: {printed})"
+        yield " ".join([f"{claim['id']} {claim['verdict']}: {text}.", *_over_choices(claim)])
+
+
+def _over_choices(claim: Json) -> Iterator[str]:
+    """How a claim's verdict changes with one unstated choice, all others as judged."""
+    choices = [(dict(choice["levels"]), str(choice["verdict"])) for choice in claim.get("choices") or []]
+    if not choices:
+        return
+    first = choices[0][0]
+    for path in dict.fromkeys(path for levels, _ in choices for path in levels):
+        found: dict[str, list[str]] = {}
+        for levels, verdict in choices:
+            if {**levels, path: None} == {**first, path: None}:
+                found.setdefault(verdict, []).append(str(levels.get(path, "otherwise")))
+        if len(found) > 1:
+            words = "; ".join(f"{verdict} at {' and '.join(at)}" for verdict, at in found.items())
+            yield f"By {path}: {words}."
 
 
 def _verdicts(campaign: Campaign) -> Iterator[str]:
@@ -47,7 +68,7 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
     conditions = campaign.groups[0].conditions
     ranked = [(condition, _ranking(campaign, condition)) for condition in conditions]
     ranked = [(condition, ranking) for condition, ranking in ranked if ranking]
-    if len(ranked) > MOST_CONDITIONS:
+    if len(ranked) > MOST_CONDITIONS or campaign.verdicts:
         wins: dict[str, int] = {}
         for _, ranking in ranked:
             wins[ranking[0].series.label] = wins.get(ranking[0].series.label, 0) + 1
@@ -59,7 +80,7 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         median = first.estimate(campaign.metric, "median")
         assert median is not None
         head = f"{condition.label}: {first.series.label} has the smallest median, {with_unit(median, MILLISECONDS)}"
-        rest = [words for other in others if (words := _against(campaign, other, first))]
+        rest = [told for other in others if (told := _against(campaign, other, first))]
         yield "; ".join([head, *rest]) + "."
 
 
@@ -87,7 +108,11 @@ def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
         if metric_name(comparison["metric"]) != metric_name(campaign.metric):
             continue
         ratio = Estimate.of(comparison.get("ratio_of_medians"))
-        if ratio is None or not ratio.point or (comparison["a"], comparison["b"]) not in ((a.key, b.key), (b.key, a.key)):
+        if (
+            ratio is None
+            or not ratio.point
+            or (comparison["a"], comparison["b"]) not in ((a.key, b.key), (b.key, a.key))
+        ):
             continue
         if comparison["a"] == a.key or not ratio.low or not ratio.high:
             return ratio if comparison["a"] == a.key else None
@@ -105,7 +130,8 @@ def _warnings(campaign: Campaign) -> Iterator[str]:
     if lossy and len(slow) == len(lossy):
         edge = min(_modes(scenario, campaign.metric)[1]["low"] for scenario in slow)
         yield (
-            f"Under loss a retransmission sets the p95 of every stack: each has a second, slower mode, from {plain(edge * 1e3)} ms on, and its p95 lies there "
+            "Under loss a retransmission sets the p95 of every stack: each has a second, slower mode, from "
+            f"{plain(edge * 1e3)} ms on, and its p95 lies there "
             "while its median does not."
         )
     ends = [scenario.denominators for scenario in campaign.scenarios]
@@ -123,7 +149,11 @@ def _lossy(campaign: Campaign) -> list[Scenario]:
 
 
 def _waits_at_p95(scenario: Scenario, metric: str) -> bool:
-    modes, p95, median = _modes(scenario, metric), scenario.estimate(metric, "0.95"), scenario.estimate(metric, "median")
+    modes, p95, median = (
+        _modes(scenario, metric),
+        scenario.estimate(metric, "0.95"),
+        scenario.estimate(metric, "median"),
+    )
     again = scenario.estimate("retransmissions", "mean")
     if len(modes) < 2 or p95 is None or median is None or again is None or not again.point:
         return False

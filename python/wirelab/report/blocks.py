@@ -1,4 +1,7 @@
-"""What a section of the report is made of. Sections build blocks from data; templates turn blocks into HTML and know no data."""
+"""What a section of the report is made of.
+
+Sections build blocks from data; templates turn blocks into HTML and know no data.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,11 @@ from wirelab.report.numbers import DASH, Estimate, Unit, interval, plain
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell. `reason` says why there is no value; it becomes a note under the table. `tone` colours it: good, bad, unsure."""
+    """One cell.
+
+    `reason` says why there is no value; it becomes a note under the table. `tone` colours it: good, bad, unsure,
+    clear (bold).
+    """
 
     text: str
     title: str | None = None
@@ -20,6 +27,7 @@ class Cell:
     reason: str | None = None
     tone: str | None = None
     swatch: int | None = None
+    spoken: str | None = None
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with its caption. The first `row_headers` cells of each row name the row; with two, the first is written once for rows that share it."""
+    """A table with its caption.
+
+    The first `row_headers` cells of each row name the row; with two, the first is written once for rows that share
+    it.
+    """
 
     caption: str
     columns: Sequence[Column]

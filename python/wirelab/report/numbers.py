@@ -80,6 +80,8 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
     assert point is not None
     if low is None or high is None:
         return plain(point)
+    if all(value == int(value) and abs(value) < 1000 for value in (point, low, high)):
+        return f"{plain(point, 0)} [{plain(low, 0)}, {plain(high, 0)}]"
     places = decimals(point, low, high)
     return f"{plain(point, places)} [{plain(low, places)}, {plain(high, places)}]"
 

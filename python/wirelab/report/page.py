@@ -19,6 +19,7 @@ from wirelab.report.sections import SECTIONS
 from wirelab.report.sections.claims import TONES as VERDICT_TONES
 from wirelab.report.sections.trust import TONES as GRADE_TONES
 from wirelab.report.sections.trust import grade
+from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -32,7 +33,7 @@ class Header:
     doi: str | None
     grade: Cell
     facts: list[str]
-    warning: str | None
+    warnings: list[str]
     answer: list[str]
     verdicts: list[Cell]
 
@@ -83,7 +84,7 @@ def header(campaign: Campaign) -> Header:
         doi=experiment.get("doi"),
         grade=Cell(worst or "not graded", tone=GRADE_TONES.get(worst or "", "bad")),
         facts=_facts(campaign),
-        warning=campaign.unfinished,
+        warnings=_warnings(campaign),
         answer=answer(campaign),
         verdicts=[
             Cell(
@@ -110,6 +111,20 @@ def _facts(campaign: Campaign) -> list[str]:
     ]
     written = sorted(entry.written for entry in campaign.journal.values())
     return [*facts, f"measured {written[-1][:10]}"] if written else facts
+
+
+def _warnings(campaign: Campaign) -> list[str]:
+    warnings = []
+    if preview := campaign.preview:
+        (trials, of_trials), (each, of_each) = (reversed(preview[key]) for key in ("replicates", "exchanges"))
+        budget = format_duration(preview["budget_ns"])
+        warnings.append(
+            f"A preview in {budget}, no result: {trials} of {of_trials} trials of each scenario, {each} of {of_each} "
+            "exchanges each."
+        )
+    if campaign.unfinished:
+        warnings.append(f"Not finished: {campaign.unfinished}. The numbers are of what there is and will change.")
+    return warnings
 
 
 def _contents(sections: list[Section]) -> list[tuple[str, str]]:

@@ -1,7 +1,9 @@
 """Colours, shapes and dashes. One stack looks the same in every chart of every report.
 
-Colours are those of Okabe and Ito (2008), darkened or lightened until each has a contrast of 3:1 on the page (WCAG 2.2, 1.4.11).
-Charts are drawn with sentinel colours that `figures.svg` replaces by CSS variables, so that one drawing serves light, dark and paper.
+Colours are those of Okabe and Ito (2008), darkened or lightened until each has a contrast of 3:1 on the page (WCAG 2.2,
+1.4.11).
+Charts are drawn with sentinel colours that `figures.svg` replaces by CSS variables, so that one drawing serves light,
+dark and paper.
 """
 
 from __future__ import annotations

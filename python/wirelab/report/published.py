@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wirelab.report.campaign import Campaign, Json, Scenario, metric_name
+from wirelab.claims.source import same_level
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json, Scenario, metric_name
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,10 @@ class Published:
 
 
 def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
-    """By scenario key and metric; empty without a publication. A scenario has a number if its levels contain those of the number."""
+    """By scenario key and metric; empty without a publication.
+
+    A scenario has a number if its levels contain those of the number.
+    """
     found: dict[tuple[str, str], dict[str, float]] = {}
     for row in (campaign.verdicts or {}).get("published_numbers") or []:
         for scenario in campaign.scenarios:
@@ -27,5 +32,4 @@ def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
 
 
 def _matches(scenario: Scenario, levels: Json) -> bool:
-    mine = {**scenario.plan.get("levels", {}), **dict(scenario.condition)}
-    return all(str(mine.get(path)) == str(level) for path, level in levels.items())
+    return any(all(same_level(point.get(path), level) for path, level in levels.items()) for point in scenario.points)

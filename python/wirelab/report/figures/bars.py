@@ -12,7 +12,7 @@ from wirelab.report.figures.scales import data
 from wirelab.report.figures.svg import render
 from wirelab.report.palette import INK, MUTED, part_color
 
-WIDTH = 560
+WIDTH = 660
 BAR_HEIGHT = 17
 
 
@@ -41,14 +41,17 @@ def bars(name: str, label: str, bars: Sequence[Bar], parts: Mapping[str, int], u
     ]  # fmt: skip
     if not rows:
         return None
-    ends = [{"row": b.row, "series": b.series, "value": sum(v for v in b.parts if v is not None)} for b in bars]
+    lengths = [sum(value for value in bar.parts if value is not None) for bar in bars]
+    ends = [{"row": b.row, "series": b.series, "value": length} for b, length in zip(bars, lengths, strict=True)]
     names = list(dict.fromkeys(bar.series for bar in bars))
     y = alt.Y("row:N", sort=list(dict.fromkeys(bar.row for bar in bars)), title=None).axis(
         grid=True, tickBand="extent", ticks=False, domain=False, labelLimit=230, labelFontSize=12, labelColor=INK
     )
     offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(paddingOuter=0.3, paddingInner=0.25))
-    widest = max(end["value"] for end in ends) or 1.0  # type: ignore[type-var]
-    x = alt.X("value:Q", scale=alt.Scale(domain=[0, widest * 1.12], nice=False)).axis(title=unit, tickSize=4, format=",~r")
+    widest = max(lengths) or 1.0
+    x = alt.X("value:Q", scale=alt.Scale(domain=[0, widest * 1.12], nice=False)).axis(
+        title=unit, tickSize=4, tickCount=7, format=",~r"
+    )
     colors = alt.Scale(domain=list(parts), range=[part_color(slot) for slot in parts.values()])
     drawn = alt.Chart(data(rows)).mark_bar(opacity=1).encode(
         x, y, offset, alt.Color("part:N", scale=colors, legend=None), order="order:Q", description="tip:N"

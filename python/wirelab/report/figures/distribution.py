@@ -12,16 +12,19 @@ import numpy as np
 import numpy.typing as npt
 from markupsafe import Markup
 
-from wirelab.report.campaign import Series
 from wirelab.report.figures.scales import HEIGHT, WIDTH, color, dash, data, log_time, shape
 from wirelab.report.figures.svg import render
+from wirelab.report.model import Series
 
 BINS_PER_DECADE = 24
 
 
 @dataclass(frozen=True)
 class Sample:
-    """Sorted delays in milliseconds of one series; `exchanges` counts also those without a delay. `marks` are (delay, share) to point out."""
+    """Sorted delays in milliseconds of one series; `exchanges` counts also those without a delay.
+
+    `marks` are (delay, share) to point out.
+    """
 
     series: Series
     delays: npt.NDArray[np.float64]
@@ -30,14 +33,17 @@ class Sample:
 
 
 def ecdf(name: str, label: str, samples: Sequence[Sample], domain: tuple[float, float]) -> Markup:
-    """Share of all exchanges that had completed within a delay. Ends below 1 where exchanges failed; nothing is filtered."""
+    """Share of all exchanges that had completed within a delay.
+
+    Ends below 1 where exchanges failed; nothing is filtered.
+    """
     series = [sample.series for sample in samples]
     steps, points = [], []
     for sample in samples:
-        for x, y in visible_steps(sample.delays, sample.exchanges, domain, WIDTH):
-            steps.append({"series": sample.series.label, "x": x, "y": y})
-        for x, y, tip in sample.marks:
-            points.append({"series": sample.series.label, "x": x, "y": y, "tip": f"{sample.series.label}: {tip}"})
+        stack = sample.series.label
+        corners = visible_steps(sample.delays, sample.exchanges, domain, WIDTH)
+        steps += [{"series": stack, "x": delay, "y": share} for delay, share in corners]
+        points += [{"series": stack, "x": x, "y": share, "tip": f"{stack}: {tip}"} for x, share, tip in sample.marks]
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1]), axis=_share_axis("share completed within"))
     line = alt.Chart(data(steps)).mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
     mark = alt.Chart(data(points)).mark_point(filled=True, size=42, opacity=1)

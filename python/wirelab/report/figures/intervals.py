@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.campaign import Series
 from wirelab.report.figures.scales import color, data, log_domain, log_time, shape
 from wirelab.report.figures.svg import render
+from wirelab.report.model import Series
 from wirelab.report.palette import INK
 
-WIDTH = 560
+WIDTH = 660
 ROW_HEIGHT = 17
 
 
@@ -61,5 +61,7 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
             shape="stroke", size=150, strokeWidth=2, angle=90, filled=False
         )
         layers.append(paper.encode(log_time(domain, title, "published"), description="paper:N"))
-    height = alt.Step(ROW_HEIGHT, **{"for": "position"}) if len(series) == 1 else alt.Step(ROW_HEIGHT, **{"for": "offset"})
+    height = (
+        alt.Step(ROW_HEIGHT, **{"for": "position"}) if len(series) == 1 else alt.Step(ROW_HEIGHT, **{"for": "offset"})
+    )
     return render(alt.layer(*layers).properties(width=WIDTH, height=height), name, label)

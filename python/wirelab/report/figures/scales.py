@@ -8,7 +8,7 @@ from typing import Any
 
 import altair as alt
 
-from wirelab.report.campaign import Series
+from wirelab.report.model import Series
 from wirelab.report.palette import series_color
 
 WIDTH, HEIGHT = 330, 190
@@ -44,7 +44,12 @@ def ticks(domain: tuple[float, float]) -> list[float]:
     low, high = domain
     steps = (1, 2, 5) if math.log10(high / low) <= 3.2 else (1,)
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    return [step * 10.0**e for e in exponents for step in steps if low <= step * 10.0**e * (1 + 1e-9) and step * 10.0**e <= high]
+    return [
+        step * 10.0**e
+        for e in exponents
+        for step in steps
+        if low <= step * 10.0**e * (1 + 1e-9) and step * 10.0**e <= high
+    ]
 
 
 def log_domain(values: Iterable[float], margin: float = 0.04) -> tuple[float, float] | None:

@@ -1,4 +1,7 @@
-"""The parts of the page, in their order. Adding one: a file with a function from a campaign to a section (or None), and its line here."""
+"""The parts of the page, in their order.
+
+Adding one: a file with a function from a campaign to a section (or None), and its line here.
+"""
 
 from collections.abc import Callable
 

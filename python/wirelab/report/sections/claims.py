@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
-from wirelab.report.campaign import Campaign, Json, level_words
-from wirelab.report.numbers import COUNT, Estimate, interval, plain
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json, Levels, level_words
+from wirelab.report.numbers import COUNT, Estimate, interval
 
 TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
-MOST_COLUMNS = 12
+MARKS = {"held": "✓", "refuted": "✗", "undecided": "?"}
+RESPONSE_TIME = "response-time"
+MOST_ROWS = 40
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -18,7 +21,10 @@ def section(campaign: Campaign) -> Section | None:
     if not verdicts or not verdicts.get("claims"):
         return None
     claims = verdicts["claims"]
-    blocks: list[Block] = [*_choices(claims), Claims("Published claims and our verdicts", [_claim(claim) for claim in claims])]
+    blocks: list[Block] = [
+        *_choices(claims),
+        Claims("Published claims and our verdicts", [_claim(claim) for claim in claims]),
+    ]
     return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}))])
 
 
@@ -36,14 +42,14 @@ def _claim(claim: Json) -> Claim:
         why=str(claim.get("why") or ""),
         contradiction=claim.get("contradiction"),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
-        parts=[_claim(part) for part in claim.get("parts") or []],
+        parts=[_claim({"id": f"{claim.get('id')}.{i}", **part}) for i, part in enumerate(claim.get("parts") or [], 1)],
     )
 
 
 def _paper(value: object) -> Cell:
     if value is None or value == "":
         return dash("the publication gives no number")
-    return Cell(plain(float(value)) if isinstance(value, int | float) else str(value))
+    return Cell(f"{value:g}" if isinstance(value, int | float) else str(value))
 
 
 def _ours(value: object) -> Cell:
@@ -63,49 +69,55 @@ def _family(family: Json) -> str:
     if family.get("error_rate") is not None:
         claims = family.get("claims")
         count = len(claims) if isinstance(claims, Sequence) and not isinstance(claims, str) else claims
-        words.append(f"The {count} claims are one family; its error rate is {family['error_rate']:g} ({family.get('method', 'method not stated')}).")
+        words.append(
+            f"The {count} claims are one family; its error rate is {family['error_rate']:g} "
+            f"({family.get('method', 'method not stated')})."
+        )
     words.append("Each is judged first without removing outliers, then under the publication's own rule.")
     return " ".join(words)
 
 
 def _choices(claims: Iterable[Json]) -> list[Block]:
-    """Verdict against each unstated choice: every combination if they fit, else by level with the combinations behind."""
-    rows = [claim for claim in claims if claim.get("choices")]
-    if not rows:
+    """Verdict against each unstated choice, the choice judged first; none if there is nothing to choose."""
+    chosen = [claim for claim in claims if claim.get("choices")]
+    combinations = dict.fromkeys(_levels(choice) for claim in chosen for choice in claim["choices"])
+    widest = max((len(levels) for levels in combinations), default=0)
+    full = [levels for levels in combinations if len(levels) == widest or RESPONSE_TIME in dict(levels)]
+    rows = full if any(RESPONSE_TIME in dict(levels) for levels in full) else list(combinations)
+    if len(rows) < 2:
         return []
-    combinations = list(dict.fromkeys(_levels(choice) for claim in rows for choice in claim["choices"]))
-    full = _combination_table(rows, combinations)
-    note = Prose("What the publication leaves open decides some of its claims: each column is one way of filling the gap.")
-    if len(combinations) <= MOST_COLUMNS:
-        return [note, full]
-    return [note, _marginal_table(rows), Group(f"All {len(combinations)} combinations", [full])]
+    table = _choice_table(chosen, [row for row in rows if RESPONSE_TIME in dict(row)] or rows)
+    note = (
+        "What the publication leaves open decides some of its claims: each row fills the gaps in one way. "
+        "✓ held, ✗ refuted, ? undecided."
+    )
+    return [Prose(note), table if len(rows) <= MOST_ROWS else Group(f"All {len(rows)} ways", [table], printed=True)]
 
 
-def _combination_table(claims: Sequence[Json], combinations: Sequence[tuple[tuple[str, str], ...]]) -> Table:
-    varied = {path for path in dict(combinations[0]) if len({dict(c).get(path) for c in combinations}) > 1}
-    columns = [Column(", ".join(level_words(*pair) for pair in c if pair[0] in varied) or "as published", numeric=False) for c in combinations]
-    rows = []
-    for claim in claims:
-        verdicts = {_levels(choice): choice.get("verdict") for choice in claim["choices"]}
-        rows.append([Cell(str(claim["id"]), title=str(claim.get("text", ""))), *(_verdict(verdicts.get(c)) for c in combinations)])
-    return Table("Verdict under each combination of unstated choices", [Column("claim", numeric=False), *columns], rows)
+def _choice_table(claims: Sequence[Json], rows: Sequence[Levels]) -> Table:
+    verdicts = [{_levels(choice): str(choice.get("verdict")) for choice in claim["choices"]} for claim in claims]
+    body = [[Cell(_row_words(row, rows[0])), *(_mark(_found(given, row)) for given in verdicts)] for row in rows]
+    columns = [Column(str(claim["id"]), numeric=False) for claim in claims]
+    return Table("Verdict under each choice", [Column("chosen", numeric=False), *columns], body)
 
 
-def _marginal_table(claims: Sequence[Json]) -> Table:
-    levels = list(dict.fromkeys(pair for claim in claims for choice in claim["choices"] for pair in _levels(choice)))
-    rows = []
-    for claim in claims:
-        row = [Cell(str(claim["id"]), title=str(claim.get("text", "")))]
-        for pair in levels:
-            found = [str(choice.get("verdict")) for choice in claim["choices"] if pair in _levels(choice)]
-            counts = {verdict: found.count(verdict) for verdict in TONES if verdict in found}
-            words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-            unanimous = next(iter(counts)) if len(counts) == 1 else None
-            row.append(Cell(words, tone=TONES[unanimous] if unanimous else "unsure") if words else dash("not judged"))
-        rows.append(row)
-    columns = [Column("claim", numeric=False), *(Column(level_words(*pair), numeric=False) for pair in levels)]
-    return Table("Verdicts at each level of an unstated choice, over all others", columns, rows)
+def _found(verdicts: dict[Levels, str], row: Levels) -> str | None:
+    """A claim that uses no response time has one verdict for all its definitions."""
+    without = tuple(pair for pair in row if pair[0] != RESPONSE_TIME)
+    return verdicts.get(row) or verdicts.get(without)
 
 
-def _levels(choice: Json) -> tuple[tuple[str, str], ...]:
+def _row_words(row: Levels, first: Levels) -> str:
+    if row == first:
+        return "as judged: " + ", ".join(level_words(*pair) for pair in row)
+    return ", ".join(level_words(*pair) for pair in row if pair not in first)
+
+
+def _mark(verdict: str | None) -> Cell:
+    if verdict is None:
+        return dash("not judged under this choice")
+    return Cell(MARKS.get(verdict, "?"), title=verdict, tone=TONES.get(verdict, "unsure"), spoken=verdict)
+
+
+def _levels(choice: Json) -> Levels:
     return tuple((path, str(level)) for path, level in (choice.get("levels") or {}).items())

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry
-from wirelab.report.campaign import Campaign, Condition, Scenario, Series, level_words
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Condition, Scenario, Series, level_words
+from wirelab.report.model import Group as Choices
 from wirelab.report.stacks import libraries
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
@@ -32,7 +33,9 @@ def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]])
     if len(campaign.groups) == 1:
         return build(campaign.groups[0], "c0")
     groups = [(group, build(group, f"c{i}")) for i, group in enumerate(campaign.groups)]
-    return [Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(groups) if blocks]
+    return [
+        Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(groups) if blocks
+    ]
 
 
 def legend(campaign: Campaign) -> Legend:

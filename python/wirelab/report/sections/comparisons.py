@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, estimate
-from wirelab.report.campaign import Campaign, Json, metric_name
-from wirelab.report.campaign import Group as Choices
-from wirelab.report.numbers import COUNT, UNITS, Estimate, p_value
-from wirelab.report.sections.common import by_choices, metric_words
-
-COLUMNS = (
-    Column("condition", numeric=False),
-    Column("a", numeric=False),
-    Column("b", numeric=False),
-    Column("ratio of means a/b [interval]"),
-    Column("ratio of medians a/b [interval]"),
-    Column("shift a − b [interval]"),
-    Column("Cliff's δ [interval]"),
-    Column("p"),
-    Column("p adjusted"),
-)
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Condition, Json, Scenario, metric_name
+from wirelab.report.model import Group as Choices
+from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit, p_value
+from wirelab.report.sections.common import by_choices, metric_words, series_cell
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -32,7 +21,7 @@ def section(campaign: Campaign) -> Section | None:
     names.sort(key=lambda name: name != metric_name(campaign.metric))
 
     def build(group: Choices, _prefix: str) -> list[Block]:
-        tables = [(name, _table(campaign, group, name, comparisons)) for name in names]
+        tables = [(name, _table(group, name, comparisons)) for name in names]
         blocks: list[Block] = []
         for name, table in tables:
             if table.rows:
@@ -40,8 +29,10 @@ def section(campaign: Campaign) -> Section | None:
         return blocks
 
     note = (
-        "A ratio below 1 means that a is faster or smaller. The interval, not the p value, says how much. The shift is Hodges and Lehmann's: the median "
-        "difference between a value of a and one of b. Cliff's δ is the share of pairs in which a is larger minus the share in which it is "
+        "A ratio below 1 means that a is faster or smaller; bold where the interval excludes 1. The interval, not the "
+        "p value, says how much. The shift is Hodges and Lehmann's: the median "
+        "difference between a value of a and one of b. Cliff's δ is the share of pairs in which a is larger minus the "
+        "share in which it is "
         f"smaller. {_family(comparisons)}"
     )
     return Section("comparisons", "Comparisons", [Prose(note), *by_choices(campaign, build)])
@@ -53,31 +44,45 @@ def _family(comparisons: Sequence[Json]) -> str:
     return f"p values are adjusted within: {words}." if words else ""
 
 
-def _table(campaign: Campaign, group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:
-    where = {scenario.key: condition for condition in group.conditions for scenario in condition.scenarios}
-    rows = []
-    for comparison in comparisons:
-        if metric_name(comparison["metric"]) != metric or comparison["a"] not in where:
-            continue
-        a, b = (campaign.scenario_by_key.get(comparison[side]) for side in ("a", "b"))
-        if a is None or b is None:
-            continue
-        unit = UNITS.get(str(a.metric(metric).get("unit", "")), COUNT)
-        shift = estimate(Estimate.of(comparison.get("shift")), unit)
-        rows.append(
-            [
-                Cell(where[a.key].label),
-                Cell(a.series.label, swatch=a.series.look.slot, href=f"#{a.anchor}"),
-                Cell(b.series.label, swatch=b.series.look.slot, href=f"#{b.anchor}"),
-                _ratio(comparison.get("ratio_of_means")),
-                _ratio(comparison.get("ratio_of_medians")),
-                Cell(f"{shift.text} {unit.symbol}".strip(), title=shift.title, reason=shift.reason),
-                estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
-                Cell(p_value(comparison.get("p"))),
-                Cell(p_value(comparison.get("p_adjusted"))),
-            ]
-        )
-    return Table(f"{metric_words(metric).capitalize()}: a against b", COLUMNS, rows, row_headers=3)
+def _table(group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:
+    rows, unit = [], COUNT
+    mine = [comparison for comparison in comparisons if metric_name(comparison["metric"]) == metric]
+    for condition in group.conditions:
+        scenarios = {scenario.key: scenario for scenario in condition.scenarios}
+        for comparison in mine:
+            a, b = scenarios.get(comparison["a"]), scenarios.get(comparison["b"])
+            if a is None or b is None or not {a.key, b.key} & group.own:
+                continue
+            unit = UNITS.get(str(a.metric(metric).get("unit", "")), COUNT)
+            rows.append(_row(condition, a, b, comparison, unit))
+    return Table(f"{metric_words(metric).capitalize()}: a against b", _columns(unit.symbol), rows, row_headers=3)
+
+
+def _row(condition: Condition, a: Scenario, b: Scenario, comparison: Json, unit: Unit) -> list[Cell]:
+    before = f"p before adjustment: {p_value(comparison.get('p'))}"
+    return [
+        Cell(condition.label),
+        series_cell(a.series, f"#{a.anchor}"),
+        series_cell(b.series, f"#{b.anchor}"),
+        _ratio(comparison.get("ratio_of_means")),
+        _ratio(comparison.get("ratio_of_medians")),
+        estimate(Estimate.of(comparison.get("shift")), unit),
+        estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
+        Cell(p_value(comparison.get("p_adjusted")), title=before),
+    ]
+
+
+def _columns(unit: str) -> tuple[Column, ...]:
+    return (
+        Column("condition", numeric=False),
+        Column("a", numeric=False),
+        Column("b", numeric=False),
+        Column("ratio of means a/b [interval]"),
+        Column("ratio of medians a/b [interval]"),
+        Column("shift a − b [interval]", unit),
+        Column("Cliff's δ [interval]"),
+        Column("p adjusted"),
+    )
 
 
 def _ratio(value: object) -> Cell:
@@ -85,5 +90,4 @@ def _ratio(value: object) -> Cell:
     cell = estimate(ratio, COUNT)
     if ratio is None or ratio.low is None or ratio.high is None:
         return cell
-    tone = "good" if ratio.high < 1 else "bad" if ratio.low > 1 else None
-    return Cell(cell.text, title=cell.title, reason=cell.reason, tone=tone)
+    return Cell(cell.text, title=cell.title, tone=None if ratio.low <= 1 <= ratio.high else "clear")

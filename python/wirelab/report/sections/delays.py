@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import polars as pl
 
 from wirelab.report.blocks import Block, Cell, Column, Figure, Grid, Prose, Section, Table, dash, estimate, number
-from wirelab.report.campaign import Campaign, Condition, Scenario
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.campaign import Campaign
 from wirelab.report.figures.distribution import Sample, bin_counts, bin_edges, ecdf, histogram
 from wirelab.report.figures.scales import log_domain
+from wirelab.report.model import Condition, Scenario
+from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS, plain, with_unit
 from wirelab.report.sections.common import by_choices, constants, legend, metric_words, series_cell
 
@@ -27,8 +30,10 @@ def section(campaign: Campaign) -> Section | None:
 
     words = metric_words(campaign.metric)
     note = (
-        f"All exchanges of all counted trials; no value is removed. Left, the share of all exchanges whose {words} is at most x: a curve that ends "
-        "below 100 % has failures or time-outs. Its marks are the estimated quantiles 5, 25, 50, 75, 95 and 99 %. Right, the histogram in bins of "
+        f"All exchanges of all counted trials; no value is removed. Left, the share of all exchanges whose {words} is "
+        "at most x: a curve that ends "
+        "below 100 % has failures or time-outs. Its marks are the estimated quantiles 5, 25, 50, 75, 95 and 99 %. "
+        "Right, the histogram in bins of "
         "equal width on the logarithmic axis, 24 to a factor of ten. Of steps closer than one pixel the last is drawn. "
         f"{constants(campaign)}"
     )
@@ -43,7 +48,8 @@ def _delays(campaign: Campaign) -> dict[str, np.ndarray[tuple[int], np.dtype[np.
         return None
     frame = pl.read_parquet(path, columns=["scenario", column]).drop_nulls()
     return {
-        str(key): np.sort(part[column].to_numpy() / 1e6) for (key,), part in frame.group_by("scenario", maintain_order=True)
+        str(key): np.sort(part[column].to_numpy() / 1e6)
+        for (key,), part in frame.group_by("scenario", maintain_order=True)
     }
 
 
@@ -140,7 +146,7 @@ def _counts(condition: Condition, samples: list[Sample], domain: tuple[float, fl
     counts = [bin_counts(sample.delays, edges) for sample in samples]
     rows = [
         [Cell(f"{plain(low)} to {plain(high)}"), *(number(float(c[i]), 0) for c in counts)]
-        for i, (low, high) in enumerate(zip(edges[:-1], edges[1:], strict=True))
+        for i, (low, high) in enumerate(itertools.pairwise(edges))
         if any(c[i] for c in counts)
     ]
     columns = [Column("delay", "ms"), *(Column(sample.series.label) for sample in samples)]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from wirelab.report.blocks import Block, Cell, Column, Figure, Section, Table, dash, estimate
-from wirelab.report.campaign import Campaign, Scenario
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.campaign import Campaign
 from wirelab.report.figures.intervals import Mark, intervals
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, plain, share, with_unit
 from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import (
@@ -46,7 +47,12 @@ def _blocks(
             printed = paper.mean_ms if paper else None
             marks.append(Mark(condition.label, scenario.series, value.point * 1e3, low, high, tip, printed))
     table = _table(campaign, group, published)
-    svg = intervals(f"{prefix}-glance", f"{statistic} of {words} per scenario; the table below has the numbers", marks, f"{statistic} of {words}, ms (log)")
+    svg = intervals(
+        f"{prefix}-glance",
+        f"{statistic} of {words} per scenario; the table below has the numbers",
+        marks,
+        f"{statistic} of {words}, ms (log)",
+    )
     if svg is None:
         return [table]
     caption = [f"{statistic.capitalize()} of {words} of completed exchanges with its interval; no outlier is removed."]
@@ -72,7 +78,11 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
             row = [*scenario_cells(condition, scenario), *_values(scenario, metric), _completed(scenario)]
             if published:
                 paper = published.get((scenario.key, metric))
-                row.append(Cell(plain(paper.mean_ms, 2)) if paper and paper.mean_ms is not None else dash("the publication prints no number for it"))
+                row.append(
+                    Cell(plain(paper.mean_ms, 2))
+                    if paper and paper.mean_ms is not None
+                    else dash("the publication prints no number for it")
+                )
             rows.append(row)
     return Table(f"{metric_words(metric).capitalize()} of every scenario", columns, rows, row_headers=2)
 

@@ -4,30 +4,39 @@ from __future__ import annotations
 
 from wirelab.metrics import METRICS
 from wirelab.report.blocks import Definitions, Section
-from wirelab.report.campaign import Campaign, metric_name
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import metric_name
 from wirelab.report.sections.common import metric_words
 
 TERMS = (
     ("Scenario", "One point of the grid: stack, implementation, link, workload and settings."),
-    ("Trial, block", "One execution of a scenario with its seed, holding many exchanges; one trial of each scenario, in random order."),
+    (
+        "Trial, block",
+        "One execution of a scenario with its seed, holding many exchanges; one trial of each scenario, in random "
+        "order.",
+    ),
     ("Exchange", "One request and its answer, with its instants. It completed, failed, timed out or is unsupported."),
     (
         "Interval",
-        "What resampling the trials, then the exchanges within them, supports at the level that the table states. [61, 63] means that values outside would surprise.",
+        "What resampling the trials, then the exchanges within them, supports at the level that the table states. "
+        "[61, 63] means that values outside would surprise.",
     ),
     ("Told, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
         "Grade",
-        "The worst flag of the links used: publishable, teaching (late enough to see, small against the effects) or invalid.",
+        "The worst flag of the links used: publishable, teaching (late enough to see, small against the effects) or "
+        "invalid.",
     ),
     (
         "Held, refuted, undecided",
-        "A direction is held if the interval of the ratio excludes 1 on its side. A published magnitude is held if our interval lies within it divided and "
+        "A direction is held if the interval of the ratio excludes 1 on its side. A published magnitude is held if our "
+        "interval lies within it divided and "
         "multiplied by 1.25, refuted if it lies apart, else undecided.",
     ),
     (
         "Under the published rule",
-        "The same after removing values beyond three scaled median absolute deviations from the median, as milosevic2021 does.",
+        "The same after removing values beyond three scaled median absolute deviations from the median, as "
+        "milosevic2021 does.",
     ),
 )
 
@@ -35,5 +44,7 @@ TERMS = (
 def section(campaign: Campaign) -> Section:
     """General terms, then each metric that was estimated with its definition."""
     used = {metric_name(name) for s in campaign.scenarios for name in ((s.estimates or {}).get("metrics") or {})}
-    metrics = [(metric_words(metric.name).capitalize(), metric.about) for metric in METRICS if metric_name(metric.name) in used]
+    metrics = [
+        (metric_words(metric.name).capitalize(), metric.about) for metric in METRICS if metric_name(metric.name) in used
+    ]
     return Section("glossary", "Glossary", [Definitions([*TERMS, *metrics])])

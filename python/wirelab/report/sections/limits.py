@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirelab.report.blocks import Items, Section
-from wirelab.report.campaign import Campaign, level_words
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import level_words
 from wirelab.report.stacks import is_secure
 
 
@@ -24,7 +25,8 @@ def _limits(campaign: Campaign) -> Iterator[str]:
         yield "The publication's programs, libraries and hardware are not repeated, only its protocols, sizes and channels."
     yield from _implementations(campaign)
     yield (
-        "The link is emulated between processes of one machine: no radio, no contention for air, no constrained device. Client and server share "
+        "The link is emulated between processes of one machine: no radio, no contention for air, no constrained "
+        "device. Client and server share "
         "its processors."
     )
     if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
@@ -53,6 +55,4 @@ def _unstated(campaign: Campaign) -> str:
         for choice in claim.get("choices") or []
         for path in choice.get("levels") or {}
     }
-    constant = [pair for pair in campaign.constant_levels if pair[0] != "link" or pair[0] in judged]
-    chosen = [level_words(path, level) for path, level in constant if not path.startswith("workload.")]
-    return ", ".join(chosen)
+    return ", ".join(level_words(*pair) for pair in campaign.constant_levels if pair[0] in judged)

@@ -18,7 +18,14 @@ def section(campaign: Campaign) -> Section:
     plain = [[Cell(key), Cell(value)] for key, value in rows]
     columns = [Column("key", numeric=False), Column("value", numeric=False)]
     if plain:
-        blocks.append(Group("Machine, kernel settings and versions", [Table("campaign.json", columns, plain)], open=False, printed=True))
+        blocks.append(
+            Group(
+                "Machine, kernel settings and versions",
+                [Table("campaign.json", columns, plain)],
+                open=False,
+                printed=True,
+            )
+        )
     else:
         blocks.append(Prose("The campaign has no campaign.json, so the machine that ran it is unknown."))
     return Section("machine", "Machine and versions", blocks)

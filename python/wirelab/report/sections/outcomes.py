@@ -5,8 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
-from wirelab.report.campaign import Campaign, Scenario
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Scenario
 from wirelab.report.sections.common import NO_TRIAL, SCENARIO_COLUMNS, by_choices, scenario_cells
 
 KEYS = ("exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "excluded_trials")
@@ -22,12 +23,14 @@ def section(campaign: Campaign) -> Section:
             [*scenario_cells(condition, scenario), *_counts(scenario), _error(scenario, errors)]
             for condition in group.conditions
             for scenario in condition.scenarios
+            if scenario.key in group.own
         ]
         columns = [*SCENARIO_COLUMNS, *(Column(title) for title in TITLES), Column("commonest error", numeric=False)]
         return [Table("Exchanges and trials by outcome", columns, rows, row_headers=2)]
 
     note = (
-        "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to be longer than the time-out, and "
+        "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to "
+        "be longer than the time-out, and "
         "no outcome is averaged away."
     )
     return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])

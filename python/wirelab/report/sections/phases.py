@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from wirelab.report.blocks import Block, Column, Figure, Legend, LegendEntry, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
-from wirelab.report.campaign import Group as Choices
 from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
 
@@ -24,7 +24,8 @@ def section(campaign: Campaign) -> Section | None:
         return None
 
     note = (
-        "Medians of each phase over completed exchanges, side by side. A median of sums is not the sum of medians, so a bar's length is not the median "
+        "Medians of each phase over completed exchanges, side by side. A median of sums is not the sum of medians, so "
+        "a bar's length is not the median "
         "delay. A phase that did not happen is absent: plain TCP has no TLS handshake, QUIC no TCP connect."
     )
     key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])

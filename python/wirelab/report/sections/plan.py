@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, number
-from wirelab.report.campaign import Campaign, Json
+from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, number
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json
 from wirelab.units import format_duration, format_rate, format_share, format_size
 
 
@@ -14,16 +15,16 @@ def section(campaign: Campaign) -> Section:
     experiment = campaign.experiment
     blocks: list[Block] = [Prose(_summary(campaign)), _factors(experiment)]
     links: dict[str, Json] = {}
-    workloads: dict[str, Json] = {}
+    workloads = list(dict.fromkeys(workload_words(s.plan.get("workload") or {}) for s in campaign.scenarios))
     for scenario in campaign.scenarios:
         link = scenario.plan.get("link") or {}
         links.setdefault(f"{scenario.plan.get('link_name')}: {chain(link)}", link)
-        workloads.setdefault(workload_words(scenario.plan.get("workload") or {}), {})
     rows = [[Cell(text.partition(": ")[0]), Cell(text.partition(": ")[2])] for text in links]
-    table = Table("Links as told", [Column("link", numeric=False), Column("impairments, in order", numeric=False)], rows)
+    table = Table(
+        "Links as told", [Column("link", numeric=False), Column("impairments, in order", numeric=False)], rows
+    )
     blocks.append(table if len(rows) <= 8 else Group(f"All {len(rows)} links as told", [table]))
-    load = Table("Workloads", [Column("workload", numeric=False)], [[Cell(words)] for words in workloads])
-    return Section("plan", "Plan", [*blocks, load])
+    return Section("plan", "Plan", [*blocks, Items([f"Workload: {words}." for words in workloads])])
 
 
 def chain(link: Json) -> str:
@@ -44,10 +45,15 @@ def workload_words(workload: Json) -> str:
         str(arrival.get("process")), f"{arrival.get('process')} arrivals at {arrival.get('rate_hz')} /s"
     )
     connection = workload.get("connection") or {}
-    policy = "a fresh connection for each" if connection.get("policy") == "fresh" else "kept connections: " + str(connection.get("connections"))
+    policy = (
+        "a fresh connection for each"
+        if connection.get("policy") == "fresh"
+        else "kept connections: " + str(connection.get("connections"))
+    )
     return (
         f"{workload.get('exchanges')} exchanges a trial, upload {format_size(workload.get('upload_bytes', 0))}, "
-        f"download {format_size(workload.get('download_bytes', 0))}; {process}, {workload.get('concurrency')} at once; {policy}; "
+        f"download {format_size(workload.get('download_bytes', 0))}; {process}, {workload.get('concurrency')} at once; "
+        f"{policy}; "
         f"given up after {format_duration(workload.get('timeout_ns', 0))}"
     )
 
@@ -65,7 +71,8 @@ def _impairment(spec: Json) -> str:
         )
     if kind == "gilbert-elliott-time":
         return (
-            f"Gilbert-Elliott in time, good {format_duration(spec['good_ns'])}, bad {format_duration(spec['bad_ns'])} on average, "
+            f"Gilbert-Elliott in time, good {format_duration(spec['good_ns'])}, bad {format_duration(spec['bad_ns'])} "
+            "on average, "
             f"loss {format_share(spec['bad_loss'])} and {format_share(spec['good_loss'])}"
         )
     if kind == "rate":
@@ -92,14 +99,20 @@ def _summary(campaign: Campaign) -> str:
         rule = f"until the interval is within {interval['relative']:.0%} of the {interval['of']}"
     budget = f", at most {format_duration(stop['budget_ns'])}" if stop.get("budget_ns") else ""
     return (
-        f"{len(campaign.scenarios)} scenarios, {replicates} of each ({rule}{budget}), {trials} trials planned in {len(blocks)} blocks; a block holds one "
+        f"{len(campaign.scenarios)} scenarios, {replicates} of each ({rule}{budget}), {trials} trials planned in "
+        f"{len(blocks)} blocks; a block holds one "
         f"trial of every scenario in random order. Campaign seed {plan.get('seed')}."
     )
 
 
 def _factors(experiment: Json) -> Table:
-    rows = [[Cell(path), Cell(", ".join(map(_level, levels))), number(len(levels), 0)] for path, levels in (experiment.get("factors") or {}).items()]
-    rows += [[Cell(f"--set {path}"), Cell(_level(value)), number(1, 0)] for path, value in _sets(experiment.get("sets"))]
+    rows = [
+        [Cell(path), Cell(", ".join(map(_level, levels))), number(len(levels), 0)]
+        for path, levels in (experiment.get("factors") or {}).items()
+    ]
+    rows += [
+        [Cell(f"--set {path}"), Cell(_level(value)), number(1, 0)] for path, value in _sets(experiment.get("sets"))
+    ]
     columns = [Column("factor", numeric=False), Column("levels as written", numeric=False), Column("how many")]
     return Table("Factors", columns, rows)
 

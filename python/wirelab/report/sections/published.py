@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS, plain
 from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
@@ -30,7 +30,8 @@ def section(campaign: Campaign) -> Section | None:
         return [table for metric in metrics if (table := _table(group, metric, numbers)).rows]
 
     note = (
-        "Printed means and standard deviations beside ours, unfiltered. The publication removed outliers first; the next section does the same to our values. "
+        "Printed means and standard deviations beside ours, unfiltered. The publication removed outliers first; the "
+        "next section does the same to our values. "
         "Different machines and an unstated round trip make the absolute numbers differ; the claims compare ratios."
     )
     return Section("published", "Published tables, with ours", [Prose(note), *by_choices(campaign, build)])

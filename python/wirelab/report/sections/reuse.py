@@ -48,7 +48,8 @@ def bibtex(campaign: Campaign) -> str:
     lines = [
         f"@misc{{wirelab-{name},",
         f"  title = {{{_tex(str(experiment.get('title') or name))}}},",
-        f"  howpublished = {{Wirelab {campaign.record.get('wirelab') or __version__}, experiment {_tex(name)}, campaign seed {campaign.plan.get('seed')}}},",
+        "  howpublished = "
+        f"{{Wirelab {campaign.record.get('wirelab') or __version__}, experiment {_tex(name)}, campaign seed {campaign.plan.get('seed')}}},",
     ]
     if written:
         lines += [f"  year = {{{written[:4]}}},", f"  note = {{measured {written[:10]}}},"]

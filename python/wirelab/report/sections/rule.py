@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
-from wirelab.report.campaign import Campaign, Scenario
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, Estimate, share
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
 
@@ -19,17 +20,25 @@ def section(campaign: Campaign) -> Section | None:
             *SCENARIO_COLUMNS,
             Column("removed of values"), Column("of them hit by loss or retransmission"),
             Column("mean kept [interval]", "ms"), Column("sd kept [interval]", "ms"),
-            Column("mean unfiltered [interval]", "ms"), Column("sd unfiltered [interval]", "ms"),
+            Column("mean unfiltered [interval]", "ms"),
         ]  # fmt: skip
         rows = [
             [*scenario_cells(condition, scenario), *_cells(scenario, campaign.metric)]
             for condition in group.conditions
             for scenario in condition.scenarios
         ]
-        return [Table(f"{metric_words(campaign.metric).capitalize()}: what the rule removes and leaves", columns, rows, row_headers=2)]
+        return [
+            Table(
+                f"{metric_words(campaign.metric).capitalize()}: what the rule removes and leaves",
+                columns,
+                rows,
+                row_headers=2,
+            )
+        ]
 
     note = (
-        "milosevic2021 removes values beyond three scaled median absolute deviations from the median. Under loss that removes the effect of loss, and unequally "
+        "milosevic2021 removes values beyond three scaled median absolute deviations from the median. Under loss that "
+        "removes the effect of loss, and unequally "
         "between stacks; so every other number of this page is unfiltered."
     )
     return Section("rule", "Under the published outlier rule", [Prose(note), *by_choices(campaign, build)])
@@ -39,16 +48,16 @@ def _cells(scenario: Scenario, metric: str) -> list[Cell]:
     values = scenario.metric(metric)
     rule = values.get("published_rule")
     if not rule:
-        return [dash("no value") for _ in range(6)]
+        return [dash("no value") for _ in range(5)]
     hits, removed_hits = rule.get("retransmission_hit"), rule.get("removed_retransmission_hit")
     removed = Cell(share(rule["removed"], values["n"]), title=rule.get("note"))
     if rule.get("note"):
         removed = Cell(f"{removed.text} *", title=rule["note"], reason=f"* {rule['note']}")
     return [
         removed,
-        dash("whether a packet was lost or sent again was not recorded") if hits is None else Cell(share(removed_hits or 0, hits)),
+        dash("whether a packet was lost or sent again was not recorded")
+        if hits is None
+        else Cell(share(removed_hits or 0, hits)),
         *(estimate(Estimate.of(rule.get(name)), MILLISECONDS, "nothing kept") for name in ("mean", "sd")),
-        *(estimate(Estimate.of(values.get(name)), MILLISECONDS) for name in ("mean", "sd")),
+        estimate(Estimate.of(values.get("mean")), MILLISECONDS),
     ]
-
-

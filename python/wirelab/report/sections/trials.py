@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
-from wirelab.report.campaign import Campaign, Json, Scenario
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Json, Scenario
 from wirelab.report.sections.common import by_choices
 
 
@@ -12,7 +13,12 @@ def section(campaign: Campaign) -> Section:
     """A list of trials behind each scenario's name."""
 
     def build(group: Choices, _prefix: str) -> list[Block]:
-        return [_scenario(campaign, condition.label, s) for condition in group.conditions for s in condition.scenarios]
+        return [
+            _scenario(campaign, condition.label, s)
+            for condition in group.conditions
+            for s in condition.scenarios
+            if s.key in group.own
+        ]
 
     note = "Each scenario's trials with their files. The command draws one trial as a ladder of packets with losses and retransmissions."
     return Section("trials", "From numbers to packets", [Prose(note), *by_choices(campaign, build)])

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, dash, estimate, number
-from wirelab.report.campaign import Campaign, Json
+from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate, number
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import series_cell
 from wirelab.stats.link import GRADES
@@ -29,9 +30,21 @@ def section(campaign: Campaign) -> Section:
     told: Block = links
     if len(links.rows) > MOST_ROWS:
         told = Group(f"All {len(links.rows)} links and directions", [links])
-    blocks: list[Block] = [Prose(_summary(campaign)), told]
+    blocks: list[Block] = [Prose(_summary(campaign))]
+    if flagged := _flagged(campaign):
+        blocks.append(Items(flagged))
     lateness = _lateness_table(campaign.estimates.get("link_lateness") or [])
-    return Section("trust", "Trust: told and measured", [*blocks, lateness, _exclusions_table(campaign)])
+    return Section("trust", "Trust: told and measured", [*blocks, told, lateness, _exclusions_table(campaign)])
+
+
+def _flagged(campaign: Campaign) -> list[str]:
+    """Why links are not of publishable accuracy, a sentence for each reason."""
+    reasons: dict[str, list[str]] = {}
+    for link in campaign.links:
+        if link.get("flag") != "publishable":
+            where = f"{link.get('link_name')} {link.get('direction')}"
+            reasons.setdefault(f"{link.get('flag')}: {link.get('why')}", []).append(where)
+    return [f"{', '.join(where)}: {reason}." for reason, where in reasons.items()]
 
 
 def _summary(campaign: Campaign) -> str:
@@ -44,35 +57,33 @@ def _summary(campaign: Campaign) -> str:
     words = f"{len(links)} links and directions: {counts}."
     error = _delay_error(worst, "p99")
     if error is not None:
-        words += (
-            f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {worst['link_name']} {worst['direction']}."
-        )
+        words += f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {worst['link_name']} {worst['direction']}."
     return words
 
 
 def _link_table(links: Iterable[Json]) -> Table:
     columns = [
-        Column("link", numeric=False), Column("direction", numeric=False),
+        Column("link", numeric=False), Column("direction", numeric=False), Column("flag", numeric=False),
         Column("delay told", "ms"), Column("error p50", "µs"), Column("error p99", "µs"), Column("error max", "µs"),
         Column("loss told", "%"), Column("loss measured [interval]", "%"), Column("rate told"), Column("packets"),
-        Column("flag", numeric=False), Column("why", numeric=False),
     ]  # fmt: skip
     rows = [
         [
             Cell(str(link.get("link_name"))),
             Cell(str(link.get("direction"))),
+            Cell(str(link.get("flag")), title=str(link.get("why") or ""), tone=TONES.get(str(link.get("flag")), "bad")),
             _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
             *(_scaled(_delay_error(link, q), MICROSECONDS, "no packet delivered") for q in ("p50", "p99", "max")),
             _scaled(_told(link).get("loss"), PERCENT, "no loss stage"),
             estimate(Estimate.of(_measured(link).get("loss")), PERCENT, "no packet sent"),
             _rate(_told(link).get("rate_bps")),
             number(_measured(link).get("packets"), 0),
-            Cell(str(link.get("flag")), tone=TONES.get(str(link.get("flag")), "bad")),
-            Cell(str(link.get("why") or "")),
         ]
         for link in links
     ]
-    return Table("Each link and direction: as told, and as the link process measured itself", columns, rows, row_headers=2)
+    return Table(
+        "Each link and direction: as told, and as the link process measured itself", columns, rows, row_headers=2
+    )
 
 
 def _lateness_table(lanes: Iterable[Json]) -> Table:
@@ -113,7 +124,9 @@ def _exclusions_table(campaign: Campaign) -> Table:
         Column("stack", numeric=False), Column("trials planned"), Column("done"), Column("not done"),
         Column("excluded"), Column("why excluded", numeric=False),
     ]  # fmt: skip
-    return Table("Trials of each stack. An exclusion that hits one stack more than another biases the comparison", columns, rows)
+    return Table(
+        "Trials of each stack. An exclusion that hits one stack more than another biases the comparison", columns, rows
+    )
 
 
 def _told(link: Json) -> Json:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
-from wirelab.report.blocks import Block, Cell, Column, Figure, Legend, LegendEntry, Prose, Section, Table, dash, estimate
-from wirelab.report.campaign import Campaign, Scenario
-from wirelab.report.campaign import Group as Choices
+from wirelab.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Legend,
+    LegendEntry,
+    Prose,
+    Section,
+    Table,
+    dash,
+    estimate,
+)
+from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import BYTES, COUNT
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
 
@@ -26,8 +39,10 @@ def section(campaign: Campaign) -> Section | None:
     if not any(scenario.metric(metric) for scenario in campaign.scenarios for metric in COLUMNS):
         return None
     note = (
-        "IP bytes and packets that reached the link, for each exchange: connection set-up and end, acknowledgements, retransmissions and packets that "
-        "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are packets that the client "
+        "IP bytes and packets that reached the link, for each exchange: connection set-up and end, acknowledgements, "
+        "retransmissions and packets that "
+        "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are "
+        "packets that the client "
         "declared lost."
     )
     key = Legend([LegendEntry(words, f"var(--p{slot})") for words, slot in PARTS.items()])

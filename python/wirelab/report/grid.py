@@ -1,0 +1,79 @@
+"""The grid of a plan, cut for the page: groups of choices, and conditions within each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirelab.report.model import ROW_PATHS, Condition, Group, Json, Levels, Scenario, level_words
+
+Levelled = dict[Levels, dict[Levels, list[Scenario]]]
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Which factors vary, and which of these are choices: what the experiment says it chooses, and what makes no row of a chart.
+
+    The implementation makes a series, as the stack does, unless the experiment calls it a choice.
+    """
+
+    varied: frozenset[str]
+    choices: tuple[str, ...]
+    constant: Levels
+
+    @classmethod
+    def of(cls, plan: Json, scenarios: Sequence[Scenario]) -> Factors:
+        """From every point of the grid that a scenario stands for."""
+        points = [point for scenario in scenarios for point in scenario.points]
+        paths = dict.fromkeys(path for point in points for path in point)
+        declared = (plan.get("experiment") or {}).get("choices") or {}
+        varied = frozenset(path for path in paths if len({str(point.get(path)) for point in points}) > 1)
+        chosen = tuple(
+            path
+            for path in paths
+            if path in varied and (path in declared or not (path in ROW_PATHS or _makes_series(path)))
+        )
+        first = points[0] if points else {}
+        constant = tuple((path, str(level)) for path, level in first.items() if path not in varied and path != "stack")
+        return cls(varied, chosen, constant)
+
+    def groups(self, scenarios: Sequence[Scenario]) -> tuple[Group, ...]:
+        """In the plan's order; the first is what the others vary."""
+        found: Levelled = {}
+        for scenario in scenarios:
+            for point in scenario.points:
+                row = found.setdefault(self._choices(point), {}).setdefault(self._row(point), [])
+                if scenario not in row:
+                    row.append(scenario)
+        order = {scenario.series.label: i for i, scenario in reversed(list(enumerate(scenarios)))}
+        seen: set[str] = set()
+        groups = []
+        for choices, rows in found.items():
+            keys = {scenario.key for row in rows.values() for scenario in row}
+            conditions = tuple(
+                Condition(self._label(levels), tuple(sorted(row, key=lambda s: order[s.series.label])))
+                for levels, row in rows.items()
+            )
+            groups.append(Group(self._title(choices, next(iter(found))), conditions, frozenset(keys - seen)))
+            seen |= keys
+        return tuple(groups)
+
+    def _choices(self, point: Json) -> Levels:
+        return tuple((path, str(point[path])) for path in self.choices if path in point)
+
+    def _row(self, point: Json) -> Levels:
+        left = [path for path in point if path not in self.choices and not _makes_series(path)]
+        return tuple((path, str(point[path])) for path in sorted(left, key=lambda path: path == "link"))
+
+    def _label(self, levels: Levels) -> str:
+        shown = [level_words(*pair) for pair in levels if pair[0] in self.varied]
+        return " · ".join(shown) or dict(levels).get("link", "all")
+
+    def _title(self, choices: Levels, base: Levels) -> str:
+        """What a group chooses; later groups say only what they choose otherwise than the first."""
+        differing = [pair for pair in choices if pair not in base]
+        return ", ".join(level_words(*pair) for pair in (differing or choices))
+
+
+def _makes_series(path: str) -> bool:
+    return path == "stack" or path.split(".", maxsplit=1)[0] in {"implementation", "endpoints"}

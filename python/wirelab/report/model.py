@@ -1,0 +1,110 @@
+"""Scenarios as the report arranges them: by series (one colour), by condition (one row) and by choices (one group)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.report.numbers import Estimate
+from wirelab.report.palette import Look
+
+Json = dict[str, Any]
+Levels = tuple[tuple[str, str], ...]
+ROW_PATHS = ("link", "workload.upload", "workload.download")
+"""Factors that make the rows of a chart; a publication's own ones."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One stack by one pair of implementations: what a chart draws in one colour."""
+
+    label: str
+    stack: str
+    implementation: str
+    look: Look
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """One scenario of the plan with its estimates, if any trial of it was analysed."""
+
+    plan: Json
+    estimates: Json | None
+    series: Series
+
+    @property
+    def key(self) -> str:
+        """Key in every file of the campaign."""
+        return str(self.plan["key"])
+
+    @property
+    def name(self) -> str:
+        """Levels joined, for people."""
+        return str(self.plan["name"])
+
+    @property
+    def anchor(self) -> str:
+        """Where the page lists its trials."""
+        return f"scenario-{self.key[:16]}"
+
+    @property
+    def points(self) -> list[Json]:
+        """The places of the grid that it stands for; several where a choice does not touch it."""
+        own = {"link": self.plan.get("link_name", "")}
+        return [own | point for point in self.plan.get("points") or [self.plan.get("levels") or {}]]
+
+    @property
+    def denominators(self) -> Json:
+        """How many exchanges ended how; empty if none was analysed."""
+        return dict((self.estimates or {}).get("denominators") or {})
+
+    def metric(self, name: str) -> Json:
+        """Everything estimated of a metric; empty if nothing was."""
+        for key, value in ((self.estimates or {}).get("metrics") or {}).items():
+            if metric_name(key) == metric_name(name) and isinstance(value, dict):
+                return value
+        return {}
+
+    def estimate(self, metric: str, statistic: str) -> Estimate | None:
+        """One estimate: `mean`, `sd`, `median`, or a quantile such as `0.95`."""
+        values = self.metric(metric)
+        return Estimate.of(values.get(statistic) or (values.get("quantiles") or {}).get(statistic))
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What scenarios share that differ in stack or implementation alone: a row of the chart."""
+
+    label: str
+    scenarios: tuple[Scenario, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The conditions under one set of choices; a campaign without choices has one group, with an empty title.
+
+    `own` are the keys of scenarios that no earlier group shows; the others are there to be compared with.
+    """
+
+    title: str
+    conditions: tuple[Condition, ...]
+    own: frozenset[str]
+
+    @property
+    def scenarios(self) -> list[Scenario]:
+        """All of them, condition by condition."""
+        return [scenario for condition in self.conditions for scenario in condition.scenarios]
+
+
+def metric_name(name: str) -> str:
+    """A metric's name without unit, in kebab case: `phase_connect_ns` and `phase-connect` are the same."""
+    name = name.replace("_", "-")
+    for unit in ("-ns", "-bps", "-bytes", "-s"):
+        if name.endswith(unit) and not name.startswith("wire-"):
+            return name.removesuffix(unit)
+    return name
+
+
+def level_words(path: str, level: str) -> str:
+    """A level with enough of its factor's path to be understood; sizes and links speak for themselves."""
+    return level if path in ROW_PATHS else f"{path.removeprefix('workload.')} {level}"
