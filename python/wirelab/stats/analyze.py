@@ -96,6 +96,8 @@ def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], com
 def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[dict[str, Any]]) -> Iterator[str]:
     import polars as pl
 
+    if dataset.plan["experiment"].get("preview"):
+        yield "This is a preview scaled down to a budget: no result, and no verdict to quote."
     trials = [scenario["denominators"]["trials"] for scenario in scenarios]
     if trials and min(trials) < FEW_TRIALS:
         few = min(trials)
