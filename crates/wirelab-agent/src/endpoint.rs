@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 use wirelab_schema::{EndpointEvent, EndpointParameters, SCHEMA_VERSION};
+use wirelab_stacks::exec::{self, PerExchange};
 use wirelab_stacks::recorder::ArrowRecorder;
 use wirelab_stacks::{Context, StackError, Stopper, SystemClock, find, stop_signal, workload_kinds};
 
@@ -16,6 +18,9 @@ pub struct Arguments {
     /// What to play: a JSON file (`schema/endpoint-parameters.json`).
     #[arg(value_name = "PARAMETERS")]
     parameters: PathBuf,
+    /// Run a foreign client once for each exchange, as told by this JSON file: `command` and `timed_out_exit_codes`.
+    #[arg(long, value_name = "TEMPLATE")]
+    per_exchange: Option<PathBuf>,
 }
 
 pub fn run(arguments: Arguments) -> ExitCode {
@@ -35,6 +40,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 
 fn play(arguments: &Arguments) -> Result<(), StackError> {
     let parameters = read_parameters(&arguments.parameters)?;
+    let foreign = arguments.per_exchange.as_deref().map(read_template).transpose()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -49,13 +55,16 @@ fn play(arguments: &Arguments) -> Result<(), StackError> {
             ready: Box::new(print_ready),
             parameters,
         };
-        wirelab_stacks::run(context).await
+        match foreign {
+            None => wirelab_stacks::run(context).await,
+            Some(template) => exec::run(context, template).await,
+        }
     })
 }
 
 /// A stack or workload that does not exist is unsupported; everything else that cannot be read is a usage error.
 fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
-    let usage = |error: &dyn std::fmt::Display| StackError::Usage(format!("{}: {error}", path.display()));
+    let usage = |error: &dyn Display| unreadable(path, error);
     let text = fs::read_to_string(path).map_err(|error| usage(&error))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| usage(&error))?;
     if let Some(version) = value.get("schema_version").filter(|version| **version != SCHEMA_VERSION) {
@@ -66,10 +75,22 @@ fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
     }
     let kind = value.pointer("/workload/kind").and_then(Value::as_str);
     if let Some(kind) = kind.filter(|kind| !workload_kinds().iter().any(|known| known == kind)) {
-        return Err(StackError::Unsupported(format!("no workload `{kind}`; there are {}", workload_kinds().join(", "))));
+        return Err(StackError::Unsupported(format!(
+            "no workload `{kind}`; there are {}",
+            workload_kinds().join(", ")
+        )));
     }
     // From the text, for the line and column in the message.
     serde_json::from_str(&text).map_err(|error| usage(&error))
+}
+
+fn read_template(path: &Path) -> Result<PerExchange, StackError> {
+    let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+    serde_json::from_str(&text).map_err(|error| unreadable(path, &error))
+}
+
+fn unreadable(path: &Path, error: &dyn Display) -> StackError {
+    StackError::Usage(format!("{}: {error}", path.display()))
 }
 
 fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
@@ -90,4 +111,57 @@ fn print_ready(ports: BTreeMap<String, u16>) {
     let mut stdout = io::stdout().lock();
     // Whoever started a server and does not read its stdout probes it.
     let _ = writeln!(stdout, "{event}").and_then(|()| stdout.flush());
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn refusal(change: impl FnOnce(&mut Value)) -> StackError {
+        let mut parameters = json!({
+            "schema_version": SCHEMA_VERSION,
+            "stack": "raw-tcp",
+            "role": "client",
+            "server": {"address": "127.0.0.1", "port": 1, "name": "server.test"},
+            "settings": {},
+            "workload": {
+                "kind": "request-response",
+                "upload_bytes": 1,
+                "download_bytes": 0,
+                "exchanges": 1,
+                "arrival": {"process": "closed"},
+                "concurrency": 1,
+                "timeout_ns": 1_000_000,
+                "connection": {"policy": "fresh"},
+            },
+            "certificates": null,
+            "output": "/nonexistent",
+            "seed": 1,
+        });
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("parameters.json");
+        fs::write(&path, parameters.to_string()).expect("written");
+        read_parameters(&path).expect("readable before the change");
+        change(&mut parameters);
+        fs::write(&path, parameters.to_string()).expect("written");
+        read_parameters(&path).expect_err("refused")
+    }
+
+    #[test]
+    fn an_unknown_stack_or_workload_is_unsupported() {
+        let unknown_stack = refusal(|parameters| parameters["stack"] = json!("gopher"));
+        assert!(matches!(unknown_stack, StackError::Unsupported(_)));
+        let unknown_workload = refusal(|parameters| parameters["workload"]["kind"] = json!("stream"));
+        assert!(matches!(unknown_workload, StackError::Unsupported(_)));
+    }
+
+    #[test]
+    fn an_unknown_key_a_wrong_kind_of_value_or_another_version_is_a_usage_error() {
+        assert!(matches!(refusal(|parameters| parameters["colour"] = json!(1)), StackError::Usage(_)));
+        assert!(matches!(refusal(|parameters| parameters["workload"]["exchanges"] = json!(-1)), StackError::Usage(_)));
+        let version = refusal(|parameters| parameters["schema_version"] = json!(SCHEMA_VERSION + 1));
+        assert!(version.to_string().contains("schema_version"));
+    }
 }

@@ -1,4 +1,4 @@
-use std::fmt::{self, Display};
+use std::fmt;
 use std::sync::Arc;
 
 use wirelab_schema::{Exchange, Outcome};
@@ -42,31 +42,33 @@ impl Attempt {
     }
 
     /// The finished row.
-    pub fn finish(mut self, outcome: Outcome, error: Option<ExchangeError>) -> Exchange {
+    pub fn finish(mut self, ended: Result<(), ExchangeError>) -> Exchange {
         self.stamp_end();
         for read in self.at_end {
             read(&mut self.exchange);
         }
-        self.exchange.outcome = outcome;
-        self.exchange.error = error.map(|error| error.0);
+        (self.exchange.outcome, self.exchange.error) = match ended {
+            Ok(()) => (Outcome::Completed, None),
+            Err(ExchangeError::Failed(words)) => (Outcome::Failed, Some(words)),
+            Err(ExchangeError::TimedOut) => (Outcome::TimedOut, None),
+        };
         self.exchange
     }
 }
 
-/// Why an exchange failed, in one line. Takes any error, with its causes.
+/// Why an exchange did not complete. Takes any error, with its causes.
 #[derive(Debug)]
-pub struct ExchangeError(String);
-
-impl ExchangeError {
-    /// An error in words.
-    pub fn new(words: impl Into<String>) -> Self {
-        ExchangeError(words.into())
-    }
+pub enum ExchangeError {
+    /// It failed, for this reason, in one line.
+    Failed(String),
+    /// It was given up for lack of time.
+    TimedOut,
 }
 
-impl Display for ExchangeError {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(&self.0)
+impl ExchangeError {
+    /// A failure in words.
+    pub fn new(words: impl Into<String>) -> Self {
+        ExchangeError::Failed(words.into())
     }
 }
 
@@ -81,6 +83,15 @@ impl<E: std::error::Error> From<E> for ExchangeError {
             }
             source = cause.source();
         }
-        ExchangeError(words.replace('\n', " "))
+        ExchangeError::Failed(words.replace('\n', " "))
+    }
+}
+
+impl fmt::Display for ExchangeError {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ExchangeError::Failed(words) => formatter.write_str(words),
+            ExchangeError::TimedOut => formatter.write_str("timed out"),
+        }
     }
 }

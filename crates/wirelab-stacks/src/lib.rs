@@ -6,7 +6,7 @@
 
 mod attempt;
 mod context;
-//pub mod exec;
+pub mod exec;
 mod h1_stamps;
 mod h2;
 mod h2_stamps;

@@ -138,7 +138,6 @@ mod tests {
     use arrow_array::cast::AsArray;
     use arrow_array::types::UInt64Type;
     use arrow_ipc::reader::FileReader;
-    use serde_json::Value;
 
     use super::*;
 
@@ -149,20 +148,19 @@ mod tests {
 
     #[test]
     fn columns_are_the_fields_of_exchange_in_their_order() {
+        let json = serde_json::to_string(&Exchange::default()).expect("JSON");
+        // The text keeps the declared order, which a parsed object would not.
+        let names: Vec<&str> = json.split(['{', ',']).filter_map(|field| field.split('"').nth(1)).collect();
+        let batch = batch(&[Exchange::default()]).expect("a batch");
+        let schema = batch.schema();
+        assert_eq!(schema.fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>(), names);
+    }
+
+    #[test]
+    fn an_endpoint_without_exchanges_leaves_an_empty_file() {
         let folder = tempfile::tempdir().expect("a folder");
         ArrowRecorder::new(folder.path()).finish().expect("written");
-        let names: Vec<String> = match serde_json::to_value(Exchange::default()).expect("JSON") {
-            Value::Object(fields) => fields.keys().cloned().collect(),
-            other => panic!("{other}"),
-        };
-        let batch = batch(&[Exchange::default()]).expect("a batch");
-        let mut columns: Vec<String> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
-        assert_eq!(columns[..3], ["index", "intended_start_ns", "start_ns"]);
-        // serde_json's map is sorted; the declared order is held by the struct literal order above.
-        columns.sort();
-        let mut names = names;
-        names.sort();
-        assert_eq!(columns, names);
+        assert_eq!(read(folder.path()).iter().map(RecordBatch::num_rows).sum::<usize>(), 0);
     }
 
     #[test]

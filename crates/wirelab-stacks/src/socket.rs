@@ -161,7 +161,7 @@ mod tests {
         socket.write_all(b"ping").await.expect("written");
         let mut bytes = [0; 4];
         peer.read_exact(&mut bytes).await.expect("read");
-        let exchange = attempt.finish(wirelab_schema::Outcome::Completed, None);
+        let exchange = attempt.finish(Ok(()));
         assert_eq!(exchange.client_retransmissions, Some(0));
         // On loopback a smoothed round trip is above 0 and far below a second; words of other fields are not.
         assert!(exchange.smoothed_rtt_ns.is_some_and(|rtt| (1_000..1_000_000_000).contains(&rtt)), "{exchange:?}");

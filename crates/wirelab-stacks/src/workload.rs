@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use futures_util::future::try_join_all;
 use tokio::sync::Mutex;
-use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, Outcome, RequestResponse, WorkloadSpec};
+use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, RequestResponse, WorkloadSpec};
 
 pub use crate::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
@@ -149,9 +149,9 @@ impl<C: Client> Driver<C> {
             }
         });
         match ended.await {
-            Ok(Ok(to_close)) => (attempt.finish(Outcome::Completed, None), to_close),
-            Ok(Err(error)) => (attempt.finish(Outcome::Failed, Some(error)), None),
-            Err(_) => (attempt.finish(Outcome::TimedOut, None), None),
+            Ok(Ok(to_close)) => (attempt.finish(Ok(())), to_close),
+            Ok(Err(error)) => (attempt.finish(Err(error)), None),
+            Err(_) => (attempt.finish(Err(ExchangeError::TimedOut)), None),
         }
     }
 
@@ -215,3 +215,6 @@ impl Drop for Turn<'_> {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests;

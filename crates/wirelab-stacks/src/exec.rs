@@ -1,0 +1,155 @@
+//! A foreign client that is run once for each exchange (`docs/contract.md`, "per-exchange"), driven like the built-in ones: the driver keeps the
+//! arrival process, the time-out and the outcome.
+//!
+//! The process starts at `start_ns`; what the kernel and the program take until the program's own clock starts is not in the phases it reports,
+//! so they may lie up to some milliseconds earlier than its packets, while their differences are as the program saw them.
+
+mod report;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::process::{Output, Stdio};
+
+use serde::Deserialize;
+use tokio::process::Command;
+use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
+
+use crate::attempt::{Attempt, ExchangeError};
+use crate::workload::{Client, drive};
+use crate::{Context, Payload, StackError, check};
+use report::Report;
+
+/// How to run the client: a JSON file beside the parameter file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PerExchange {
+    /// Program and arguments, executed directly. `{url}`, `{scheme}`, `{method}`, `{name}`, `{address}`, `{port}`, `{authority}` (PEM file of the
+    /// certificate authority), `{upload_file}`, `{upload_bytes}`, `{download_bytes}` and `{timeout_s}` are filled in; other braces stay.
+    pub command: Vec<String>,
+    /// Exit codes by which the program says that it gave up for lack of time.
+    #[serde(default)]
+    pub timed_out_exit_codes: Vec<i32>,
+}
+
+/// Performs the context's workload with the foreign client.
+pub async fn run(context: Context, template: PerExchange) -> Result<(), StackError> {
+    let parameters = &context.parameters;
+    let secure = check(parameters)?.descriptor().secure;
+    let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
+    if parameters.role != Role::Client {
+        return Err(StackError::Unsupported("a program that runs once for each exchange is a client".to_owned()));
+    }
+    if workload.connection != ConnectionPolicy::Fresh {
+        return Err(StackError::Unsupported(
+            "a program that runs once for each exchange keeps no connection".to_owned(),
+        ));
+    }
+    let upload_file = parameters.output.join("upload.bin");
+    let upload = Payload::new(parameters.seed).bytes(workload.upload_bytes as usize);
+    fs::write(&upload_file, upload).map_err(|error| StackError::failed(upload_file.display(), error))?;
+    let placeholders = placeholders(parameters, secure, &upload_file.to_string_lossy());
+    let mut command = template.command.iter().map(|word| fill(word, &placeholders));
+    let client = ForeignClient {
+        program: command.next().ok_or_else(|| StackError::Usage("`command` is empty".to_owned()))?,
+        arguments: command.collect(),
+        folder: parameters.output.clone(),
+        timed_out_exit_codes: template.timed_out_exit_codes,
+        download_bytes: workload.download_bytes,
+    };
+    drive(client, context).await
+}
+
+struct ForeignClient {
+    program: String,
+    arguments: Vec<String>,
+    folder: PathBuf,
+    timed_out_exit_codes: Vec<i32>,
+    download_bytes: u64,
+}
+
+impl Client for ForeignClient {
+    type Connection = ();
+
+    async fn connect(&self, _attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        Ok(())
+    }
+
+    async fn exchange(&self, _connection: &mut (), attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        let output = self.execute().await?;
+        attempt.stamp_end();
+        let report = Report::parse(&output.stdout, &attempt.exchange);
+        if !output.status.success() {
+            if let Ok(report) = report {
+                attempt.exchange = report.exchange;
+            }
+            return Err(match output.status.code() {
+                Some(code) if self.timed_out_exit_codes.contains(&code) => ExchangeError::TimedOut,
+                _ => ExchangeError::new(format!("{}: {}{}", self.program, output.status, last_line(&output.stderr))),
+            });
+        }
+        let report = report?;
+        attempt.exchange = report.exchange.clone();
+        report.judge(self.download_bytes)
+    }
+
+    fn is_usable(&self, _connection: &()) -> bool {
+        false
+    }
+
+    async fn close(&self, _connection: ()) {}
+}
+
+impl ForeignClient {
+    /// Runs to the end, or is killed when the exchange is given up.
+    async fn execute(&self) -> Result<Output, ExchangeError> {
+        let child = Command::new(&self.program)
+            .args(&self.arguments)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn();
+        match child {
+            Ok(child) => Ok(child.wait_with_output().await?),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(ExchangeError::new(format!("no program `{}`", self.program)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn placeholders(parameters: &EndpointParameters, secure: bool, upload_file: &str) -> Vec<(&'static str, String)> {
+    let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
+    let server = &parameters.server;
+    let scheme = if secure { "https" } else { "http" };
+    let (method, path) = match workload.upload_bytes {
+        0 => ("GET", format!("/bytes/{}", workload.download_bytes)),
+        _ => ("POST", "/upload".to_owned()),
+    };
+    let authority = parameters.certificates.as_ref().map(|files| files.authority.display().to_string());
+    vec![
+        ("{url}", format!("{scheme}://{}:{}{path}", server.name, server.port)),
+        ("{scheme}", scheme.to_owned()),
+        ("{method}", method.to_owned()),
+        ("{name}", server.name.clone()),
+        ("{address}", server.address.to_string()),
+        ("{port}", server.port.to_string()),
+        ("{authority}", authority.unwrap_or_default()),
+        ("{upload_file}", upload_file.to_owned()),
+        ("{upload_bytes}", workload.upload_bytes.to_string()),
+        ("{download_bytes}", workload.download_bytes.to_string()),
+        ("{timeout_s}", (workload.timeout_ns as f64 / 1e9).to_string()),
+    ]
+}
+
+fn fill(word: &str, placeholders: &[(&str, String)]) -> String {
+    placeholders.iter().fold(word.to_owned(), |word, (name, value)| word.replace(name, value))
+}
+
+fn last_line(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    text.trim().lines().last().map(|line| format!(": {line}")).unwrap_or_default()
+}

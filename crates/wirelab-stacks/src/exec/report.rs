@@ -1,0 +1,136 @@
+use serde_json::{Map, Value};
+use wirelab_schema::{Exchange, Outcome};
+
+use crate::attempt::ExchangeError;
+
+/// Fields that the driver knows better.
+const DRIVERS_OWN: [&str; 4] = ["index", "intended_start_ns", "start_ns", "connection_reused"];
+
+/// What a foreign client said of its exchange: one JSON object with fields of [`Exchange`].
+///
+/// A time may be given in seconds from the start of the process (`end_s` for `end_ns`), 0 or less meaning that the phase did not happen; so does
+/// a status or port of 0.
+pub struct Report {
+    /// The driver's row with what the client said filled in.
+    pub exchange: Exchange,
+    received_bytes: Option<u64>,
+    outcome: Option<Outcome>,
+}
+
+impl Report {
+    /// Reads the client's stdout. `started` is the row as the driver began it.
+    pub fn parse(stdout: &[u8], started: &Exchange) -> Result<Self, ExchangeError> {
+        let text = String::from_utf8_lossy(stdout);
+        let said: Map<String, Value> = serde_json::from_str(text.trim()).map_err(|error| {
+            let said: String = text.trim().chars().take(200).collect();
+            ExchangeError::new(format!("not one JSON object ({error}): {said}"))
+        })?;
+        let has = |name| said.contains_key(name);
+        let (has_received, has_outcome) = (has("body_received_bytes"), has("outcome"));
+        let Ok(Value::Object(mut row)) = serde_json::to_value(started) else {
+            unreachable!("an exchange is an object")
+        };
+        for (key, value) in said {
+            let (name, value) = in_nanoseconds(key, value, started.start_ns)?;
+            if DRIVERS_OWN.contains(&name.as_str()) || !row.contains_key(&name) {
+                return Err(ExchangeError::new(format!("the client said `{name}`, which is not its to say")));
+            }
+            // An end that did not happen is the driver's.
+            if name != "end_ns" || !value.is_null() {
+                row.insert(name, value);
+            }
+        }
+        let exchange: Exchange = serde_json::from_value(Value::Object(row))?;
+        let received_bytes = has_received.then_some(exchange.body_received_bytes);
+        let outcome = has_outcome.then_some(exchange.outcome);
+        Ok(Report { exchange, received_bytes, outcome })
+    }
+
+    /// Whether the exchange completed, by what the client said; for a client that says nothing, by its exit alone.
+    pub fn judge(self, download_bytes: u64) -> Result<(), ExchangeError> {
+        let failed = |words: String| Err(ExchangeError::new(words));
+        match self.outcome {
+            Some(Outcome::TimedOut) => return Err(ExchangeError::TimedOut),
+            Some(Outcome::Failed | Outcome::Unsupported) => {
+                return failed(self.exchange.error.unwrap_or_else(|| "the client said so".to_owned()));
+            }
+            Some(Outcome::Completed) | None => {}
+        }
+        if let Some(status) = self.exchange.status.filter(|status| !(200..300).contains(status)) {
+            return failed(format!("status {status}"));
+        }
+        match self.received_bytes {
+            Some(bytes) if bytes != download_bytes => {
+                failed(format!("body of {bytes} bytes where {download_bytes} were expected"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The field of [`Exchange`] that a key means, with its value there.
+fn in_nanoseconds(key: String, value: Value, start_ns: u64) -> Result<(String, Value), ExchangeError> {
+    if key == "status" || key == "local_port" {
+        return Ok((key, if value == 0 { Value::Null } else { value }));
+    }
+    let Some(stem) = key.strip_suffix("_s") else { return Ok((key, value)) };
+    let name = format!("{stem}_ns");
+    if value.is_null() {
+        return Ok((name, value));
+    }
+    let seconds = value.as_f64().ok_or_else(|| ExchangeError::new(format!("`{key}` is {value}, not seconds")))?;
+    let nanoseconds = (seconds * 1e9).round() as u64;
+    Ok(match name.as_str() {
+        _ if seconds <= 0.0 => (name, Value::Null),
+        "curl_starttransfer_ns" | "smoothed_rtt_ns" => (name, nanoseconds.into()),
+        _ => (name, (start_ns + nanoseconds).into()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Report, ExchangeError> {
+        let started = Exchange { index: 3, start_ns: 1_000, end_ns: 5_000, ..Exchange::default() };
+        Report::parse(text.as_bytes(), &started)
+    }
+
+    #[test]
+    fn seconds_count_from_the_start_and_zero_means_that_it_did_not_happen() {
+        let report =
+            parse(r#"{"tcp_connect_s": 0.000002, "handshake_s": 0, "end_s": 0.5, "curl_starttransfer_s": 0.25}"#);
+        let exchange = report.expect("read").exchange;
+        assert_eq!((exchange.index, exchange.tcp_connect_ns, exchange.handshake_ns), (3, Some(3_000), None));
+        assert_eq!((exchange.end_ns, exchange.curl_starttransfer_ns), (500_001_000, Some(250_000_000)));
+    }
+
+    #[test]
+    fn an_end_of_zero_seconds_leaves_the_end_of_the_process() {
+        assert_eq!(parse(r#"{"end_s": 0.0, "status": 0}"#).expect("read").exchange.end_ns, 5_000);
+    }
+
+    #[test]
+    fn an_unknown_key_or_one_of_the_driver_is_an_error_with_its_name() {
+        for key in ["colour", "start_ns", "start_s", "index"] {
+            let error = parse(&format!(r#"{{"{key}": 1}}"#)).map(drop).expect_err(key).to_string();
+            assert!(error.contains(key.trim_end_matches("_s")), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_json_is_quoted() {
+        let error = parse("curl: (7) refused").map(drop).expect_err("not JSON").to_string();
+        assert!(error.contains("curl: (7) refused"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_status_or_length_fails_the_exchange() {
+        let judge = |text: &str| parse(text).expect("read").judge(10).map_err(|error| error.to_string());
+        assert!(judge(r#"{"status": 200, "body_received_bytes": 10}"#).is_ok());
+        assert!(judge("{}").is_ok());
+        assert_eq!(judge(r#"{"status": 404}"#), Err("status 404".to_owned()));
+        assert!(judge(r#"{"body_received_bytes": 9}"#).is_err());
+        assert_eq!(judge(r#"{"outcome": "failed", "error": "no luck"}"#), Err("no luck".to_owned()));
+    }
+}

@@ -1,0 +1,238 @@
+use std::sync::Mutex as StdMutex;
+use std::sync::atomic::AtomicBool;
+
+use futures_util::future::BoxFuture;
+use tokio::time::{Instant, sleep, sleep_until};
+use wirelab_schema::{EndpointParameters, Outcome, Role, ServerAddress};
+
+use super::*;
+use crate::{Stopper, stop_signal};
+
+const MS: u64 = 1_000_000;
+
+/// Virtual time: tokio's paused clock, from an arbitrary origin.
+struct VirtualClock(Instant);
+
+impl Clock for VirtualClock {
+    fn now_ns(&self) -> u64 {
+        10 * MS + self.0.elapsed().as_nanos() as u64
+    }
+
+    fn sleep_until(&self, instant_ns: u64) -> BoxFuture<'static, ()> {
+        Box::pin(sleep_until(self.0 + Duration::from_nanos(instant_ns.saturating_sub(10 * MS))))
+    }
+}
+
+#[derive(Clone, Default)]
+struct Rows(Arc<StdMutex<Vec<Exchange>>>);
+
+impl Recorder for Rows {
+    fn record(&mut self, exchange: Exchange) -> Result<(), StackError> {
+        self.0.lock().expect("unpoisoned").push(exchange);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), StackError> {
+        Ok(())
+    }
+}
+
+/// Connects in 5 ms and answers in the times given, in order, then in 10 ms; `None` is an error.
+#[derive(Default)]
+struct Scripted {
+    answers: StdMutex<Vec<Option<u64>>>,
+    shared: bool,
+    connected: AtomicU32,
+    closed: Arc<AtomicU32>,
+    broken: Arc<AtomicBool>,
+}
+
+impl Client for Scripted {
+    type Connection = u32;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<u32, ExchangeError> {
+        sleep(Duration::from_millis(5)).await;
+        attempt.exchange.tcp_connect_ns = attempt.now();
+        Ok(self.connected.fetch_add(1, Ordering::Relaxed))
+    }
+
+    async fn exchange(&self, connection: &mut u32, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        attempt.exchange.local_port = Some(*connection as u16);
+        let answer = {
+            let mut answers = self.answers.lock().expect("unpoisoned");
+            if answers.is_empty() { Some(10) } else { answers.remove(0) }
+        };
+        sleep(Duration::from_millis(answer.unwrap_or(1))).await;
+        answer.map(drop).ok_or_else(|| ExchangeError::new("refused"))
+    }
+
+    fn share(&self, connection: &u32) -> Option<u32> {
+        self.shared.then_some(*connection)
+    }
+
+    fn is_usable(&self, _connection: &u32) -> bool {
+        !self.broken.swap(false, Ordering::Relaxed)
+    }
+
+    async fn close(&self, _connection: u32) {
+        self.closed.fetch_add(1, Ordering::Relaxed);
+        sleep(Duration::from_millis(1)).await;
+    }
+}
+
+fn workload(exchanges: u32) -> RequestResponse {
+    RequestResponse {
+        upload_bytes: 30,
+        download_bytes: 0,
+        exchanges,
+        arrival: ArrivalSpec::Closed,
+        concurrency: 1,
+        timeout_ns: 100 * MS,
+        connection: ConnectionPolicy::Fresh,
+    }
+}
+
+fn context(workload: RequestResponse, rows: Rows) -> (Context, Stopper) {
+    let parameters = EndpointParameters {
+        schema_version: 1,
+        stack: "scripted".to_owned(),
+        role: Role::Client,
+        server: ServerAddress { address: [127, 0, 0, 1].into(), port: 1, name: "server.test".to_owned() },
+        settings: Default::default(),
+        workload: WorkloadSpec::RequestResponse(workload),
+        certificates: None,
+        output: Default::default(),
+        seed: 1,
+    };
+    let (stopper, stop) = stop_signal();
+    let clock = Arc::new(VirtualClock(Instant::now()));
+    (Context { parameters, clock, recorder: Box::new(rows), stop, ready: Box::new(drop) }, stopper)
+}
+
+async fn rows(workload: RequestResponse, client: Scripted) -> Vec<Exchange> {
+    let rows = Rows::default();
+    let (context, _stopper) = context(workload, rows.clone());
+    drive(client, context).await.expect("driven");
+    rows.0.lock().expect("unpoisoned").clone()
+}
+
+fn answers(answers: &[Option<u64>]) -> Scripted {
+    Scripted { answers: StdMutex::new(answers.to_vec()), ..Scripted::default() }
+}
+
+/// Start and end of each exchange in ms from the first start.
+fn spans(rows: &[Exchange]) -> Vec<(u64, u64)> {
+    let origin = rows[0].start_ns;
+    rows.iter().map(|row| ((row.start_ns - origin) / MS, (row.end_ns - origin) / MS)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn in_a_closed_loop_the_next_exchange_starts_when_the_connection_before_it_is_closed() {
+    let client = Scripted::default();
+    let closed = client.closed.clone();
+    let rows = rows(workload(2), client).await;
+    assert_eq!(spans(&rows), [(0, 15), (16, 31)]);
+    assert!(rows.iter().all(|row| row.intended_start_ns == row.start_ns && row.tcp_connect_ns.is_some()));
+    assert_eq!(closed.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_open_loop_exchange_keeps_its_intended_start() {
+    let arrival = ArrivalSpec::Fixed { rate_hz: 50.0 };
+    let rows = rows(RequestResponse { arrival, ..workload(3) }, answers(&[Some(45)])).await;
+    let intended: Vec<u64> = rows.iter().map(|row| (row.intended_start_ns - rows[0].intended_start_ns) / MS).collect();
+    assert_eq!(intended, [0, 20, 40]);
+    assert_eq!(spans(&rows), [(0, 50), (51, 66), (67, 82)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn open_loop_exchanges_overlap_up_to_the_concurrency() {
+    let arrival = ArrivalSpec::Fixed { rate_hz: 100.0 };
+    let slow = answers(&[Some(30), Some(30), Some(30), Some(30)]);
+    let mut rows = rows(RequestResponse { arrival, concurrency: 2, ..workload(4) }, slow).await;
+    rows.sort_by_key(|row| row.index);
+    assert_eq!(spans(&rows), [(0, 35), (10, 45), (36, 71), (46, 81)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_exchange_is_given_up_at_its_time_out() {
+    let rows = rows(workload(2), answers(&[Some(500)])).await;
+    assert_eq!(rows[0].outcome, Outcome::TimedOut);
+    assert_eq!(rows[0].end_ns - rows[0].start_ns, 100 * MS);
+    assert!(rows[0].tcp_connect_ns.is_some(), "phases before the time-out are kept");
+    assert_eq!(rows[1].outcome, Outcome::Completed);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_the_exchange_that_opens_a_kept_connection_has_its_phases() {
+    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let rows = rows(RequestResponse { connection, ..workload(3) }, Scripted::default()).await;
+    let reused: Vec<bool> = rows.iter().map(|row| row.connection_reused).collect();
+    assert_eq!(reused, [false, true, true]);
+    let connected: Vec<bool> = rows.iter().map(|row| row.tcp_connect_ns.is_some()).collect();
+    assert_eq!(connected, [true, false, false]);
+    assert_eq!(spans(&rows), [(0, 15), (15, 25), (25, 35)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn exchanges_take_turns_on_kept_connections() {
+    let connection = ConnectionPolicy::Kept { connections: 2 };
+    let rows = rows(RequestResponse { connection, ..workload(5) }, Scripted::default()).await;
+    assert_eq!(rows.iter().map(|row| row.local_port).collect::<Vec<_>>(), [0, 1, 0, 1, 0].map(Some));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kept_connection_on_which_an_exchange_failed_is_opened_anew() {
+    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let rows = rows(RequestResponse { connection, ..workload(3) }, answers(&[Some(10), None])).await;
+    assert_eq!(rows.iter().map(|row| row.outcome == Outcome::Failed).collect::<Vec<_>>(), [false, true, false]);
+    assert_eq!(rows[1].error.as_deref(), Some("refused"));
+    assert_eq!(rows.iter().map(|row| row.connection_reused).collect::<Vec<_>>(), [false, true, false]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_kept_connection_that_ended_while_idle_is_opened_anew() {
+    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let client = Scripted::default();
+    client.broken.store(true, Ordering::Relaxed);
+    let rows = rows(RequestResponse { connection, ..workload(3) }, client).await;
+    assert_eq!(rows.iter().map(|row| row.connection_reused).collect::<Vec<_>>(), [false, false, true]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn exchanges_wait_for_a_connection_that_carries_one_at_a_time_and_share_one_that_carries_many() {
+    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let two = RequestResponse { connection, concurrency: 2, ..workload(2) };
+    let exclusive = rows(two.clone(), Scripted::default()).await;
+    assert_eq!(spans(&exclusive), [(0, 15), (0, 25)]);
+    let shared = rows(two, Scripted { shared: true, ..Scripted::default() }).await;
+    assert_eq!(spans(&shared), [(0, 15), (0, 15)]);
+    assert_eq!(shared.iter().filter(|row| row.connection_reused).count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_stopped_finished_exchanges_are_kept_and_the_rest_is_dropped() {
+    let recorded = Rows::default();
+    let (context, stopper) = context(workload(1_000), recorded.clone());
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(40)).await;
+        stopper.stop();
+    });
+    drive(Scripted::default(), context).await.expect("stopped cleanly");
+    assert_eq!(recorded.0.lock().expect("unpoisoned").len(), 2);
+}
+
+#[test]
+fn a_workload_that_makes_no_sense_is_refused() {
+    let kept = ConnectionPolicy::Kept { connections: 0 };
+    let bad = [
+        RequestResponse { concurrency: 0, ..workload(1) },
+        RequestResponse { timeout_ns: 0, ..workload(1) },
+        RequestResponse { arrival: ArrivalSpec::Fixed { rate_hz: 0.0 }, ..workload(1) },
+        RequestResponse { arrival: ArrivalSpec::Poisson { rate_hz: f64::NAN }, ..workload(1) },
+        RequestResponse { connection: kept, ..workload(1) },
+    ];
+    for workload in bad {
+        assert!(matches!(check(&WorkloadSpec::RequestResponse(workload)), Err(StackError::Usage(_))));
+    }
+}
