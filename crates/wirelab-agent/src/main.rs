@@ -10,6 +10,7 @@ mod generate;
 mod host;
 mod link;
 mod link_chain;
+mod log_file;
 mod probe;
 mod replay;
 mod trial;

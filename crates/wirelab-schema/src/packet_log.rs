@@ -9,8 +9,8 @@ pub const PACKET_LOG_MAGIC: [u8; 4] = *b"WLPL";
 /// Header of a packet log: JSON of this type behind the magic and its length as a little-endian `u32`.
 ///
 /// Records follow, each little-endian: `sequence u64, port u16, fate u8, header_len u8, size u32 (IP bytes), arrival_ns u64, departure_ns u64
-/// (of a dropped packet: when it was dropped), lateness_ns u64 (of a dropped packet: 0)`, then `header_len` bytes from the IP header on.
-/// A torn last record is ignored.
+/// (of a dropped packet: when it was dropped; of a held one: when the trial ended), lateness_ns u64 (unless delivered: 0)`, then `header_len`
+/// bytes from the IP header on. Records come in the order in which fates became known. A torn last record is ignored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLogHeader {
@@ -55,7 +55,7 @@ pub struct DissectedPacket {
     pub lateness_ns: u64,
     /// What happened to it.
     pub fate: PacketFate,
-    /// `tcp`, `udp`, `icmp` or the protocol's number.
+    /// `tcp`, `udp`, `icmp`, the protocol's number, or `unknown` where the log kept too few bytes.
     pub transport: String,
     /// The client side's port, if the transport has ports.
     pub client_port: Option<u16>,
@@ -73,7 +73,8 @@ pub struct DissectedPacket {
     pub retransmission: bool,
     /// A retransmission whose original the link delivered: the sender was impatient.
     pub spurious: bool,
-    /// QUIC long-header type (`initial`, `0-rtt`, `handshake`, `retry`) or `1-rtt`, for UDP that looks like QUIC.
+    /// QUIC long-header type (`initial`, `0-rtt`, `handshake`, `retry`, `version-negotiation`) or `1-rtt`, for UDP that looks like QUIC;
+    /// coalesced packets joined by `+`, as far as the log kept their headers.
     pub quic_packet: Option<String>,
 }
 
@@ -102,4 +103,39 @@ pub struct Flow {
     pub retransmissions: [u64; 2],
     /// Those among them whose original was delivered.
     pub spurious: [u64; 2],
+}
+
+/// What `wirelab-agent replay` prints of a packet log: a line of JSON. The log's arrivals were run through a fresh chain of the same seed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayReport {
+    /// The packet log, as given on the command line.
+    pub log: String,
+    /// Packets in the log.
+    pub packets: u64,
+    /// Packets whose fate, arrival or departure the chain does not reproduce, and packets that are missing from the log.
+    pub mismatches: u64,
+    /// The one among them that came first.
+    pub first_mismatch: Option<ReplayMismatch>,
+}
+
+/// A packet on which a log and its replay disagree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayMismatch {
+    /// Order of arrival at the link, from 0.
+    pub sequence: u64,
+    /// What the log says; null where it misses the packet.
+    pub logged: Option<ReplayedPacket>,
+    /// What the chain says; null where the log misses the packet.
+    pub replayed: Option<ReplayedPacket>,
+}
+
+/// What became of a packet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ReplayedPacket {
+    /// Its fate.
+    pub fate: PacketFate,
+    /// When it reached the link.
+    pub arrival_ns: u64,
+    /// When it left or was dropped; of a held packet, when the trial ended.
+    pub departure_ns: u64,
 }

@@ -1,0 +1,101 @@
+//! Reads a packet log from its file, for `dissect` and `replay`.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use wirelab_net::packet_log::{Fate, LogReader, Record};
+use wirelab_schema::{PacketFate, PacketLogHeader, SCHEMA_VERSION};
+
+/// A packet log: its header, and its records with their logged bytes in order of arrival.
+#[derive(Debug)]
+pub struct Log {
+    /// The trial's link.
+    pub header: PacketLogHeader,
+    /// In order of `sequence`, no number twice.
+    pub records: Vec<(Record, Vec<u8>)>,
+}
+
+/// Read a whole log.
+pub fn read(path: &Path) -> Result<Log> {
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    parse(BufReader::new(file)).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// Read a whole log from `input`.
+pub fn parse(input: impl std::io::Read) -> Result<Log> {
+    let reader = LogReader::new(input)?;
+    let header: PacketLogHeader = serde_json::from_slice(reader.header()).context("its header")?;
+    if header.schema_version != SCHEMA_VERSION {
+        bail!("it has schema version {}, and this program reads {SCHEMA_VERSION}", header.schema_version);
+    }
+    let mut records = reader.collect::<Result<Vec<_>, _>>()?;
+    records.sort_by_key(|(record, _)| record.sequence);
+    if let Some(twice) = records.windows(2).find(|pair| pair[0].0.sequence == pair[1].0.sequence) {
+        bail!("it has two records of packet {}", twice[0].0.sequence);
+    }
+    Ok(Log { header, records })
+}
+
+/// The border's name of a fate.
+pub const fn fate(fate: Fate) -> PacketFate {
+    match fate {
+        Fate::Delivered => PacketFate::Delivered,
+        Fate::Loss => PacketFate::Loss,
+        Fate::QueueFull => PacketFate::QueueFull,
+        Fate::Held => PacketFate::Held,
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use std::time::Duration;
+
+    use wirelab_net::link::{Instant, PortId};
+    use wirelab_net::packet_log::LogWriter;
+    use wirelab_schema::LinkSpec;
+
+    use super::*;
+
+    /// The bytes of a log of `link` with these records.
+    pub fn written(link: &LinkSpec, seed: u64, records: &[(Record, Vec<u8>)]) -> Vec<u8> {
+        let ports = vec!["client".to_owned(), "server".to_owned()];
+        let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link: link.clone(), seed, ports };
+        let mut writer = LogWriter::new(Vec::new(), &serde_json::to_vec(&header).unwrap()).unwrap();
+        records.iter().for_each(|(record, packet)| writer.write(record, packet).unwrap());
+        writer.finish().unwrap()
+    }
+
+    /// A record of a 40-byte packet.
+    pub fn record(sequence: u64, port: u16, fate: Fate, arrival: u64, departure: u64) -> Record {
+        let [arrival, departure] = [arrival, departure].map(Instant::from_nanos);
+        Record { sequence, port: PortId(port), fate, size: 40, arrival, departure, lateness: Duration::ZERO }
+    }
+
+    /// A link that does nothing.
+    pub fn clean() -> LinkSpec {
+        LinkSpec { uplink: vec![], downlink: vec![], medium: None }
+    }
+
+    #[test]
+    fn records_come_in_order_of_arrival() {
+        let records: Vec<_> = [2, 0, 1].map(|n| (record(n, 0, Fate::Delivered, n, n), vec![n as u8])).into();
+        let log = parse(&written(&clean(), 5, &records)[..]).unwrap();
+        assert_eq!((log.header.seed, log.header.link), (5, clean()));
+        assert_eq!(log.records.iter().map(|(record, _)| record.sequence).collect::<Vec<_>>(), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_log_that_makes_no_sense_is_refused_with_the_reason() {
+        let error = |bytes: &[u8]| format!("{:#}", parse(bytes).unwrap_err());
+        let twice = vec![(record(7, 0, Fate::Delivered, 1, 1), vec![]); 2];
+        assert_eq!(error(&written(&clean(), 5, &twice)), "it has two records of packet 7");
+        assert!(error(b"something else").starts_with("not a packet log"));
+        let other = br#"{"schema_version":99,"link":{"uplink":[],"downlink":[]},"seed":1,"ports":[]}"#;
+        let other = LogWriter::new(Vec::new(), other).unwrap().finish().unwrap();
+        assert_eq!(error(&other), "it has schema version 99, and this program reads 1");
+        let json = LogWriter::new(Vec::new(), b"{\"link\":1}").unwrap().finish().unwrap();
+        assert!(error(&json).starts_with("its header: "));
+    }
+}
