@@ -2,11 +2,12 @@
 //! stdout; trials run side by side, a thread each. When stdin ends, or this process dies however it does, everything that it started dies.
 
 pub mod facts;
-mod lanes;
+pub mod lanes;
 mod link_client;
-mod run_trial;
+pub mod run_trial;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, BufRead, Write};
 use std::process::{ChildStdin, ExitCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ use wirelab_net::{namespace, process};
 use wirelab_schema::{HostOp, HostReply, HostRequest, HostResult, OpenLanes, TrialRequest};
 
 use lanes::Lanes;
-pub use run_trial::rehearse;
+use run_trial::rehearse;
 
 #[derive(clap::Args)]
 pub struct Arguments {}
@@ -42,7 +43,7 @@ pub fn run(_arguments: Arguments) -> ExitCode {
 }
 
 /// How to cancel the trials that run: where their processes listen.
-type Running = Arc<Mutex<HashMap<String, Cancel>>>;
+pub type Running = Arc<Mutex<HashMap<String, Cancel>>>;
 
 struct Host {
     rootless: Result<bool, wirelab_net::Error>,
@@ -53,7 +54,7 @@ struct Host {
 
 /// How to cancel one trial.
 #[derive(Default)]
-struct Cancel {
+pub struct Cancel {
     requested: bool,
     words: Option<ChildStdin>,
 }
@@ -87,7 +88,7 @@ impl Host {
             message: format!("this machine does not let an ordinary user make namespaces ({error})"),
             hint: Some("`wirelab doctor` tries each step and names the cure".into()),
         })?;
-        let lanes = Arc::new(Lanes::open(open)?);
+        let lanes = Arc::new(Lanes::open(open, &self.running)?);
         let facts = facts::collect(*rootless, &lanes);
         self.lanes = Some(lanes);
         Ok(HostResult::Opened(facts))
@@ -133,6 +134,13 @@ impl Cancel {
             // It fails if the trial has just ended.
             let _ = words.write_all(b"cancel\n").and_then(|()| words.flush());
         }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hint = self.hint.as_ref().map(|hint| format!(" ({hint})"));
+        write!(formatter, "{}{}", self.message, hint.unwrap_or_default())
     }
 }
 

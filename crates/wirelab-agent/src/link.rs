@@ -10,7 +10,7 @@ use std::thread;
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use wirelab_net::lane::{Finished, TrialLink};
-use wirelab_net::link_loop::LinkLoop;
+use wirelab_net::link_loop::{Ended, LinkLoop};
 use wirelab_net::packet_log::LogWriter;
 use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, scheduling, topology};
 use wirelab_schema::{
@@ -75,23 +75,23 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), memory_locked });
     for line in io::stdin().lock().lines() {
         let command = serde_json::from_str(&line?).context("reading an order")?;
-        obey(command, &link_loop, &mut logs);
+        obey(command, &link_loop, &mut logs)?;
     }
     Ok(())
 }
 
-fn obey(command: LinkCommand, link_loop: &LinkLoop, logs: &mut LogThread) {
+fn obey(command: LinkCommand, link_loop: &LinkLoop, logs: &mut LogThread) -> Result<(), Ended> {
     match command {
         LinkCommand::Begin { lane, link, seed, packet_log, header_bytes } => {
             match build(link, seed, packet_log.as_deref(), header_bytes, logs) {
                 Ok(link) => {
-                    link_loop.begin(lane, link);
+                    link_loop.begin(lane, link)?;
                     tell(&LinkEvent::Begun { lane });
                 }
                 Err(error) => tell(&LinkEvent::Failed { lane, message: format!("{error:#}") }),
             }
         }
-        LinkCommand::Finish { lane } => match link_loop.finish(lane) {
+        LinkCommand::Finish { lane } => match link_loop.finish(lane)? {
             // The disk may take its time, and other lanes' orders must not wait for it.
             Some(finished) => {
                 thread::spawn(move || tell_finished(lane, finished));
@@ -99,6 +99,7 @@ fn obey(command: LinkCommand, link_loop: &LinkLoop, logs: &mut LogThread) {
             None => tell(&LinkEvent::Failed { lane, message: format!("lane {lane} has no trial to end") }),
         },
     }
+    Ok(())
 }
 
 fn build(

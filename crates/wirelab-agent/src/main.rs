@@ -2,6 +2,7 @@
 //!
 //! This crate is the only place that reads arguments, prints or exits.
 
+mod calibrate;
 mod certificates;
 mod describe;
 mod dissect;
@@ -47,6 +48,8 @@ enum Command {
     Describe(describe::Arguments),
     /// Try what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
     Probe(probe::Arguments),
+    /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
+    Calibrate(calibrate::Arguments),
     /// Write a certificate authority and a server certificate.
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of the border.
@@ -63,6 +66,7 @@ fn main() -> ExitCode {
         Command::Replay(arguments) => replay::run(arguments),
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
+        Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
     }

@@ -14,7 +14,7 @@ use wirelab_net::scheduling::Scheduling;
 use wirelab_net::topology::{self, CLIENT, SERVER, Topology};
 use wirelab_net::{clock, process};
 
-use crate::host::rehearse;
+use crate::host::run_trial::rehearse;
 use cure::Surroundings;
 
 const MTU: u32 = 1500;

@@ -27,6 +27,11 @@ pub struct LinkLoop {
     scheduling: Scheduling,
 }
 
+/// The loop's thread has ended, which it does not do by itself: it panicked.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("the link's loop has ended")]
+pub struct Ended;
+
 enum Command {
     Begin(usize, TrialLink, Sender<()>),
     Finish(usize, Sender<Option<Finished>>),
@@ -58,17 +63,17 @@ impl LinkLoop {
     }
 
     /// Begin a trial in a lane; returns when packets from now on are part of it.
-    pub fn begin(&self, lane: usize, link: TrialLink) {
+    pub fn begin(&self, lane: usize, link: TrialLink) -> Result<(), Ended> {
         let (done, wait) = bounded(1);
         self.order(Command::Begin(lane, link, done));
-        let _ = wait.recv();
+        wait.recv().map_err(|_| Ended)
     }
 
     /// End the trial in a lane, without waiting for packets that are still inside; `None` if there was none.
-    pub fn finish(&self, lane: usize) -> Option<Finished> {
+    pub fn finish(&self, lane: usize) -> Result<Option<Finished>, Ended> {
         let (done, wait) = bounded(1);
         self.order(Command::Finish(lane, done));
-        wait.recv().ok().flatten()
+        wait.recv().map_err(|_| Ended)
     }
 
     fn order(&self, command: Command) {

@@ -5,7 +5,7 @@ use wirelab_net::topology::{LaneNamespaces, Topology};
 use wirelab_schema::OpenLanes;
 
 use super::link_client::LinkClient;
-use super::{Refusal, lock, rehearse};
+use super::{Refusal, Running, lock, rehearse};
 
 /// The lanes of a campaign with their link process.
 pub struct Lanes {
@@ -18,12 +18,12 @@ pub struct Lanes {
 
 impl Lanes {
     /// Make them. Call it from a thread that lives as long as the host.
-    pub fn open(open: &OpenLanes) -> Result<Self, Refusal> {
+    pub fn open(open: &OpenLanes, running: &Running) -> Result<Self, Refusal> {
         if open.lanes == 0 || open.lanes > u32::from(u16::MAX) {
             return Err(Refusal::new(format!("{} lanes; there must be at least one", open.lanes)));
         }
         let topology = Topology::create(open.lanes as usize, open.mtu, open.offloads)?;
-        let link = LinkClient::start(&topology, open)?;
+        let link = LinkClient::start(&topology, open, running)?;
         let own_proc = rehearse()?;
         let pinned = Mutex::new(vec![String::new(); open.lanes as usize]);
         Ok(Self { topology, link, own_proc, occupied: Mutex::default(), pinned })

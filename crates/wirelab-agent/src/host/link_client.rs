@@ -11,7 +11,7 @@ use wirelab_net::process::{self, Confinement};
 use wirelab_net::topology::Topology;
 use wirelab_schema::{LinkReport, OpenLanes, TrialRequest};
 
-use super::lock;
+use super::{Cancel, Running, lock};
 use crate::link::{LinkCommand, LinkEvent};
 
 /// The link process, as the host sees it.
@@ -26,8 +26,9 @@ pub struct LinkClient {
 type Waiting = HashMap<usize, Sender<LinkEvent>>;
 
 impl LinkClient {
-    /// Start it in the link's namespace. The calling thread must live as long as the host: the process dies with it.
-    pub fn start(topology: &Topology, open: &OpenLanes) -> anyhow::Result<Self> {
+    /// Start it in the link's namespace. The calling thread must live as long as the host: the process dies with it. Should it end before,
+    /// the trials that are `running` are cancelled.
+    pub fn start(topology: &Topology, open: &OpenLanes, running: &Running) -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe().context("finding this program")?);
         command.args(["link", "--lanes", &open.lanes.to_string(), "--mtu", &open.mtu.to_string()]);
         if open.offloads {
@@ -44,8 +45,11 @@ impl LinkClient {
             bail!("the link process did not start; its reason is on stderr");
         };
         let waiting = Arc::new(Mutex::new(Some(HashMap::new())));
-        let distributed = waiting.clone();
-        thread::spawn(move || distribute(events, &distributed));
+        let (distributed, running) = (waiting.clone(), running.clone());
+        thread::spawn(move || {
+            distribute(events, &distributed);
+            lock(&running).values_mut().for_each(Cancel::request);
+        });
         Ok(Self { process: Mutex::new(Some((child, stdin))), waiting, scheduling, memory_locked })
     }
 
@@ -98,7 +102,7 @@ impl LinkClient {
         if let Some((_, stdin)) = lock(&self.process).as_mut() {
             stdin.write_all(&line).and_then(|()| stdin.flush()).context("talking to the link process")?;
         }
-        answer.recv().context("the link process ended")
+        answer.recv().ok().context("the link process ended")
     }
 
     fn register(&self, lane: usize) -> anyhow::Result<Receiver<LinkEvent>> {

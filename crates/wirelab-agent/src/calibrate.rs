@@ -1,0 +1,216 @@
+//! How late the link is on this machine: sends packets through lanes of constant delay, several at once, and prints the error of their one-way
+//! delay. It judges nothing.
+//!
+//! `lateness` is the link's own account: when it sent a packet, minus when its chain said. `added` is what an endpoint sees: the kernel's receive
+//! stamp at the server, minus when the client sent, minus the told delay, minus the median over plain veth (from the client to the link's stamp).
+
+mod flow;
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::thread;
+
+use anyhow::{Context, ensure};
+use wirelab_net::namespace;
+use wirelab_net::process;
+use wirelab_schema::{EndpointProcess, ImpairmentSpec, LinkSpec, OpenLanes, ReadyCondition, TrialRequest, TrialStatus};
+
+use crate::host::lanes::Lanes;
+use crate::host::{Running, run_trial};
+use crate::log_file;
+use flow::Role;
+
+const SECOND_NS: u64 = 1_000_000_000;
+/// IPv4 and UDP headers.
+const HEADER_BYTES: usize = 28;
+const SHARES: [f64; 3] = [0.5, 0.99, 0.999];
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// One-way delays to try, in milliseconds.
+    #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
+    delays: Vec<u64>,
+    /// Numbers of lanes in use at once to try.
+    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16")]
+    lanes: Vec<u32>,
+    /// Packets in each lane, 5 to 15 ms apart.
+    #[arg(long, default_value_t = 1000)]
+    packets: u32,
+    /// What this process is; the others are started by the first.
+    #[arg(long, hide = true)]
+    role: Option<Role>,
+}
+
+pub fn run(arguments: Arguments) -> ExitCode {
+    let result = match arguments.role {
+        Some(role) => flow::play(role, arguments.packets),
+        None => calibrate(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wirelab-agent calibrate: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
+    process::raise_open_files()?;
+    let rootless = namespace::gain_namespaces()?;
+    let most = arguments.lanes.iter().copied().max().context("no number of lanes")?;
+    let open = OpenLanes { lanes: most, mtu: 1500, offloads: false };
+    let running = Running::default();
+    let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
+    println!("scheduling {}, {}", lanes.link().scheduling(), if rootless { "unprivileged" } else { "as root" });
+    println!(
+        "delay/ms lanes  packets  veth p50  lateness/us: p50     p99   p99.9     max  added/us: p50     p99   p99.9     max"
+    );
+    let folder = Folder::create()?;
+    for delay_ms in &arguments.delays {
+        for count in &arguments.lanes {
+            let errors = measure(&lanes, &running, &folder.0, delay_ms * 1_000_000, *count, arguments.packets)?;
+            print(*delay_ms, *count, errors);
+        }
+    }
+    lanes.close();
+    Ok(())
+}
+
+/// Nanoseconds, one value a packet.
+#[derive(Default)]
+struct Errors {
+    veth: Vec<i64>,
+    lateness: Vec<i64>,
+    end_to_end: Vec<i64>,
+}
+
+fn measure(
+    lanes: &Lanes,
+    running: &Running,
+    folder: &Path,
+    delay_ns: u64,
+    count: u32,
+    packets: u32,
+) -> anyhow::Result<Errors> {
+    let requests =
+        (0..count).map(|lane| request(lane, folder, delay_ns, packets)).collect::<anyhow::Result<Vec<_>>>()?;
+    thread::scope(|scope| {
+        let trials = requests.iter().map(|request| scope.spawn(|| run_trial::run(lanes, request, running)));
+        for trial in trials.collect::<Vec<_>>() {
+            let result = trial.join().expect("it does not panic").map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+            ensure!(result.status == TrialStatus::Done, "{}: {:?}", result.trial, result.error);
+        }
+        anyhow::Ok(())
+    })?;
+    let mut errors = Errors::default();
+    for request in &requests {
+        collect(request, delay_ns, &mut errors)?;
+    }
+    let veth = quantile(&mut errors.veth, 0.5);
+    errors.end_to_end.iter_mut().for_each(|error| *error -= veth);
+    Ok(errors)
+}
+
+fn request(lane: u32, folder: &Path, delay_ns: u64, packets: u32) -> anyhow::Result<TrialRequest> {
+    let directory = folder.join(format!("lane-{lane}"));
+    fs::create_dir_all(&directory)?;
+    let agent = std::env::current_exe()?.display().to_string();
+    let endpoint = |name: &str, role: Role, ready| EndpointProcess {
+        name: name.into(),
+        host: name.into(),
+        command: [&*agent, "calibrate", "--role", role.name(), "--packets", &packets.to_string()]
+            .map(String::from)
+            .into(),
+        environment: Default::default(),
+        directory: directory.clone(),
+        stdout: directory.join(format!("{name}.txt")),
+        stderr: directory.join(format!("{name}.err")),
+        ready,
+        ends_trial: true,
+    };
+    let ready = ReadyCondition::UdpBound { port: flow::PORT, timeout_ns: 10 * SECOND_NS };
+    Ok(TrialRequest {
+        trial: format!("lane-{lane}"),
+        lane,
+        link: LinkSpec {
+            uplink: vec![ImpairmentSpec::Delay { delay_ns, jitter: None }],
+            downlink: vec![],
+            medium: None,
+        },
+        link_seed: 0,
+        packet_log: Some(directory.join("packets.wlpl")),
+        header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
+        congestion_control: "reno".into(),
+        endpoints: vec![endpoint("server", Role::Sink, Some(ready)), endpoint("client", Role::Source, None)],
+        timeout_ns: (60 + u64::from(packets) / 20) * SECOND_NS,
+    })
+}
+
+/// Join what the link logged with what the server received.
+fn collect(request: &TrialRequest, delay_ns: u64, errors: &mut Errors) -> anyhow::Result<()> {
+    let received: HashMap<u64, u64> = fs::read_to_string(&request.endpoints[0].stdout)?
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .map(|(number, stamp)| Ok((number.parse()?, stamp.parse()?)))
+        .collect::<anyhow::Result<_>>()?;
+    let log = log_file::read(request.packet_log.as_ref().context("it has a log")?)?;
+    for (record, packet) in &log.records {
+        let Some((number, sent_ns)) = flow::read_payload(&packet[HEADER_BYTES..]) else { continue };
+        let Some(received_ns) = received.get(&number) else { continue };
+        errors.veth.push(record.arrival.as_nanos() as i64 - sent_ns as i64);
+        errors.lateness.push(record.lateness.as_nanos() as i64);
+        errors.end_to_end.push(*received_ns as i64 - (sent_ns + delay_ns) as i64);
+    }
+    ensure!(!errors.lateness.is_empty(), "no packet arrived");
+    Ok(())
+}
+
+fn print(delay_ms: u64, lanes: u32, mut errors: Errors) {
+    let mut row = |values: &mut Vec<i64>| {
+        let cells = SHARES.map(|share| quantile(values, share)).into_iter().chain(values.iter().max().copied());
+        cells.map(|nanoseconds| format!("{:8.1}", nanoseconds as f64 / 1e3)).collect::<String>()
+    };
+    let (lateness, added) = (row(&mut errors.lateness), row(&mut errors.end_to_end));
+    let veth = quantile(&mut errors.veth, 0.5) as f64 / 1e3;
+    println!("{delay_ms:8} {lanes:5} {:8} {veth:9.1} {lateness:>36} {added:>38}", errors.veth.len());
+}
+
+/// The smallest value that at least `share` of them do not exceed.
+fn quantile(values: &mut [i64], share: f64) -> i64 {
+    values.sort_unstable();
+    let rank = (share * values.len() as f64).ceil() as usize;
+    values[rank.saturating_sub(1)]
+}
+
+/// A temporary folder, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> anyhow::Result<Self> {
+        let path = std::env::temp_dir().join(format!("wirelab-calibrate-{}", std::process::id()));
+        fs::create_dir(&path).with_context(|| format!("creating {}", path.display()))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_is_one_of_the_values() {
+        let mut values: Vec<i64> = (1..=1000).rev().collect();
+        assert_eq!(SHARES.map(|share| quantile(&mut values, share)), [500, 990, 999]);
+        assert_eq!(quantile(&mut [7], 0.5), 7);
+    }
+}
