@@ -1,0 +1,220 @@
+//! Endpoints on loopback, in the test's own process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use wirelab_schema::{
+    ArrivalSpec, Certificates, ConnectionPolicy, EndpointParameters, Exchange, RequestResponse, Role, SCHEMA_VERSION,
+    ServerAddress, WorkloadSpec,
+};
+use wirelab_stacks::recorder::Recorder;
+use wirelab_stacks::{Context, StackError, Stopper, SystemClock, stop_signal};
+
+/// No test waits longer for an endpoint to end.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Settings by name.
+pub type Settings<'a> = &'a [(&'a str, Value)];
+
+/// A folder with a certificate authority, and the endpoints that use it.
+pub struct Lab {
+    folder: TempDir,
+    /// Name by which clients call the server.
+    pub server_name: String,
+    /// Seed of the clients; servers have 1.
+    pub client_seed: u64,
+}
+
+impl Lab {
+    /// With certificates of its own.
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        write_certificates(folder.path());
+        Lab { folder, server_name: "server.test".to_owned(), client_seed: 1 }
+    }
+
+    /// Parameters of an endpoint whose server is at `port`.
+    pub fn parameters(
+        &self,
+        stack: &str,
+        role: Role,
+        port: u16,
+        workload: RequestResponse,
+        settings: Settings,
+    ) -> EndpointParameters {
+        let file = |name: &str| self.folder.path().join(name);
+        let name = if role == Role::Client { self.server_name.clone() } else { "server.test".to_owned() };
+        EndpointParameters {
+            schema_version: SCHEMA_VERSION,
+            stack: stack.to_owned(),
+            role,
+            server: ServerAddress { address: IpAddr::from([127, 0, 0, 1]), port, name },
+            settings: settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
+            workload: WorkloadSpec::RequestResponse(workload),
+            certificates: Some(Certificates {
+                authority: file("authority.pem"),
+                chain: file("chain.pem"),
+                key: file("key.pem"),
+            }),
+            output: self.folder.path().to_owned(),
+            seed: if role == Role::Client { self.client_seed } else { 1 },
+        }
+    }
+
+    /// A server that accepts connections.
+    pub async fn serve(&self, stack: &str, workload: RequestResponse, settings: Settings<'_>) -> Server {
+        let (stopper, stop) = stop_signal();
+        let (sender, receiver) = oneshot::channel();
+        let ready = move |ports: BTreeMap<String, u16>| sender.send(ports["main"]).expect("the test waits");
+        let context = Context {
+            parameters: self.parameters(stack, Role::Server, 0, workload, settings),
+            clock: Arc::new(SystemClock),
+            recorder: Box::new(Rows::default()),
+            stop,
+            ready: Box::new(ready),
+        };
+        let task = tokio::spawn(wirelab_stacks::run(context));
+        Server { port: receiver.await.expect("the server gets ready"), stopper, task }
+    }
+
+    /// A client of the server at `port`, run to its end.
+    pub async fn run_client(
+        &self,
+        stack: &str,
+        port: u16,
+        workload: RequestResponse,
+        settings: Settings<'_>,
+    ) -> Result<Vec<Exchange>, StackError> {
+        let (_stopper, client) = self.client(stack, port, workload, settings);
+        client.await
+    }
+
+    /// A client and what stops it.
+    pub fn client(
+        &self,
+        stack: &str,
+        port: u16,
+        workload: RequestResponse,
+        settings: Settings,
+    ) -> (Stopper, impl Future<Output = Result<Vec<Exchange>, StackError>> + use<>) {
+        let (context, stopper, rows) = self.client_context(stack, port, workload, settings);
+        let client = async move {
+            tokio::time::timeout(PATIENCE, wirelab_stacks::run(context)).await.expect("the client ends")?;
+            Ok(rows.taken())
+        };
+        (stopper, client)
+    }
+
+    /// What a client is given, what stops it, and where its rows will be.
+    pub fn client_context(
+        &self,
+        stack: &str,
+        port: u16,
+        workload: RequestResponse,
+        settings: Settings,
+    ) -> (Context, Stopper, Rows) {
+        let (stopper, stop) = stop_signal();
+        let rows = Rows::default();
+        let context = Context {
+            parameters: self.parameters(stack, Role::Client, port, workload, settings),
+            clock: Arc::new(SystemClock),
+            recorder: Box::new(rows.clone()),
+            stop,
+            ready: Box::new(drop),
+        };
+        (context, stopper, rows)
+    }
+
+    /// Rows of a workload between the built-in client and server.
+    pub async fn exchange(&self, stack: &str, workload: RequestResponse, settings: Settings<'_>) -> Vec<Exchange> {
+        let server = self.serve(stack, workload.clone(), settings).await;
+        let rows = self.run_client(stack, server.port, workload, settings).await.expect("the client does its work");
+        server.stop().await;
+        rows
+    }
+}
+
+/// A running server.
+pub struct Server {
+    /// Where it listens.
+    pub port: u16,
+    stopper: Stopper,
+    task: JoinHandle<Result<(), StackError>>,
+}
+
+impl Server {
+    /// Asks it to end and waits until it has.
+    pub async fn stop(self) {
+        self.stopper.stop();
+        let ended = tokio::time::timeout(PATIENCE, self.task).await.expect("the server ends when stopped");
+        ended.expect("no panic").expect("a clean end");
+    }
+
+    /// Ends it without a word to its clients.
+    pub fn vanish(self) {
+        self.task.abort();
+    }
+}
+
+/// Keeps exchanges in memory.
+#[derive(Clone, Default)]
+pub struct Rows(Arc<Mutex<Vec<Exchange>>>);
+
+impl Rows {
+    /// Those recorded so far.
+    pub fn taken(&self) -> Vec<Exchange> {
+        self.0.lock().expect("unpoisoned").clone()
+    }
+}
+
+impl Recorder for Rows {
+    fn record(&mut self, exchange: Exchange) -> Result<(), StackError> {
+        self.0.lock().expect("unpoisoned").push(exchange);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), StackError> {
+        Ok(())
+    }
+}
+
+/// Sequential exchanges on fresh connections, with a time-out that none should reach.
+pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> RequestResponse {
+    RequestResponse {
+        upload_bytes,
+        download_bytes,
+        exchanges,
+        arrival: ArrivalSpec::Closed,
+        concurrency: 1,
+        timeout_ns: 30_000_000_000,
+        connection: ConnectionPolicy::Fresh,
+    }
+}
+
+/// The same on kept connections.
+pub fn kept(connections: u32, workload: RequestResponse) -> RequestResponse {
+    RequestResponse { connection: ConnectionPolicy::Kept { connections }, ..workload }
+}
+
+fn write_certificates(folder: &Path) {
+    let authority_key = KeyPair::generate().expect("a key");
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority_certificate = authority.self_signed(&authority_key).expect("a certificate");
+    let key = KeyPair::generate().expect("a key");
+    let server = CertificateParams::new(vec!["server.test".to_owned()]).expect("a name");
+    let certificate = server.signed_by(&key, &Issuer::new(authority, authority_key)).expect("a certificate");
+    let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("written");
+    write("authority.pem", authority_certificate.pem());
+    write("chain.pem", certificate.pem());
+    write("key.pem", key.serialize_pem());
+}
