@@ -13,7 +13,6 @@ use wirelab_schema::{DissectedPacket, Flow};
 
 use crate::log_file::{self, Log};
 
-/// Arguments of `dissect`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Print a line for each transport flow instead of each packet.

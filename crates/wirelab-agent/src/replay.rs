@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -14,7 +14,6 @@ use wirelab_schema::{ReplayMismatch, ReplayReport, ReplayedPacket};
 use crate::link_chain;
 use crate::log_file::{self, Log};
 
-/// Arguments of `replay`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Packet logs.
@@ -38,7 +37,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
     code
 }
 
-fn print(path: &PathBuf) -> Result<bool> {
+fn print(path: &Path) -> Result<bool> {
     let log = log_file::read(path)?;
     let report =
         replay(path.display().to_string(), &log).with_context(|| format!("cannot replay {}", path.display()))?;
