@@ -85,7 +85,7 @@ def make_plan(
 
 
 class FakeHost:
-    """Answers each trial in the order in which it was started, as `behaviour` says; `None` is a trial that never ends."""
+    """Answers each trial in the order in which it was started, as `behaviour` says; `None` is one that never ends."""
 
     def __init__(self, behaviour: Behaviour | None = None) -> None:
         self.behaviour = behaviour or (lambda request, _: result(request.trial))

@@ -50,5 +50,5 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
     with Journal(path) as journal:
         journal.append(entry("a"))
     path.write_bytes(b"not json\n" + path.read_bytes())
-    with pytest.raises(RunError, match="journal.jsonl:1: not a journal entry"):
+    with pytest.raises(RunError, match=r"journal\.jsonl:1: not a journal entry"):
         Journal(path)

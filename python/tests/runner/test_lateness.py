@@ -1,7 +1,6 @@
 """When the link was too late."""
 
 from tests.runner.fakes import link_report
-
 from wirelab.runner.lateness import Lateness, lateness, tolerance_ns
 from wirelab.schema import Delay, LinkSpec, Loss
 

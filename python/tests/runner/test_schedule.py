@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.runner.fakes import make_plan
-
 from wirelab.runner.lateness import Lateness
 from wirelab.runner.schedule import Assignment, Fate, Schedule, Stopping, Verdict
 
@@ -67,7 +66,7 @@ def test_with_a_fixed_number_blocks_overlap() -> None:
 
 
 def test_with_a_stopping_rule_a_block_beyond_the_minimum_waits_for_those_before() -> None:
-    subject = schedule(scenarios=1, blocks=3, lanes=3, stopping=Stopping(1, enough=lambda _: False))
+    subject = schedule(scenarios=1, blocks=3, lanes=1, stopping=Stopping(1, enough=lambda _: False))
     first = subject.next()
     assert first is not None
     assert subject.next() is None
@@ -84,10 +83,17 @@ def test_the_rule_is_asked_once_before_each_block_and_spares_what_has_enough() -
         asked.append(scenario[-1])
         return scenario.endswith("1")
 
-    started, _ = drain(schedule(scenarios=2, blocks=4, stopping=Stopping(2, enough)))
+    started, _ = drain(schedule(scenarios=2, blocks=4, lanes=1, stopping=Stopping(2, enough)))
     assert started.count("t1-0002") == 0
     assert len([trial for trial in started if trial.startswith("t0")]) == 4
     assert asked == ["0", "1", "0"]
+
+
+def test_the_rule_is_asked_once_for_as_many_blocks_as_the_lanes_can_hold() -> None:
+    asked: list[str] = []
+    stopping = Stopping(1, enough=lambda scenario: bool(asked.append(scenario[-1])))
+    drain(schedule(scenarios=2, blocks=7, lanes=7, stopping=stopping))
+    assert asked == ["0", "1"] * 2
 
 
 def test_no_block_opens_once_the_time_is_up() -> None:

@@ -78,6 +78,11 @@ class AgentHost:
         self._last_id = 0
         threading.Thread(target=self._read, name="host-replies", daemon=True).start()
 
+    @property
+    def pid(self) -> int:
+        """Process id of the host."""
+        return self._process.pid
+
     def open(self, lanes: OpenLanes) -> HostFacts:
         """Make the lanes."""
         self._send(OpenRequest(id=self._next_id(), **lanes.model_dump()))

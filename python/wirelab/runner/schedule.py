@@ -1,8 +1,8 @@
 """Which trial runs next, in which lane, and what becomes of a block whose link was late. No clock, no process, no file.
 
 With a fixed number of blocks a free lane takes the next trial of any block, so blocks overlap in time. With a stopping
-rule the blocks beyond the smallest number come one after another, and the rule is asked before each, for every scenario
-that it has not stopped.
+rule, as many blocks as the lanes can hold follow the smallest number at a time, and the rule is asked before each such
+step, for every scenario that it has not stopped.
 """
 
 from __future__ import annotations
@@ -80,6 +80,7 @@ class Schedule:
         self.lanes = lanes
         self.stopped: set[str] = set()
         self._stopping = stopping
+        self._step_end = max(stopping.minimum, 1)
         self._free = set(range(lanes))
         self._lane_of: dict[str, int] = {}
         self._blocks = [_Block([trial for trial in block if trial.trial not in finished]) for block in blocks]
@@ -121,12 +122,15 @@ class Schedule:
     def _open(self, index: int) -> bool:
         """Open a block if it may begin; beyond the minimum only when the time and the rule allow."""
         block = self._blocks[index]
-        if index >= max(self._stopping.minimum, 1):
-            if block.pending and self._stopping.time_is_up():
-                self._drop_from(index)
-                return False
-            if self._stopping.enough is not None and not self._ask(index, self._stopping.enough):
-                return False
+        if index >= max(self._stopping.minimum, 1) and block.pending and self._stopping.time_is_up():
+            self._drop_from(index)
+            return False
+        if (
+            self._stopping.enough is not None
+            and index >= self._step_end
+            and not self._ask(index, self._stopping.enough)
+        ):
+            return False
         block.opened = True
         return True
 
@@ -138,6 +142,7 @@ class Schedule:
         for block in self._blocks[index:]:
             block.pending = [trial for trial in block.pending if trial.scenario not in self.stopped]
             block.over = not block.pending and not block.running
+        self._step_end = index + max(1, self.lanes // max(len(asked - self.stopped), 1))
         return True
 
     def _drop_from(self, index: int) -> None:

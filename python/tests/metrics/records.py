@@ -1,0 +1,124 @@
+"""A campaign's raw records, and an agent that knows no more than their flows."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from wirelab.schema import Exchange
+from wirelab.schema.campaign import EntryStatus, JournalEntry
+
+MS = 1_000_000
+START = 10_000 * MS
+
+
+def exchange(index: int = 0, **given: Any) -> dict[str, Any]:
+    """A completed upload over a fresh TLS connection; `given` replaces fields, instants in ms after the start."""
+    instants = {
+        "name_lookup_ns": None, "tcp_connect_ns": 20, "handshake_ns": 41, "request_start_ns": 41,
+        "first_body_sent_ns": 41,
+        "first_response_byte_ns": 62, "first_final_byte_ns": 62, "end_ns": 63,
+    }  # fmt: skip
+    start = START + index * 100 * MS
+    fields = {
+        "index": index, "intended_start_ns": start, "start_ns": start, "outcome": "completed", "body_sent_bytes": 30,
+        "local_port": 40_000 + index, "client_retransmissions": 0,
+    }  # fmt: skip
+    placed = {
+        name: None if at is None else start + at * MS
+        for name, at in (instants | {key: value for key, value in given.items() if key in instants}).items()
+    }
+    plain = {key: value for key, value in given.items() if key not in instants}
+    return Exchange.model_validate(fields | placed | plain).model_dump(mode="json")
+
+
+def flow(port: int | None, *, transport: str = "tcp", **given: Any) -> dict[str, Any]:
+    """A flow of 7 packets up and 5 down."""
+    return {
+        "transport": transport, "client_port": port, "server_port": 8443, "first_ns": 1, "last_ns": 2,
+        "packets": [7, 5],
+        "bytes": [700, 500], "dropped": [1, 0], "retransmissions": [1, 0], "spurious": [0, 0],
+    } | given  # fmt: skip
+
+
+def link() -> dict[str, Any]:
+    """A link report: 100 packets each way, all 10 us late but one 3 ms."""
+    direction = {
+        "received": 100, "delivered": 98, "dropped": [{"cause": "loss", "packets": 2}], "held": 0,
+        "received_bytes": 9000,
+        "delivered_bytes": 8800,
+        "lateness": {"upper_ns": [10_000, 5_000_000], "packets": [97, 1], "max_ns": 3 * MS},
+    }  # fmt: skip
+    return {"directions": [direction, direction], "kernel_drops": 0, "oversized": 0, "clock_step": False}
+
+
+class Records:
+    """Writes a campaign, trial by trial."""
+
+    def __init__(self, folder: Path, scenarios: Mapping[str, Mapping[str, Any]]) -> None:
+        self.folder = folder
+        self._scenarios = [
+            {
+                "key": key, "stack": "h2", "settings": {}, "workload": {"upload_bytes": 30},
+                "implementation": {"client": "builtin", "server": "builtin"},
+            } | dict(given)
+            for key, given in scenarios.items()
+        ]  # fmt: skip
+        self._trials: list[dict[str, Any]] = []
+        self._flows: dict[str, list[dict[str, Any]]] = {}
+        (folder / "trials").mkdir(parents=True)
+
+    def trial(
+        self,
+        scenario: str,
+        exchanges: Iterable[Mapping[str, Any]] = (),
+        flows: Iterable[Mapping[str, Any]] = (),
+        status: EntryStatus = EntryStatus.DONE,
+        error: str | None = None,
+    ) -> str:
+        """Add a trial; its id."""
+        name = f"trial-{len(self._trials)}"
+        self._trials.append({"trial": name, "scenario": scenario, "replicate": len(self._trials)})
+        folder = self.folder / "trials" / name
+        (folder / "client").mkdir(parents=True)
+        (folder / "client" / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in exchanges))
+        endpoints = [
+            {"name": role, "cpu_user_ns": 3 * MS, "cpu_system_ns": MS, "peak_memory_bytes": 5000}
+            for role in ("server", "client")
+        ]
+        result = {"start_ns": START, "end_ns": START + 500 * MS, "endpoints": endpoints, "link": link()}
+        (folder / "result.json").write_text(json.dumps(result))
+        log = folder / "packets.wlpl"
+        log.touch()
+        self._flows[str(log)] = [{"log": str(log), **row} for row in flows]
+        self.entry(name, scenario, status, error)
+        return name
+
+    def entry(self, trial: str, scenario: str, status: EntryStatus, error: str | None = None, attempt: int = 1) -> None:
+        """Add a journal entry."""
+        line = JournalEntry(
+            trial=trial, scenario=scenario, block=0, lane=1, lanes=2, status=status, error=error, attempt=attempt,
+            agent="a", written="2026-01-01T00:00:00Z",
+        )  # fmt: skip
+        with (self.folder / "journal.jsonl").open("a") as journal:
+            journal.write(line.model_dump_json() + "\n")
+
+    def finish(self) -> Path:
+        """Write the plan, and an agent whose `dissect --flows` prints the flows of the logs it is given; its path."""
+        plan = {
+            "schema_version": 1, "seed": 1, "experiment": {"name": "records", "metric": "end-to-end-delay"},
+            "scenarios": self._scenarios, "blocks": [{"block": 0, "trials": self._trials}],
+        }  # fmt: skip
+        (self.folder / "plan.json").write_text(json.dumps(plan))
+        agent = self.folder / "agent"
+        agent.write_text(
+            "#!/usr/bin/env python3\nimport json, sys\n"
+            f"flows = json.loads({json.dumps(self._flows)!r})\n"
+            "assert sys.argv[1:3] == ['dissect', '--flows']\n"
+            "for log in sys.argv[3:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"
+        )
+        agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
+        return agent

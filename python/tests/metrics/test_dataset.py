@@ -1,0 +1,150 @@
+"""Raw records to the two tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.metrics.records import MS, Records, exchange, flow
+from wirelab.errors import RunError
+from wirelab.metrics import EXCHANGE_METRICS
+from wirelab.metrics.dataset import Dataset, build, measure, values_so_far
+from wirelab.schema import EXCHANGE_COLUMNS
+from wirelab.schema.campaign import EntryStatus
+
+Build = Callable[[Records], Dataset]
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> Records:
+    return Records(tmp_path / "campaign", {"s": {}})
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> Build:
+    def finish(records: Records) -> Dataset:
+        monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+        return build(records.folder)
+
+    return finish
+
+
+def test_columns_are_the_documented_ones_in_order(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()], [flow(40_000)])
+    dataset = built(records)
+    keys = ["trial", "scenario", "block", "replicate", "lane"]
+    assert dataset.exchanges.columns == [*keys, *EXCHANGE_COLUMNS, *(metric.column for metric in EXCHANGE_METRICS)]
+    documented = (Path(__file__).parents[3] / "docs" / "reference" / "files.md").read_text()
+    section = documented.split("## exchanges.parquet")[1].split("## trials.parquet")[0]
+    for metric in EXCHANGE_METRICS:
+        assert f"`{metric.column}`" in section, metric.column
+
+
+def test_a_fresh_connection_carries_its_exchanges_own_cost(records: Records, built: Build) -> None:
+    records.trial(
+        "s", [exchange(0), exchange(1)], [flow(40_000), flow(40_001, bytes=[70, 50]), flow(None, transport="icmp")]
+    )
+    rows = built(records).exchanges
+    assert rows["wire_up_bytes"].to_list() == [700, 70]
+    assert rows["wire_down_packets"].to_list() == [5, 5]
+    assert rows["retransmissions"].to_list() == [1, 1]
+    assert rows["lost_packets"].to_list() == [1, 1]
+
+
+def test_exchanges_share_the_cost_of_a_kept_connection(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(i, local_port=40_000) for i in range(4)], [flow(40_000)])
+    assert built(records).exchanges["wire_up_bytes"].to_list() == [175.0] * 4
+
+
+def test_over_quic_a_retransmission_is_what_the_client_declared_lost(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(client_retransmissions=3)], [flow(40_000, transport="udp", retransmissions=[0, 0])])
+    assert built(records).exchanges["retransmissions"].to_list() == [3]
+
+
+def test_an_exchange_without_a_port_has_no_wire_cost_but_its_trial_has(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(local_port=None)], [flow(40_000)])
+    dataset = built(records)
+    assert dataset.exchanges["wire_up_bytes"].to_list() == [None]
+    assert dataset.trials["wire_up_bytes"].to_list() == [700]
+
+
+def test_a_trial_has_its_outcomes_counted_and_its_link_and_resources(records: Records, built: Build) -> None:
+    outcomes = ["completed", "completed", "failed", "timed-out"]
+    records.trial("s", [exchange(i, outcome=outcome) for i, outcome in enumerate(outcomes)])
+    [row] = built(records).trials.to_dicts()
+    assert (row["completed"], row["failed"], row["timed_out"], row["unsupported"]) == (2, 1, 1, 0)
+    assert (row["up_received"], row["up_lost"], row["down_delivered"], row["up_received_bytes"]) == (100, 2, 98, 9000)
+    assert (row["lateness_p50_ns"], row["lateness_p99_ns"], row["lateness_max_ns"]) == (10_000, 3 * MS, 3 * MS)
+    assert (row["client_cpu_ns"], row["server_peak_memory_bytes"], row["duration_ns"]) == (4 * MS, 5000, 500 * MS)
+    assert row["excluded"] is False
+
+
+def test_a_failed_trial_is_a_row_without_exchanges(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()], status=EntryStatus.FAILED, error="killed")
+    records.trial("s", [exchange()])
+    dataset = built(records)
+    assert dataset.exchanges["trial"].to_list() == ["trial-1"]
+    assert dataset.trials.select("status", "error").rows() == [("failed", "killed"), ("done", None)]
+
+
+def test_a_discarded_attempt_is_an_excluded_row_beside_the_one_that_counts(records: Records, built: Build) -> None:
+    trial = records.trial("s", [exchange()], status=EntryStatus.DISCARDED, error="the link was late")
+    folder = records.folder / "trials" / trial
+    aside = folder.rename(folder.with_name(f"{trial}.discarded-1"))
+    records.entry(trial, "s", EntryStatus.DONE, attempt=2)
+    folder.mkdir()
+    (folder / "result.json").write_text((aside / "result.json").read_text())
+    rows = built(records).trials.select("trial", "excluded", "exclusion", "up_received").rows()
+    assert rows == [(trial, False, None, 100), (aside.name, True, "the link was late", 100)]
+
+
+def test_entries_of_a_scenario_that_the_plan_no_longer_has_are_left_out(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()])
+    records.entry("trial-0", "what it was before", EntryStatus.DISCARDED)
+    records.entry("trial-99", "s", EntryStatus.DONE)
+    assert built(records).trials["trial"].to_list() == ["trial-0"]
+
+
+def test_a_trial_that_must_run_again_is_no_row(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()])
+    records.trial("s", [], status=EntryStatus.CANCELLED)
+    assert built(records).trials["trial"].to_list() == ["trial-0"]
+
+
+def test_an_arrow_file_and_lines_of_json_give_the_same_rows(records: Records, built: Build) -> None:
+    rows = [exchange(0), exchange(1, first_final_byte_ns=None, outcome="failed", error="reset")]
+    records.trial("s", rows, [flow(40_000), flow(40_001)])
+    from_lines = built(records).exchanges
+    client = records.folder / "trials" / "trial-0" / "client"
+    (client / "exchanges.jsonl").unlink()
+    pl.DataFrame(rows, infer_schema_length=None).write_ipc(client / "exchanges.arrow")
+    assert build(records.folder).exchanges.equals(from_lines)
+
+
+def test_a_campaign_without_a_finished_trial_says_so(records: Records, built: Build) -> None:
+    with pytest.raises(RunError, match="no trial has finished"):
+        built(records)
+
+
+def test_measure_writes_both_tables(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()], [flow(40_000)])
+    built(records)
+    measure(records.folder)
+    assert pl.read_parquet(records.folder / "exchanges.parquet")["end_to_end_delay_ns"].to_list() == [63 * MS]
+    assert len(pl.read_parquet(records.folder / "trials.parquet")) == 1
+
+
+def test_values_so_far_are_by_trial_with_timed_out_ones_infinite(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(0), exchange(1, outcome="timed-out"), exchange(2, outcome="failed")])
+    records.trial("s", [exchange(0, end_ns=100)])
+    records.trial("s", [exchange()], status=EntryStatus.FAILED)
+    built(records)
+    plan: dict[str, Any] = json.loads((records.folder / "plan.json").read_text())
+    delay = next(metric for metric in EXCHANGE_METRICS if metric.name == "end-to-end-delay")
+    assert values_so_far(records.folder, plan, "s", delay) == [[63 * MS, float("inf")], [100 * MS]]
+    assert values_so_far(records.folder, plan, "another", delay) == []

@@ -1,0 +1,19 @@
+"""What is registered."""
+
+from wirelab.metrics import METRICS
+
+
+def test_names_and_columns_are_unique_and_every_metric_says_what_it_is() -> None:
+    assert len({metric.name for metric in METRICS}) == len(METRICS)
+    assert len({(metric.of, metric.column) for metric in METRICS}) == len(METRICS)
+    for metric in METRICS:
+        assert metric.about.endswith("."), metric.name
+        assert metric.of in {"exchange", "trial"}
+
+
+def test_a_column_carries_its_unit_once() -> None:
+    columns = {metric.name: metric.column for metric in METRICS}
+    assert columns["end-to-end-delay"] == "end_to_end_delay_ns"
+    assert columns["wire-up-bytes"] == "wire_up_bytes"
+    assert columns["goodput"] == "goodput_bps"
+    assert columns["retransmissions"] == "retransmissions"

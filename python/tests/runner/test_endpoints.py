@@ -1,0 +1,117 @@
+"""Trials as the host is asked for them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.runner.fakes import make_plan
+from wirelab.plan import Implementations, Scenario
+from wirelab.runner.endpoints import Barrier, Endpoints, trial_timeout_ns
+from wirelab.runner.implementations import load
+from wirelab.schema import (
+    Certificates,
+    EndpointParameters,
+    EventReady,
+    Poisson,
+    TcpConnectReady,
+    TrialRequest,
+    registered,
+)
+from wirelab.schema.campaign import EntryStatus
+
+
+def scenario(
+    stack: str = "http1", client: str = "builtin", server: str = "builtin", **settings: bool | str
+) -> Scenario:
+    described = registered().stack(stack)
+    assert described is not None
+    defaults = {setting.name: setting.default for setting in described.settings}
+    [one] = make_plan(1, 1).scenarios
+    return one.model_copy(
+        update={
+            "stack": stack,
+            "settings": defaults | settings,
+            "implementation": Implementations(client=client, server=server),
+        }
+    )
+
+
+@pytest.fixture
+def endpoints(tmp_path: Path) -> Endpoints:
+    pem = Certificates(authority=tmp_path / "a.pem", chain=tmp_path / "c.pem", key=tmp_path / "k.pem")
+    return Endpoints(Path("/agent"), load(None), {"ecdsa-p256": pem}, "10.0.0.2")
+
+
+def request(endpoints: Endpoints, of: Scenario, folder: Path) -> TrialRequest:
+    [block] = make_plan(1, 1).blocks
+    return endpoints.request(of, block.trials[0], 3, folder)
+
+
+def test_the_server_starts_first_and_the_trial_ends_with_the_client(endpoints: Endpoints, tmp_path: Path) -> None:
+    made = request(endpoints, scenario(), tmp_path / "t")
+    assert [(e.name, e.host, e.ends_trial) for e in made.endpoints] == [
+        ("server", "server", False),
+        ("client", "client", True),
+    ]
+    assert isinstance(made.endpoints[0].ready, EventReady)
+    assert made.endpoints[1].ready is None
+    assert made.lane == 3
+    assert TrialRequest.model_validate_json((tmp_path / "t" / "request.json").read_text()) == made
+
+
+def test_both_ends_are_told_the_same_but_their_role_and_folder(endpoints: Endpoints, tmp_path: Path) -> None:
+    made = request(endpoints, scenario("h2"), tmp_path / "t")
+    told = [EndpointParameters.model_validate_json(Path(e.command[-1]).read_text()) for e in made.endpoints]
+    assert [each.output for each in told] == [tmp_path / "t" / "server", tmp_path / "t" / "client"]
+    shared = [each.model_dump(exclude={"role", "output"}) for each in told]
+    assert shared[0] == shared[1]
+    assert told[0].certificates is not None
+
+
+def test_a_stack_without_tls_gets_no_certificates(endpoints: Endpoints, tmp_path: Path) -> None:
+    request(endpoints, scenario(), tmp_path / "t")
+    assert json.loads((tmp_path / "t" / "client" / "parameters.json").read_text())["certificates"] is None
+
+
+def test_a_foreign_server_gets_its_files_its_payload_and_a_probe(endpoints: Endpoints, tmp_path: Path) -> None:
+    made = request(endpoints, scenario("https1", server="nginx"), tmp_path / "t")
+    folder = tmp_path / "t" / "server"
+    assert made.endpoints[0].command[1:] == ("-p", f"{folder}/", "-c", f"{folder}/nginx.conf", "-e", "stderr")
+    assert made.endpoints[0].command[0].endswith("nginx")
+    assert isinstance(made.endpoints[0].ready, TcpConnectReady)
+    assert (folder / "www" / "bytes" / "0").read_bytes() == b""
+    assert str(tmp_path / "k.pem") in (folder / "nginx.conf").read_text()
+
+
+def test_a_foreign_client_is_run_by_our_endpoint_for_each_exchange(endpoints: Endpoints, tmp_path: Path) -> None:
+    made = request(endpoints, scenario("h2", client="curl"), tmp_path / "t")
+    assert made.endpoints[1].command[:2] == ("/agent", "endpoint")
+    template = json.loads(Path(made.endpoints[1].command[-1]).read_text())
+    assert template["timed_out_exit_codes"] == [28]
+    assert template["command"][0].endswith("curl")
+    assert "server.test:8443:10.0.0.2" in " ".join(template["command"])
+
+
+def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert endpoints.barrier(scenario()) is None
+    unsupported = endpoints.barrier(scenario("h3", client="curl"))
+    assert unsupported is not None
+    assert unsupported.status is EntryStatus.UNSUPPORTED
+    assert endpoints.barrier(scenario(client="nginx")) == Barrier(EntryStatus.UNSUPPORTED, "nginx has no role client")
+    assert endpoints.barrier(scenario(client="mine")) == Barrier(
+        EntryStatus.FAILED, "no implementation 'mine' in implementations.toml"
+    )
+    monkeypatch.setattr("wirelab.runner.endpoints.find_program", lambda _: None)
+    missing = endpoints.barrier(scenario(server="nginx"))
+    assert missing == Barrier(EntryStatus.FAILED, "nginx is not installed; apt install nginx-light")
+
+
+def test_a_trials_time_out_leaves_room_for_every_exchange_to_time_out() -> None:
+    workload = make_plan(1, 1).scenarios[0].workload
+    twelve = workload.model_copy(update={"exchanges": 12, "concurrency": 5, "timeout_ns": 10**9})
+    assert trial_timeout_ns(twelve) == (3 + 30) * 10**9
+    open_loop = twelve.model_copy(update={"arrival": Poisson(rate_hz=2.0)})
+    assert trial_timeout_ns(open_loop) == (3 + 12 + 30) * 10**9

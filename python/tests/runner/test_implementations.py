@@ -1,0 +1,144 @@
+"""Foreign programs as the shipped file and a user's own describe them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import WirelabError
+from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
+from wirelab.schema import Role, registered
+
+PLACEHOLDERS = {
+    "address": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
+    "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": "30", "download_bytes": "200",
+}  # fmt: skip
+
+
+def curl(stack: str, *, upload: bool = True, **settings: object) -> list[str]:
+    entry = load(None)["curl"].roles.client
+    assert isinstance(entry, ClientEntry)
+    facts = {"expect-continue": False, **settings, "stack": stack, "upload": upload}
+    return entry.fill([*entry.per_exchange, *entry.added(facts)], PLACEHOLDERS, facts)  # type: ignore[arg-type]
+
+
+def nginx(stack: str, **settings: object) -> str:
+    entry = load(None)["nginx"].roles.server
+    assert isinstance(entry, ServerEntry)
+    facts = {**settings, "stack": stack, "upload": True}
+    return entry.fill([file.text for file in entry.files], PLACEHOLDERS, facts)[0]  # type: ignore[arg-type]
+
+
+def test_curl_speaks_the_version_of_http_that_the_stack_names() -> None:
+    assert "--http1.1" in curl("http1")
+    assert "--http2-prior-knowledge" in curl("h2c")
+    assert "--http2" in curl("h2", tls="1.3")
+    assert "--cacert" not in curl("http1")
+    assert curl("https1")[curl("https1").index("--cacert") + 1] == "/c/authority.pem"
+
+
+def test_curl_offers_one_tls_version() -> None:
+    assert curl("h2", tls="1.2")[-1] == "{url}"
+    assert [word for word in curl("h2", tls="1.2") if "tls" in word or word == "1.2"] == [
+        "--tlsv1.2",
+        "--tls-max",
+        "1.2",
+    ]
+    assert "--tlsv1.3" in curl("h2", tls="1.3")
+
+
+def test_curl_uploads_the_bytes_as_they_are_and_asks_for_a_100_only_when_told() -> None:
+    assert "@{upload_file}" in curl("http1")
+    assert "--data-binary" not in curl("http1", upload=False)
+    assert "Expect:" in curl("http1")
+    assert "Expect: 100-continue" in curl("http1", **{"expect-continue": True})
+
+
+def test_curls_starttransfer_goes_to_the_field_that_it_is() -> None:
+    def fields(*words: object, **settings: object) -> str:
+        command = curl(*words, **settings)  # type: ignore[arg-type]
+        return command[command.index("--write-out") + 1]
+
+    assert '"first_final_byte_s":%{time_starttransfer}' in fields("http1")
+    assert '"first_body_sent_s":%{time_starttransfer}' in fields("h2", tls="1.3")
+    assert "first_body_sent_s" not in fields("h2", upload=False, tls="1.3")
+    assert "first_final_byte_s" not in fields("http1", **{"expect-continue": True})
+    assert all('"curl_starttransfer_s":%{time_starttransfer}' in fields(stack) for stack in ("http1", "h2c"))
+
+
+def test_nginx_listens_where_the_clients_look_and_keeps_everything_in_its_folder() -> None:
+    text = nginx("h2", tls="1.2", resumption=False)
+    assert "listen 10.0.0.2:8443 ssl http2;" in text
+    assert "ssl_protocols TLSv1.2;" in text
+    assert "ssl_session_tickets off;" in text
+    assert "root /d/www;" in text
+    assert "/var/" not in text
+    assert "listen 10.0.0.2:8443;" in nginx("http1")
+    assert "ssl_" not in nginx("http1")
+    assert "ssl_session_tickets on;" in nginx("https1", tls="1.3", resumption=True)
+
+
+def test_no_placeholder_of_ours_is_left() -> None:
+    for stack in ("http1", "https1", "h2c", "h2"):
+        text = nginx(stack, tls="1.3", resumption=False)
+        assert "{" not in text.replace(" {", "").replace("\n}", ""), text
+        assert not [w for w in curl(stack, tls="1.3") if "{start_transfer}" in w or "{name}" in w or "{address}" in w]
+
+
+def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:
+    for program in load(None).values():
+        for entry in filter(None, (program.roles.client, program.roles.server)):
+            stacks = [registered().stack(name) for name in entry.stacks]
+            names = {setting.name for stack in stacks if stack is not None for setting in stack.settings}
+            assert None not in stacks
+            assert set(entry.settings) <= names
+
+
+def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
+    [entry] = filter(None, [load(None)["curl"].roles.client])
+    defaults = {
+        setting.name: setting.default for stack in [registered().stack("http1")] if stack for setting in stack.settings
+    }
+    assert entry.refusal("http1", defaults, "fresh") is None
+    assert entry.refusal("h3", {}, "fresh") == "does not speak h3 (it speaks http1, https1, h2c, h2)"
+    assert entry.refusal("http1", defaults, "kept") == "does not do connection = 'kept'"
+    assert entry.refusal("http1", defaults | {"nagle": True}, "fresh") == "does not take the setting nagle = True"
+
+
+OWN = """
+[mine]
+title = "Mine"
+homepage = "https://example.org"
+install = "cargo install mine"
+version_command = ["mine", "--version"]
+[mine.roles.server]
+stacks = ["http1"]
+command = ["mine", "{port}"]
+ready = "event"
+"""
+
+
+def test_a_file_beside_the_experiment_adds_programs(tmp_path: Path) -> None:
+    (tmp_path / "implementations.toml").write_text(OWN)
+    found = load(tmp_path / "experiment.toml")
+    assert found.keys() == {"curl", "nginx", "mine"}
+    assert found["mine"].role(Role.CLIENT) is None
+
+
+def test_a_mistake_in_a_users_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "implementations.toml"
+    path.write_text(OWN.replace("stacks", "stack"))
+    with pytest.raises(WirelabError, match=r"mine\.roles\.server\.stacks") as raised:
+        load(tmp_path / "experiment.toml")
+    assert str(path) in str(raised.value)
+    path.write_text("[mine")
+    with pytest.raises(WirelabError):
+        load(tmp_path / "experiment.toml")
+
+
+def test_a_program_that_is_not_there_has_no_version() -> None:
+    entry = Implementation.model_validate(
+        {"title": "", "homepage": "", "install": "", "version_command": ["no-such-program-here"], "roles": {}}
+    )
+    assert entry.version() is None
