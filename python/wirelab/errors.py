@@ -10,6 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 
+FEW = 10
+"""So many words are read at a glance."""
+
+
 @dataclass(frozen=True)
 class Where:
     """A place in a file (line and column count from 1), or an option such as `--set`."""
@@ -65,9 +69,11 @@ class CombinedError(WirelabError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that offers the nearest of the known words, or all of them if none is near."""
+    """A hint that offers the nearest of the known words, and names all of them if none is near or they are few."""
     words = sorted(known)
+    every = f"known: {', '.join(words)}" if words else "there are none"
     near = difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
-    if near:
-        return f"did you mean '{near[0]}'?"
-    return f"known: {', '.join(words)}" if words else "there are none"
+    if not near:
+        return every
+    offer = f"did you mean '{near[0]}'?"
+    return f"{offer} ({every})" if 1 < len(words) <= FEW else offer

@@ -46,7 +46,10 @@ _AMBIGUOUS = {
     "sec": "write 's'",
     "percent": "write '%'",
 }
-_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)", re.DOTALL)
+_MOST = 2**63 - 1
+"""What the data plane and a column of 64 bits hold, in base units."""
+
+_QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)", re.DOTALL)
 
 
 class UnitError(ValueError):
@@ -138,4 +141,6 @@ def _quantity(value: object, what: str, units: Mapping[str, Fraction], example: 
     quantity = Fraction(number) * units[unit]
     if quantity < 0:
         raise UnitError("is negative")
+    if quantity > _MOST:
+        raise UnitError("is too much")
     return quantity

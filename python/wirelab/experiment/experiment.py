@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import CombinedError, WirelabError, did_you_mean
-from wirelab.experiment.factors import ROLES, Point, grid, read_factors
+from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
 from wirelab.experiment.library import BUILTIN, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import ExperimentFile, StopTable
@@ -22,7 +22,7 @@ from wirelab.experiment.source import Source, read_source
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 from wirelab.units import UnitError
 
-MAX_SCENARIOS = 100_000
+MAX_POINTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,9 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
     if not any(factor.path == "stack" for factor in factors):
         where = source.where(("factors",))
         wrong.append(WirelabError("no factor 'stack'", where, hint='add to [factors]: stack = ["http1", "h2"]'))
+    if (size := grid_size(factors)) > MAX_POINTS:
+        place = source.where(("factors",))
+        wrong.append(WirelabError(f"{size:,} combinations of levels", place, f"at most {MAX_POINTS:,}"))
     _raise(wrong)
     return Experiment(
         name=source.name,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -18,7 +20,7 @@ from wirelab.experiment.problems import field_names, problems, shown
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
 from wirelab.experiment.source import Source
 from wirelab.experiment.workload import WorkloadTable
-from wirelab.schema import Description, StackDescription
+from wirelab.schema import Description, StackDescription, canonical_json
 from wirelab.units import UnitError
 
 Point = dict[str, Any]
@@ -63,7 +65,7 @@ def read_factors(source: Source, file: ExperimentFile, known: Description) -> tu
     return found, wrong
 
 
-def grid(factors: Iterable[Factor]) -> list[Point]:
+def grid(factors: Sequence[Factor]) -> list[Point]:
     """Every combination of the factors' levels; then, for each level of each choice alone, every combination again."""
     varied = [factor for factor in factors if factor.origin[0] == "factors"]
     choices = [factor for factor in factors if factor.origin[0] == "choices"]
@@ -75,7 +77,16 @@ def grid(factors: Iterable[Factor]) -> list[Point]:
     for choice in choices:
         for level in choice.levels:
             points += [{**point, choice.path: level} for point in base]
-    return [point for index, point in enumerate(points) if point not in points[:index]]
+    distinct: dict[str, Point] = {}
+    for point in points:
+        distinct.setdefault(canonical_json(point), point)
+    return list(distinct.values())
+
+
+def grid_size(factors: Sequence[Factor]) -> int:
+    """How many points the grid has at most."""
+    varied = prod(len(factor.levels) for factor in factors if factor.origin[0] == "factors")
+    return varied * (1 + sum(len(factor.levels) for factor in factors if factor.origin[0] == "choices"))
 
 
 def nested(parts: tuple[str, ...], level: Any) -> dict[str, Any]:
@@ -159,7 +170,7 @@ class _LevelCheck:
                 if model is LinkTable:
                     check_conflicts(table)
             except ValidationError as error:
-                wrong += problems(error, model, lambda _, index=index: self._where(index))  # type: ignore[misc]
+                wrong += problems(error, model, partial(self._inside, index, len(parts)))
             except LinkConflictError as error:
                 wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
         return wrong
@@ -185,6 +196,11 @@ class _LevelCheck:
             raise WirelabError(
                 f"unknown {what} '{name}'", self.source.where(self.factor.origin), did_you_mean(name, words)
             )
+
+    def _inside(self, index: int, depth: int, path: Path) -> Where:
+        """The place of a level, with the path of what is wrong inside it."""
+        where = self._where(index)
+        return replace(where, key=".".join([str(where.key), *map(str, path[depth:])]))
 
     def _where(self, index: int) -> Where:
         return self.source.where((*self.factor.origin, index))

@@ -15,6 +15,7 @@ from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import Position, positions
 
 _SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+_TABLE = re.compile(r"\('.*'(,|)\)")
 _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -41,8 +42,7 @@ class Source:
         known = path
         while known and known not in self.index:
             known = known[:-1]
-        position = self.index.get(known)
-        line, column = position if position is not None else (None, None)
+        line, column = self.index.get(known, Position(1, 1))
         return Where(self.shown, line, column, dotted(path) or None)
 
 
@@ -91,6 +91,8 @@ def _parse(text: str, name: str, shown: str, folder: Path) -> Source:
         match = _SYNTAX.fullmatch(str(error))
         last = text.count("\n") + 1
         line, column = (int(match["line"]), int(match["column"])) if match and match["line"] else (last, 1)
-        what = match["what"] if match else str(error)
+        what = _TABLE.sub(
+            lambda path: path[0].strip("(),'").replace("', '", "."), match["what"] if match else str(error)
+        )
         raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
     return Source(name, shown, text, folder, document, positions(text), {}, library.implementations(folder))

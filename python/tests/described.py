@@ -1,0 +1,83 @@
+"""A small world of stacks for tests that must not change when a real stack does."""
+
+from pathlib import Path
+from typing import Any
+
+from wirelab.experiment import Experiment, load_experiment
+from wirelab.schema import Description
+
+TLS = {
+    "name": "tls",
+    "about": "Version of TLS.",
+    "values": {"type": "choice", "choices": ["1.3", "1.2"]},
+    "default": "1.3",
+}
+NAGLE = {"name": "nagle", "about": "Nagle's algorithm.", "values": {"type": "boolean"}, "default": False}
+WINDOW = {
+    "name": "initial-window",
+    "about": "Initial window.",
+    "values": {"type": "integer", "minimum": 1, "maximum": 1_000_000, "unit": "bytes"},
+    "default": 65535,
+}
+STREAMS = {
+    "name": "streams",
+    "about": "Streams.",
+    "values": {"type": "integer", "minimum": 1, "maximum": 100, "unit": ""},
+    "default": 1,
+}
+IDLE = {
+    "name": "idle",
+    "about": "Idle time-out.",
+    "values": {"type": "integer", "minimum": 1, "maximum": 60_000, "unit": "ms"},
+    "default": 30_000,
+}
+
+
+def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = False) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": name.upper(),
+        "about": f"The stack {name}.",
+        "libraries": ["lib 1.0"],
+        "transport": transport,
+        "default_port": 8080,
+        "secure": secure,
+        "roles": ["client", "server"],
+        "workloads": ["request-response"],
+        "settings": list(settings),
+    }
+
+
+KNOWN = Description.model_validate(
+    {
+        "schema_version": 1,
+        "stacks": [
+            _stack("raw-tcp", "tcp"),
+            _stack("raw-udp", "udp"),
+            _stack("http1", "tcp", NAGLE),
+            _stack("https1", "tcp", NAGLE, TLS, secure=True),
+            _stack("h2", "tcp", NAGLE, TLS, WINDOW, STREAMS, secure=True),
+            _stack("h3", "udp", IDLE, secure=True),
+        ],
+        "impairments": [{"kind": "loss", "about": "Independent loss: each packet alone."}],
+    }
+)
+
+BASE = """\
+title = "Test"
+[factors]
+stack = ["http1", "h2"]
+[links.wire]
+rtt = "20 ms"
+[workload]
+upload = "30 B"
+[stop]
+replicates = 3
+"""
+
+
+def load(folder: Path, text: str = BASE, *sets: str) -> Experiment:
+    """The experiment that a text means, in a file of its own."""
+    file = folder / "test.toml"
+    file.write_text(text, encoding="utf-8")
+    return load_experiment(str(file), sets, KNOWN)

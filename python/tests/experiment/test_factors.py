@@ -1,0 +1,110 @@
+from pathlib import Path
+
+import pytest
+
+from tests.described import BASE, load
+from wirelab.errors import WirelabError
+from wirelab.experiment.factors import Factor, grid
+
+LOSSY = BASE + '[links.lossy]\nloss = "10 %"\n'
+
+
+def with_factors(*lines: str, text: str = BASE) -> str:
+    return text.replace("[links.wire]", "".join(f"{line}\n" for line in lines) + "[links.wire]", 1)
+
+
+def test_the_grid_is_every_combination_in_order() -> None:
+    factors = [Factor("a", (1, 2), ("factors", "a")), Factor("b", ("x", "y"), ("factors", "b"))]
+    assert [tuple(point.values()) for point in grid(factors)] == [(1, "x"), (1, "y"), (2, "x"), (2, "y")]
+
+
+def test_choices_are_varied_one_at_a_time() -> None:
+    factors = [
+        Factor("a", (1,), ("factors", "a")),
+        Factor("b", (2,), ("choices", "b")),
+        Factor("c", (3, 4), ("choices", "c")),
+    ]
+    assert grid(factors) == [{"a": 1}, {"a": 1, "b": 2}, {"a": 1, "c": 3}, {"a": 1, "c": 4}]
+
+
+def test_a_choice_can_leave_the_one_level_of_a_factor() -> None:
+    factors = [Factor("a", (1,), ("factors", "a")), Factor("a", (2, 3), ("choices", "a"))]
+    assert grid(factors) == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+
+def test_a_level_given_twice_is_one(tmp_path: Path) -> None:
+    assert len(load(tmp_path, with_factors('"link.rtt" = ["2 ms", "2 ms", "0.002 s"]')).scenarios) == 2
+
+
+def test_a_setting_multiplies_only_the_stacks_that_have_it(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('"stack.tls" = ["1.2", "1.3"]'))
+    assert [scenario.name for scenario in experiment.scenarios] == ["http1", "h2, 1.2", "h2, 1.3"]
+    http1 = experiment.scenarios[0]
+    assert "stack.tls" not in http1.levels
+    assert [point["stack.tls"] for point in http1.points] == ["1.2", "1.3"]
+
+
+def test_a_setting_of_one_stack_leaves_the_others_alone(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('"stacks.h2.tls" = ["1.2", "1.3"]'))
+    assert [scenario.settings.get("tls") for scenario in experiment.scenarios] == [None, "1.2", "1.3"]
+
+
+def test_a_direction_changes_nothing_where_nothing_is_lost(tmp_path: Path) -> None:
+    text = with_factors('link = ["wire", "lossy"]', '"link.direction" = ["both", "uplink"]', text=LOSSY)
+    experiment = load(tmp_path, text)
+    points = {scenario.link_name: len(scenario.points) for scenario in experiment.scenarios if scenario.stack == "h2"}
+    assert (len(experiment.scenarios), points["wire"]) == (6, 2)
+
+
+def test_a_value_of_one_link_is_varied_alone(tmp_path: Path) -> None:
+    text = with_factors('link = ["wire", "lossy"]', '"links.lossy.loss" = ["1 %", "2 %"]', text=LOSSY)
+    assert len(load(tmp_path, text).scenarios) == 6
+
+
+def test_a_level_of_link_may_be_a_shipped_profile(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('link = ["wire", "geo-satellite"]'))
+    assert experiment.scenarios[1].link.uplink[0].kind == "rate"
+
+
+def test_a_profile_is_overridden_by_the_links_own_values(tmp_path: Path) -> None:
+    text = BASE.replace('rtt = "20 ms"', 'profile = "geo-satellite"\nrtt = "500 ms"')
+    link = load(tmp_path, text).scenarios[0].link
+    assert [stage.kind for stage in link.uplink] == ["rate", "delay"]
+    assert link.uplink[1].delay_ns == 250_000_000  # type: ignore[union-attr]
+
+
+def test_link_defaults_hold_for_every_link(tmp_path: Path) -> None:
+    text = with_factors('link = ["wire", "lossy"]', text='link.rtt = "6 ms"\n' + LOSSY)
+    delays = [scenario.link.uplink[-1].delay_ns for scenario in load(tmp_path, text).scenarios]  # type: ignore[union-attr]
+    assert delays == [10_000_000, 3_000_000, 10_000_000, 3_000_000]
+
+
+def test_an_implementation_plays_the_roles_that_it_has(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('implementation = ["builtin", "curl"]').replace('"h2"]', '"h3"]'))
+    assert [(scenario.stack, dict(scenario.implementation)) for scenario in experiment.scenarios] == [
+        ("http1", {"client": "builtin", "server": "builtin"}),
+        ("http1", {"client": "curl", "server": "builtin"}),
+        ("h3", {"client": "builtin", "server": "builtin"}),
+    ]
+
+
+def test_a_role_can_be_given_its_implementation(tmp_path: Path) -> None:
+    for path in ("server.implementation", "endpoints.server.implementation"):
+        experiment = load(tmp_path, with_factors(f'"{path}" = ["nginx"]'))
+        assert dict(experiment.scenarios[0].implementation) == {"client": "builtin", "server": "nginx"}
+
+
+def test_an_implementation_beside_the_file_is_known(tmp_path: Path) -> None:
+    (tmp_path / "implementations.toml").write_text('[mine.roles.client]\nstacks = ["h2"]\n')
+    experiment = load(tmp_path, BASE + '[stacks.h2]\nimplementation = "mine"\n')
+    assert experiment.scenarios[1].implementation["client"] == "mine"
+
+
+def test_congestion_control_is_varied(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('congestion-control = ["cubic", "reno"]'))
+    assert [scenario.congestion_control for scenario in experiment.scenarios] == ["cubic", "reno"] * 2
+
+
+def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match="is already a factor"):
+        load(tmp_path, BASE + '[choices]\nstack = ["h3"]\n')
