@@ -29,6 +29,7 @@ WITHIN = 64
 """Resamples of each trial's exchanges from which the second stage draws, for statistics that add up over trials."""
 
 LEAST_IN_TAIL = 5
+BLOCK = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -129,19 +130,13 @@ def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
 
 def medians(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) -> Draws:
     """Median of the exchanges; values may be infinite (above the time-out)."""
-    pooled = np.concatenate(trials)
-    offsets = np.concatenate([[0], np.cumsum([len(trial) for trial in trials])])
-    sizes = np.diff(offsets)
     chosen, within = _stages(trials, resamples, rng)
-    out = np.empty(resamples)
-    whole = [pooled[offsets[i] : offsets[i + 1]] for i in range(len(trials))]
-    for row in range(resamples):
-        parts = [whole[i] for i in chosen[row]]
-        for slot in np.flatnonzero(within[row]):
-            index = chosen[row, slot]
-            parts[slot] = whole[index][rng.integers(0, sizes[index], sizes[index])]
-        out[row] = median(np.concatenate(parts))
-    return Draws(median(pooled), out, _df(trials), len(pooled))
+    if len({len(trial) for trial in trials}) == 1:
+        values = _medians_of_equal(np.stack(trials), chosen, within, rng)
+    else:
+        values = np.array([_median_of_one(trials, *row, rng) for row in zip(chosen, within, strict=True)])
+    pooled = np.concatenate(trials)
+    return Draws(median(pooled), values, _df(trials), len(pooled))
 
 
 def median(values: Floats) -> float:
@@ -151,6 +146,35 @@ def median(values: Floats) -> float:
         return float(np.partition(values, middle)[middle])
     ordered = np.partition(values, [middle - 1, middle])
     return float((ordered[middle - 1] + ordered[middle]) / 2)
+
+
+def _medians_of_equal(
+    table: Floats, chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
+) -> Floats:
+    """Trials of one size, a block of resamples at a time."""
+    size = table.shape[1]
+    rows = max(1, BLOCK // (chosen.shape[1] * size))
+    parts = []
+    for start in range(0, len(chosen), rows):
+        picked = table[chosen[start : start + rows]]
+        again = within[start : start + rows]
+        columns = rng.integers(0, size, (int(again.sum()), size))
+        picked[again] = np.take_along_axis(picked[again], columns, axis=1)
+        flat = picked.reshape(len(picked), -1)
+        middle = flat.shape[1] // 2
+        lower = middle if flat.shape[1] % 2 else middle - 1
+        flat.partition([lower, middle], axis=1)
+        parts.append((flat[:, lower] + flat[:, middle]) / 2)
+    return np.concatenate(parts)
+
+
+def _median_of_one(
+    trials: Sequence[Floats], chosen: NDArray[np.int64], within: NDArray[np.bool_], rng: np.random.Generator
+) -> float:
+    parts = [trials[index] for index in chosen]
+    for slot in np.flatnonzero(within):
+        parts[slot] = rng.choice(parts[slot], len(parts[slot]))
+    return median(np.concatenate(parts))
 
 
 def _stages(

@@ -104,15 +104,22 @@ def permutation_p(pair: Pair, rng: np.random.Generator, permutations: int = PERM
 def difference(a: Floats, b: Floats, rank: int) -> float:
     """The difference a_i - b_j with this rank, from 1, of two ordered arrays; bisection, so no n x m matrix."""
     low, high = float(a[0] - b[-1]), float(a[-1] - b[0])
-    while True:
+    resolution = 1e-13 * max(abs(low), abs(high))
+    while high - low > resolution:
         middle = low + (high - low) / 2
-        if middle <= low or middle >= high:
-            break
         if _count(a, b, middle) >= rank:
             high = middle
         else:
             low = middle
-    return low if _count(a, b, low) >= rank else high
+    return _nearest(a, b, high)
+
+
+def _nearest(a: Floats, b: Floats, target: float) -> float:
+    """The difference that is nearest to the target."""
+    place = np.searchsorted(b, a - target)
+    below, above = b[np.maximum(place - 1, 0)], b[np.minimum(place, len(b) - 1)]
+    candidates = np.concatenate([a - below, a - above])
+    return float(candidates[np.argmin(np.abs(candidates - target))])
 
 
 def _count(a: Floats, b: Floats, limit: float) -> int:

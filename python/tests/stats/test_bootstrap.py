@@ -1,0 +1,91 @@
+"""Bootstrap intervals: what they cover, in seeded simulations, and what they do with too little."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wirelab.stats import bootstrap
+from wirelab.stats.bootstrap import Draws
+from wirelab.stats.sample import Floats
+
+REPEATS = 400
+# Three standard errors of a share of 0.95 over 400 repeats.
+SLACK = 3 * (0.95 * 0.05 / REPEATS) ** 0.5
+
+
+def _trials(trials: int, size: int, effect: float, rng: np.random.Generator) -> list[Floats]:
+    """Lognormal exchanges whose scale differs between trials; the mean is exp(0.125) exp(effect^2 / 2)."""
+    scales = np.exp(rng.normal(0, effect, trials))
+    return [scale * np.exp(rng.normal(0, 0.5, size)) for scale in scales]
+
+
+@pytest.mark.parametrize(
+    ("trials", "size", "effect"), [(3, 50, 0.0), (5, 20, 0.0), (5, 20, 0.1), (30, 100, 0.0), (30, 100, 0.1)]
+)
+def test_intervals_of_a_mean_and_of_a_ratio_cover_as_often_as_they_say(trials: int, size: int, effect: float) -> None:
+    rng = np.random.default_rng(11)
+    truth = np.exp(0.125 + effect**2 / 2)
+    mean_covered = ratio_covered = 0
+    for _ in range(REPEATS):
+        a, _ = bootstrap.moments(_trials(trials, size, effect, rng), 1000, rng)
+        b, _ = bootstrap.moments(_trials(trials, size, effect, rng), 1000, rng)
+        low, high = a.interval(0.95)
+        mean_covered += low is not None and high is not None and low <= truth <= high
+        low, high = a.over(b).interval(0.95)
+        ratio_covered += low is not None and high is not None and low <= 1 <= high
+    assert mean_covered / REPEATS >= 0.95 - SLACK - 0.01
+    assert ratio_covered / REPEATS >= 0.95 - SLACK
+    assert mean_covered / REPEATS <= 0.99, "too wide: the spread within trials is counted twice"
+
+
+def test_an_interval_over_trials_is_wider_than_one_that_takes_exchanges_as_independent() -> None:
+    rng = np.random.default_rng(2)
+    trials = _trials(20, 100, 0.2, rng)
+    clustered, _ = bootstrap.moments(trials, 2000, rng)
+    pooled, _ = bootstrap.moments([np.concatenate(trials)], 2000, rng)
+    low, high = clustered.interval(0.95)
+    first, last = pooled.interval(0.95)
+    assert low is not None and high is not None and first is not None and last is not None
+    assert high - low > 2 * (last - first)
+
+
+def test_constant_values_have_an_interval_of_no_width() -> None:
+    rng = np.random.default_rng(0)
+    mean, sd = bootstrap.moments([np.full(5, 0.25)] * 3, 200, rng)
+    assert (mean.point, *mean.interval(0.95)) == (0.25, 0.25, 0.25)
+    assert (sd.point, *sd.interval(0.95)) == (0.0, 0.0, 0.0)
+
+
+def test_a_ratio_to_a_constant_zero_has_no_interval() -> None:
+    rng = np.random.default_rng(0)
+    _, zero = bootstrap.moments([np.full(5, 0.25)] * 3, 200, rng)
+    mean, _ = bootstrap.moments([np.arange(1.0, 6.0)] * 3, 200, rng)
+    estimate = mean.over(zero).estimate(0.95)
+    assert estimate.point is None
+    assert estimate.low is None
+    assert "no interval" in estimate.method
+
+
+def test_a_tail_with_too_few_resamples_falls_back_to_the_standard_error() -> None:
+    rng = np.random.default_rng(5)
+    draws = Draws(10.0, rng.normal(10, 1, 200), 4.0, 100)
+    low, high = draws.interval(0.9999)
+    assert low is not None and high is not None
+    assert low < draws.values.min()
+    assert high > draws.values.max()
+
+
+def test_the_moments_of_all_exchanges_are_the_points() -> None:
+    rng = np.random.default_rng(3)
+    trials = _trials(4, 7, 0.3, rng)
+    mean, sd = bootstrap.moments(trials, 100, rng)
+    pooled = np.concatenate(trials)
+    assert mean.point == pytest.approx(pooled.mean())
+    assert sd.point == pytest.approx(pooled.std(ddof=1))
+    assert bootstrap.medians(trials, 50, rng).point == np.median(pooled)
+
+
+def test_a_median_above_the_time_out_is_infinite_and_not_a_number_that_is_averaged() -> None:
+    assert bootstrap.median(np.array([1.0, 2.0, np.inf, np.inf])) == np.inf
+    assert bootstrap.median(np.array([1.0, 2.0, np.inf])) == 2.0

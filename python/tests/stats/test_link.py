@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from wirelab.stats.link import Counts, grade, measured_loss, told
+
+DELAY = {"kind": "delay", "delay_ns": 10_000_000}
+PAPER = {"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "bad_loss": 0.7, "good_loss": 0.001}
+LOSS = {"kind": "loss", "probability": 0.1}
+CLEAN = told([DELAY])
+
+
+def test_the_papers_model_is_told_as_its_theory() -> None:
+    link = told([DELAY, PAPER])
+    assert link.loss == pytest.approx(0.064545, abs=1e-6)
+    assert link.delay_s == 0.01
+
+
+def test_losses_and_delays_of_a_chain_add_up() -> None:
+    link = told([LOSS, DELAY, LOSS, DELAY, {"kind": "rate", "rate_bps": 250_000, "queue_bytes": 1}])
+    assert link.loss == pytest.approx(0.19)
+    assert (link.delay_s, link.rate_bps) == (0.02, 250_000)
+
+
+def test_the_interval_of_bursty_loss_covers_what_was_told() -> None:
+    rng = np.random.default_rng(3)
+    link = told([PAPER])
+    covered = narrow = 0
+    for _ in range(200):
+        counts = [Counts(2000, _gilbert_elliott(2000, rng)) for _ in range(3)]
+        estimate = measured_loss(link, counts)
+        assert estimate.low is not None and estimate.high is not None
+        covered += estimate.low <= link.loss <= estimate.high
+        independent = measured_loss(told([{"kind": "loss", "probability": link.loss}]), counts)
+        assert independent.low is not None and independent.high is not None
+        narrow += independent.low <= link.loss <= independent.high
+    assert covered / 200 >= 0.91
+    assert narrow / 200 < 0.75, "an interval for independent loss would have done"
+
+
+def test_a_quiet_link_is_publishable() -> None:
+    assert grade(CLEAN, [Counts(1000, 0)], 30e-6, 0.02, [])[0] == "publishable"
+
+
+@pytest.mark.parametrize(("p99", "flag"), [(150e-6, "publishable"), (500e-6, "teaching"), (3e-3, "invalid")])
+def test_lateness_is_held_against_the_round_trip(p99: float, flag: str) -> None:
+    assert grade(CLEAN, [Counts(1000, 0)], p99, 0.02, [])[0] == flag
+
+
+def test_lateness_that_nobody_sees_is_not_held_against_a_link_without_delay() -> None:
+    assert grade(told([]), [Counts(1000, 0)], 40e-6, 0.0, [])[0] == "publishable"
+
+
+def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
+    flag, why = grade(CLEAN, [Counts(1000, 0)], 10e-6, 0.02, ["3 packets were dropped by the kernel"])
+    assert flag == "invalid"
+    assert "kernel" in why
+
+
+def test_loss_that_was_not_told_is_invalid() -> None:
+    flag, why = grade(CLEAN, [Counts(100_000, 40)], 10e-6, 0.02, [])
+    assert flag == "invalid"
+    assert "0.0400%" in why
+
+
+def test_loss_that_is_off_by_little_is_for_teaching() -> None:
+    assert grade(told([LOSS]), [Counts(1_000_000, 103_000)], 10e-6, 0.02, [])[0] == "teaching"
+    assert grade(told([LOSS]), [Counts(1_000_000, 130_000)], 10e-6, 0.02, [])[0] == "invalid"
+
+
+def test_unrecorded_lateness_is_not_publishable() -> None:
+    assert grade(CLEAN, [Counts(1000, 0)], None, 0.02, [])[0] == "teaching"
+
+
+def _gilbert_elliott(packets: int, rng: np.random.Generator) -> int:
+    bad = rng.random() < 0.01 / 0.11
+    moves, fates = rng.random(packets), rng.random(packets)
+    lost = 0
+    for move, fate in zip(moves, fates, strict=True):
+        lost += fate < (0.7 if bad else 0.001)
+        bad = move >= 0.1 if bad else move < 0.01
+    return lost
