@@ -8,6 +8,7 @@ mod effort;
 mod poller;
 
 use std::thread;
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use wirelab_link::Instant;
@@ -131,9 +132,9 @@ impl Thread {
         self.effort.spun(now.saturating_since(from));
     }
 
-    fn sleep(&mut self, time: Option<std::time::Duration>, from: Instant) {
+    fn sleep(&mut self, time: Option<Duration>, from: Instant) {
         self.poller.sleep(time);
-        self.effort.slept(clock::now().saturating_since(from));
+        self.effort.slept(clock::now().saturating_since(from), time);
     }
 
     /// Carry out what was ordered; false if nobody can order any more.

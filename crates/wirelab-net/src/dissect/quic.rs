@@ -1,22 +1,27 @@
 /// Types of the packets in a UDP datagram that looks like QUIC (RFC 9000 section 17, RFC 9369 section 3.2), in order; empty if it does not.
 ///
-/// A long header of version 1 or 2 tells by itself. A short header (`1-rtt`) and a version negotiation tell only behind one, or if `known` says
-/// that the flow has shown one before. Coalesced packets that begin beyond the logged bytes are not seen.
+/// A long header of version 1 or 2 tells by itself. A short header (`1-rtt`), a version negotiation and a packet whose fixed bit is greased
+/// (RFC 9287) tell only if the flow is `known` to have shown a long header before. Coalesced packets that begin beyond the logged bytes are not
+/// seen.
 pub(super) fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
     let mut types = Vec::new();
     let mut rest = Some(datagram);
     while let Some(packet) = rest.take() {
         let Some(first) = packet.first() else { break };
-        if first & LONG_HEADER == 0 {
-            if first & FIXED_BIT != 0 && (known || !types.is_empty()) {
-                types.push("1-rtt");
-            }
-        } else if let Some(kind) = long_header_type(packet, known) {
+        // Behind another packet, zero bytes are padding of the datagram.
+        let greased = known && types.is_empty();
+        if first & FIXED_BIT == 0 && !greased && !is_version_negotiation(packet) {
+            break;
+        }
+        if first & LONG_HEADER != 0 {
+            let Some(kind) = long_header_type(packet) else { break };
             types.push(kind);
             rest = behind_long_header(packet, kind);
+        } else if known || !types.is_empty() {
+            types.push("1-rtt");
         }
     }
-    types
+    if known { types } else { types.into_iter().filter(|_| true).collect() }
 }
 
 /// True if `kind` cannot be mistaken for another protocol's bytes.

@@ -4,19 +4,23 @@ use wirelab_link::Instant;
 
 use crate::scheduling::Scheduling;
 
-/// How long before a deadline spinning begins: about what waking up takes.
-const SPIN: Duration = Duration::from_micros(80);
+/// Spinning begins at least this long before a deadline: about what waking up takes on bare metal.
+const SHORTEST_SPIN: Duration = Duration::from_micros(80);
+/// And at most this long: what it takes on a virtual machine that has gone idle.
+const LONGEST_SPIN: Duration = Duration::from_micros(320);
 const WINDOW: Duration = Duration::from_millis(100);
 /// 5,000 packets a second: beyond, waiting is short anyway and spinning would leave no time to sleep.
 const BUSY_PACKETS: usize = 500;
 /// Share of a window that may be spun.
 const SPIN_SHARE: f64 = 0.4;
+/// Long spins are given up above this share, and tried again below a third of it.
+const EASY_SHARE: f64 = 0.2;
 /// A SCHED_FIFO thread that sleeps less than this share of a window gives the policy up, for the kernel throttles real-time threads at 95 %.
 const RESTLESS: f64 = 0.15;
 /// It takes it up again when it sleeps more than this.
 const RESTED: f64 = 0.5;
 
-/// How hard the loop may try to be on time, from what it did in the last 100 ms.
+/// How hard the loop may try to be on time, from what it did in the last 100 ms and how late the kernel woke it.
 pub(super) struct Effort {
     best: Scheduling,
     fifo: bool,
@@ -25,30 +29,49 @@ pub(super) struct Effort {
     busy: bool,
     spun: Duration,
     slept: Duration,
+    /// How late the kernel wakes us: quick to rise, slow to fall.
+    oversleep: Duration,
+    longest_spin: Duration,
 }
 
 impl Effort {
     pub(super) fn new(best: Scheduling, now: Instant) -> Self {
-        let fifo = best == Scheduling::Fifo;
-        Self { best, fifo, window: now, packets: 0, busy: false, spun: Duration::ZERO, slept: Duration::ZERO }
+        Self {
+            best,
+            fifo: best == Scheduling::Fifo,
+            window: now,
+            packets: 0,
+            busy: false,
+            spun: Duration::ZERO,
+            slept: Duration::ZERO,
+            oversleep: Duration::ZERO,
+            longest_spin: LONGEST_SPIN,
+        }
     }
 
     /// True if the `left` time to a deadline may be spun.
     pub(super) fn may_spin(&self, left: Duration) -> bool {
-        left <= SPIN && !self.busy && self.spun < WINDOW.mul_f64(SPIN_SHARE)
+        left <= self.spin() && !self.busy && self.spun < WINDOW.mul_f64(SPIN_SHARE)
     }
 
     /// How much of the `left` time to a deadline to sleep.
     pub(super) fn sleep_before(&self, left: Duration) -> Duration {
-        if self.busy || left <= SPIN { left } else { left - SPIN }
+        if self.busy || left <= self.spin() { left } else { left - self.spin() }
     }
 
     pub(super) fn spun(&mut self, time: Duration) {
         self.spun += time;
     }
 
-    pub(super) fn slept(&mut self, time: Duration) {
+    /// Note a sleep of `time`, which should have taken `wanted` unless something came first.
+    pub(super) fn slept(&mut self, time: Duration, wanted: Option<Duration>) {
         self.slept += time;
+        let Some(late) = wanted.and_then(|wanted| time.checked_sub(wanted)) else { return };
+        if late > self.oversleep {
+            self.oversleep += (late - self.oversleep) / 4;
+        } else {
+            self.oversleep -= (self.oversleep - late) / 64;
+        }
     }
 
     /// Note what was done by `now`.
@@ -58,15 +81,25 @@ impl Effort {
         if elapsed < WINDOW {
             return;
         }
+        let share = |time: Duration| time.as_secs_f64() / elapsed.as_secs_f64();
         self.busy = self.packets as f64 / elapsed.as_secs_f64() > BUSY_PACKETS as f64 / WINDOW.as_secs_f64();
-        let rest = self.slept.as_secs_f64() / elapsed.as_secs_f64();
-        if self.fifo && rest < RESTLESS {
+        if share(self.spun) > EASY_SHARE {
+            self.longest_spin = (self.longest_spin / 2).max(SHORTEST_SPIN);
+        } else if share(self.spun) < EASY_SHARE / 3.0 {
+            self.longest_spin = (self.longest_spin * 2).min(LONGEST_SPIN);
+        }
+        if self.fifo && share(self.slept) < RESTLESS {
             Scheduling::short_slice();
             self.fifo = false;
-        } else if !self.fifo && self.best == Scheduling::Fifo && rest > RESTED {
+        } else if !self.fifo && self.best == Scheduling::Fifo && share(self.slept) > RESTED {
             self.fifo = Scheduling::fifo();
         }
         (self.window, self.packets, self.spun, self.slept) = (now, 0, Duration::ZERO, Duration::ZERO);
+    }
+
+    /// How long before a deadline spinning begins.
+    fn spin(&self) -> Duration {
+        (self.oversleep + self.oversleep / 4).clamp(SHORTEST_SPIN, self.longest_spin)
     }
 }
 
@@ -78,30 +111,69 @@ mod tests {
         Effort::new(Scheduling::Default, Instant::from_nanos(0))
     }
 
+    fn window(number: u64) -> Instant {
+        Instant::from_nanos(100_000_000 * number)
+    }
+
     #[test]
-    fn only_the_last_80_microseconds_are_spun() {
+    fn only_the_last_microseconds_are_spun() {
         let effort = effort();
-        assert!(effort.may_spin(SPIN));
-        assert!(!effort.may_spin(SPIN + Duration::from_nanos(1)));
+        assert!(effort.may_spin(SHORTEST_SPIN));
+        assert!(!effort.may_spin(SHORTEST_SPIN + Duration::from_nanos(1)));
         assert_eq!(effort.sleep_before(Duration::from_millis(1)), Duration::from_micros(920));
+    }
+
+    #[test]
+    fn a_kernel_that_wakes_late_is_given_more_time() {
+        let mut effort = effort();
+        let wanted = Duration::from_millis(5);
+        for _ in 0..100 {
+            effort.slept(wanted + Duration::from_micros(200), Some(wanted));
+        }
+        assert!(effort.may_spin(Duration::from_micros(240)));
+        for _ in 0..1000 {
+            effort.slept(wanted + Duration::from_micros(10), Some(wanted));
+        }
+        assert!(!effort.may_spin(Duration::from_micros(100)));
+    }
+
+    #[test]
+    fn a_sleep_that_a_packet_cut_short_says_nothing_about_the_kernel() {
+        let mut effort = effort();
+        effort.slept(Duration::from_millis(1), Some(Duration::from_millis(5)));
+        effort.slept(Duration::from_secs(1), None);
+        assert_eq!(effort.oversleep, Duration::ZERO);
     }
 
     #[test]
     fn a_busy_link_does_not_spin() {
         let mut effort = effort();
-        effort.account(Instant::from_nanos(100_000_000), BUSY_PACKETS + 1);
-        assert!(!effort.may_spin(SPIN));
+        effort.account(window(1), BUSY_PACKETS + 1);
+        assert!(!effort.may_spin(SHORTEST_SPIN));
         assert_eq!(effort.sleep_before(Duration::from_millis(1)), Duration::from_millis(1));
-        effort.account(Instant::from_nanos(200_000_000), BUSY_PACKETS);
-        assert!(effort.may_spin(SPIN));
+        effort.account(window(2), BUSY_PACKETS);
+        assert!(effort.may_spin(SHORTEST_SPIN));
     }
 
     #[test]
     fn spinning_has_a_share_of_each_window() {
         let mut effort = effort();
         effort.spun(Duration::from_millis(40));
-        assert!(!effort.may_spin(SPIN));
-        effort.account(Instant::from_nanos(100_000_000), 0);
-        assert!(effort.may_spin(SPIN));
+        assert!(!effort.may_spin(SHORTEST_SPIN));
+        effort.account(window(1), 0);
+        assert!(effort.may_spin(SHORTEST_SPIN));
+    }
+
+    #[test]
+    fn long_spins_are_given_up_when_they_cost_too_much() {
+        let mut effort = effort();
+        effort.oversleep = LONGEST_SPIN;
+        for number in 1..=2 {
+            effort.spun(Duration::from_millis(30));
+            effort.account(window(number), 100);
+        }
+        assert_eq!(effort.spin(), SHORTEST_SPIN);
+        effort.account(window(3), 1);
+        assert_eq!(effort.spin(), 2 * SHORTEST_SPIN);
     }
 }
