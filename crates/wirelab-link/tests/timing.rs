@@ -205,6 +205,25 @@ fn a_link_without_a_medium_takes_an_arrival_at_its_own_instant_though_it_was_pol
 }
 
 #[test]
+fn packets_that_reach_the_medium_at_one_instant_are_sent_in_the_order_in_which_they_came_to_the_link() {
+    let delay = |microseconds| vec![Stage::Constant(Duration::from_micros(microseconds))];
+    let plan = Plan { stages: [delay(5), delay(10)], medium: Some((8_000_000, 10_000)), seed: 1 };
+    let mut link = plan.link();
+    link.handle_packet(packet(0, 1, 1000), at(0));
+    link.handle_packet(packet(1, 0, 1000), at(5));
+    assert_eq!(collect(&mut link, at(10_000)), [(at(1010), 0), (at(2010), 1)]);
+}
+
+#[test]
+fn what_is_due_by_an_arrival_is_settled_when_that_is_handed_in() {
+    let mut link = uplink(vec![Stage::Rate(8_000_000, 0, 0), Stage::Independent(1.0)]).link();
+    link.handle_packet(packet(0, 0, 1000), at(0));
+    link.handle_packet(packet(1, 1, 1000), at(1000));
+    assert_eq!(link.poll_dropped().map(|drop| drop.at), Some(at(1000)));
+    assert_eq!(link.counters().dropped, 1);
+}
+
+#[test]
 fn the_same_seed_gives_the_same_fates_and_another_seed_others() {
     let stages = vec![
         Stage::Jittered(Duration::from_millis(2), Jitter::Normal { sigma: Duration::from_millis(1) }),

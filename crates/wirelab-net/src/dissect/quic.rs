@@ -7,21 +7,15 @@ pub(super) fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
     let mut types = Vec::new();
     let mut rest = Some(datagram);
     while let Some(packet) = rest.take() {
-        let Some(first) = packet.first() else { break };
-        // Behind another packet, zero bytes are padding of the datagram.
-        let greased = known && types.is_empty();
-        if first & FIXED_BIT == 0 && !greased && !is_version_negotiation(packet) {
+        // Behind another packet, zero bytes may as well be padding of the datagram.
+        let Some(kind) = packet_type(packet, known && types.is_empty()) else { break };
+        if !known && types.is_empty() && !is_telling(kind) {
             break;
         }
-        if first & LONG_HEADER != 0 {
-            let Some(kind) = long_header_type(packet) else { break };
-            types.push(kind);
-            rest = behind_long_header(packet, kind);
-        } else if known || !types.is_empty() {
-            types.push("1-rtt");
-        }
+        types.push(kind);
+        rest = behind_long_header(packet, kind);
     }
-    if known { types } else { types.into_iter().filter(|_| true).collect() }
+    types
 }
 
 /// True if `kind` cannot be mistaken for another protocol's bytes.
@@ -34,24 +28,25 @@ const FIXED_BIT: u8 = 0x40;
 const VERSION_1: [u8; 4] = [0, 0, 0, 1];
 const VERSION_2: [u8; 4] = [0x6b, 0x33, 0x43, 0xcf];
 
-fn long_header_type(packet: &[u8], known: bool) -> Option<&'static str> {
-    let version = packet.get(1..5)?;
-    if version == [0; 4] {
-        return known.then_some("version-negotiation");
+/// The type of a packet by its first bytes; `surely` QUIC, it need not have the fixed bit.
+fn packet_type(packet: &[u8], surely: bool) -> Option<&'static str> {
+    let first = *packet.first()?;
+    let plausible = surely || first & FIXED_BIT != 0;
+    if first & LONG_HEADER == 0 {
+        return plausible.then_some("1-rtt");
     }
-    let rotation = match version {
-        _ if packet[0] & FIXED_BIT == 0 => return None,
-        version if version == VERSION_1 => 0,
-        version if version == VERSION_2 => 3,
+    let types = match packet.get(1..5)?.try_into().expect("four bytes") {
+        VERSION_1 if plausible => ["initial", "0-rtt", "handshake", "retry"],
+        VERSION_2 if plausible => ["retry", "initial", "0-rtt", "handshake"],
+        [0, 0, 0, 0] if surely => return Some("version-negotiation"),
         _ => return None,
     };
-    let kinds = ["initial", "0-rtt", "handshake", "retry"];
-    Some(kinds[usize::from((packet[0] >> 4 & 3) + rotation) % 4])
+    Some(types[usize::from(first >> 4 & 3)])
 }
 
 /// What follows a packet with a long header in its datagram, if its Length field (RFC 9000 section 17.2) and so much of the datagram is there.
 fn behind_long_header<'a>(packet: &'a [u8], kind: &str) -> Option<&'a [u8]> {
-    if matches!(kind, "retry" | "version-negotiation") {
+    if matches!(kind, "1-rtt" | "retry" | "version-negotiation") {
         return None;
     }
     let rest = behind_connection_id(packet.get(5..)?)?;
@@ -119,16 +114,22 @@ mod tests {
     fn a_short_header_or_a_version_negotiation_counts_only_in_a_flow_known_as_quic() {
         assert!(packet_types(&[0x41; 30], false).is_empty());
         assert_eq!(packet_types(&[0x41; 30], true), ["1-rtt"]);
-        assert!(packet_types(&[0x01; 30], true).is_empty());
         assert!(packet_types(&long(0x80, [0; 4], None, 0), false).is_empty());
         assert_eq!(packet_types(&long(0x80, [0; 4], None, 0), true), ["version-negotiation"]);
+    }
+
+    #[test]
+    fn a_greased_fixed_bit_counts_only_in_a_flow_known_as_quic() {
+        assert!(packet_types(&[0x01; 30], false).is_empty());
+        assert_eq!(packet_types(&[0x01; 30], true), ["1-rtt"]);
+        assert!(packet_types(&long(0xa0, VERSION_1, None, 4), false).is_empty());
+        assert_eq!(packet_types(&long(0xa0, VERSION_1, None, 4), true), ["handshake"]);
     }
 
     #[test]
     fn other_datagrams_are_not_quic() {
         assert!(packet_types(b"", true).is_empty());
         assert!(packet_types(&long(0xc0, [0, 0, 0, 9], None, 4), true).is_empty());
-        assert!(packet_types(&long(0x80, VERSION_1, None, 4), true).is_empty());
     }
 
     #[test]
