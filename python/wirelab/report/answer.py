@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Condition, Json, Scenario, metric_name
+from wirelab.report.model import Condition, Json, Scenario, level_words, metric_name
 from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
 from wirelab.report.sections.common import metric_words
 from wirelab.report.stacks import is_secure, title
@@ -43,10 +43,11 @@ def _over_choices(claim: Json) -> Iterator[str]:
         found: dict[str, list[str]] = {}
         for levels, verdict in choices:
             if {**levels, path: None} == {**first, path: None}:
-                found.setdefault(verdict, []).append(str(levels.get(path, "otherwise")))
+                words = level_words(path, str(levels[path])) if path in levels else f"{path} as judged"
+                found.setdefault(verdict, []).append(words)
         if len(found) > 1:
-            words = "; ".join(f"{verdict} at {' and '.join(at)}" for verdict, at in found.items())
-            yield f"By {path}: {words}."
+            told = "; ".join(f"{verdict} with {_listed(at)}" for verdict, at in found.items())
+            yield f"{told[:1].upper()}{told[1:]}."
 
 
 def _verdicts(campaign: Campaign) -> Iterator[str]:
@@ -58,7 +59,7 @@ def _verdicts(campaign: Campaign) -> Iterator[str]:
     yield f"Of {len(claims)} published claims: {words}."
     contradicted = [str(claim["id"]) for claim in claims if claim.get("contradiction")]
     if contradicted:
-        yield f"The publication contradicts itself in {', '.join(contradicted)}."
+        yield f"The publication's own numbers or its experiment speak against {_listed(contradicted)}."
 
 
 def _fastest(campaign: Campaign) -> Iterator[str]:
@@ -158,6 +159,10 @@ def _waits_at_p95(scenario: Scenario, metric: str) -> bool:
     if len(modes) < 2 or p95 is None or median is None or again is None or not again.point:
         return False
     return bool(p95.point and median.point and p95.point >= modes[1]["low"] > median.point)
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
 def _modes(scenario: Scenario, metric: str) -> list[Json]:

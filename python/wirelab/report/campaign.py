@@ -1,4 +1,4 @@
-"""A campaign directory as the report sees it: scenarios, the conditions that they share and the groups that choices make of those."""
+"""A campaign directory as the report sees it: its files, read once, with their scenarios arranged for the page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from wirelab.errors import RunError
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
 from wirelab.report.palette import looks
+from wirelab.report.stacks import TO, provider
 from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, JournalEntry, read_journal
 
 
@@ -76,7 +77,10 @@ class Campaign:
             return None
         finished = sum(entry.status.final for entry in self.journal.values())
         planned = sum(map(len, self.trials.values()))
-        return f"{short} of {len(self.trials)} scenarios have fewer than {least} finished trials; {finished} of {planned} planned trials are finished"
+        return (
+            f"{short} of {len(self.trials)} scenarios have fewer than {least} finished trials; "
+            f"{finished} of {planned} planned trials are finished"
+        )
 
     def href(self, relative: str) -> str | None:
         """A relative link from the page to a file of the campaign, None if it is not there."""
@@ -97,7 +101,8 @@ def load(folder: Path, page_folder: Path) -> Campaign:
     verdicts = _read(folder / "verdicts.json")
 
     analysed = {entry["key"]: entry for entry in estimates.get("scenarios") or []}
-    scenarios, series = _scenarios(plan, analysed)
+    record = _read(folder / FACTS) or {}
+    scenarios, series = _scenarios(plan, analysed, record)
     factors = Factors.of(plan, scenarios)
     return Campaign(
         folder=folder,
@@ -105,7 +110,7 @@ def load(folder: Path, page_folder: Path) -> Campaign:
         plan=plan,
         estimates=estimates,
         verdicts=verdicts,
-        record=_read(folder / FACTS) or {},
+        record=record,
         journal={entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]},
         series=series,
         scenarios=scenarios,
@@ -115,7 +120,7 @@ def load(folder: Path, page_folder: Path) -> Campaign:
     )
 
 
-def _scenarios(plan: Json, analysed: dict[str, Json]) -> tuple[tuple[Scenario, ...], tuple[Series, ...]]:
+def _scenarios(plan: Json, analysed: dict[str, Json], record: Json) -> tuple[tuple[Scenario, ...], tuple[Series, ...]]:
     entries = list(plan.get("scenarios") or [])
     identities = list(dict.fromkeys(_identity(entry) for entry in entries))
     stacks_with_variants = {stack for _, stack, _ in identities if len([i for i in identities if i[1] == stack]) > 1}
@@ -124,7 +129,7 @@ def _scenarios(plan: Json, analysed: dict[str, Json]) -> tuple[tuple[Scenario, .
         label, stack, implementation = identity
         variants = {impl for _, other, impl in identities if other == stack}
         text = f"{label} ({implementation})" if stack in stacks_with_variants and len(variants) > 1 else label
-        series[identity] = Series(text, stack, implementation, look)
+        series[identity] = Series(text, stack, implementation, provider(stack, implementation, record), look)
     scenarios = tuple(Scenario(entry, analysed.get(entry["key"]), series[_identity(entry)]) for entry in entries)
     return scenarios, tuple(series.values())
 
@@ -134,7 +139,7 @@ def _identity(entry: Json) -> tuple[str, str, str]:
     stack = str(entry["stack"])
     ends = entry.get("implementation") or {}
     client, server = str(ends.get("client", "builtin")), str(ends.get("server", "builtin"))
-    return str(levels.get("stack", stack)), stack, client if client == server else f"{client} to {server}"
+    return str(levels.get("stack", stack)), stack, client if client == server else f"{client}{TO}{server}"
 
 
 def _read(path: Path) -> Json | None:

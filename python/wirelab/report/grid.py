@@ -12,7 +12,7 @@ Levelled = dict[Levels, dict[Levels, list[Scenario]]]
 
 @dataclass(frozen=True)
 class Factors:
-    """Which factors vary, and which of these are choices: what the experiment says it chooses, and what makes no row of a chart.
+    """Which factors vary, and which of these are choices: those the experiment calls so and those that make no row.
 
     The implementation makes a series, as the stack does, unless the experiment calls it a choice.
     """
@@ -38,7 +38,7 @@ class Factors:
         return cls(varied, chosen, constant)
 
     def groups(self, scenarios: Sequence[Scenario]) -> tuple[Group, ...]:
-        """In the plan's order; the first is what the others vary."""
+        """The first is what the others vary; they follow in the order of the choices."""
         found: Levelled = {}
         for scenario in scenarios:
             for point in scenario.points:
@@ -48,15 +48,21 @@ class Factors:
         order = {scenario.series.label: i for i, scenario in reversed(list(enumerate(scenarios)))}
         seen: set[str] = set()
         groups = []
-        for choices, rows in found.items():
+        base = next(iter(found), ())
+        for choices in sorted(found, key=lambda choices: self._distance(choices, base)):
+            rows = found[choices]
             keys = {scenario.key for row in rows.values() for scenario in row}
             conditions = tuple(
                 Condition(self._label(levels), tuple(sorted(row, key=lambda s: order[s.series.label])))
                 for levels, row in rows.items()
             )
-            groups.append(Group(self._title(choices, next(iter(found))), conditions, frozenset(keys - seen)))
+            groups.append(Group(self._title(choices, base), conditions, frozenset(keys - seen)))
             seen |= keys
         return tuple(groups)
+
+    def _distance(self, choices: Levels, base: Levels) -> tuple[int, ...]:
+        """The base first, then what differs from it in one choice, in the order of the choices."""
+        return tuple(self.choices.index(path) for path, level in choices if (path, level) not in base)
 
     def _choices(self, point: Json) -> Levels:
         return tuple((path, str(point[path])) for path in self.choices if path in point)

@@ -16,11 +16,15 @@ ROW_PATHS = ("link", "workload.upload", "workload.download")
 
 @dataclass(frozen=True)
 class Series:
-    """One stack by one pair of implementations: what a chart draws in one colour."""
+    """One stack by one pair of implementations: what a chart draws in one colour.
+
+    `provider` says whose code that is.
+    """
 
     label: str
     stack: str
     implementation: str
+    provider: str
     look: Look
 
 
@@ -106,5 +110,13 @@ def metric_name(name: str) -> str:
 
 
 def level_words(path: str, level: str) -> str:
-    """A level with enough of its factor's path to be understood; sizes and links speak for themselves."""
+    """A level with enough of its factor's path to be understood; sizes and links speak for themselves.
+
+    `response-time` is what claims name their definition of response time by.
+    """
+    if path == "response-time":
+        return {
+            "response-time-curl": "response time as curl's",
+            "response-time": "response time to the final response",
+        }.get(level, level)
     return level if path in ROW_PATHS else f"{path.removeprefix('workload.')} {level}"

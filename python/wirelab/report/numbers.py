@@ -1,4 +1,4 @@
-"""Numbers for people: as many digits as the interval supports, always with a unit, and a dash for what does not exist."""
+"""Numbers for people: as many digits as the interval supports, and a dash for what does not exist."""
 
 from __future__ import annotations
 
@@ -50,7 +50,9 @@ class Estimate:
 
 
 def decimals(point: float, low: float | None = None, high: float | None = None) -> int:
-    """Decimal places that half the interval supports: one digit of it, two if it starts with 1 or 2; three digits of the point without one.
+    """Decimal places that half the interval supports: one digit of it, two if it starts with 1 or 2.
+
+    The point keeps two to five digits; three without an interval.
 
     Negative means that even tens or hundreds are uncertain.
     """
@@ -60,11 +62,11 @@ def decimals(point: float, low: float | None = None, high: float | None = None) 
         return min(max(2 - magnitude, 0), 6)
     exponent = math.floor(math.log10(half))
     wanted = -exponent + (1 if half / 10**exponent < 3 else 0)
-    return max(min(wanted, MOST_DIGITS - 1 - magnitude), -magnitude)
+    return max(min(wanted, MOST_DIGITS - 1 - magnitude), 1 - magnitude)
 
 
 def plain(value: float | None, places: int | None = None) -> str:
-    """A number with a fixed number of decimal places (default: three significant digits), thousands set apart by commas."""
+    """A number with these decimal places (default: three significant digits) and commas between thousands."""
     if value is None or not math.isfinite(value):
         return DASH
     places = decimals(value) if places is None else places
@@ -80,7 +82,7 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
     assert point is not None
     if low is None or high is None:
         return plain(point)
-    if all(value == int(value) and abs(value) < 1000 for value in (point, low, high)):
+    if unit is COUNT and all(value == int(value) for value in (point, low, high)):
         return f"{plain(point, 0)} [{plain(low, 0)}, {plain(high, 0)}]"
     places = decimals(point, low, high)
     return f"{plain(point, places)} [{plain(low, places)}, {plain(high, places)}]"

@@ -58,7 +58,8 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
 def render(campaign: Campaign) -> str:
     """The page as text; the same for the same files."""
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     sections = [section for build in SECTIONS if (section := build(campaign)) is not None]
     return environment.get_template("page.html.j2").render(
@@ -92,7 +93,9 @@ def header(campaign: Campaign) -> Header:
                 title=str(claim.get("text", "")),
                 href=f"#claim-{claim['id']}",
                 tone=VERDICT_TONES.get(str(claim["verdict"]), "unsure"),
-                reason="the publication contradicts itself" if claim.get("contradiction") else None,
+                reason="the publication's own numbers or its experiment speak against it"
+                if claim.get("contradiction")
+                else None,
             )
             for claim in claims
         ],
@@ -115,6 +118,8 @@ def _facts(campaign: Campaign) -> list[str]:
 
 def _warnings(campaign: Campaign) -> list[str]:
     warnings = []
+    if grade(campaign) == "invalid":
+        warnings.append("The link was not what it was told to be: no result. Trust says which link, and why.")
     if preview := campaign.preview:
         (trials, of_trials), (each, of_each) = (reversed(preview[key]) for key in ("replicates", "exchanges"))
         budget = format_duration(preview["budget_ns"])

@@ -41,7 +41,7 @@ class Look:
 
 
 def looks(stacks: list[tuple[str, str]]) -> list[Look]:
-    """A look for each series, given as (stack, variant): the stack decides colour and shape, further variants of it change the dash.
+    """A look for each series, given as (stack, variant): the stack decides the colour, further variants shape and dash.
 
     Stacks without a slot of their own take free ones in order of their names, so the choice depends on the set alone.
     """

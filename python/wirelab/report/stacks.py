@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from wirelab.errors import RunError
 from wirelab.schema import StackDescription, registered
+
+BUILTIN, TO = "builtin", " to "
 
 
 def describe(stack: str) -> StackDescription | None:
@@ -12,6 +16,18 @@ def describe(stack: str) -> StackDescription | None:
         return registered().stack(stack)
     except RunError:
         return None
+
+
+def provider(stack: str, implementation: str, record: dict[str, Any]) -> str:
+    """Whose code plays client and server, with versions as far as the campaign recorded them."""
+    programs = record.get("implementations") or {}
+
+    def words(name: str) -> str:
+        version = (programs.get(name) or {}).get("version") or "version not recorded"
+        return f"builtin ({libraries(stack)})" if name == BUILTIN else f"{name} ({version})"
+
+    client, _, server = implementation.partition(TO)
+    return f"client {words(client)}, server {words(server)}" if server else words(client)
 
 
 def libraries(stack: str) -> str:

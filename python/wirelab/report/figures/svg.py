@@ -1,4 +1,7 @@
-"""An Altair chart to SVG for the page: colours become CSS variables, ids become unique, coordinates lose digits nobody can see."""
+"""An Altair chart to SVG for the page.
+
+Colours become CSS variables, ids become unique, coordinates lose digits nobody can see.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,15 @@ def render(chart: Any, name: str, label: str) -> Markup:
         svg = svg.replace(sentinel, variable)
     for pattern, replacement in _CLEAN:
         svg = pattern.sub(replacement, svg)
-    svg = re.sub(r'id="(clip|gradient)', rf'id="{name}-\1', svg)
-    svg = re.sub(r"url\(#(clip|gradient)", rf"url(#{name}-\1", svg)
+    # Vega numbers its ids from one counter for all charts that a process draws.
+    for number, id_ in enumerate(dict.fromkeys(re.findall(r'\bid="([^"]+)"', svg))):
+        svg = re.sub(rf'(\bid="|url\(#){re.escape(id_)}(?=["\)])', rf"\1{name}-{number}", svg)
     svg = re.sub(r"(?<= d=\")[^\"]*", lambda path: _shorten(path[0]), svg)
     svg = re.sub(r"(?<=translate\()[^)]*", lambda pair: _shorten(pair[0]), svg)
-    return Markup(re.sub(r"^<svg", f'<svg role="img" aria-label="{Markup.escape(label)}"', svg))
+    return Markup(f'<svg role="img" aria-label="{Markup.escape(label)}"') + Markup(svg.removeprefix("<svg"))
 
 
-# What the page does not need: fonts of its own, roles inside an image, invisible backgrounds. A tip is shown on hovering.
+# The page needs no font of the chart's own, no roles inside an image, no invisible background; a tip shows on hover.
 _CLEAN = [
     (re.compile(pattern), replacement)
     for pattern, replacement in (

@@ -39,11 +39,15 @@ def _claim(claim: Json) -> Claim:
         n=dash("no value") if claim.get("n") is None else Cell(f"{claim['n']:,}"),
         verdict=_verdict(claim.get("verdict")),
         under_rule=_verdict(claim.get("under_published_rule")),
-        why=str(claim.get("why") or ""),
-        contradiction=claim.get("contradiction"),
+        why=_sentence(claim.get("why")) or "",
+        contradiction=_sentence(claim.get("contradiction")),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
         parts=[_claim({"id": f"{claim.get('id')}.{i}", **part}) for i, part in enumerate(claim.get("parts") or [], 1)],
     )
+
+
+def _sentence(words: str | None) -> str | None:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else None
 
 
 def _paper(value: object) -> Cell:

@@ -8,9 +8,9 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntr
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
-from wirelab.report.stacks import libraries
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
+WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
 NO_TRIAL = "no trial of this scenario was analysed"
 
 
@@ -21,8 +21,7 @@ def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:
 
 def series_cell(series: Series, href: str | None = None) -> Cell:
     """A stack's name beside its colour."""
-    words = f"{series.implementation}: {libraries(series.stack)}"
-    return Cell(series.label, swatch=series.look.slot, title=words, href=href)
+    return Cell(series.label, swatch=series.look.slot, title=series.provider, href=href)
 
 
 def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:
@@ -45,7 +44,7 @@ def legend(campaign: Campaign) -> Legend:
             LegendEntry(
                 text=series.label,
                 color=f"var(--s{series.look.slot})",
-                note=f"{series.implementation}: {libraries(series.stack)}",
+                note=series.provider,
                 shape=series.look.shape,
                 dash=" ".join(map(str, series.look.dash)),
             )
@@ -62,4 +61,4 @@ def constants(campaign: Campaign) -> str:
 
 def metric_words(name: str) -> str:
     """A metric's name for people."""
-    return name.replace("-", " ").replace("end to end", "end-to-end")
+    return WORDS.get(name, name.replace("-", " "))

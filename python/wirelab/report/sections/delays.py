@@ -1,4 +1,4 @@
-"""Every delay drawn: empirical distribution and histogram for each condition, all stacks on one picture, nothing filtered."""
+"""Every delay drawn: distribution and histogram of each condition, all stacks on one picture, nothing filtered."""
 
 from __future__ import annotations
 

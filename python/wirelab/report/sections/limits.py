@@ -22,7 +22,7 @@ def _limits(campaign: Campaign) -> Iterator[str]:
         chosen = _unstated(campaign)
         if chosen:
             yield f"Chosen here, since the publication (doi {doi}) does not state it: {chosen}."
-        yield "The publication's programs, libraries and hardware are not repeated, only its protocols, sizes and channels."
+        yield "The publication's protocols, sizes and channels are repeated, not its programs, libraries and hardware."
     yield from _implementations(campaign)
     yield (
         "The link is emulated between processes of one machine: no radio, no contention for air, no constrained "
@@ -39,9 +39,12 @@ def _implementations(campaign: Campaign) -> Iterator[str]:
         kinds.setdefault(series.stack, set()).add(series.implementation)
     single = [stack for stack, implementations in kinds.items() if len(implementations) == 1]
     if len(single) == len(kinds) and {i for group in kinds.values() for i in group} == {"builtin"}:
-        yield "One implementation of each stack, the built-in one: a difference between two stacks is also one between their libraries."
+        yield (
+            "One implementation of each stack, the built-in one: a difference between two stacks is also one between "
+            "their libraries."
+        )
     elif single:
-        yield f"One implementation only of {', '.join(single)}: a difference to another stack is also one between their libraries."
+        yield f"One implementation only of {', '.join(single)}: a difference to another stack is also one of libraries."
     secure = {stack: is_secure(stack) for stack in kinds}
     if True in secure.values() and False in secure.values():
         plain = [stack for stack, value in secure.items() if value is False]

@@ -8,7 +8,7 @@ from typing import Any
 from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table
 from wirelab.report.campaign import Campaign
 from wirelab.report.sections.common import series_cell
-from wirelab.report.stacks import libraries, title
+from wirelab.report.stacks import title
 
 
 def section(campaign: Campaign) -> Section:
@@ -42,13 +42,12 @@ def _implementations(campaign: Campaign) -> Table:
             [
                 series_cell(series),
                 Cell(title(series.stack)),
-                Cell(series.implementation),
-                Cell(libraries(series.stack) if "builtin" in series.implementation else "see machine and versions"),
+                Cell(series.provider),
                 Cell(said),
                 Cell(control),
             ]
         )
-    names = ("stack", "layers", "implementation", "libraries", "settings", "TCP congestion control")
+    names = ("stack", "layers", "implementation", "settings", "TCP congestion control")
     return Table("Implementation of each stack", [Column(name, numeric=False) for name in names], rows)
 
 

@@ -32,7 +32,8 @@ def chain(link: Json) -> str:
     up, down = (", ".join(map(_impairment, link.get(d) or [])) or "nothing" for d in ("uplink", "downlink"))
     words = f"each way {up}" if up == down else f"uplink {up}; downlink {down}"
     if medium := link.get("medium"):
-        words += f"; both share {format_rate(medium['rate_bps'])} with a queue of {format_size(medium['queue_bytes'])} for each host"
+        rate, queue = format_rate(medium["rate_bps"]), format_size(medium["queue_bytes"])
+        words += f"; both share {rate} with a queue of {queue} for each host"
     return words
 
 
@@ -76,7 +77,8 @@ def _impairment(spec: Json) -> str:
             f"loss {format_share(spec['bad_loss'])} and {format_share(spec['good_loss'])}"
         )
     if kind == "rate":
-        return f"rate {format_rate(spec['rate_bps'])}, queue {format_size(spec['queue_bytes'])}, {spec.get('overhead_bytes', 0)} B overhead a packet"
+        rate, queue = format_rate(spec["rate_bps"]), format_size(spec["queue_bytes"])
+        return f"rate {rate}, queue {queue}, {spec.get('overhead_bytes', 0)} B overhead a packet"
     return f"{kind} " + ", ".join(f"{key} {value}" for key, value in spec.items() if key != "kind")
 
 

@@ -45,11 +45,11 @@ def bibtex(campaign: Campaign) -> str:
     experiment = campaign.experiment
     name = "".join(c if c.isalnum() else "-" for c in str(experiment.get("name") or campaign.folder.name))
     written = max((entry.written for entry in campaign.journal.values()), default="")
+    version, seed = campaign.record.get("wirelab") or __version__, campaign.plan.get("seed")
     lines = [
         f"@misc{{wirelab-{name},",
         f"  title = {{{_tex(str(experiment.get('title') or name))}}},",
-        "  howpublished = "
-        f"{{Wirelab {campaign.record.get('wirelab') or __version__}, experiment {_tex(name)}, campaign seed {campaign.plan.get('seed')}}},",
+        f"  howpublished = {{Wirelab {version}, experiment {_tex(name)}, campaign seed {seed}}},",
     ]
     if written:
         lines += [f"  year = {{{written[:4]}}},", f"  note = {{measured {written[:10]}}},"]

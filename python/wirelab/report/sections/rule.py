@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
@@ -41,7 +41,10 @@ def section(campaign: Campaign) -> Section | None:
         "removes the effect of loss, and unequally "
         "between stacks; so every other number of this page is unfiltered."
     )
-    return Section("rule", "Under the published outlier rule", [Prose(note), *by_choices(campaign, build)])
+    blocks = by_choices(campaign, build)
+    if not campaign.experiment.get("doi"):
+        blocks = [Group("What the rule removes and leaves", blocks)]
+    return Section("rule", "Under the outlier rule of milosevic2021", [Prose(note), *blocks])
 
 
 def _cells(scenario: Scenario, metric: str) -> list[Cell]:

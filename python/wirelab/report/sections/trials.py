@@ -20,7 +20,7 @@ def section(campaign: Campaign) -> Section:
             if s.key in group.own
         ]
 
-    note = "Each scenario's trials with their files. The command draws one trial as a ladder of packets with losses and retransmissions."
+    note = "Each scenario's trials with their files. The command draws a trial's packets as a ladder."
     return Section("trials", "From numbers to packets", [Prose(note), *by_choices(campaign, build)])
 
 

@@ -57,7 +57,8 @@ def _summary(campaign: Campaign) -> str:
     words = f"{len(links)} links and directions: {counts}."
     error = _delay_error(worst, "p99")
     if error is not None:
-        words += f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {worst['link_name']} {worst['direction']}."
+        where = f"{worst['link_name']} {worst['direction']}"
+        words += f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {where}."
     return words
 
 

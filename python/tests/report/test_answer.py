@@ -1,0 +1,63 @@
+"""The sentences at the top follow from the files, or are not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.report.campaigns import judge, read, store, write
+from wirelab.report.answer import answer
+from wirelab.report.campaign import load
+
+
+def sentences(folder: Path) -> str:
+    return "\n".join(answer(load(folder, folder)))
+
+
+def test_without_claims_it_says_which_stack_is_fastest_and_by_how_much(tmp_path: Path) -> None:
+    said = sentences(write(tmp_path))
+    assert (
+        "clean: http1 has the smallest median, 40.0 ms [39.2, 40.8]; h2 takes 2.00 [1.96, 2.04] times as long." in said
+    )
+
+
+def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    ratio = {"point": 1.01, "low": 0.97, "high": 1.05, "level": 0.95, "n": 80, "method": "made up"}
+    estimates["comparisons"][0]["ratio_of_medians"] = ratio
+    store(folder, "estimates.json", estimates)
+    assert "h2 cannot be told from it (ratio 1.01 [0.97, 1.05])" in sentences(folder)
+
+
+def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
+    assert "raw-tcp has" not in sentences(write(tmp_path, stacks=("raw-tcp", "http1")))
+
+
+def test_a_count_is_the_first_sentence(tmp_path: Path) -> None:
+    first = sentences(judge(write(tmp_path))).splitlines()[0]
+    assert first == "M1 held: HTTP/3 beats HTTP/2 in 17 [15, 19] of 24 comparisons (paper: 19)."
+
+
+def test_a_verdict_that_a_choice_changes_says_which(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    assert "Held with link.rtt 20 ms; refuted with link.rtt 2 ms." in sentences(folder).splitlines()[0]
+
+
+def test_verdicts_are_counted_and_the_publication_is_held_to_its_numbers(tmp_path: Path) -> None:
+    said = sentences(judge(write(tmp_path)))
+    assert "Of 3 published claims: 1 held, 1 refuted, 1 undecided." in said
+    assert "The publication's own numbers or its experiment speak against M2." in said
+
+
+def test_an_unencrypted_stack_is_named_only_beside_an_encrypted_one(tmp_path: Path) -> None:
+    assert "Unencrypted: http1 (HTTP1)." in sentences(write(tmp_path / "both"))
+    assert "Unencrypted" not in sentences(write(tmp_path / "one", stacks=("http1",)))
+
+
+def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_stack(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert "Under loss a retransmission sets the p95 of every stack" in sentences(folder)
+    estimates = read(folder, "estimates.json")
+    estimates["scenarios"][2]["metrics"]["end-to-end-delay"]["modes"] = []
+    store(folder, "estimates.json", estimates)
+    assert "Under loss" not in sentences(folder)

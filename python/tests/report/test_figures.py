@@ -1,0 +1,80 @@
+"""Charts show what the data say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.figures.distribution import Sample, bin_counts, bin_edges, ecdf, histogram, visible_steps
+from wirelab.report.figures.intervals import Mark, intervals
+from wirelab.report.figures.scales import log_domain, ticks
+from wirelab.report.model import Series
+from wirelab.report.palette import looks
+
+SERIES = Series("h2", "h2", "builtin", "builtin (lib 1.0)", looks([("h2", "builtin")])[0])
+DOMAIN = (10.0, 1000.0)
+
+
+def test_thinning_never_moves_a_curve_by_more_than_a_pixel() -> None:
+    delays = np.sort(np.random.default_rng(1).lognormal(4, 0.5, 5000))
+    corners = visible_steps(delays, len(delays), DOMAIN, 330)
+    assert len(corners) < 340
+    pixel = (np.log10(DOMAIN[1]) - np.log10(DOMAIN[0])) / 330
+    xs, ys = np.array(corners).T
+    reached = xs[np.searchsorted(ys, np.arange(1, 5001) / 5000)]
+    moved = np.log10(reached) - np.log10(delays)
+    assert moved.min() >= 0
+    assert moved.max() <= pixel
+
+
+def test_a_curve_ends_at_the_share_that_completed() -> None:
+    assert visible_steps(np.array([20.0, 30.0]), 4, DOMAIN, 330)[-1] == (1000.0, 0.5)
+    assert visible_steps(np.array([]), 4, DOMAIN, 330) == []
+
+
+def test_every_delay_is_in_one_bin() -> None:
+    delays = np.array([10.0, 10.0, 99.9, 100.0, 1000.0])
+    assert bin_counts(delays, bin_edges(DOMAIN)).sum() == 5
+
+
+def test_ticks_are_round() -> None:
+    assert ticks((9.0, 600.0)) == [10, 20, 50, 100, 200, 500]
+
+
+def test_a_domain_of_one_value_is_still_a_domain() -> None:
+    low, high = log_domain([40.0]) or (0.0, 0.0)
+    assert low < 40 < high
+    assert high / low == pytest.approx(2)
+    assert log_domain([0.0]) is None
+
+
+def test_a_chart_takes_its_colours_from_the_page() -> None:
+    sample = Sample(SERIES, np.array([20.0, 40.0]), 2, [(40.0, 1.0, "50 % within 40 ms")])
+    svg = ecdf("e", "label", [sample], DOMAIN) + histogram("h", "label", [sample], DOMAIN)
+    assert "var(--s4)" in svg
+    assert re.findall(r"#01\d{4}", svg) == []
+    assert 'data-tip="h2: 50 % within 40 ms"' in svg
+
+
+def test_ids_of_two_charts_differ() -> None:
+    mark = Mark("row", SERIES, 40.0, 39.0, 41.0, "tip")
+    ids = [re.findall(r'id="([^"]*)"', str(intervals(name, "label", [mark], "ms"))) for name in ("a", "b")]
+    assert ids[0] == [] or not set(ids[0]) & set(ids[1])
+
+
+def test_a_label_is_escaped() -> None:
+    svg = intervals("a", 'a "label" <b>', [Mark("<i>", SERIES, 40.0, 39.0, 41.0, "</svg>", 50.0)], "ms")
+    assert svg is not None
+    assert '<svg role="img" aria-label="a &#34;label&#34; &lt;b&gt;"' in svg
+    assert svg.count("</svg>") == 1
+    assert "<i>" not in svg
+
+
+def test_a_phase_that_did_not_happen_is_not_drawn() -> None:
+    svg = str(bars("b", "label", [Bar("row", "h3", [None, 20.0])], {"connect": 0, "wait": 1}, "ms"))
+    assert "var(--p0)" not in svg
+    assert "var(--p1)" in svg
+    assert bars("b", "label", [Bar("row", "h3", [None, None])], {"connect": 0, "wait": 1}, "ms") is None

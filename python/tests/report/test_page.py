@@ -1,0 +1,181 @@
+"""The whole page: well-formed, offline, complete, and useful even when files are missing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.golden import assert_golden
+from tests.report.campaigns import judge, read, store, write
+from tests.report.html_checks import Page
+from wirelab import report
+from wirelab.errors import RunError
+
+SOURCE = Path(report.__file__).parents[2]
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' {{ 7*7 }}"
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return judge(write(tmp_path_factory.mktemp("campaign")))
+
+
+def page_of(folder: Path) -> Page:
+    return Page(report.write(folder).read_text(encoding="utf-8"))
+
+
+def test_the_text_of_a_small_report_is_as_agreed(campaign: Path) -> None:
+    assert_golden("report-tiny.txt", page_of(campaign).words())
+
+
+def test_the_same_files_give_the_same_page(campaign: Path) -> None:
+    assert report.write(campaign).read_bytes() == report.write(campaign).read_bytes()
+
+
+def test_nothing_is_loaded_from_elsewhere(campaign: Path) -> None:
+    page = page_of(campaign)
+    for tag, name, value in page.attributes:
+        if name in {"src", "srcset", "action", "data", "poster"} or (tag == "link" and name == "href"):
+            raise AssertionError(f"<{tag} {name}={value}>")
+        if name == "href" and "://" in value:
+            assert value.startswith("https://doi.org/")
+    assert "url(http" not in page.source
+    assert "@import" not in page.source
+
+
+def test_every_chart_has_its_data_table(campaign: Path) -> None:
+    charts = [figure for figure in page_of(campaign).figures if "svg" in figure]
+    assert len(charts) >= 7
+    assert all(figure.get("details") and figure.get("table") and figure.get("caption") for figure in charts)
+
+
+def test_every_id_is_unique_and_every_inner_link_has_a_target(campaign: Path) -> None:
+    page = page_of(campaign)
+    assert len(page.ids) == len(set(page.ids))
+    targets = {value[1:] for _, name, value in page.attributes if name == "href" and value.startswith("#")}
+    assert targets <= set(page.ids)
+
+
+def test_every_scenario_appears_with_its_trials_and_their_files(campaign: Path) -> None:
+    page = page_of(campaign)
+    for scenario in read(campaign, "plan.json")["scenarios"]:
+        assert scenario["name"] in page.words()
+    hrefs = {value for _, name, value in page.attributes if name == "href"}
+    assert "trials/0-http1-clean-30B-20ms/result.json" in hrefs
+    assert "trials/0-http1-clean-30B-20ms/packets.wlpl" not in hrefs
+
+
+def test_links_follow_a_page_that_is_written_elsewhere(campaign: Path, tmp_path: Path) -> None:
+    path = report.write(campaign, tmp_path / "elsewhere" / "page.html")
+    hrefs = {value for _, name, value in Page(path.read_text()).attributes if name == "href"}
+    link = next(href for href in hrefs if href.endswith("exchanges.parquet"))
+    assert (path.parent / link).resolve() == campaign / "exchanges.parquet"
+
+
+def test_hostile_names_stay_words(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path, links=(HOSTILE, "lossy"), title=HOSTILE))
+    verdicts = read(folder, "verdicts.json")
+    verdicts["claims"][0] |= {"text": HOSTILE, "why": HOSTILE, "contradiction": HOSTILE}
+    store(folder, "verdicts.json", verdicts)
+    page = page_of(folder)
+    assert page.source.count("<script") == 1
+    assert "onerror" not in {name for _, name, _ in page.attributes}
+    assert "49" not in page.words().splitlines()[0]
+    assert HOSTILE in page.words()
+
+
+def test_a_campaign_in_progress_says_so(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    lines = (folder / "journal.jsonl").read_text().splitlines(keepends=True)
+    (folder / "journal.jsonl").write_text("".join(lines[:5]) + lines[5][:20])
+    words = page_of(folder).words()
+    assert "Not finished: 3 of 4 scenarios have fewer than 2 finished trials; 5 of 8 planned trials" in words
+    assert "not run" in words
+
+
+def test_a_preview_says_that_it_is_no_result(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    plan = read(folder, "plan.json")
+    plan["experiment"]["preview"] = {"budget_ns": 120_000_000_000, "replicates": [30, 2], "exchanges": [100, 5]}
+    store(folder, "plan.json", plan)
+    assert (
+        "A preview in 2 min, no result: 2 of 30 trials of each scenario, 5 of 100 exchanges" in page_of(folder).words()
+    )
+
+
+def test_a_scenario_without_a_completed_exchange_is_shown_as_such(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    dead = estimates["scenarios"][0]
+    dead["metrics"] = {}
+    dead["denominators"] |= {"completed": 0, "timed-out": 40}
+    estimates["comparisons"] = []
+    store(folder, "estimates.json", estimates)
+    words = page_of(folder).words()
+    assert "0/40" in words
+    assert "no exchange completed" in words
+    assert "exchanges failed or timed out" in words
+
+
+def test_a_campaign_without_any_completed_exchange_still_has_a_page(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        scenario["metrics"] = {}
+        scenario["denominators"] |= {"completed": 0, "failed": 40}
+    store(folder, "estimates.json", estimates | {"comparisons": [], "links": [], "link_lateness": []})
+    (folder / "exchanges.parquet").unlink()
+    (folder / "trials.parquet").unlink()
+    words = page_of(folder).words()
+    assert "Grade not graded" in words
+    assert "160 of 160 exchanges failed or timed out" in words
+
+
+def test_one_scenario_alone_makes_a_page(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("h2",), links=("clean",))
+    (folder / "campaign.json").unlink()
+    words = page_of(folder).words()
+    assert "1 scenario\n" in words.replace(" 2 trials", "\n")
+    assert "the machine that ran it is unknown" in words
+
+
+def test_two_hundred_scenarios_are_grouped_by_choices(tmp_path: Path) -> None:
+    stacks = ("http1", "https1", "h2", "h3", "raw-tcp")
+    levels = tuple(f"{10 * i} ms" for i in range(1, 21))
+    folder = write(tmp_path, stacks=stacks, choices={"link.rtt": levels})
+    page = page_of(folder)
+    assert "200 scenarios" in page.words()
+    assert page.words().count("link.rtt 200 ms\n") >= 5
+    opened = sum(1 for tag, name, _ in page.attributes if tag == "details" and name == "open")
+    assert opened < 12
+    assert len(page.source) < 8_000_000
+
+
+def test_a_folder_that_is_no_campaign_is_refused_with_a_hint(tmp_path: Path) -> None:
+    with pytest.raises(RunError, match=r"no plan\.json") as none:
+        report.write(tmp_path)
+    assert "wirelab run" in str(none.value)
+    store(tmp_path, "plan.json", {"scenarios": []})
+    with pytest.raises(RunError, match=r"no estimates\.json") as unread:
+        report.write(tmp_path)
+    assert f"wirelab analyze {tmp_path}" in str(unread.value)
+    (tmp_path / "estimates.json").write_text("{")
+    with pytest.raises(RunError, match="not JSON"):
+        report.write(tmp_path)
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(campaign: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("old")
+    with pytest.raises(RunError, match="cannot write"):
+        report.write(campaign, tmp_path / "file" / "page.html")
+    assert (tmp_path / "file").read_text() == "old"
+
+
+def test_importing_the_report_costs_nothing() -> None:
+    code = "import sys, wirelab.report, wirelab.cli.report, json; print(json.dumps([m for m in sys.modules]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=SOURCE)
+    assert not {"altair", "polars", "numpy", "jinja2", "pydantic"} & set(json.loads(done.stdout))

@@ -1,0 +1,155 @@
+"""Single sections: what they say and what they refuse to say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.campaigns import judge, read, store, write
+from wirelab.report.blocks import Section, Table
+from wirelab.report.campaign import load
+from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
+
+JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
+
+
+def tables(section: Section | None) -> list[Table]:
+    assert section is not None
+    found = [block for block in section.blocks if isinstance(block, Table)]
+    return found + [t for block in section.blocks for t in getattr(block, "tables", [])]
+
+
+def cells(table: Table) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in table.rows]
+
+
+def change(folder: Path, name: str, **values: Any) -> None:
+    store(folder, name, read(folder, name) | values)
+
+
+def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    links = read(folder, "estimates.json")["links"]
+    assert trust.grade(load(folder, folder)) == "publishable"
+    links[1] |= {"flag": "teaching", "why": "late"}
+    change(folder, "estimates.json", links=links)
+    assert trust.grade(load(folder, folder)) == "teaching"
+    links[2] |= {"flag": "invalid", "why": "lost"}
+    change(folder, "estimates.json", links=links)
+    assert trust.grade(load(folder, folder)) == "invalid"
+    assert "lossy uplink: invalid: lost." in str(trust.section(load(folder, folder)))
+
+
+def test_told_stands_beside_measured(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    table = tables(trust.section(load(folder, folder)))[0]
+    assert cells(table)[2][:9] == [
+        "lossy", "uplink", "publishable", "10.0", "5.00", "9.00", "30.0", "10.0", "10.00 [9.80, 10.20]",
+    ]  # fmt: skip
+    assert "no rate limit" in table.reasons
+
+
+def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("http1", "h3"), links=("clean",))
+    (table,) = [t for block in phases.section(load(folder, folder)).blocks for t in getattr(block, "tables", [])]  # type: ignore[union-attr]
+    http1, h3 = cells(table)
+    assert http1[3:5] == ["20.0 [19.6, 20.4]", "–"]
+    assert h3[3:5] == ["–", "20.0 [19.6, 20.4]"]
+    assert table.reasons == ["the phase did not happen or was not seen"]
+
+
+def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    (table,) = tables(glance.section(load(folder, folder)))
+    assert "fewer than 1,000 values" in table.reasons
+
+
+def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    (table,) = tables(outcomes.section(load(folder, folder)))
+    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "reset (1)"]
+
+
+def test_the_publications_numbers_stand_beside_ours(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    (table,) = tables(published.section(load(folder, folder)))
+    assert cells(table)[0] == ["clean", "http1", "65.40", "44.0 [43.1, 44.9]", "50.50", "4.00 [3.92, 4.08]", "40"]
+    assert published.section(load(write(tmp_path / "none"), tmp_path)) is None
+
+
+def test_what_the_outlier_rule_removed_is_counted(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    section = rule.section(load(folder, folder))
+    assert section is not None
+    assert "'10/40'" in str(section.blocks)
+
+
+def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}, {"link.rtt": "50 ms"}])
+    table = tables(claims.section(load(folder, folder)))[0]
+    assert [row[0] for row in cells(table)] == ["as judged: link.rtt 20 ms", "link.rtt 2 ms", "link.rtt 50 ms"]
+    assert cells(table)[0][1:] == ["✓", "✗", "?"]
+    assert [cell.spoken for cell in table.rows[1][1:]] == ["refuted"] * 3
+
+
+def test_claims_without_choices_make_no_table_of_choices(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}])
+    assert tables(claims.section(load(folder, folder))) == []
+
+
+def test_without_verdicts_there_are_no_claims(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert claims.section(load(folder, folder)) is None
+
+
+def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    plan_ = read(folder, "plan.json")
+    plan_["experiment"]["doi"] = "10.1/x"
+    store(folder, "plan.json", plan_)
+    said = str(limits.section(load(folder, folder)))
+    assert "A note of the analysis." in said
+    assert "One implementation of each stack, the built-in one" in said
+    assert "Chosen here, since the publication (doi 10.1/x) does not state it: link.rtt 20 ms." in said
+    assert "Not encrypted: http1." in said
+
+
+@pytest.mark.parametrize(
+    ("link", "words"),
+    [
+        ({"uplink": [], "downlink": []}, "each way nothing"),
+        ({"uplink": [{"kind": "loss", "probability": 0.1}], "downlink": []}, "uplink loss 10 %; downlink nothing"),
+        (
+            {
+                "uplink": [], "downlink": [],
+                "medium": {"rate_bps": 250_000, "queue_bytes": 3000},
+            },
+            "each way nothing; both share 250 kbit/s with a queue of 3 kB for each host",
+        ),
+        (
+            {
+                "uplink": [{"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "bad_loss": 0.7, "good_loss": 0.001}],
+                "downlink": [{"kind": "delay", "delay_ns": 10_000_000, "jitter": JITTER}],
+            },
+            "uplink Gilbert-Elliott p 1 %, r 10 %, loss 70 % in the bad and 0.1 % in the good state; "
+            "downlink delay 10 ms (normal, standard deviation 30 ms)",
+        ),
+        ({"uplink": [{"kind": "new", "x": 1}], "downlink": []}, "uplink new x 1; downlink nothing"),
+    ],
+)  # fmt: skip
+def test_a_link_is_told_in_words(link: dict[str, Any], words: str) -> None:
+    assert plan.chain(link) == words
+
+
+def test_the_command_is_the_recorded_one_or_made_from_the_plan(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert reuse.rerun_command(load(folder, folder)) == "wirelab run tiny"
+    (folder / "campaign.json").unlink()
+    assert reuse.rerun_command(load(folder, folder)) == "wirelab run tiny.toml --seed 7"
+
+
+def test_a_citation_survives_special_characters(tmp_path: Path) -> None:
+    folder = write(tmp_path, title="10 % loss & {more}")
+    assert r"title = {10 \% loss \& more}" in reuse.bibtex(load(folder, folder))
