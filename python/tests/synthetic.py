@@ -88,7 +88,7 @@ def _trial(scenario: dict[str, Any], replicate: int) -> dict[str, Any]:
     return {"trial": trial, "scenario": scenario["key"], "replicate": replicate, "link_seed": 1, "endpoint_seed": 2}
 
 
-def _exchanges(
+def _exchanges(  # noqa: PLR0917
     scenario: dict[str, Any], trial: str, replicate: int, count: int, timed_out: float, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
     stack, link = scenario["stack"], scenario["link_name"]
@@ -100,8 +100,8 @@ def _exchanges(
     delays = base + lost * (200_000_000 + rtt) + np.abs(rng.normal(0, SPREAD_NS, count))
     return [
         {
-            "trial": trial, "scenario": scenario["key"], "block": replicate, "replicate": replicate, "lane": replicate % 2,
-            "index": i, "start_ns": i * 10**10, "end_ns": i * 10**10 + int(delays[i]),
+            "trial": trial, "scenario": scenario["key"], "block": replicate, "replicate": replicate,
+            "lane": replicate % 2, "index": i, "start_ns": i * 10**10, "end_ns": i * 10**10 + int(delays[i]),
             "outcome": "timed-out" if late[i] else "completed", "client_retransmissions": int(lost[i]),
             "end_to_end_delay_ns": None if late[i] else int(delays[i]),
             "response_time_ns": None if late[i] else int(delays[i]) - 20_000,

@@ -1,0 +1,105 @@
+"""Judging claims as a family: what the error rate means, and how parts combine."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import binom
+
+from wirelab.claims.family import Rules, judge, judge_family
+from wirelab.claims.model import Claim, Levels, Order
+from wirelab.stats.bootstrap import Draws
+
+RULES = Rules(0.05, 1.25, {})
+
+
+class Noise:
+    """Every mean is truly 1; each is drawn anew with an error of 1 %."""
+
+    words = "measured"
+
+    def __init__(self, rng: np.random.Generator, effects: dict[str, float] | None = None) -> None:
+        self.touched: dict[str, int] = {}
+        self.rng = rng
+        self.effects = effects or {}
+        self.drawn: dict[frozenset[str], Draws] = {}
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+        key = frozenset(levels.values())
+        if key not in self.drawn:
+            point = 1 + sum(self.effects.get(level, 0) for level in key) + self.rng.normal(0, 0.01)
+            self.drawn[key] = Draws(point, point + self.rng.normal(0, 0.01, 4000), 1e6, 100)
+        return self.drawn[key]
+
+
+def _claim(name: str, cells: int = 1) -> Claim:
+    part = Order(
+        form="order", metric="delay", ascending=[{"stack": f"{name}-a"}, {"stack": f"{name}-b"}],
+        over={"link": [f"{name}-{cell}" for cell in range(cells)]},
+    )  # fmt: skip
+    return Claim.model_construct(id=name, text=name, note=None, parts=[part])
+
+
+def test_claims_without_any_effect_are_wrongly_decided_no_more_often_than_the_error_rate() -> None:
+    rng = np.random.default_rng(17)
+    claims = [_claim(f"c{number}", cells) for number, cells in enumerate((1, 1, 1, 4, 4, 8))]
+    repeats = 300
+    wrong = sum(
+        any(judged.verdict != "undecided" for judged in judge_family(claims, Noise(rng), RULES)) for _ in range(repeats)
+    )
+    assert wrong <= binom.ppf(0.999, repeats, 0.05)
+
+
+def test_the_same_claims_judged_alone_would_be_wrong_more_often() -> None:
+    rng = np.random.default_rng(17)
+    claims = [_claim(f"c{number}") for number in range(6)]
+    wrong = sum(
+        any(judge(claim, source, 0.05, RULES).verdict != "undecided" for claim in claims)
+        for source in (Noise(rng) for _ in range(300))
+    )
+    assert wrong > binom.ppf(0.999, 300, 0.05)
+
+
+def test_a_certain_claim_leaves_more_of_the_error_rate_to_the_others() -> None:
+    borderline = next(
+        seed for seed in range(400)
+        if _borderline(np.random.default_rng(seed))
+    )  # fmt: skip
+    rng = np.random.default_rng(borderline)
+    source = Noise(rng, {"x-b": 0.026})
+    alone = judge(_claim("x"), source, 0.05, RULES)
+    assert alone.verdict == "held"
+    uncertain = judge_family([_claim("x"), _claim("y"), _claim("z")], source, RULES)[0]
+    assert uncertain.verdict == "undecided"
+    assert "not among 3 claims" in uncertain.why
+    source.effects |= {"y-b": 1.0, "z-b": 1.0}
+    for name in ("y", "z"):
+        for key in [key for key in source.drawn if any(level.startswith(name) for level in key)]:
+            del source.drawn[key]
+    assert judge_family([_claim("x"), _claim("y"), _claim("z")], source, RULES)[0].verdict == "held"
+
+
+def _borderline(rng: np.random.Generator) -> bool:
+    """Decided at 5 % and not at a third of it, while the two other claims are decided at neither."""
+    source = Noise(rng, {"x-b": 0.026})
+    x, y, z = (_claim(name) for name in "xyz")
+    return (
+        judge(x, source, 0.05, RULES).verdict == "held"
+        and judge(x, source, 0.05 / 3, RULES).verdict == "undecided"
+        and all(judge(claim, source, 0.05, RULES).verdict == "undecided" for claim in (y, z))
+    )
+
+
+def test_one_refuted_part_refutes_the_claim_and_names_itself() -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    source.drawn[frozenset({"c-a", "c-2"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
+    judged = judge(_claim("c", 4), source, 0.05, RULES)
+    assert judged.verdict == "refuted"
+    assert "3 held, 1 refuted" in judged.why
+    assert "c-2" in judged.why
+
+
+def test_a_claim_whose_parts_are_not_all_decided_is_undecided() -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    source.drawn[frozenset({"c-a", "c-1"})] = source.draws("delay", "mean", {"x": "c-b", "y": "c-1"})  # type: ignore[assignment]
+    judged = judge(_claim("c", 2), source, 0.05, RULES)
+    assert judged.verdict == "undecided"

@@ -1,0 +1,223 @@
+"""Each form of claim, on numbers whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wirelab.claims.forms import expand, judge_part
+from wirelab.claims.judgement import Bench
+from wirelab.claims.model import FORMS, Levels
+from wirelab.stats.bootstrap import Draws
+
+
+class Fake:
+    """A mean for each combination of levels, with a relative standard error."""
+
+    words = "measured"
+
+    def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01) -> None:
+        self.touched: dict[str, int] = {}
+        self.means = {frozenset(levels): value for levels, value in means.items()}
+        self.error = error
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+        key = frozenset(levels.values())
+        value = self.means.get(key | {metric}, self.means.get(key))
+        if value is None:
+            return None
+        rng = np.random.default_rng(sorted(map(ord, "".join(sorted(key)) + metric)))
+        self.touched["/".join(sorted(key))] = 100
+        return Draws(value, value * np.exp(rng.normal(0, self.error, 4000)), 1000, 100)
+
+
+def _judge(source: Fake, **part: Any) -> Any:
+    parts = expand(FORMS[part["form"]].model_validate({"metric": "delay", **part}))  # type: ignore[arg-type]
+    assert len(parts) == 1
+    return judge_part(parts[0], Bench(source, 0.95, 0.95, 1.25))
+
+
+H2, H3 = {"stack": "h2"}, {"stack": "h3"}
+
+
+@pytest.mark.parametrize(("h2", "h3", "verdict"), [(2, 1, "held"), (1, 2, "refuted"), (1, 1.001, "undecided")])
+def test_an_order_is_held_if_the_interval_of_the_ratio_excludes_1_on_its_side(
+    h2: float, h3: float, verdict: str
+) -> None:
+    judged = _judge(Fake({("h2",): h2, ("h3",): h3}), form="order", ascending=[H3, H2])
+    assert judged.verdict == verdict
+    assert judged.n == 200
+
+
+@pytest.mark.parametrize(
+    ("h2", "error", "verdict"),
+    [
+        (1.43, 0.01, "held"),
+        (1.70, 0.01, "held"),
+        (1.85, 0.03, "undecided"),
+        (2.5, 0.01, "refuted"),
+        (1.43, 0.3, "undecided"),
+        (0.7, 0.01, "refuted"),
+    ],
+)
+def test_a_ratio_is_held_within_the_published_one_divided_and_multiplied(h2: float, error: float, verdict: str) -> None:
+    source = Fake({("h2",): h2, ("h3",): 1.0}, error)
+    judged = _judge(source, form="ratio", upper=H2, lower=H3, published=1.43, printed=[1.425, 1.44])
+    assert judged.verdict == verdict, judged.why
+    assert judged.paper == 1.43
+
+
+def test_a_small_published_ratio_is_not_held_by_its_magnitude_when_the_direction_is_open() -> None:
+    source = Fake({("h2",): 1.01, ("h3",): 1.0}, 0.02)
+    judged = _judge(source, form="ratio", upper=H2, lower=H3, published=1.05, printed=[1.045, 1.06])
+    assert judged.verdict == "undecided"
+    assert "magnitude" in judged.why
+
+
+@pytest.mark.parametrize(
+    ("h2", "error", "verdict"),
+    [(1.02, 0.01, "held"), (1.02, 0.2, "undecided"), (1.5, 0.01, "refuted"), (0.6, 0.01, "refuted")],
+)
+def test_equivalence_needs_the_interval_within_the_margin_and_never_holds_for_want_of_a_difference(
+    h2: float, error: float, verdict: str
+) -> None:
+    source = Fake({("h2",): h2, ("h3",): 1.0}, error)
+    assert _judge(source, form="equivalence", upper=H2, lower=H3, margin=1.1).verdict == verdict
+
+
+COUNT: dict[str, Any] = {
+    "form": "count", "winner": H3, "loser": H2, "metrics": ["delay"], "statistics": ["mean"],
+    "over": {"link": list("abcdefgh")}, "majority": True,
+}  # fmt: skip
+
+
+def _cells(wins: int, gap: float = 2.0) -> Fake:
+    means: dict[tuple[str, ...], float] = {}
+    for index, link in enumerate("abcdefgh"):
+        means |= {("h3", link): 1.0, ("h2", link): gap if index < wins else 1 / gap}
+    return Fake(means)
+
+
+@pytest.mark.parametrize(("wins", "verdict"), [(6, "held"), (7, "held"), (8, "refuted"), (2, "refuted")])
+def test_a_count_is_judged_in_direction_and_magnitude(wins: int, verdict: str) -> None:
+    part = FORMS["count"].model_validate({**COUNT, "published": 6})
+    judged = judge_part(part, Bench(_cells(wins), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert judged.verdict == verdict, judged.why
+    assert judged.ours is not None
+    assert judged.ours.point == wins
+
+
+def test_a_count_of_ties_is_spread_over_its_bootstrap_distribution() -> None:
+    part = FORMS["count"].model_validate({**COUNT, "published": 6})
+    judged = judge_part(part, Bench(_cells(6, gap=1.0001), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert judged.verdict == "undecided"
+    assert judged.ours is not None
+    assert judged.ours.low is not None and judged.ours.high is not None
+    assert judged.ours.low <= 2 and judged.ours.high >= 6
+
+
+TREND: dict[str, Any] = {
+    "form": "trend", "upper": H2, "lower": H3, "along": {"path": "link", "levels": ["a", "b", "c"]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("ratios", "direction", "verdict"),
+    [
+        ((1, 2, 4), "rising", "held"),
+        ((1, 2, 4), "falling", "refuted"),
+        ((4, 2, 1), "falling", "held"),
+        ((1, 1.0005, 1), "rising", "undecided"),
+    ],
+)
+def test_a_trend_is_the_slope_of_the_logarithm(ratios: tuple[float, ...], direction: str, verdict: str) -> None:
+    means: dict[tuple[str, ...], float] = {("h2", link): ratio for link, ratio in zip("abc", ratios, strict=True)}
+    source = Fake(means | {("h3", link): 1.0 for link in "abc"})
+    judged = _judge(source, **TREND, direction=direction)
+    assert judged.verdict == verdict
+    if ratios == (1, 2, 4):
+        assert judged.ours.point == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("ratios", "verdict"), [((0.5, 0.7, 2), "held"), ((0.5, 2, 4), "refuted"), ((2, 3, 4), "undecided")]
+)
+def test_a_change_point_lies_between_the_published_levels(ratios: tuple[float, ...], verdict: str) -> None:
+    means: dict[tuple[str, ...], float] = {("h2", link): ratio for link, ratio in zip("abc", ratios, strict=True)}
+    source = Fake(means | {("h3", link): 1.0 for link in "abc"})
+    part = {**TREND, "form": "change-point", "published": ["b", "c"]}
+    assert _judge(source, **part).verdict == verdict
+
+
+@pytest.mark.parametrize(("wins", "verdict"), [(1, "held"), (0, "refuted")])
+def test_existence_needs_one_cell_and_is_refuted_by_all(wins: int, verdict: str) -> None:
+    judged = _judge(_cells(wins), form="existence", upper=H2, lower=H3, over={"link": list("abcdefgh")})
+    assert judged.verdict == verdict
+    assert len(judged.parts) == 8
+
+
+def test_existence_is_undecided_when_no_cell_is() -> None:
+    judged = _judge(_cells(4, gap=1.0001), form="existence", upper=H2, lower=H3, over={"link": list("abcdefgh")})
+    assert judged.verdict == "undecided"
+
+
+CONTRAST: dict[str, Any] = {
+    "form": "causal-contrast", "upper": H2, "lower": H3, "treated": {"link": "lossy"}, "control": {"link": "clean"},
+    "expect": "equal", "margin": 1.25,
+}  # fmt: skip
+
+
+def _additions(h2: float, h3: float) -> Fake:
+    return Fake(
+        {("h2", "lossy"): 1 + h2, ("h2", "clean"): 1.0, ("h3", "lossy"): 1 + h3, ("h3", "clean"): 1.0,
+         ("h2", "clean", "packets"): 20.0, ("h3", "clean", "packets"): 10.0},
+        0.002,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("h2", "h3", "verdict"), [(1, 1, "held"), (2, 1, "refuted"), (0.5, 1, "refuted")])
+def test_a_cause_that_acts_alike_must_add_alike(h2: float, h3: float, verdict: str) -> None:
+    assert _judge(_additions(h2, h3), **CONTRAST).verdict == verdict
+
+
+def test_agreement_that_cannot_show_the_cause_leaves_it_undecided() -> None:
+    judged = _judge(_additions(1, 1), **CONTRAST, cannot_hold="there is one stream")
+    assert judged.verdict == "undecided"
+    assert "there is one stream" in judged.why
+    assert _judge(_additions(2, 1), **CONTRAST, cannot_hold="there is one stream").verdict == "refuted"
+
+
+def test_a_rival_explanation_is_judged_beside_and_does_not_decide() -> None:
+    judged = _judge(_additions(2, 1), **CONTRAST, per=["packets"], rival="more packets")
+    assert judged.verdict == "held"
+    assert not judged.decides
+
+
+def test_a_cause_that_acts_in_one_case_alone_must_add_more_there() -> None:
+    assert _judge(_additions(2, 1), **{**CONTRAST, "expect": "above"}).verdict == "held"
+    assert _judge(_additions(1, 2), **{**CONTRAST, "expect": "above"}).verdict == "refuted"
+
+
+def test_a_number_that_is_not_there_leaves_a_claim_undecided_and_is_named() -> None:
+    for part in (
+        {"form": "order", "ascending": [H3, H2]},
+        {"form": "ratio", "upper": H2, "lower": H3, "published": 2, "printed": [2, 2]},
+        {"form": "equivalence", "upper": H2, "lower": H3, "margin": 1.1},
+        {**COUNT, "published": 6},
+        {**TREND, "direction": "rising"},
+        {**TREND, "form": "change-point", "published": ["a", "b"]},
+        CONTRAST,
+    ):
+        source = Fake({("h2", "a"): 1.0, ("h2",): 1.0})
+        fields = part if part["form"] == "count" else {"metric": "delay", **part}
+        judged = judge_part(FORMS[str(part["form"])].model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+        assert judged.verdict == "undecided"
+        assert "is not measured" in judged.why
+
+
+def test_every_form_is_judged_here_and_registered() -> None:
+    from wirelab.claims.forms import JUDGES
+
+    assert set(JUDGES) == set(FORMS)

@@ -1,0 +1,143 @@
+"""A whole campaign judged: keys of verdicts.json, the outlier rule, and the choices that a publication leaves open."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wirelab.data
+from tests.synthetic import write_campaign
+from wirelab.claims import judge
+from wirelab.errors import RunError
+
+CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
+KEYS = {
+    "id", "text", "form", "verdict", "why", "paper", "ours", "n", "parts", "published", "contradiction",
+    "under_published_rule", "choices",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judged")
+    factors = {"link.rtt": ["2 ms", "20 ms"]}
+    return write_campaign(folder, trials=6, exchanges=15, factors=factors, claims=str(CLAIMS))
+
+
+@pytest.fixture(scope="module")
+def verdicts(campaign: Path) -> dict[str, Any]:
+    made = judge(campaign)
+    assert made is not None
+    assert json.loads((campaign / "verdicts.json").read_text()) == made
+    return {claim["id"]: claim for claim in made["claims"]} | {"whole": made}
+
+
+def test_every_claim_has_the_keys_that_the_reference_names(verdicts: dict[str, Any]) -> None:
+    for claim in verdicts["whole"]["claims"]:
+        assert set(claim) == KEYS
+        assert {part["verdict"] for part in claim["parts"]} <= {"held", "refuted", "undecided"}
+    assert verdicts["whole"]["family"]["claims"] == 14
+    assert "Holm" in verdicts["whole"]["family"]["method"]
+
+
+def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
+    choices = verdicts["M4"]["choices"]
+    assert [choice["levels"] for choice in choices] == [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}]
+    assert choices[0]["verdict"] == verdicts["M4"]["verdict"]
+
+
+RATIO = """\
+paper = "example"
+factor = 1.02
+[metrics]
+delay = ["end-to-end-delay"]
+[grid]
+stack = ["h2", "h3"]
+link = ["lossless"]
+"workload.upload" = ["30 B"]
+[primary]
+"link.rtt" = "20 ms"
+[[claim]]
+id = "C1"
+text = "with half a millisecond at the server, 4 round trips of 2 ms take 1.844 times as long as 2"
+[[claim.part]]
+form = "ratio"
+metric = "delay"
+where = { link = "lossless", "workload.upload" = "30 B" }
+upper = { stack = "h2" }
+lower = { stack = "h3" }
+published = 1.844
+printed = [1.844, 1.844]
+"""
+
+
+def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
+    file = tmp_path / "ratio.claims.toml"
+    file.write_text(RATIO)
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=6, exchanges=20,
+        factors={"link.rtt": ["2 ms", "20 ms"]}, claims=str(file),
+    )  # fmt: skip
+    made = judge(folder)
+    assert made is not None
+    assert made["claims"][0]["choices"] == [
+        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted"},
+        {"levels": {"link.rtt": "2 ms"}, "verdict": "held"},
+    ]
+
+
+def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdicts: dict[str, Any]) -> None:
+    meanings = [choice["levels"].get("response-time") for choice in verdicts["M12"]["choices"]]
+    assert meanings == ["response-time-curl", "response-time"] * 2
+    assert all("response-time" not in choice["levels"] for choice in verdicts["M13"]["choices"])
+    by_meaning = {choice["levels"]["response-time"]: choice["verdict"] for choice in verdicts["M12"]["choices"]}
+    assert by_meaning["response-time-curl"] == "refuted"
+    assert by_meaning["response-time"] != "refuted"
+
+
+def test_contradictions_inside_the_paper_stand_beside_the_verdicts(verdicts: dict[str, Any]) -> None:
+    contradicted = {key for key, claim in verdicts.items() if key != "whole" and claim["contradiction"]}
+    assert contradicted == {"M2", "M10", "M11", "M12", "M13", "M14"}
+    assert "11" in verdicts["M2"]["contradiction"]
+    assert "cannot show" in verdicts["M14"]["contradiction"]
+
+
+def test_the_papers_numbers_are_given_as_data_in_seconds(verdicts: dict[str, Any]) -> None:
+    numbers = verdicts["whole"]["published_numbers"]
+    assert len(numbers) == 72
+    wanted = {"stack": "h2", "link": "random", "workload.upload": "30 B"}
+    means = [
+        number["value"] for number in numbers
+        if number["levels"] == wanted and number["statistic"] == "mean" and number["metric"] == "end-to-end-delay"
+    ]  # fmt: skip
+    assert means == [pytest.approx(0.1305)]
+
+
+def test_a_campaign_without_some_scenarios_leaves_their_claims_undecided(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, links=("lossless",), trials=3, exchanges=5, claims=str(CLAIMS))
+    made = judge(folder)
+    assert made is not None
+    claims = {claim["id"]: claim for claim in made["claims"]}
+    assert claims["M13"]["verdict"] == "undecided"
+    assert any("is not measured" in part["why"] for part in claims["M13"]["parts"])
+
+
+def test_an_experiment_without_claims_gets_no_verdicts(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
+    assert judge(folder) is None
+    assert not (folder / "verdicts.json").exists()
+
+
+def test_claims_that_have_gone_are_named(tmp_path: Path) -> None:
+    folder = write_campaign(
+        tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3, claims="/gone.toml"
+    )
+    with pytest.raises(RunError, match=r"/gone\.toml"):
+        judge(folder)
+
+
+def test_judging_twice_gives_the_same(campaign: Path, verdicts: dict[str, Any]) -> None:
+    assert judge(campaign) == verdicts["whole"]

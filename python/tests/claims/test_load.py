@@ -1,0 +1,82 @@
+"""What is wrong with a file of claims is said with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.claims import load
+from wirelab.errors import WirelabError
+
+GOOD = """\
+paper = "example"
+[metrics]
+delay = ["end-to-end-delay"]
+[grid]
+stack = ["h2", "h3"]
+link = ["clean", "lossy"]
+[[claim]]
+id = "C1"
+text = "h3 is faster"
+[[claim.part]]
+form = "order"
+metric = "delay"
+where = { link = "lossy" }
+ascending = [{ stack = "h3" }, { stack = "h2" }]
+[published]
+unit = "ms"
+statistics = ["mean"]
+rows = [["delay", "h3", "lossy", 12]]
+"""
+
+
+def _error(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(text)
+    with pytest.raises(WirelabError) as caught:
+        load(path)
+    assert caught.value.exit_code == 2
+    return str(caught.value).replace(f"{tmp_path}/", "")
+
+
+def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(GOOD)
+    claims = load(path)
+    assert claims.numbers["delay", "mean", frozenset({("stack", "h3"), ("link", "lossy")})] == 0.012
+    assert claims.claims[0].parts[0].form == "order"
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "where", "words"),
+    [
+        ('form = "order"', 'form = "oder"', "x.claims.toml:11:1", "did you mean 'order'?"),
+        ('form = "order"\n', "", "x.claims.toml:10:", "has no form"),
+        ('metric = "delay"', 'metric = "dealy"', "x.claims.toml:12:1", "did you mean 'delay'?"),
+        ('{ link = "lossy" }', '{ link = "lossey" }', "x.claims.toml:13:1", "did you mean 'lossy'?"),
+        ('{ stack = "h3" }, ', '{ stak = "h3" }, ', "x.claims.toml:14:1", "did you mean 'stack'?"),
+        ("where =", "were =", "x.claims.toml:13:1", "did you mean 'where'?"),
+        ('text = "h3 is faster"', "", "x.claims.toml:7:1", "is missing"),
+        ('"lossy", 12]', '"lossy"]', "x.claims.toml:18:", "1 numbers"),
+        ('["delay", "h3"', '["delay", "h4"', "x.claims.toml:18:", "unknown level of stack"),
+        ('unit = "ms"', 'unit = "min"', "x.claims.toml:16:1", "unknown value"),
+    ],
+)
+def test_an_error_has_place_value_and_hint(tmp_path: Path, good: str, bad: str, where: str, words: str) -> None:
+    assert good in GOOD
+    message = _error(tmp_path, GOOD.replace(good, bad, 1))
+    assert message.startswith(where) or f"\n{where}" in message
+    assert words in message
+
+
+def test_everything_wrong_is_said_at_once(tmp_path: Path) -> None:
+    message = _error(tmp_path, GOOD.replace('"delay"\nwhere', '"dealy"\nwhere').replace('"lossy" }', '"losy" }'))
+    assert "dealy" in message
+    assert "losy" in message
+
+
+def test_a_file_that_is_not_toml_or_not_there_is_refused(tmp_path: Path) -> None:
+    assert "is not TOML" in _error(tmp_path, "paper = ")
+    with pytest.raises(WirelabError, match="cannot be read"):
+        load(tmp_path / "none.toml")

@@ -1,0 +1,155 @@
+"""From a campaign's tables to estimates.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.synthetic import write_campaign
+from wirelab.errors import RunError
+from wirelab.stats import analyze
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_campaign(tmp_path_factory.mktemp("c"), uploads=("30 B",), trials=6, exchanges=20, timed_out=0.02)
+
+
+@pytest.fixture(scope="module")
+def estimates(campaign: Path) -> dict[str, Any]:
+    made = analyze(campaign)
+    assert json.loads((campaign / "estimates.json").read_text()) == made
+    return made
+
+
+def _scenario(estimates: dict[str, Any], stack: str, link: str) -> dict[str, Any]:
+    return next(s for s in estimates["scenarios"] if s["levels"]["stack"] == stack and s["levels"]["link"] == link)
+
+
+def test_points_are_those_of_the_completed_exchanges(campaign: Path, estimates: dict[str, Any]) -> None:
+    scenario = _scenario(estimates, "h2", "random")
+    rows = pl.read_parquet(campaign / "exchanges.parquet").filter(pl.col("scenario") == scenario["key"])
+    delays = rows["end_to_end_delay_ns"].drop_nulls().to_numpy() / 1e9
+    found = scenario["metrics"]["end-to-end-delay"]
+    assert found["unit"] == "s"
+    assert found["mean"]["point"] == pytest.approx(delays.mean())
+    assert found["sd"]["point"] == pytest.approx(delays.std(ddof=1))
+    late = np.concatenate([np.sort(delays), np.full(len(rows) - len(delays), np.inf)])
+    assert found["median"]["point"] == pytest.approx(float(late[59] + late[60]) / 2)
+    assert found["n"] == 120
+
+
+def test_denominators_count_every_outcome(estimates: dict[str, Any]) -> None:
+    for scenario in estimates["scenarios"]:
+        counts = scenario["denominators"]
+        assert counts["exchanges"] == 120
+        assert counts["completed"] + counts["timed-out"] == 120
+        assert counts["trials"] == 6
+        assert counts["excluded_trials"] == 0
+
+
+def test_stacks_are_compared_on_each_link_and_not_across_links(estimates: dict[str, Any]) -> None:
+    link = {scenario["key"]: scenario["levels"]["link"] for scenario in estimates["scenarios"]}
+    found = [c for c in estimates["comparisons"] if c["metric"] == "end-to-end-delay"]
+    assert len(found) == 9
+    assert all(link[c["a"]] == link[c["b"]] for c in found)
+    assert {c["family"]["size"] for c in found} == {9}
+
+
+def test_links_are_told_against_measured_in_both_directions(estimates: dict[str, Any]) -> None:
+    rows = {(row["link_name"], row["direction"]): row for row in estimates["links"]}
+    assert len(rows) == 6
+    random = rows["random", "uplink"]
+    assert random["told"] == {"delay_s": 0.01, "loss": 0.1, "rate_bps": None}
+    assert random["measured"]["loss"]["low"] < 0.1 < random["measured"]["loss"]["high"]
+    assert random["measured"]["delay_error_s"]["p99"] < 10e-6
+    assert random["flag"] == "publishable"
+
+
+def test_lateness_is_given_by_lane(estimates: dict[str, Any]) -> None:
+    assert [row["lane"] for row in estimates["link_lateness"]] == [0, 1]
+    assert all(row["p50_s"] <= row["p99_s"] <= row["p999_s"] <= row["max_s"] for row in estimates["link_lateness"])
+
+
+def test_the_published_rule_counts_what_it_removed(tmp_path: Path, estimates: dict[str, Any]) -> None:
+    folder = write_campaign(tmp_path, stacks=("raw-tcp",), links=("burst",), uploads=("30 B",), trials=6, exchanges=20)
+    scenario = analyze(folder)["scenarios"][0]
+    rule = scenario["metrics"]["end-to-end-delay"]["published_rule"]
+    hit = pl.read_parquet(folder / "exchanges.parquet").filter(pl.col("lost_packets") > 0)
+    assert rule["retransmission_hit"] == len(hit)
+    assert rule["removed_retransmission_hit"] == len(hit)
+    assert rule["removed"] >= len(hit) > 0
+    assert rule["mean"]["point"] < scenario["metrics"]["end-to-end-delay"]["mean"]["point"]
+    assert _scenario(estimates, "http1", "burst")["metrics"]["retransmissions"]["published_rule"] is None
+
+
+def test_modes_are_the_steps_of_retransmission_time_outs(estimates: dict[str, Any]) -> None:
+    modes = _scenario(estimates, "http1", "random")["metrics"]["end-to-end-delay"]["modes"]
+    assert len(modes) >= 3
+    assert modes[0]["high"] < 0.05
+    assert modes[1]["low"] > 0.2
+    assert sum(mode["share"]["point"] for mode in modes) == pytest.approx(1)
+
+
+def test_a_note_says_that_exchanges_timed_out(estimates: dict[str, Any]) -> None:
+    assert any("timed out" in note for note in estimates["notes"])
+
+
+def test_estimates_are_given_as_tables_too(campaign: Path, estimates: dict[str, Any]) -> None:
+    table = pl.read_parquet(campaign / "estimates.parquet")
+    assert table.equals(pl.read_csv(campaign / "estimates.csv", schema=table.schema))
+    scenario = estimates["scenarios"][0]
+    row = table.filter(
+        (pl.col("scenario") == scenario["key"])
+        & (pl.col("metric") == "end-to-end-delay")
+        & (pl.col("statistic") == "median")
+    ).row(0, named=True)
+    assert row["point"] == scenario["metrics"]["end-to-end-delay"]["median"]["point"]
+    assert len(pl.read_csv(campaign / "exchanges.csv")) == 9 * 120
+
+
+def test_excluded_trials_are_left_out_and_counted_by_stack(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5)
+    trials = pl.read_parquet(folder / "trials.parquet")
+    out = trials["trial"][0]
+    is_out = pl.col("trial") == out
+    trials.with_columns(
+        excluded=is_out, exclusion=pl.when(is_out).then(pl.lit("the link was late")).otherwise(None)
+    ).write_parquet(folder / "trials.parquet")
+    made = analyze(folder)
+    counts = {scenario["stack"]: scenario["denominators"] for scenario in made["scenarios"]}
+    assert counts["h2"]["trials"] == 5
+    assert counts["h2"]["excluded_trials"] == 1
+    assert counts["h2"]["exchanges"] == 25
+    assert counts["h3"]["exchanges"] == 30
+    assert "Trials excluded, by stack: h2 1." in made["notes"]
+
+
+def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
+    trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2))
+    trials.write_parquet(folder / "trials.parquet")
+    assert {row["flag"] for row in analyze(folder)["links"]} == {"invalid"}
+
+
+def test_another_scenario_changes_no_number_of_the_first(tmp_path: Path) -> None:
+    wanted = {"links": ("random",), "uploads": ("30 B",), "trials": 3, "exchanges": 5}
+    both = write_campaign(tmp_path / "both", stacks=("h2", "h3"), **wanted)  # type: ignore[arg-type]
+    made = analyze(both)
+    plan = json.loads((both / "plan.json").read_text())
+    plan["scenarios"] = plan["scenarios"][:1]
+    (both / "plan.json").write_text(json.dumps(plan))
+    assert analyze(both)["scenarios"] == made["scenarios"][:1]
+
+
+def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("{}")
+    with pytest.raises(RunError) as caught:
+        analyze(tmp_path)
+    assert "exchanges.parquet" in str(caught.value)
+    assert "wirelab measure" in str(caught.value)
