@@ -28,7 +28,7 @@ pub struct EndpointParameters {
     pub certificates: Option<Certificates>,
     /// Folder for everything the endpoint writes: `exchanges.arrow` or `exchanges.jsonl`, and its temporary files.
     pub output: PathBuf,
-    /// Seed for every random draw of the endpoint (arrival gaps, payload).
+    /// Seed for every random draw of the endpoint (arrival gaps, payload); the same for all endpoints of a trial, which check each other's payload.
     pub seed: u64,
 }
 

@@ -48,7 +48,7 @@ impl Stack for Http2 {
             name: if self.secure { "h2" } else { "h2c" }.to_owned(),
             title: if self.secure { "HTTP/2 over TLS over TCP" } else { "HTTP/2 over TCP" }.to_owned(),
             about: match self.secure {
-                true => format!("{about} {MESSAGES} {}", tls::TICKETS),
+                true => format!("{about} {MESSAGES} {} {}", tls::TICKETS, tls::RECORDS),
                 false => format!("{about} Starts with prior knowledge (section 3.3). {MESSAGES}"),
             },
             libraries: versions::libraries(if self.secure { &["h2", "rustls", "ring"] } else { &["h2"] }),

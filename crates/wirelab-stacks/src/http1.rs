@@ -52,7 +52,7 @@ impl Stack for Http1 {
             name: if self.secure { "https1" } else { "http1" }.to_owned(),
             title: if self.secure { "HTTP/1.1 over TLS over TCP" } else { "HTTP/1.1 over TCP" }.to_owned(),
             about: match self.secure {
-                true => format!("{about} {MESSAGES} {}", tls::TICKETS),
+                true => format!("{about} {MESSAGES} {} {}", tls::TICKETS, tls::RECORDS),
                 false => format!("{about} {MESSAGES}"),
             },
             libraries: versions::libraries(if self.secure { &["hyper", "rustls", "ring"] } else { &["hyper"] }),

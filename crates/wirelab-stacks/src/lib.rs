@@ -5,6 +5,7 @@
 //! between two loops. This crate never prints, reads arguments or exits, and reads time only through [`Clock`].
 
 mod attempt;
+mod clock;
 mod context;
 pub mod exec;
 mod h1_stamps;
@@ -31,7 +32,8 @@ use futures_util::future::BoxFuture;
 pub use wirelab_schema::StackDescription as Descriptor;
 use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
 
-pub use crate::context::{Clock, Context, Ready, StackError, Stop, Stopper, SystemClock, stop_signal};
+pub use crate::clock::{Clock, SystemClock};
+pub use crate::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
 pub use crate::payload::Payload;
 use crate::settings::Settings;
 

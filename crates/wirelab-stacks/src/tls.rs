@@ -37,6 +37,10 @@ pub fn common_settings() -> [SettingDescription; 2] {
     ]
 }
 
+/// What `about` says of TLS for every secure stack over TCP.
+pub const RECORDS: &str = "Over TLS the first byte of a response can be read only when its whole record is there, which holds up to 16 KiB and \
+     so may take more than the initial window.";
+
 /// What `about` says of TLS for every secure stack.
 pub const TICKETS: &str =
     "The server sends two session tickets in TLS 1.3, as OpenSSL does, whether or not the client resumes.";

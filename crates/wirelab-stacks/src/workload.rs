@@ -5,9 +5,9 @@
 //! when it has one of the `concurrency` places; if it must then wait for a kept connection that carries one exchange at a time, the wait is
 //! part of it, as it is for a user.
 //!
-//! A fresh connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, CONNECTION_CLOSE) is handed to the
-//! kernel before the next exchange starts, and its answers are not waited for. They share the link with the next exchange's first packets, as
-//! they do when a program runs once for each exchange; it is one small packet in each direction for every stack with connections.
+//! A fresh connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
+//! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
+//! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
 
 mod schedule;
 
