@@ -9,7 +9,6 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-
 FEW = 10
 """So many words are read at a glance."""
 

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+
+from tests.described import BASE, KNOWN, load
+from wirelab.experiment.expected import PROCESSING_NS, TRIAL_OVERHEAD_NS, expected_exchange_ns, expected_trial_ns
+
+RTT = 20_000_000
+
+
+def expected(folder: Path, *sets: str) -> int:
+    scenario = load(folder, BASE, *sets).scenarios[0]
+    stack = KNOWN.stack(scenario.stack)
+    assert stack is not None
+    return expected_exchange_ns(scenario, stack) - PROCESSING_NS
+
+
+@pytest.mark.parametrize(
+    ("stack", "trips"), [("raw-udp", 1), ("http1", 2), ("h3", 2), ("h2", 3), ("https1", 3), ("raw-tcp", 2)]
+)
+def test_a_fresh_exchange_takes_the_round_trips_of_its_handshakes_and_one(
+    stack: str, trips: int, tmp_path: Path
+) -> None:
+    assert expected(tmp_path, f"stack={stack}") == trips * RTT
+
+
+def test_tls_1_2_takes_one_more(tmp_path: Path) -> None:
+    assert expected(tmp_path, "stack=h2", "stack.tls=1.2") == 4 * RTT
+
+
+def test_a_kept_connection_takes_one(tmp_path: Path) -> None:
+    assert expected(tmp_path, "stack=h2", "workload.connection=kept") == RTT
+
+
+def test_a_rate_adds_the_time_of_its_bits(tmp_path: Path) -> None:
+    sets = ("stack=raw-udp", "link.rate=8 kbit/s", "link.queue=1 kB", "workload.upload=940 B")
+    assert expected(tmp_path, *sets) == pytest.approx(RTT + 1.06e9, rel=1e-6)
+
+
+def test_loss_adds_the_timers_that_wait_for_it(tmp_path: Path) -> None:
+    assert expected(tmp_path, "stack=http1", "link.loss=10 %") > 2 * RTT + 200_000_000
+    assert expected(tmp_path, "stack=http1", "link.loss=100 %") == 10 * 10**9 - PROCESSING_NS
+
+
+def test_bursts_that_begin_rarely_cost_less_than_their_share_of_time(tmp_path: Path) -> None:
+    burst = 'link.gilbert-elliott={p="1 %", r="10 %", 1-h="70 %", 1-k="0 %"}'
+    assert expected(tmp_path, "stack=http1", burst) < expected(tmp_path, "stack=http1", "link.loss=6.36 %") * 4
+
+
+def test_a_closed_loop_takes_its_exchanges_one_after_another(tmp_path: Path) -> None:
+    scenario = load(tmp_path, BASE, "workload.concurrency=2").scenarios[0]
+    assert expected_trial_ns(10**9, scenario) == TRIAL_OVERHEAD_NS + 5 * 10**9
+
+
+def test_an_open_loop_takes_as_long_as_its_arrivals(tmp_path: Path) -> None:
+    scenario = load(tmp_path, BASE, 'workload.arrival={fixed = "1 /s"}').scenarios[0]
+    assert expected_trial_ns(10**9, scenario) == TRIAL_OVERHEAD_NS + 11 * 10**9

@@ -1,0 +1,82 @@
+from pathlib import Path
+
+import pytest
+
+from tests.described import BASE, KNOWN, load
+from wirelab.experiment import Experiment, load_experiment
+from wirelab.schema import GilbertElliott, Kept, Loss
+
+
+def shipped(name: str) -> Experiment:
+    return load_experiment(name, (), KNOWN)
+
+
+def test_a_file_is_resolved_with_its_defaults(tmp_path: Path) -> None:
+    experiment = load(tmp_path)
+    assert (experiment.name, experiment.title, experiment.metric, experiment.seed) == (
+        "test",
+        "Test",
+        "end-to-end-delay",
+        1,
+    )
+    assert experiment.fixed()
+    scenario = experiment.scenarios[1]
+    assert (scenario.name, scenario.link_name, scenario.congestion_control) == ("h2", "wire", "cubic")
+    assert scenario.settings == {"nagle": False, "tls": "1.3", "initial-window": 65535, "streams": 1}
+    assert scenario.implementation == {"client": "builtin", "server": "builtin"}
+
+
+def test_settings_of_one_stack_win_over_those_of_every_stack(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE + '[stack]\nnagle = true\ntls = "1.2"\n[stacks.h2]\ntls = "1.3"\n')
+    assert [scenario.settings["nagle"] for scenario in experiment.scenarios] == [True, True]
+    assert experiment.scenarios[1].settings["tls"] == "1.3"
+
+
+def test_an_experiment_without_links_has_one_that_does_nothing(tmp_path: Path) -> None:
+    text = BASE.replace('[links.wire]\nrtt = "20 ms"\n', "")
+    scenario = load(tmp_path, text).scenarios[0]
+    assert (scenario.link_name, scenario.link.uplink) == ("link", ())
+
+
+def test_quickstart_compares_four_stacks_on_two_links() -> None:
+    experiment = shipped("quickstart")
+    assert len(experiment.scenarios) == 8
+    assert not experiment.fixed()
+    assert (experiment.stop.replicates, experiment.stop.budget) == ((5, 20), 45 * 10**9)
+
+
+def test_milosevic2021_is_its_18_cases_of_3000_uploads() -> None:
+    experiment = shipped("milosevic2021")
+    assert len(experiment.scenarios) == 18
+    assert experiment.fixed()
+    assert {scenario.workload.exchanges * experiment.stop.replicates[1] for scenario in experiment.scenarios} == {3000}
+    assert {scenario.workload.upload_bytes for scenario in experiment.scenarios} == {30, 3500}
+    assert {scenario.settings.get("tls") for scenario in experiment.scenarios if scenario.stack == "h2"} == {"1.2"}
+    stages = {stage.kind: stage for scenario in experiment.scenarios for stage in scenario.link.downlink}
+    assert stages["loss"] == Loss(probability=0.1)
+    assert stages["gilbert-elliott"] == GilbertElliott(p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001)
+    assert stages["delay"].delay_ns == 10_000_000  # type: ignore[union-attr]
+
+
+def test_the_choices_hold_a_complete_grid_for_each_level() -> None:
+    experiment = shipped("milosevic2021-choices")
+    open_paths = set(experiment.choices)
+    grids: dict[frozenset[tuple[str, str]], int] = {}
+    for scenario in experiment.scenarios:
+        for point in scenario.points:
+            choice = frozenset((path, str(level)) for path, level in point.items() if path in open_paths)
+            grids[choice] = grids.get(choice, 0) + 1
+    assert set(grids.values()) == {18}
+    assert len(grids) == 1 + sum(len(levels) for levels in experiment.choices.values())
+
+
+def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
+    plain, choices = shipped("milosevic2021"), shipped("milosevic2021-choices")
+    for mine, theirs in zip(plain.scenarios, choices.scenarios[:18], strict=True):
+        assert (mine.link, mine.settings, mine.stack) == (theirs.link, theirs.settings, theirs.stack)
+    assert any(isinstance(scenario.workload.connection, Kept) for scenario in choices.scenarios)
+
+
+@pytest.mark.parametrize("name", ["quickstart", "milosevic2021", "milosevic2021-choices"])
+def test_a_shipped_experiment_is_right_with_the_real_stacks(name: str) -> None:
+    assert load_experiment(name).scenarios

@@ -1,0 +1,42 @@
+import pytest
+
+from tests.described import IDLE, KNOWN, NAGLE, STREAMS, TLS, WINDOW
+from wirelab.experiment.settings import describe_default, describe_values, read_setting, resolve_settings
+from wirelab.schema import SettingDescription
+from wirelab.units import UnitError
+
+H2 = KNOWN.stack("h2")
+
+
+def setting(table: dict[str, object]) -> SettingDescription:
+    return SettingDescription.model_validate(table)
+
+
+@pytest.mark.parametrize(
+    ("table", "written", "value"),
+    [(TLS, "1.2", "1.2"), (NAGLE, True, True), (WINDOW, "64 KiB", 65536), (STREAMS, 7, 7), (IDLE, "5 s", 5000)],
+)
+def test_a_value_is_read_in_the_settings_unit(table: dict[str, object], written: object, value: object) -> None:
+    assert read_setting(setting(table), written) == value
+
+
+@pytest.mark.parametrize(
+    ("table", "written"),
+    [(TLS, 1.2), (NAGLE, "true"), (NAGLE, 1), (WINDOW, 64), (STREAMS, "7 B"), (STREAMS, True), (STREAMS, 0), (IDLE, 5)],
+)
+def test_a_value_of_another_kind_is_refused(table: dict[str, object], written: object) -> None:
+    with pytest.raises(UnitError):
+        read_setting(setting(table), written)
+
+
+def test_every_setting_is_resolved_and_later_layers_win() -> None:
+    assert H2 is not None
+    resolved = resolve_settings(H2, [{"tls": "1.2", "nagle": True, "elsewhere": 1}, {"tls": "1.3"}])
+    assert resolved == {"nagle": True, "tls": "1.3", "initial-window": 65535, "streams": 1}
+
+
+def test_values_and_defaults_are_described_with_their_units() -> None:
+    described = [
+        (describe_values(setting(table)), describe_default(setting(table))) for table in (TLS, NAGLE, IDLE, STREAMS)
+    ]
+    assert described == [("1.3, 1.2", "1.3"), ("true, false", "false"), ("1 ms to 1 min", "30 s"), ("1 to 100", "1")]

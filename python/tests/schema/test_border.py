@@ -1,0 +1,236 @@
+"""The Python models against the JSON Schemas that are generated from the Rust types."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from pydantic import TypeAdapter
+
+from wirelab import schema
+from wirelab.schema.host import HostReply
+
+FOLDER = Path(__file__).parents[3] / "schema"
+
+DELAY = schema.Delay(delay_ns=10, jitter=schema.NormalJitter(sigma_ns=3))
+LINK = schema.LinkSpec(
+    uplink=(
+        schema.Rate(rate_bps=1000, queue_bytes=10, overhead_bytes=14),
+        schema.Loss(probability=0.1),
+        schema.GilbertElliott(p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001),
+        DELAY,
+    ),
+    downlink=(
+        schema.GilbertElliottTime(good_ns=10, bad_ns=1, bad_loss=0.5, good_loss=0),
+        schema.Delay(delay_ns=5, jitter=schema.UniformJitter(half_width_ns=1)),
+    ),
+    medium=schema.MediumSpec(rate_bps=250_000, queue_bytes=2000),
+)
+WORKLOAD = schema.RequestResponse(
+    upload_bytes=30,
+    download_bytes=0,
+    exchanges=10,
+    arrival=schema.Poisson(rate_hz=2.5),
+    concurrency=1,
+    timeout_ns=10**10,
+    connection=schema.Kept(connections=2),
+)
+PARAMETERS = schema.EndpointParameters(
+    stack="h2",
+    role=schema.Role.CLIENT,
+    server=schema.ServerAddress(address="10.0.0.2", port=443, name="server.test"),
+    settings={"tls": "1.3", "nagle": False, "window": 65535},
+    workload=WORKLOAD,
+    certificates=schema.Certificates(authority=Path("ca"), chain=Path("chain"), key=Path("key")),
+    output=Path("out"),
+    seed=2**63 - 1,
+)
+PROCESS = schema.EndpointProcess(
+    name="server",
+    host="server",
+    command=("wirelab-agent", "endpoint"),
+    environment={"A": "b"},
+    directory=Path("/d"),
+    stdout=Path("/o"),
+    stderr=Path("/e"),
+    ready=schema.TcpConnectReady(port=80, timeout_ns=5),
+    ends_trial=False,
+)
+RUN = schema.RunTrial(
+    id=2,
+    trial="t",
+    lane=0,
+    link=LINK,
+    link_seed=7,
+    packet_log=Path("log"),
+    header_bytes=64,
+    congestion_control="cubic",
+    endpoints=(
+        PROCESS,
+        PROCESS.model_copy(update={"name": "udp", "ready": schema.UdpBoundReady(port=1, timeout_ns=1)}),
+        PROCESS.model_copy(update={"name": "ours", "ready": schema.EventReady(timeout_ns=1)}),
+        PROCESS.model_copy(update={"name": "client", "ready": None, "ends_trial": True}),
+    ),
+    timeout_ns=10**9,
+)
+WRITTEN = {
+    "link-spec": [LINK, schema.LinkSpec(uplink=(), downlink=())],
+    "workload-spec": [
+        WORKLOAD,
+        WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.Fresh()}),
+        WORKLOAD.model_copy(update={"arrival": schema.Fixed(rate_hz=1)}),
+    ],
+    "endpoint-parameters": [PARAMETERS, PARAMETERS.model_copy(update={"certificates": None})],
+    "host-request": [schema.OpenRequest(id=1, lanes=4), RUN, schema.Cancel(id=3, trial="t")],
+    "exchange": [schema.Exchange(), schema.Exchange(index=1, outcome=schema.Outcome.TIMED_OUT, status=200)],
+}
+
+
+def generated(name: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return document
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRITTEN.items() for value in values])
+def test_what_python_writes_is_what_rust_reads(name: str, value: Any) -> None:
+    jsonschema.validate(value.to_json(), generated(name))
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in WRITTEN.items() for value in values])
+def test_what_python_writes_it_reads_back(name: str, value: Any) -> None:
+    assert type(value).model_validate_json(json.dumps(value.to_json())) == value
+
+
+MODELS = {
+    "link-spec": schema.LinkSpec,
+    "workload-spec": schema.RequestResponse,
+    "endpoint-parameters": schema.EndpointParameters,
+    "exchange": schema.Exchange,
+    "host-request": schema.OpenRequest | schema.RunTrial | schema.Cancel,
+    "host-reply": HostReply,
+    "description": schema.Description,
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_has_the_keys_and_words_of_its_rust_type(name: str) -> None:
+    ours = TypeAdapter(MODELS[name]).json_schema(mode="validation")
+    assert shapes(ours) == shapes(generated(name))
+
+
+def test_the_columns_of_an_exchange_are_in_the_files_order() -> None:
+    text = (FOLDER / "exchange.json").read_text(encoding="utf-8")
+    assert set(schema.EXCHANGE_COLUMNS) == set(json.loads(text)["properties"])
+    rust = (FOLDER.parent / "crates/wirelab-schema/src/exchange.rs").read_text(encoding="utf-8")
+    fields = [
+        line.split(":")[0].strip().removeprefix("pub ") for line in rust.splitlines() if line.startswith("    pub ")
+    ]
+    assert list(schema.EXCHANGE_COLUMNS) == fields
+
+
+def test_the_version_is_that_of_the_rust_types() -> None:
+    rust = (FOLDER.parent / "crates/wirelab-schema/src/lib.rs").read_text(encoding="utf-8")
+    assert f"pub const SCHEMA_VERSION: u32 = {schema.SCHEMA_VERSION};" in rust
+    assert schema.registered().schema_version == schema.SCHEMA_VERSION
+
+
+def test_what_is_registered_is_what_the_schema_describes() -> None:
+    document = json.loads((FOLDER / "stacks.json").read_text(encoding="utf-8"))
+    jsonschema.validate(document, generated("description"))
+    assert [stack.name for stack in schema.registered().stacks] == [stack["name"] for stack in document["stacks"]]
+
+
+def test_every_impairment_of_the_data_plane_can_be_written() -> None:
+    kinds = {impairment.kind for impairment in schema.registered().impairments}
+    written = {stage.kind for stage in (*LINK.uplink, *LINK.downlink)}
+    assert written == kinds - {"medium"}
+
+
+def test_a_reply_is_read_by_what_it_says() -> None:
+    reply = schema.parse_reply('{"id": 4, "result": "error", "message": "no lane 9", "hint": null, "later": 1}')
+    assert reply == schema.HostError(id=4, message="no lane 9")
+    assert schema.parse_reply(b'{"id": 5, "result": "cancelled"}') == schema.Cancelled(id=5)
+
+
+def test_an_unknown_key_is_not_written() -> None:
+    with pytest.raises(ValueError, match="extra_forbidden"):
+        schema.Loss.model_validate({"kind": "loss", "probability": 0.1, "correlation": 0.2})
+
+
+def test_a_probability_is_a_fraction() -> None:
+    with pytest.raises(ValueError, match="less than or equal to 1"):
+        schema.Loss(probability=10)
+
+
+def test_canonical_json_is_one_text_for_one_value() -> None:
+    assert schema.canonical_json({"b": [1, 2.5], "a": "é"}) == '{"a":"é","b":[1,2.5]}'
+
+
+def shapes(document: dict[str, Any]) -> set[str]:
+    """Every object of a schema as its keys, the required ones marked, with tags and words; names and prose left out."""
+    found: set[str] = set()
+    _collect(document, document, found, frozenset())
+    return found
+
+
+def _collect(node: Any, root: dict[str, Any], found: set[str], seen: frozenset[str]) -> None:
+    if isinstance(node, list):
+        for inner in node:
+            _collect(inner, root, found, seen)
+    if not isinstance(node, dict):
+        return
+    reference = node.get("$ref")
+    if isinstance(reference, str) and reference not in seen:
+        target = root
+        for part in reference.removeprefix("#/").split("/"):
+            target = target[part]
+        _collect(_joined(target, node), root, found, seen | {reference})
+    words = _words(node)
+    if words:
+        found.add(f"one of {sorted(words)}")
+    node = _flat(node, root)
+    if properties := node.get("properties"):
+        found.add(" ".join(sorted(f"{key}{_tag(value)}" for key, value in properties.items())))
+    for key, inner in node.items():
+        if key in ("properties",):
+            for value in inner.values():
+                _collect(value, root, found, seen)
+        elif key in ("anyOf", "oneOf", "allOf", "items", "additionalProperties", "prefixItems"):
+            _collect(inner, root, found, seen)
+
+
+def _joined(target: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """A tagged variant that Rust writes as its own keys beside a reference."""
+    if "properties" not in node:
+        return target
+    return {**target, "properties": {**node["properties"], **target.get("properties", {})}}
+
+
+def _flat(node: dict[str, Any], root: dict[str, Any]) -> dict[str, Any]:
+    """Keys common to all variants belong to each: what Rust flattens Python inherits."""
+    variants = node.get("oneOf")
+    if not (variants and "properties" in node):
+        return {} if "$ref" in node else node
+    common = node["properties"]
+    return {
+        "oneOf": [
+            {**variant, "properties": {**common, **variant.get("properties", {})}}
+            if isinstance(variant, dict)
+            else variant
+            for variant in variants
+        ]
+    }
+
+
+def _words(node: dict[str, Any]) -> set[str]:
+    if "enum" in node:
+        return set(node["enum"])
+    variants = node.get("oneOf", [])
+    if variants and all("const" in variant and "properties" not in variant for variant in variants):
+        return {variant["const"] for variant in variants}
+    return set()
+
+
+def _tag(value: Any) -> str:
+    return f"={value['const']}" if isinstance(value, dict) and "const" in value else ""

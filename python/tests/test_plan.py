@@ -1,0 +1,171 @@
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.described import BASE, load
+from wirelab.plan import Plan, Trial, expected_ns, make_plan, minutes, stable_hash
+
+LINKS = BASE + '[links.lossy]\nrtt = "20 ms"\nloss = "10 %"\n'
+
+
+def plan(folder: Path, *sets: str, text: str = LINKS) -> Plan:
+    return make_plan(load(folder, text, "link=wire,lossy", *sets))
+
+
+def seeds(made: Plan) -> dict[str, tuple[str, int, int]]:
+    return {
+        trial.trial: (trial.scenario, trial.link_seed, trial.endpoint_seed)
+        for block in made.blocks
+        for trial in block.trials
+    }
+
+
+@pytest.mark.parametrize(
+    "level", ["stack=http1,h2,h3", "link.rtt=20ms,50ms", "workload.upload=30B,3.5kB", "stop.replicates=5"]
+)
+def test_adding_a_level_reseeds_nothing(level: str, tmp_path: Path) -> None:
+    before, after = seeds(plan(tmp_path)), seeds(plan(tmp_path, level))
+    assert len(before) < len(after)
+    assert before.items() <= after.items()
+
+
+def test_adding_a_level_moves_no_trial_past_another(tmp_path: Path) -> None:
+    before, after = plan(tmp_path), plan(tmp_path, "stack=http1,h3,h2")
+    for old, new in zip(before.blocks, after.blocks, strict=True):
+        kept = {trial.trial for trial in old.trials}
+        assert [trial for trial in new.trials if trial.trial in kept] == list(old.trials)
+
+
+def test_the_stack_is_no_part_of_a_seed(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    by_link: dict[tuple[str, int], set[tuple[int, int]]] = {}
+    for block in made.blocks:
+        for trial in block.trials:
+            link = made.scenario(trial.scenario).link_name
+            by_link.setdefault((link, trial.replicate), set()).add((trial.link_seed, trial.endpoint_seed))
+    assert all(len(pairs) == 1 for pairs in by_link.values())
+    assert len({pair for pairs in by_link.values() for pair in pairs}) == len(by_link)
+
+
+def test_a_link_and_its_endpoints_have_different_seeds(tmp_path: Path) -> None:
+    trial = plan(tmp_path).blocks[0].trials[0]
+    assert trial.link_seed != trial.endpoint_seed
+
+
+def test_another_seed_changes_every_key_and_every_seed(tmp_path: Path) -> None:
+    one, two = plan(tmp_path), plan(tmp_path, "seed=2")
+    assert not {scenario.key for scenario in one.scenarios} & {scenario.key for scenario in two.scenarios}
+    assert not {trial.link_seed for trial in trials(one)} & {trial.link_seed for trial in trials(two)}
+
+
+def test_the_same_experiment_gives_the_same_plan(tmp_path: Path) -> None:
+    assert plan(tmp_path) == plan(tmp_path)
+
+
+def test_a_key_depends_on_what_is_done_and_not_on_how_it_is_called(tmp_path: Path) -> None:
+    renamed = LINKS.replace("wire", "cable").replace('"20 ms"', '"0.02 s"').replace('"Test"', '"Other"')
+    other = make_plan(load(tmp_path, renamed, "link=cable,lossy"))
+    assert [scenario.key for scenario in plan(tmp_path).scenarios] == [scenario.key for scenario in other.scenarios]
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["link.rtt=21ms", "workload.upload=31B", "workload.exchanges=11", "stack.nagle=true", "congestion-control=reno",
+     "workload.connection=kept", "workload.timeout=11s", "client.implementation=curl"],
+)  # fmt: skip
+def test_a_key_changes_with_anything_that_determines_the_trials(change: str, tmp_path: Path) -> None:
+    before, after = plan(tmp_path), plan(tmp_path, change)
+    assert not {scenario.key for scenario in before.scenarios} & {scenario.key for scenario in after.scenarios}
+
+
+def test_a_block_holds_one_trial_of_every_scenario(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    keys = {scenario.key for scenario in made.scenarios}
+    assert [block.block for block in made.blocks] == [0, 1, 2]
+    for block in made.blocks:
+        assert {trial.scenario for trial in block.trials} == keys
+        assert {trial.replicate for trial in block.trials} == {block.block}
+
+
+def test_blocks_differ_in_their_order(tmp_path: Path) -> None:
+    made = plan(tmp_path, "stop.replicates=10")
+    assert len({tuple(trial.scenario for trial in block.trials) for block in made.blocks}) > 1
+
+
+def test_a_trials_id_is_unique_and_safe_as_a_folder(tmp_path: Path) -> None:
+    ids = [trial.trial for trial in trials(plan(tmp_path))]
+    assert len(set(ids)) == len(ids)
+    assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-") for name in ids)
+
+
+def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
+    made = plan(tmp_path, "link.jitter=none,normal 5 ms")
+    assert Plan.model_validate_json(json.dumps(made.to_json())) == made
+
+
+def test_plan_json_has_the_documented_keys(tmp_path: Path) -> None:
+    document = plan(tmp_path).to_json()
+    assert set(document) == {"schema_version", "experiment", "seed", "scenarios", "blocks"}
+    assert {"name", "title", "metric", "doi", "claims", "file", "factors", "sets", "stop"} <= set(
+        document["experiment"]
+    )
+    assert document["experiment"]["stop"] == {"replicates": [3, 3], "interval": None, "budget_ns": None}
+    assert "medium" not in document["scenarios"][0]["link"]
+
+
+def test_seeds_fit_63_bits() -> None:
+    assert max(stable_hash("seed", number) for number in range(1000)) < 2**63
+
+
+def test_a_stable_hash_is_the_same_on_every_machine() -> None:
+    assert stable_hash(1, {"uplink": []}, 0, "link") == 1897330229774209658
+
+
+def test_twice_the_lanes_take_half_the_time(tmp_path: Path) -> None:
+    made = plan(tmp_path, "stop.replicates=100")
+    assert expected_ns(made, 2) == pytest.approx(expected_ns(made, 1) / 2, rel=1e-6)
+    assert minutes(made, 1) == expected_ns(made, 1) / 60e9
+
+
+def test_no_number_of_lanes_beats_the_longest_trial(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    assert expected_ns(made, 10_000) == max(scenario.expected_trial_ns for scenario in made.scenarios)
+
+
+def test_a_budget_of_the_experiment_bounds_its_time_but_not_below_the_least_replicates(tmp_path: Path) -> None:
+    text = LINKS.replace("replicates = 3", 'replicates = [2, 20]\nbudget = "1 s"')
+    made = plan(tmp_path, text=text)
+    assert expected_ns(made, 1) == sum(scenario.expected_trial_ns for scenario in made.scenarios) * 20 * 2 // 20
+
+
+def test_a_preview_keeps_the_whole_grid_and_fits(tmp_path: Path) -> None:
+    experiment = load(tmp_path, LINKS, "link=wire,lossy", "stop.replicates=30", "workload.exchanges=100")
+    full, preview = make_plan(experiment), make_plan(experiment, budget_ns=20 * 10**9, lanes=4)
+    assert [scenario.levels for scenario in preview.scenarios] == [scenario.levels for scenario in full.scenarios]
+    assert expected_ns(preview, 4) <= 20 * 10**9 < expected_ns(full, 4)
+    assert preview.experiment.preview is not None
+    assert preview.experiment.preview.replicates == (30, len(preview.blocks))
+
+
+def test_a_preview_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: Path) -> None:
+    experiment = load(tmp_path, LINKS, "link=wire,lossy", "workload.exchanges=100")
+    full, preview = make_plan(experiment), make_plan(experiment, budget_ns=10**10)
+    assert full.experiment.preview is None
+    assert not {scenario.key for scenario in full.scenarios} & {scenario.key for scenario in preview.scenarios}
+
+
+@given(budget_ns=st.integers(min_value=1, max_value=10**13), lanes=st.integers(1, 64))
+def test_any_budget_gives_a_plan_of_at_least_two_replicates(
+    budget_ns: int, lanes: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    experiment = load(tmp_path_factory.mktemp("plan"), LINKS, "link=wire,lossy", "stop.replicates=30")
+    made = make_plan(experiment, budget_ns=budget_ns, lanes=lanes)
+    assert 2 <= len(made.blocks) <= 30
+    assert all(1 <= scenario.workload.exchanges <= 10 for scenario in made.scenarios)
+
+
+def trials(made: Plan) -> list[Trial]:
+    return [trial for block in made.blocks for trial in block.trials]
