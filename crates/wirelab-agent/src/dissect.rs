@@ -36,11 +36,19 @@ pub fn run(arguments: Arguments) -> ExitCode {
     });
     match printed.and_then(|()| Ok(stdout.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if has_no_reader(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// True if whoever read our output, such as `head`, has seen enough.
+fn has_no_reader(error: &anyhow::Error) -> bool {
+    let json = || error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
+    let kind = error.downcast_ref::<io::Error>().map(io::Error::kind).or_else(json);
+    kind == Some(io::ErrorKind::BrokenPipe)
 }
 
 fn write_lines<T: Serialize>(output: &mut impl Write, rows: impl IntoIterator<Item = T>) -> Result<()> {
