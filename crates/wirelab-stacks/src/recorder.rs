@@ -25,7 +25,7 @@ pub trait Recorder: Send {
 /// Writes `exchanges.arrow` (Arrow IPC file) into a folder.
 ///
 /// Batches of 256 go to `exchanges.arrow.partial` as they fill, which is renamed by [`finish`](Recorder::finish): a file of the final name is
-/// complete. Nothing is created before the first batch or the finish.
+/// complete. Batches are not smaller because writing one holds up the exchanges under way. Nothing is created before the first batch or the finish.
 pub struct ArrowRecorder {
     folder: PathBuf,
     pending: Vec<Exchange>,
