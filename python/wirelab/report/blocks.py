@@ -187,6 +187,14 @@ class Claims:
     claims: Sequence[Claim]
     kind: str = field(default="claims", init=False)
 
+    @property
+    def reasons(self) -> list[str]:
+        """Why values are missing, each reason once."""
+        rows = [row for claim in self.claims for row in (claim, *claim.parts)]
+        cells = [cell for row in rows for cell in (row.paper, row.ours, row.n, row.verdict)]
+        cells += [claim.under_rule for claim in self.claims]
+        return list(dict.fromkeys(cell.reason for cell in cells if cell.reason))
+
 
 Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Group | Links | Claims
 

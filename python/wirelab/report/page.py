@@ -70,6 +70,7 @@ def render(campaign: Campaign) -> str:
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         version=__version__,
+        level=f"{campaign.estimates.get('level') or 0.95:.0%}".replace("%", " %"),
     )
 
 

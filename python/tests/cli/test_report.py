@@ -1,0 +1,41 @@
+"""`wirelab report`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tests.report.campaigns import write
+from wirelab.cli import main
+
+
+def test_it_prints_the_path_of_the_page(tmp_path: Path) -> None:
+    folder = write(tmp_path / "campaign", links=("clean",))
+    done = CliRunner().invoke(main, ["report", str(folder)])
+    assert done.exit_code == 0
+    assert done.stdout == f"{folder / 'report.html'}\n"
+    assert (folder / "report.html").is_file()
+
+
+def test_out_names_another_file(tmp_path: Path) -> None:
+    folder = write(tmp_path / "campaign", links=("clean",))
+    done = CliRunner().invoke(main, ["report", str(folder), "--out", str(tmp_path / "page.html")])
+    assert done.stdout == f"{tmp_path / 'page.html'}\n"
+    assert not (folder / "report.html").exists()
+
+
+def test_open_shows_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, shown = write(tmp_path / "campaign", links=("clean",)), []
+    monkeypatch.setattr(click, "launch", shown.append)
+    CliRunner().invoke(main, ["report", str(folder), "--open"])
+    assert shown == [(folder / "report.html").as_uri()]
+
+
+def test_a_folder_that_is_none_is_refused_with_a_hint(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["report", str(tmp_path / "nothing")])
+    assert done.exit_code == 1
+    assert "is no campaign" in done.stderr
+    assert "wirelab run" in done.stderr

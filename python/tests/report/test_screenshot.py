@@ -1,0 +1,88 @@
+"""The page in a browser: it draws something, and its script says nothing on the console."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import zlib
+from pathlib import Path
+
+import pytest
+
+from tests.report.campaigns import judge, write
+from wirelab import report
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr",
+)  # fmt: skip
+DARK = "--blink-settings=preferredColorScheme=0"
+
+pytestmark = pytest.mark.chromium
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if CHROMIUM is None:
+        assert not os.environ.get("WIRELAB_REQUIRE_ALL"), "chromium is required: apt-get install chromium"
+        pytest.skip("no chromium: apt-get install chromium")
+    return report.write(judge(write(tmp_path_factory.mktemp("campaign"))))
+
+
+@pytest.mark.parametrize(("width", "flags"), [(1360, ()), (1360, (DARK,)), (420, ())], ids=["light", "dark", "narrow"])
+def test_the_page_is_drawn_without_a_word_on_the_console(
+    page: Path, tmp_path: Path, width: int, flags: tuple[str, ...]
+) -> None:
+    done, picture = visit(page, tmp_path, width, *flags)
+    assert [line for line in done.stderr.splitlines() if "CONSOLE" in line] == []
+    rows = pixels(picture)
+    assert len(rows) >= 1500
+    assert len(set(rows)) > len(rows) // 3, "the page is nearly blank"
+
+
+def test_dark_is_dark_and_light_is_light(page: Path, tmp_path: Path) -> None:
+    light = corner(visit(page, tmp_path / "light", 800)[1])
+    dark = corner(visit(page, tmp_path / "dark", 800, DARK)[1])
+    assert min(light) > 200
+    assert max(dark) < 60
+
+
+def test_the_script_opens_what_a_link_leads_to(page: Path, tmp_path: Path) -> None:
+    anchor = "scenario-http1-clean-30B-"
+    dom = browse(tmp_path, "--dump-dom", f"{page.as_uri()}#{anchor}").stdout
+    start = dom.index(f'id="{anchor}')
+    assert "open" in dom[start : dom.index(">", start)]
+
+
+def visit(page: Path, folder: Path, width: int, *flags: str) -> tuple[subprocess.CompletedProcess[str], Path]:
+    folder.mkdir(exist_ok=True)
+    picture = folder / "page.png"
+    done = browse(folder, f"--screenshot={picture}", f"--window-size={width},1600", *flags, page.as_uri())
+    return done, picture
+
+
+def browse(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+
+
+def corner(picture: Path) -> bytes:
+    """Red, green and blue of the first pixel."""
+    return pixels(picture)[0][1:4]
+
+
+def pixels(picture: Path) -> list[bytes]:
+    """The rows of a PNG as stored, each after its filter byte."""
+    data, parts, at = picture.read_bytes(), b"", 8
+    width, height = struct.unpack(">II", data[16:24])
+    channels = {2: 3, 6: 4}[data[25]]
+    while at < len(data):
+        (length,) = struct.unpack(">I", data[at : at + 4])
+        if data[at + 4 : at + 8] == b"IDAT":
+            parts += data[at + 8 : at + 8 + length]
+        at += 12 + length
+    raw, stride = zlib.decompress(parts), width * channels + 1
+    return [raw[row * stride : (row + 1) * stride] for row in range(height)]
