@@ -71,8 +71,14 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that offers the nearest of the known words, and names all of them if none is near or they are few."""
     words = sorted(known)
     every = f"known: {', '.join(words)}" if words else "there are none"
-    near = difflib.get_close_matches(word.lower(), words, n=1, cutoff=0.6)
-    if not near:
+    near = nearest(word, words)
+    if near is None:
         return every
-    offer = f"did you mean '{near[0]}'?"
+    offer = f"did you mean '{near}'?"
     return f"{offer} ({every})" if 1 < len(words) <= FEW else offer
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that looks most like this one, if any does."""
+    near = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
+    return near[0] if near else None

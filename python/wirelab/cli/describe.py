@@ -12,6 +12,7 @@ from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 
 WIDTH = 100
+BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 
 
 @click.command(short_help="Describe one thing that `list` names: settings, units, defaults, sources.")
@@ -92,9 +93,13 @@ def _metric(name: str) -> str:
 
 
 def _implementation(name: str) -> str:
-    from wirelab.experiment.library import implementations
+    from wirelab.experiment.library import BUILTIN, implementations
+    from wirelab.schema import registered
 
-    program = _find(name, implementations(), "implementation")
+    if name == BUILTIN:
+        libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
+        return "\n\n".join([_head(BUILTIN, BUILTIN_TITLE), _section("stacks", libraries)])
+    program = _find(name, {BUILTIN: None, **implementations()}, "implementation")
     rows = [(role, ", ".join(stacks)) for role, stacks in program.stacks.items()]
     return "\n\n".join([_head(program.name, program.title), _paragraph(program.about), _section("stacks", rows)])
 

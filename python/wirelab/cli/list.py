@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import click
 
+from wirelab.cli.describe import BUILTIN_TITLE
 from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 
@@ -66,7 +67,7 @@ def _implementations() -> Rows:
     from wirelab.experiment.library import BUILTIN, implementations
 
     foreign = [(name, program.about) for name, program in implementations().items()]
-    return [(BUILTIN, "Wirelab's own endpoints, in every role of every stack"), *foreign]
+    return [(BUILTIN, BUILTIN_TITLE), *foreign]
 
 
 KINDS: dict[str, Callable[[], Rows]] = {

@@ -49,7 +49,7 @@ def _words(plan: Plan, lanes: int) -> str:
         f"{record.name}: {record.title}",
         f"{len(plan.scenarios)} scenarios x {replicates} replicates: "
         f"{up_to}{plan.trials:,} trials, {exchanges:,} exchanges",
-        f"about {format_duration(expected_ns(plan, lanes))} in {lanes} lanes",
+        f"about {format_duration(expected_ns(plan, lanes))} in {lanes} lane{'s' * (lanes != 1)}",
     ]
     if (preview := record.preview) is not None:
         lines.append(

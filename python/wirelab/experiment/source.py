@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment import library
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import Position, positions
@@ -69,8 +69,9 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        near = did_you_mean(path.name, _neighbours(path))
-        raise WirelabError("no such file", Where(str(path)), hint=near) from None
+        near = nearest(path.name, _neighbours(path))
+        hint = None if near is None else f"did you mean '{near}'?"
+        raise WirelabError("no such file", Where(str(path)), hint) from None
     except UnicodeDecodeError as error:
         raise WirelabError(f"is not UTF-8 (byte {error.start})", Where(str(path))) from None
     except OSError as error:

@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import run
+from tests.described import BASE
+from tests.golden import assert_golden
+
+
+def test_a_right_file_is_said_to_be_right(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(BASE)
+    assert run("check", str(file)) == (0, f"{file}: ok, 2 scenarios, up to 6 trials\n", "")
+
+
+def test_a_wrong_file_is_refused_and_nothing_is_on_stdout(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(BASE.replace('"20 ms"', "20"))
+    code, out, err = run("check", str(file))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{file}:5:1: links.wire.rtt: has no unit (20)\nhint: ")
+
+
+def test_an_unknown_metric_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('metric = "end-to-end-dealy"\n' + BASE)
+    code, _, err = run("check", str(file))
+    assert code == 2
+    assert err.startswith(
+        f"{file}:1:1: metric: unknown metric (\"end-to-end-dealy\")\nhint: did you mean 'end-to-end-delay'?"
+    )
+
+
+def test_a_set_value_is_checked() -> None:
+    code, _, err = run("check", "quickstart", "--set", "link.rtt=20")
+    assert (code, err.splitlines()[0]) == (2, "--set: link.rtt: has no unit (20)")
+
+
+def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(BASE)
+    cases = [
+        ["check", "quikstart"],
+        ["check", "none.toml"],
+        ["check", "min.toml"],
+        ["check", "quickstart", "--set", "link.rtt"],
+        ["check", "quickstart", "--set", "seed=1,2"],
+        ["plan", "quickstart", "--budget", "2"],
+        ["plan", "quickstart", "--budget", "0s"],
+        ["plan", "quickstart", "--lanes", "0"],
+        ["list", "stack"],
+        ["list", "colours"],
+        ["describe", "stacks", "h2"],
+        ["describe", "stack", "http2"],
+        ["describe", "link", "gsm"],
+        ["describe", "impairment", "los"],
+        ["describe", "metric", "dealy"],
+        ["describe", "experiment", "quikstart"],
+        ["describe", "implementation", "apache"],
+        ["new"],
+        ["new", "mine.toml", "--from", "quikstart"],
+    ]
+    parts = []
+    for case in cases:
+        code, out, err = run(*case)
+        assert (code, out) == (2, ""), case
+        parts.append(f"$ wirelab {' '.join(case)}\n{err}")
+    assert_golden("cli-errors.txt", "\n".join(parts))

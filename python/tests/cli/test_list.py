@@ -1,0 +1,26 @@
+import pytest
+
+from tests.cli.test_main import run
+from wirelab.cli.list import KINDS
+
+
+def test_everything_is_listed_without_a_kind() -> None:
+    code, out, err = run("list")
+    assert (code, err) == (0, "")
+    assert [line for line in out.splitlines() if line and not line.startswith(" ")] == list(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [("experiments", "quickstart"), ("links", "geo-satellite"), ("stacks", "h3"), ("impairments", "gilbert-elliott"),
+     ("metrics", "end-to-end-delay"), ("implementations", "builtin")],
+)  # fmt: skip
+def test_a_kind_is_listed_by_name(kind: str, name: str) -> None:
+    code, out, _ = run("list", kind)
+    assert code == 0
+    assert name in [line.split()[0] for line in out.splitlines()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lines_fit_a_terminal(kind: str) -> None:
+    assert max(len(line) for line in run("list", kind)[1].splitlines()) <= 120

@@ -1,0 +1,104 @@
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import wirelab
+from tests.golden import assert_golden
+from wirelab.cli import VERBS, main
+from wirelab.errors import RunError
+
+ROOT = Path(__file__).parents[3]
+HEAVY = {"numpy", "scipy", "polars", "pydantic", "altair", "rich", "jinja2", "vl_convert"}
+
+
+def run(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, list(arguments), prog_name="wirelab", terminal_width=100)
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["rnu"], []])
+def test_words_alone_import_click_alone(arguments: list[str]) -> None:
+    script = (
+        "import sys\nfrom wirelab.cli import main\n"
+        f"try: main({arguments!r}, prog_name='wirelab')\nexcept SystemExit: pass\n"
+        f"print(sorted(set(sys.modules) & {HEAVY!r}), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT / "python", check=True
+    )
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_help_reads_as_before() -> None:
+    parts = [f"$ wirelab --help\n{run('--help')[1]}"]
+    parts += [f"$ wirelab {verb} --help\n{run(verb, '--help')[1]}" for verb in VERBS]
+    assert_golden("help.txt", "\n".join(parts))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_line_of_a_verb_is_the_same_in_both_places(verb: str) -> None:
+    command = main.get_command(main.make_context("wirelab", [verb], resilient_parsing=True), verb)
+    assert command is not None
+    assert command.get_short_help_str(200).rstrip(".") == VERBS[verb].summary.rstrip(".")
+
+
+def test_an_unknown_verb_is_refused_with_the_nearest() -> None:
+    assert run("rnu") == (2, "", "error: unknown verb 'rnu'\nhint: did you mean 'run'?\n")
+
+
+def test_an_unknown_option_is_refused_with_where_to_look() -> None:
+    code, out, err = run("plan", "quickstart", "--lane", "3")
+    assert (code, out) == (2, "")
+    assert err == "error: no such option '--lane'. Did you mean '--lanes'?\nhint: wirelab plan --help\n"
+
+
+def test_a_missing_argument_is_refused() -> None:
+    assert run("plan") == (2, "", "error: missing argument 'FILE'\nhint: wirelab plan --help\n")
+
+
+def test_nothing_asked_is_answered_with_help() -> None:
+    code, out, err = run()
+    assert (code, out) == (2, "")
+    assert err.startswith("Usage: wirelab")
+
+
+def test_an_error_is_printed_once_on_stderr(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise RunError("no agent", hint="build it")
+
+    monkeypatch.setattr("wirelab.cli.check.load", fail)
+    assert run("check", "quickstart") == (1, "", "error: no agent\nhint: build it\n")
+
+
+def test_an_interrupt_exits_as_shells_expect(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wirelab.cli.check.load", interrupt)
+    assert run("check", "quickstart")[0] == 130
+
+
+def test_the_version_is_that_of_both_planes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
+    assert wirelab.__version__ == project["version"] == workspace["version"]
+    assert run("--version")[1] == f"wirelab {wirelab.__version__}\n"
+
+
+def test_python_m_wirelab_is_wirelab() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "wirelab", "--version"], capture_output=True, text=True, cwd=ROOT / "python", check=True
+    )
+    assert done.stdout == f"wirelab {wirelab.__version__}\n"
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m wirelab list | head -n 1",
+        shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT / "python", check=True,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("experiments\n", "")

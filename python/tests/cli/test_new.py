@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import run
+
+
+def test_a_new_file_is_a_shipped_one_that_passes_its_check(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert run("new", str(file), "--from", "quickstart") == (0, f"{file}\n", f"Next    wirelab plan {file}\n")
+    assert run("check", str(file))[0] == 0
+
+
+def test_claims_come_along(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    code, out, _ = run("new", str(file), "--from", "milosevic2021")
+    assert (code, out.splitlines()) == (0, [str(file), str(tmp_path / "milosevic2021.claims.toml")])
+    assert run("check", str(file))[0] == 0
+
+
+def test_an_own_file_can_be_copied(tmp_path: Path) -> None:
+    run("new", str(tmp_path / "one.toml"))
+    assert run("new", str(tmp_path / "two.toml"), "--from", str(tmp_path / "one.toml"))[0] == 0
+    assert (tmp_path / "one.toml").read_text() == (tmp_path / "two.toml").read_text()
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    (tmp_path / "milosevic2021.claims.toml").write_text("mine")
+    code, out, err = run("new", str(file), "--from", "milosevic2021")
+    assert (code, out) == (2, "")
+    assert err == f"{tmp_path / 'milosevic2021.claims.toml'}: exists already\nhint: choose another name\n"
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("where", ["missing/mine.toml"])
+def test_a_folder_that_is_not_there_is_an_error(where: str, tmp_path: Path) -> None:
+    code, _, err = run("new", str(tmp_path / where))
+    assert (code, err) == (1, f"{tmp_path / where}: cannot be written: No such file or directory\n")

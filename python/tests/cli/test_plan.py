@@ -1,0 +1,40 @@
+import json
+from pathlib import Path
+
+from tests.cli.test_main import run
+from tests.described import BASE
+from wirelab.plan import Plan
+
+
+def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(BASE)
+    code, out, err = run("plan", str(file), "--lanes", "1")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "mine: Test",
+        "2 scenarios x 3 replicates: 6 trials, 60 exchanges",
+        "about 4.86 s in 1 lane",
+        "",
+        "scenario  link  exchanges  about, each",
+        "http1     wire         30        41 ms",
+        "h2        wire         30        61 ms",
+    ]
+
+
+def test_json_is_the_plan_file() -> None:
+    code, out, err = run("plan", "quickstart", "--json")
+    assert (code, err) == (0, "")
+    plan = Plan.model_validate(json.loads(out))
+    assert (plan.experiment.name, len(plan.scenarios)) == ("quickstart", 8)
+
+
+def test_a_budget_is_a_preview_and_says_so() -> None:
+    code, out, _ = run("plan", "milosevic2021", "--budget", "2min", "--lanes", "16")
+    assert code == 0
+    assert "18 scenarios" in out
+    assert "PREVIEW for 2 min" in out
+
+
+def test_set_changes_the_plan() -> None:
+    assert "16 scenarios" in run("plan", "quickstart", "--set", "link.rtt=2ms,20ms")[1]
