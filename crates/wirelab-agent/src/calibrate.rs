@@ -170,7 +170,7 @@ fn collect(request: &TrialRequest, delay_ns: u64, errors: &mut Errors) -> anyhow
 }
 
 fn print(delay_ms: u64, lanes: u32, mut errors: Errors) {
-    let mut row = |values: &mut Vec<i64>| {
+    let row = |values: &mut Vec<i64>| {
         let cells = SHARES.map(|share| quantile(values, share)).into_iter().chain(values.iter().max().copied());
         cells.map(|nanoseconds| format!("{:8.1}", nanoseconds as f64 / 1e3)).collect::<String>()
     };

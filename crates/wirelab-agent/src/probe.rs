@@ -3,6 +3,7 @@
 mod cure;
 mod machine;
 
+use std::collections::BTreeMap;
 use std::net::UdpSocket;
 use std::process::ExitCode;
 use std::thread;
@@ -82,6 +83,7 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
             Ok(topology) => {
                 keep(Check::passed("veth", "made a lane: two veths with addresses, neighbours and routes"));
                 keep(Check::of("af-packet", stamp(&topology), &cure));
+                keep(settings_check(topology.settings(), &cure));
                 let pinned = topology.lanes()[0].pin_congestion_control("cubic");
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
@@ -103,6 +105,18 @@ fn scheduling_check(scheduling: Scheduling) -> Check {
         Scheduling::Default => "Linux before 6.12, without privileges; each report says how late the link was",
     };
     Check::passed("scheduling", format!("{scheduling}: {detail}"))
+}
+
+/// Whether what a trial leaves in the kernel can be kept from the next one in the same lane.
+fn settings_check(settings: &BTreeMap<String, String>, cure: &str) -> Check {
+    let key = "net.ipv4.tcp_no_metrics_save";
+    let result = match settings.get(key).map_or("absent", String::as_str) {
+        "1" => Ok("can be set in a lane".into()),
+        value => Err(format!(
+            "/proc/sys is read-only: {key} stays {value}, so TCP remembers one connection's path for the next"
+        )),
+    };
+    Check::of("kernel-settings", result, cure)
 }
 
 /// A trial process with nothing to do.

@@ -12,8 +12,8 @@ use nix::unistd::{Pid, geteuid};
 use support::{Host, delay, eventually, namespaces_work, roles};
 use wirelab_net::packet_log::{Fate, LogReader, Record};
 use wirelab_schema::{
-    DirectionReport, HostOp, HostResult, ImpairmentSpec, LinkSpec, PacketLogHeader, ReadyCondition, TrialRequest,
-    TrialStatus,
+    DirectionReport, HostOp, HostResult, ImpairmentSpec, LinkSpec, OpenLanes, PacketLogHeader, ReadyCondition,
+    TrialRequest, TrialStatus,
 };
 
 const ONE_WAY: Duration = Duration::from_millis(10);
@@ -144,6 +144,59 @@ fn what_a_connection_still_says_after_its_trial_does_not_reach_the_next() {
     let idle = host.endpoint("client", &["sleep", "1"]);
     let result = host.run(host.trial("idle", delay(Duration::ZERO), vec![idle]));
     assert_eq!(result.link.directions.iter().map(|direction| direction.received).sum::<u64>(), 0);
+}
+
+fn assert_bulk_arrives(offloads: bool) -> u32 {
+    let mut host = Host::start();
+    let facts = host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads });
+    let expected = if offloads { "on" } else { "off" };
+    assert_eq!(facts.settings["offload.tcp-segmentation"], expected);
+    let endpoints =
+        vec![host.server("support::roles::tcp_bulk_server"), host.client("support::roles::tcp_bulk_client")];
+    let result = host.run(host.trial("bulk", delay(Duration::from_millis(1)), endpoints));
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+    assert_eq!(result.link.oversized, 0);
+    result.link.directions.iter().for_each(assert_conserved);
+    log(&host, "bulk").1.iter().map(|(record, _)| record.size).max().unwrap()
+}
+
+#[test]
+fn a_bulk_upload_arrives_intact_in_packets_of_the_mtu() {
+    if namespaces_work() {
+        assert_eq!(assert_bulk_arrives(false), 1500);
+    }
+}
+
+#[test]
+fn with_offloads_a_bulk_upload_arrives_intact_in_larger_packets() {
+    if namespaces_work() {
+        assert!(assert_bulk_arrives(true) > 1500);
+    }
+}
+
+#[test]
+fn packets_that_the_kernel_drops_before_the_link_reads_them_are_counted() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open(1);
+    let client = host.client("support::roles::udp_flood");
+    let id = host.send(HostOp::RunTrial(Box::new(host.trial("flood", delay(ONE_WAY), vec![client]))));
+    host.process("udp_flood");
+    let link = Pid::from_raw(host.process("--mtu"));
+    let file = |name: &str| host.folder.path().join(name);
+    let create = |name: &str| File::create(file(name)).unwrap();
+    kill(link, Signal::SIGSTOP).unwrap();
+    create("go");
+    eventually(|| file("sent").exists().then_some(()));
+    kill(link, Signal::SIGCONT).unwrap();
+    create("finish");
+    let HostResult::Trial(result) = host.receive(id) else { panic!() };
+    assert_eq!(result.status, TrialStatus::Done, "{result:?}");
+    assert!(result.link.kernel_drops > 0);
+    assert_eq!(result.link.directions[0].received + result.link.kernel_drops, roles::FLOOD);
+    assert_conserved(&result.link.directions[0]);
 }
 
 fn host_with_a_trial_under_way() -> Host {

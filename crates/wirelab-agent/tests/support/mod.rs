@@ -74,7 +74,11 @@ impl Host {
     }
 
     pub fn open(&mut self, lanes: u32) -> HostFacts {
-        let id = self.send(HostOp::Open(OpenLanes { lanes, mtu: 1500, offloads: false }));
+        self.open_with(OpenLanes { lanes, mtu: 1500, offloads: false })
+    }
+
+    pub fn open_with(&mut self, open: OpenLanes) -> HostFacts {
+        let id = self.send(HostOp::Open(open));
         match self.receive(id) {
             HostResult::Opened(facts) => facts,
             other => panic!("{other:?}"),
@@ -255,11 +259,14 @@ fn numbers_in<P: AsRef<Path>>(folder: P) -> impl Iterator<Item = i32> + use<P> {
 
 /// Endpoints: ignored as tests, started by name inside a lane.
 pub mod roles {
-    use std::io::Write;
+    use std::fs::File;
+    use std::io::{Read, Write};
     use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
     use std::time::{Duration, Instant};
 
     pub const PACKETS: usize = 20;
+    pub const BULK_BYTES: usize = 3_000_000;
+    pub const FLOOD: u64 = 5000;
     const SERVER: SocketAddr = SocketAddr::new(wirelab_net::topology::SERVER, 9000);
 
     fn ready() {
@@ -315,5 +322,46 @@ pub mod roles {
     fn tcp_deserter() {
         let mut stream = TcpStream::connect(SERVER).unwrap();
         stream.write_all(b"x").unwrap();
+    }
+
+    fn pattern() -> Vec<u8> {
+        (0..BULK_BYTES as u32).map(|position| (position.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect()
+    }
+
+    /// Takes one upload and checks it.
+    #[test]
+    #[ignore = "an endpoint of other tests"]
+    fn tcp_bulk_server() {
+        let listener = TcpListener::bind(SERVER).unwrap();
+        ready();
+        let mut received = Vec::new();
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_to_end(&mut received).unwrap();
+        assert!(received == pattern());
+        stream.write_all(b"intact").unwrap();
+    }
+
+    #[test]
+    #[ignore = "an endpoint of other tests"]
+    fn tcp_bulk_client() {
+        let mut stream = TcpStream::connect(SERVER).unwrap();
+        stream.write_all(&pattern()).unwrap();
+        stream.shutdown(std::net::Shutdown::Write).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        assert_eq!(answer, "intact");
+    }
+
+    /// When the file `go` appears sends many packets, then makes the file `sent` and waits for `finish`.
+    #[test]
+    #[ignore = "an endpoint of other tests"]
+    fn udp_flood() {
+        super::eventually(|| File::open("go").ok());
+        let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+        for _ in 0..FLOOD {
+            socket.send_to(&[7; 100], SERVER).unwrap();
+        }
+        File::create("sent").unwrap();
+        super::eventually(|| File::open("finish").ok());
     }
 }
