@@ -153,3 +153,31 @@ def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> Non
         analyze(tmp_path)
     assert "exchanges.parquet" in str(caught.value)
     assert "wirelab measure" in str(caught.value)
+
+
+@pytest.mark.parametrize(("trials", "exchanges", "timed_out"), [(1, 1, 0.0), (1, 30, 0.0), (2, 1, 0.0), (3, 4, 1.0)])
+def test_however_little_there_is_the_file_is_valid_and_honest(
+    tmp_path: Path, trials: int, exchanges: int, timed_out: float
+) -> None:
+    folder = write_campaign(tmp_path, uploads=("30 B",), trials=trials, exchanges=exchanges, timed_out=timed_out)
+    made = analyze(folder)
+    assert any("trial" in note for note in made["notes"])
+    for comparison in made["comparisons"]:
+        assert comparison["metric"] == "response-time-curl" or 0 < comparison["p"] <= 1
+        if trials * exchanges < 2:
+            assert comparison["ratio_of_means"]["low"] is None
+
+
+def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_numbers(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=3, exchanges=5)
+    trials, exchanges = (pl.read_parquet(folder / name) for name in ("trials.parquet", "exchanges.parquet"))
+    lost = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["stack"] == "h2")["key"]
+    failed = pl.when(pl.col("scenario") == lost).then(pl.lit("failed")).otherwise("status")
+    trials.with_columns(status=failed).write_parquet(folder / "trials.parquet")
+    exchanges.filter(pl.col("scenario") != lost).write_parquet(folder / "exchanges.parquet")
+    made = analyze(folder)
+    scenario = next(s for s in made["scenarios"] if s["key"] == lost)
+    assert scenario["metrics"] == {}
+    assert (scenario["denominators"]["exchanges"], scenario["denominators"]["trials"]) == (0, 3)
+    assert "Trials not done, by stack: h2 3." in made["notes"]
+    assert made["comparisons"] == []
