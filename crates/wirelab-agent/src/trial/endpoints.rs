@@ -2,11 +2,14 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail};
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use wirelab_net::clock;
@@ -93,13 +96,13 @@ impl<'a> Endpoints<'a> {
             bail!("its directory {} does not exist", endpoint.directory.display());
         }
         let path = std::env::var("PATH").unwrap_or_else(|_| DEFAULT_PATH.into());
-        let mut command = Command::new(program);
-        command.args(arguments).env_clear().env("PATH", path).env("HOME", &endpoint.directory);
+        let failed = |error: io::Error| anyhow!("cannot start `{program}`: {error}");
+        let mut command = Command::new(find(program, &path).map_err(failed)?);
+        command.arg0(program).args(arguments).env_clear().env("PATH", path).env("HOME", &endpoint.directory);
         command.envs(&endpoint.environment).current_dir(&endpoint.directory).stdin(Stdio::null());
         command.stdout(create(&endpoint.stdout)?).stderr(create(&endpoint.stderr)?);
         let confinement = Confinement { network: Some(host.as_fd()), ..Confinement::default() };
-        let child = process::spawn(&mut command, &confinement);
-        Ok(child.map_err(|error| anyhow!("cannot start `{program}`: {error}"))?.id())
+        Ok(process::spawn(&mut command, &confinement).map_err(failed)?.id())
     }
 
     fn wait_until_ready(&mut self, endpoint: &EndpointProcess, condition: &ReadyCondition) -> Result<(), Stop> {
@@ -217,6 +220,16 @@ impl<'a> Endpoints<'a> {
             stderr_tail: if self.running.len() > index { tail(&endpoint.stderr) } else { String::new() },
         }
     }
+}
+
+/// The program's file. The C library would say "permission denied" of a program that is nowhere, if a folder of `path` may not be searched.
+fn find(program: &str, path: &str) -> io::Result<PathBuf> {
+    if program.contains('/') {
+        return Ok(program.into());
+    }
+    let candidates = std::env::split_paths(path).map(|folder| folder.join(program));
+    let executable = |file: &PathBuf| file.metadata().is_ok_and(|data| data.is_file() && data.mode() & 0o111 != 0);
+    candidates.into_iter().find(executable).ok_or_else(|| io::Error::from_raw_os_error(Errno::ENOENT as i32))
 }
 
 fn create(path: &Path) -> anyhow::Result<File> {
