@@ -12,7 +12,8 @@ from wirelab.schema import Role, registered
 
 PLACEHOLDERS = {
     "address": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
-    "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": "30", "download_bytes": "200",
+    "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": "30",
+    "download_bytes": "200",
 }  # fmt: skip
 
 

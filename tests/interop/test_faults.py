@@ -1,0 +1,181 @@
+"""What must survive: kill -9 of the runner, Ctrl-C, a killed endpoint, a full disk. Nothing is ever left behind."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+EXPERIMENT = """
+title = "faults"
+[factors]
+stack = ["raw-tcp", "http1"]
+link = ["clean", "lossy"]
+[links]
+clean = {{ rtt = "20 ms" }}
+lossy = {{ rtt = "20 ms", loss = "5 %" }}
+[workload]
+kind = "request-response"
+upload = "30 B"
+connection = "fresh"
+exchanges = {exchanges}
+timeout = "20 s"
+[stop]
+replicates = {replicates}
+"""
+PATIENCE_S = 60.0
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    """Wait for something to come true."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE_S:.0f} s"
+        time.sleep(0.02)
+
+
+def finished(bench: Bench) -> int:
+    journal = bench.campaign / "journal.jsonl"
+    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+
+
+def has_grown(bench: Bench, before: int, process: subprocess.Popen[str]) -> bool:
+    return finished(bench) > before or process.poll() is not None
+
+
+def words_of(process: subprocess.Popen[str]) -> str:
+    out, words = process.communicate(timeout=PATIENCE_S)
+    return out + words
+
+
+@pytest.mark.namespaces
+def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: Bench) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=4))
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "4")
+    chance = random.Random(7)
+    kept: dict[str, str] = {}
+    for _ in range(5):
+        process = bench.start(*command)
+        grown = partial(has_grown, bench, finished(bench), process)
+        until(grown, "a finished trial")
+        time.sleep(chance.uniform(0, 0.5))
+        process.kill()
+        words_of(process)
+        until(lambda: not bench.processes(), "the end of every process")
+        bench.assert_nothing_left()
+        done = {trial for trial, status in kept.items() if status == "done"}
+        kept = bench.statuses()
+        assert done <= {trial for trial, status in kept.items() if status == "done"}
+    status, out, words = bench.run(*command)
+    assert status == 0, out + words
+    assert set(bench.statuses().values()) == {"done"}
+    assert len(pl.read_parquet(bench.campaign / "exchanges.parquet")) == 4 * 4 * 20
+    folders = {path.name for path in (bench.campaign / "trials").iterdir() if ".discarded-" not in path.name}
+    assert folders == set(bench.statuses())
+    bench.assert_nothing_left()
+
+
+@pytest.mark.namespaces
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Bench, how: signal.Signals) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=3))
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2")
+    process = bench.start(*command)
+    until(lambda: finished(bench) >= 2, "two finished trials")
+    process.send_signal(how)
+    words = words_of(process)
+    assert process.returncode == 130, words
+    assert re.search(r"stopped after \d+ of 12 trials", words)
+    assert "the same command goes on where this one stopped" in words
+    until(lambda: not bench.processes(), "the end of every process")
+    bench.assert_nothing_left()
+    status, out, words = bench.run(*command)
+    assert status == 0, out + words
+    assert set(bench.statuses().values()) == {"done"}
+
+
+@pytest.mark.namespaces
+def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=2))
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2")
+    process = bench.start(*command)
+    until(lambda: finished(bench) >= 1, "a finished trial")
+    [host] = [pid for pid, line in bench.processes().items() if line.split()[1:] == ["host"]]
+    os.kill(host, signal.SIGKILL)
+    words = words_of(process)
+    assert process.returncode == 1, words
+    assert "wirelab-agent host ended with" in words
+    until(lambda: not bench.processes(), "the end of every process")
+    bench.assert_nothing_left()
+    status, out, words = bench.run(*command)
+    assert status == 0, out + words
+
+
+@pytest.mark.namespaces
+@pytest.mark.parametrize("role", ["client", "server"])
+def test_a_killed_endpoint_fails_its_trial_alone(bench: Bench, role: str) -> None:
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=100, replicates=1))
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--lanes", "1")
+    victim = re.compile(rf"endpoint \S+/{role}/parameters\.json")
+
+    def victims() -> list[int]:
+        return [pid for pid, line in bench.processes().items() if re.search(victim, line) and " trial " not in line]
+
+    until(victims, "a running endpoint")
+    os.kill(victims()[0], signal.SIGKILL)
+    words = words_of(process)
+    assert process.returncode == 0, words
+    statuses = list(bench.statuses().values())
+    if role == "client":
+        assert sorted(statuses) == ["done", "done", "done", "failed"], words
+        assert "failed" in words
+    else:
+        # Without its server a client's exchanges fail, which is data; the trial fails if the host saw the server go.
+        assert statuses.count("done") >= 3
+    bench.assert_nothing_left()
+
+
+@contextmanager
+def small_disk(at: Path, size: str) -> Iterator[None]:
+    """A file system of so many bytes."""
+    at.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(at)], check=True)
+
+
+@pytest.mark.namespaces
+def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    with small_disk(bench.campaign, "5m"):
+        experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=8))
+        command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4")
+        status, out, words = bench.run(*command)
+        assert status == 1, out + words
+        assert "no space left on the device" in words
+        assert "finished trials are kept" in words
+        journal = (bench.campaign / "c" / "journal.jsonl").read_text()
+        assert '"status":"failed"' not in journal
+        bench.assert_nothing_left()
+        subprocess.run(["mount", "-o", "remount,size=200m", str(bench.campaign)], check=True)
+        before = journal.count('"status":"done"')
+        status, out, words = bench.run(*command)
+        assert status == 0, out + words
+        assert f"{before} reused" in words

@@ -1,0 +1,129 @@
+"""Every stack and implementation through a real lane, from the experiment file to the dataset."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from wirelab.schema import registered
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+RTT_NS = 10_000_000
+EXCHANGES = 3
+EXPERIMENT = """
+title = "interop"
+[factors]
+stack = {stacks}
+"workload.upload" = ["30 B", "3.5 kB"]
+link = ["clean"]
+[links]
+clean = {{ rtt = "10 ms" }}
+[endpoints]
+client = {{ implementation = "{client}" }}
+server = {{ implementation = "{server}" }}
+[workload]
+kind = "request-response"
+connection = "{connection}"
+exchanges = {exchanges}
+timeout = "20 s"
+[stop]
+replicates = 2
+"""
+BUILTIN = [stack.name for stack in registered().stacks]
+FOREIGN = ["http1", "https1", "h2c", "h2"]
+
+
+def campaign(bench: Bench, stacks: list[str], client: str, server: str, connection: str = "fresh") -> pl.DataFrame:
+    """Run it; its exchanges with the stack of each."""
+    bench.run_experiment(
+        EXPERIMENT.format(
+            stacks=json.dumps(stacks), client=client, server=server, connection=connection, exchanges=EXCHANGES
+        ),
+        "--lanes", "2",
+    )  # fmt: skip
+    assert set(bench.statuses().values()) == {"done"}, tails(bench.campaign)
+    plan = json.loads((bench.campaign / "plan.json").read_text())
+    names = {scenario["key"]: scenario["stack"] for scenario in plan["scenarios"]}
+    rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    bench.assert_nothing_left()
+    return rows.with_columns(stack=pl.col("scenario").replace_strict(names))
+
+
+def tails(folder: Path) -> str:
+    return "\n".join(f"{path}: {path.read_text()[-500:]}" for path in sorted(folder.glob("trials/*/*/stderr.txt")))
+
+
+def check(rows: pl.DataFrame, stacks: list[str]) -> None:
+    """Every exchange completed, no faster than its round trips allow, and its packets were seen."""
+    assert sorted(rows["stack"].unique()) == sorted(stacks)
+    assert len(rows) == len(stacks) * 2 * 2 * EXCHANGES
+    assert rows["error"].drop_nulls().to_list() == []
+    assert set(rows["outcome"]) == {"completed"}
+    assert rows["end_to_end_delay_ns"].min() >= RTT_NS
+    assert rows["wire_up_bytes"].min() > 30
+    assert rows["wire_down_packets"].min() >= 1
+    assert rows["lost_packets"].max() == 0
+
+
+@pytest.mark.namespaces
+def test_every_builtin_stack_delivers_over_fresh_connections(bench: Bench) -> None:
+    rows = campaign(bench, BUILTIN, "builtin", "builtin")
+    check(rows, BUILTIN)
+    connects = {stack.name: stack.transport == "tcp" for stack in registered().stacks}
+    secure = {stack.name: stack.secure for stack in registered().stacks}
+    for stack, part in rows.partition_by("stack", as_dict=True).items():
+        name = str(stack[0])
+        assert (part["phase_connect_ns"].null_count() == 0) == connects[name], name
+        assert (part["phase_handshake_ns"].null_count() == 0) == secure[name], name
+    trials = pl.read_parquet(bench.campaign / "trials.parquet")
+    assert trials["lateness_p99_ns"].null_count() == 0
+    assert trials["up_lost"].sum() == 0
+
+
+@pytest.mark.namespaces
+def test_every_builtin_stack_delivers_over_a_kept_connection(bench: Bench) -> None:
+    rows = campaign(bench, BUILTIN, "builtin", "builtin", "kept")
+    check(rows, BUILTIN)
+    later = rows.filter((pl.col("index") > 0) & ~pl.col("stack").str.starts_with("raw-udp"))
+    assert later["connection_reused"].all()
+    assert later["phase_connect_ns"].null_count() == len(later)
+
+
+@pytest.mark.namespaces
+@pytest.mark.curl
+def test_curl_talks_to_our_server(bench: Bench) -> None:
+    rows = campaign(bench, FOREIGN, "curl", "builtin")
+    check(rows, FOREIGN)
+    assert rows["curl_starttransfer_ns"].null_count() == 0
+
+
+@pytest.mark.namespaces
+@pytest.mark.nginx
+@pytest.mark.parametrize("connection", ["fresh", "kept"])
+def test_our_client_talks_to_nginx(bench: Bench, connection: str) -> None:
+    check(campaign(bench, FOREIGN, "builtin", "nginx", connection), FOREIGN)
+
+
+@pytest.mark.namespaces
+@pytest.mark.curl
+@pytest.mark.nginx
+def test_curl_talks_to_nginx(bench: Bench) -> None:
+    check(campaign(bench, FOREIGN, "curl", "nginx"), FOREIGN)
+
+
+@pytest.mark.namespaces
+@pytest.mark.curl
+def test_what_curl_does_not_speak_is_unsupported_and_the_rest_runs(bench: Bench) -> None:
+    stacks = json.dumps(["http1", "h3"])
+    text = EXPERIMENT.format(stacks=stacks, client="curl", server="builtin", connection="fresh", exchanges=1)
+    status, _, words = bench.run("run", str(bench.experiment(text)), "--out", str(bench.campaign))
+    if status == 2:
+        assert "curl" in words
+        return
+    assert sorted(set(bench.statuses().values())) == ["done", "unsupported"]
