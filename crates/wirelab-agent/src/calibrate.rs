@@ -66,9 +66,9 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     let running = Running::default();
     let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
     println!("scheduling {}, {}", lanes.link().scheduling(), if rootless { "unprivileged" } else { "as root" });
-    println!(
-        "delay/ms lanes  packets  veth p50  lateness/us: p50     p99   p99.9     max  added/us: p50     p99   p99.9     max"
-    );
+    println!("{:32} {:>40} {:>40}", "", "lateness/us", "added/us");
+    let columns = ["p50", "p99", "p99.9", "max"].map(|name| format!("{name:>10}")).concat();
+    println!("delay/ms lanes  packets  veth p50 {columns} {columns}");
     let folder = Folder::create()?;
     for delay_ms in &arguments.delays {
         for count in &arguments.lanes {
@@ -172,11 +172,11 @@ fn collect(request: &TrialRequest, delay_ns: u64, errors: &mut Errors) -> anyhow
 fn print(delay_ms: u64, lanes: u32, mut errors: Errors) {
     let row = |values: &mut Vec<i64>| {
         let cells = SHARES.map(|share| quantile(values, share)).into_iter().chain(values.iter().max().copied());
-        cells.map(|nanoseconds| format!("{:8.1}", nanoseconds as f64 / 1e3)).collect::<String>()
+        cells.map(|nanoseconds| format!("{:10.1}", nanoseconds as f64 / 1e3)).collect::<String>()
     };
     let (lateness, added) = (row(&mut errors.lateness), row(&mut errors.end_to_end));
     let veth = quantile(&mut errors.veth, 0.5) as f64 / 1e3;
-    println!("{delay_ms:8} {lanes:5} {:8} {veth:9.1} {lateness:>36} {added:>38}", errors.veth.len());
+    println!("{delay_ms:8} {lanes:5} {:8} {veth:9.1} {lateness} {added}", errors.veth.len());
 }
 
 /// The smallest value that at least `share` of them do not exceed.

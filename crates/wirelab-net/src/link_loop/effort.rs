@@ -66,7 +66,9 @@ impl Effort {
     /// Note a sleep of `time`, which should have taken `wanted` unless something came first.
     pub(super) fn slept(&mut self, time: Duration, wanted: Option<Duration>) {
         self.slept += time;
-        let Some(late) = wanted.and_then(|wanted| time.checked_sub(wanted)) else { return };
+        // Later than that, somebody else had the processor: spinning would not help, and costs the fair scheduler's favour.
+        let late = wanted.and_then(|wanted| time.checked_sub(wanted)).filter(|late| *late <= LONGEST_SPIN);
+        let Some(late) = late else { return };
         if late > self.oversleep {
             self.oversleep += (late - self.oversleep) / 4;
         } else {
@@ -143,6 +145,15 @@ mod tests {
         effort.slept(Duration::from_millis(1), Some(Duration::from_millis(5)));
         effort.slept(Duration::from_secs(1), None);
         assert_eq!(effort.oversleep, Duration::ZERO);
+    }
+
+    #[test]
+    fn a_machine_too_busy_to_wake_us_is_not_answered_with_more_spinning() {
+        let mut effort = effort();
+        for _ in 0..100 {
+            effort.slept(Duration::from_millis(10), Some(Duration::from_millis(5)));
+        }
+        assert_eq!(effort.spin(), SHORTEST_SPIN);
     }
 
     #[test]
