@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from wirelab.metrics.dataset import EXCHANGE_TYPES
+
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}
 PACKETS = {"http1": 10, "h2": 18, "h3": 11, "raw-tcp": 8}
 LINKS: dict[str, dict[str, Any] | None] = {
@@ -62,7 +64,8 @@ def write_campaign(
             rows += made
             table.append(_trial_row(scenario, trial, replicate, made, rng))
             _write_result(folder, trial, table[-1])
-    pl.DataFrame(rows, infer_schema_length=None).write_parquet(folder / "exchanges.parquet")
+    unseen = [pl.lit(None, dtype=kind).alias(name) for name, kind in EXCHANGE_TYPES.items() if name not in rows[0]]
+    pl.DataFrame(rows, infer_schema_length=None).with_columns(unseen).write_parquet(folder / "exchanges.parquet")
     pl.DataFrame(table, infer_schema_length=None).write_parquet(folder / "trials.parquet")
     return folder
 
