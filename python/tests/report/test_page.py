@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden import assert_golden
 from tests.report.campaigns import judge, read, store, write
 from tests.report.html_checks import Page
+from tests.snapshots import assert_golden
 from wirelab import report
 from wirelab.errors import RunError
+from wirelab.report.campaign import load
 
 SOURCE = Path(report.__file__).parents[2]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' {{ 7*7 }}"
@@ -93,8 +94,23 @@ def test_a_campaign_in_progress_says_so(tmp_path: Path) -> None:
     lines = (folder / "journal.jsonl").read_text().splitlines(keepends=True)
     (folder / "journal.jsonl").write_text("".join(lines[:5]) + lines[5][:20])
     words = page_of(folder).words()
-    assert "Not finished: 3 of 4 scenarios have fewer than 2 finished trials; 5 of 8 planned trials" in words
+    assert "Not finished: 3 of 4 scenarios have fewer than 2 finished trials; 5 of 8 planned trials are" in words
     assert "not run" in words
+    facts = read(folder, "campaign.json") | {"runs": [{"ended": None}, {"ended": "2026-11-21T12:00:00.000Z"}]}
+    store(folder, "campaign.json", facts)
+    assert "The budget ended the run early: 3 of 4 scenarios" in page_of(folder).words()
+
+
+def test_a_run_that_a_stopping_rule_ended_is_finished_and_one_that_was_killed_is_not(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    plan = read(folder, "plan.json")
+    plan["experiment"]["stop"]["replicates"] = [1, 2]
+    store(folder, "plan.json", plan)
+    (folder / "journal.jsonl").write_text("".join((folder / "journal.jsonl").read_text().splitlines(keepends=True)[:4]))
+    store(folder, "campaign.json", {"runs": [{"ended": "2026-11-21T12:00:00.000Z"}]})
+    assert load(folder, folder).unfinished is None
+    store(folder, "campaign.json", {"runs": [{"ended": None}]})
+    assert str(load(folder, folder).unfinished).startswith("Not finished: the last run did not end; 4 of 8")
 
 
 def test_a_preview_says_that_it_is_no_result(tmp_path: Path) -> None:
@@ -102,6 +118,7 @@ def test_a_preview_says_that_it_is_no_result(tmp_path: Path) -> None:
     plan = read(folder, "plan.json")
     plan["experiment"]["preview"] = {"budget_ns": 120_000_000_000, "replicates": [30, 2], "exchanges": [100, 5]}
     store(folder, "plan.json", plan)
+    assert "Grade preview, no result" in page_of(folder).words()
     assert (
         "A preview in 2 min, no result: 2 of 30 trials of each scenario, 5 of 100 exchanges" in page_of(folder).words()
     )

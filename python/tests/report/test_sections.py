@@ -51,6 +51,16 @@ def test_told_stands_beside_measured(tmp_path: Path) -> None:
     assert "no rate limit" in table.reasons
 
 
+def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    lanes = [
+        {"lane": i, "packets": 9, "p50_s": 2e-6, "p99_s": i * 1e-5, "p999_s": None, "max_s": 1e-3} for i in range(1, 9)
+    ]
+    change(folder, "estimates.json", link_lateness=lanes)
+    said = str(trust.section(load(folder, folder)))
+    assert "over 8 lanes: p50 2.00 to 2.00 µs, p99 10.0 to 80.0 µs, max 1,000 to 1,000 µs." in said
+
+
 def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     folder = write(tmp_path, stacks=("http1", "h3"), links=("clean",))
     (table,) = [t for block in phases.section(load(folder, folder)).blocks for t in getattr(block, "tables", [])]  # type: ignore[union-attr]

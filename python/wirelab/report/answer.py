@@ -70,11 +70,7 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
     ranked = [(condition, _ranking(campaign, condition)) for condition in conditions]
     ranked = [(condition, ranking) for condition, ranking in ranked if ranking]
     if len(ranked) > MOST_CONDITIONS or campaign.verdicts:
-        wins: dict[str, int] = {}
-        for _, ranking in ranked:
-            wins[ranking[0].series.label] = wins.get(ranking[0].series.label, 0) + 1
-        words = ", ".join(f"{label} in {n}" for label, n in sorted(wins.items(), key=lambda pair: -pair[1]))
-        yield f"Smallest median of {metric_words(campaign.metric)} of {len(ranked)} conditions: {words}."
+        yield _wins(campaign, [ranking for _, ranking in ranked])
         return
     for condition, ranking in ranked:
         first, *others = ranking
@@ -83,6 +79,19 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         head = f"{condition.label}: {first.series.label} has the smallest median, {with_unit(median, MILLISECONDS)}"
         rest = [told for other in others if (told := _against(campaign, other, first))]
         yield "; ".join([head, *rest]) + "."
+
+
+def _wins(campaign: Campaign, rankings: list[list[Scenario]]) -> str:
+    """How often each stack has the smallest median, and how often that is not certain."""
+    wins: dict[str, int] = {}
+    close = 0
+    for first, *others in rankings:
+        wins[first.series.label] = wins.get(first.series.label, 0) + 1
+        ratio = _ratio(campaign, others[0], first) if others else None
+        close += bool(ratio and ratio.low is not None and ratio.low <= 1)
+    words = ", ".join(f"{label} in {count}" for label, count in sorted(wins.items(), key=lambda pair: -pair[1]))
+    tied = f"; in {close} of them the next cannot be told from it" if close else ""
+    return f"Smallest median of {metric_words(campaign.metric)} in {len(rankings)} conditions: {words}{tied}."
 
 
 def _ranking(campaign: Campaign, condition: Condition) -> list[Scenario]:

@@ -66,21 +66,23 @@ class Campaign:
     def unfinished(self) -> str | None:
         """Why the campaign is not complete, or None.
 
-        A stopping rule may end it before the last block, never before the fewest replicates.
+        A stopping rule may end it before the last block, but not before the fewest replicates, which only a
+        budget does.
         """
         least = ((self.experiment.get("stop") or {}).get("replicates") or [1])[0]
-        short = 0
-        for trials in self.trials.values():
-            entries = [self.journal[trial["trial"]] for trial in trials if trial["trial"] in self.journal]
-            short += sum(entry.status.final for entry in entries) < min(least, len(trials))
-        if not short:
-            return None
-        finished = sum(entry.status.final for entry in self.journal.values())
+        final = {trial for trial, entry in self.journal.items() if entry.status.final}
+        done = {key: sum(trial["trial"] in final for trial in trials) for key, trials in self.trials.items()}
+        short = sum(done[key] < min(least, len(trials)) for key, trials in self.trials.items())
         planned = sum(map(len, self.trials.values()))
-        return (
-            f"{short} of {len(self.trials)} scenarios have fewer than {least} finished trials; "
-            f"{finished} of {planned} planned trials are finished"
-        )
+        runs = self.record.get("runs") or []
+        ended = bool(runs and runs[-1].get("ended"))
+        if sum(done.values()) == planned or not (short or (runs and not ended)):
+            return None
+        counts = f"{sum(done.values())} of {planned} planned trials are finished"
+        fewer = f"{short} of {len(done)} scenarios have fewer than {least} finished trials"
+        if ended:
+            return f"The budget ended the run early: {fewer}; {counts}."
+        return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
 
     def href(self, relative: str) -> str | None:
         """A relative link from the page to a file of the campaign, None if it is not there."""

@@ -70,7 +70,7 @@ def render(campaign: Campaign) -> str:
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         version=__version__,
-        level=f"{campaign.estimates.get('level') or 0.95:.0%}".replace("%", " %"),
+        level=f"{campaign.estimates.get('level') or 0.95:.0%}".replace("%", "\u00a0%"),
     )
 
 
@@ -78,13 +78,12 @@ def header(campaign: Campaign) -> Header:
     """Title, grade, counts, answer, a chip for each claim."""
     experiment = campaign.experiment
     name = str(experiment.get("name") or campaign.folder.name)
-    worst = grade(campaign)
     claims = (campaign.verdicts or {}).get("claims") or []
     return Header(
         name=name,
         title=str(experiment.get("title") or name),
         doi=experiment.get("doi"),
-        grade=Cell(worst or "not graded", tone=GRADE_TONES.get(worst or "", "bad")),
+        grade=_grade(campaign),
         facts=_facts(campaign),
         warnings=_warnings(campaign),
         answer=answer(campaign),
@@ -101,6 +100,14 @@ def header(campaign: Campaign) -> Header:
             for claim in claims
         ],
     )
+
+
+def _grade(campaign: Campaign) -> Cell:
+    """The worst flag of the links; a preview is no result, whatever its links were like."""
+    worst = grade(campaign)
+    if campaign.preview:
+        return Cell("preview, no result", tone="unsure")
+    return Cell(worst or "not graded", tone=GRADE_TONES.get(worst or "", "bad"))
 
 
 def _facts(campaign: Campaign) -> list[str]:
@@ -129,7 +136,7 @@ def _warnings(campaign: Campaign) -> list[str]:
             "exchanges each."
         )
     if campaign.unfinished:
-        warnings.append(f"Not finished: {campaign.unfinished}. The numbers are of what there is and will change.")
+        warnings.append(campaign.unfinished)
     return warnings
 
 

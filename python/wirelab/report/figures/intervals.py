@@ -58,7 +58,7 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
     ]
     if any(mark.published is not None for mark in marks):
         paper = base.transform_filter("isValid(datum.published)").mark_point(
-            shape="stroke", size=150, strokeWidth=2, angle=90, filled=False
+            shape="stroke", size=170, strokeWidth=2.5, angle=90, filled=False
         )
         layers.append(paper.encode(log_time(domain, title, "published"), description="paper:N"))
     height = (

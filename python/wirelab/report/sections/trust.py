@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import polars as pl
 
@@ -16,6 +16,7 @@ from wirelab.units import format_rate
 
 TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad"}
 MOST_ROWS = 14
+MOST_LANES = 4
 
 
 def grade(campaign: Campaign) -> str | None:
@@ -33,8 +34,24 @@ def section(campaign: Campaign) -> Section:
     blocks: list[Block] = [Prose(_summary(campaign))]
     if flagged := _flagged(campaign):
         blocks.append(Items(flagged))
-    lateness = _lateness_table(campaign.estimates.get("link_lateness") or [])
-    return Section("trust", "Trust: told and measured", [*blocks, told, lateness, _exclusions_table(campaign)])
+    lanes = campaign.estimates.get("link_lateness") or []
+    lateness = _lateness_table(lanes)
+    blocks += (
+        [told, lateness]
+        if len(lanes) <= MOST_LANES
+        else [told, Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
+    )
+    return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
+
+
+def _lanes_words(lanes: Sequence[Json]) -> str:
+    """The range over the lanes of each figure of their lateness."""
+    ranges = []
+    for key, words in (("p50_s", "p50"), ("p99_s", "p99"), ("p999_s", "p99.9"), ("max_s", "max")):
+        values = [lane[key] * 1e6 for lane in lanes if lane.get(key) is not None]
+        if values:
+            ranges.append(f"{words} {plain(min(values))} to {plain(max(values))} µs")
+    return f"Lateness of the emulator over {len(lanes)} lanes: {', '.join(ranges)}."
 
 
 def _flagged(campaign: Campaign) -> list[str]:
