@@ -4,7 +4,7 @@ import pytest
 
 from tests.cli.test_main import run
 from tests.described import BASE
-from tests.golden import assert_golden
+from tests.snapshots import assert_golden
 
 
 def test_a_right_file_is_said_to_be_right(tmp_path: Path) -> None:

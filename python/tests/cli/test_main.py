@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 import wirelab
-from tests.golden import assert_golden
+from tests.snapshots import assert_golden
 from wirelab.cli import VERBS, main
 from wirelab.errors import RunError
 

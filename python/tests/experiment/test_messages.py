@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.described import BASE, load
-from tests.golden import assert_golden
+from tests.snapshots import assert_golden
 from wirelab.errors import WirelabError
 
 FACTORS = "[factors]\n"
