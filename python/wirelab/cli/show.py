@@ -51,10 +51,10 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         rows = rows.filter(rows["index"] == exchange)
     if slowest or (place.trial is None and exchange is None):
         rows = _one(rows, metric, slowest=slowest)
-    names = rows["trial"].unique(maintain_order=True).to_list() or ([place.trial] if place.trial else [])
-    if not names:
-        raise RunError(f"{campaign} has no such exchange", hint=f"wirelab describe {campaign}")
-    _show(campaign, plan, names[0], rows.filter(rows["trial"] == names[0]))
+    if rows.is_empty() and (place.trial is None or slowest or exchange is not None):
+        raise RunError(f"{campaign} has no such exchange", hint=f"its trials are in {campaign / TRIALS}")
+    shown = place.trial if place.trial is not None else rows["trial"][0]
+    _show(campaign, plan, shown, rows)
 
 
 def _place(what: str, trial: str | None) -> Place:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from wirelab.report.model import Condition, Scenario
 
 
+MOST_TABLES = 12
+
+
 def link_line(estimates: dict[str, Any]) -> str:
     """`link   told 10 ms, measured 10.006 (p99 +0.03)  publishable`, the worst direction of the campaign."""
     grades = ["invalid", "teaching", "publishable"]
@@ -32,11 +35,13 @@ def link_line(estimates: dict[str, Any]) -> str:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its stacks by median."""
-    for group in campaign.groups:
-        for condition in group.conditions:
-            label = ", ".join(part for part in (group.title, condition.label) if part)
-            yield columns([_head(label), *_rows(campaign, condition)], right=(2, 3, 4))
+    """A table for each condition, its stacks by median; a big grid is left to the report."""
+    conditions = [(group, condition) for group in campaign.groups for condition in group.conditions]
+    for group, condition in conditions[:MOST_TABLES]:
+        label = ", ".join(part for part in (group.title, condition.label) if part)
+        yield columns([_head(label), *_rows(campaign, condition)], right=(2, 3, 4))
+    if (more := len(conditions) - MOST_TABLES) > 0:
+        yield f"{more} more conditions are in the report."
 
 
 def next_commands(campaign: Campaign, folder: Path) -> str:

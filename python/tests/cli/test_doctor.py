@@ -1,0 +1,62 @@
+"""`wirelab doctor`."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from wirelab.cli import main
+
+GOOD = {"name": "veth", "ok": True, "detail": "made a lane", "cure": None}
+BAD = {"name": "user-namespace", "ok": False, "detail": "EPERM", "cure": "install the profile\nthen log in again"}
+
+
+def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checks: list[dict[str, object]], *arguments: str) -> Result:
+    agent = tmp_path / "wirelab-agent"
+    status = int(not all(check["ok"] for check in checks))
+    agent.write_text(f"#!/usr/bin/env python3\nprint({json.dumps(checks)!r})\nraise SystemExit({status})\n")
+    agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("WIRELAB_AGENT", str(agent))
+    return CliRunner().invoke(main, ["doctor", *arguments], prog_name="wirelab")
+
+
+def test_a_machine_that_allows_everything_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = doctor(tmp_path, monkeypatch, [GOOD])
+    assert done.exit_code == 0
+    assert "ok  veth  made a lane" in done.stdout
+
+
+def test_a_shortfall_comes_with_its_cure_and_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = doctor(tmp_path, monkeypatch, [GOOD, BAD])
+    assert done.exit_code == 1
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    place = lines.index("no  user-namespace  EPERM")
+    assert lines[place + 1 : place + 3] == ["install the profile", "then log in again"]
+
+
+def test_foreign_programs_are_named_with_their_version_or_how_to_install_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
+    done = doctor(tmp_path, monkeypatch, [GOOD])
+    assert "-   curl   not installed: apt install curl" in done.stdout
+    assert done.exit_code == 0
+
+
+def test_json_holds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = doctor(tmp_path, monkeypatch, [GOOD, BAD], "--json")
+    assert done.exit_code == 1
+    told = json.loads(done.stdout)
+    assert told["checks"] == [GOOD, BAD]
+    assert set(told["programs"]) == {"curl", "nginx"}
+
+
+def test_an_agent_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WIRELAB_AGENT", str(tmp_path / "nothing"))
+    done = CliRunner().invoke(main, ["doctor"], prog_name="wirelab")
+    assert done.exit_code == 1
+    assert "which is not an executable file" in done.stderr

@@ -1,0 +1,85 @@
+"""Packets as a ladder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.metrics.records import MS, START, exchange
+from wirelab.cli.ladder import ladder
+
+PACKET = {
+    "sequence": 0, "uplink": True, "size_bytes": 60, "arrival_ns": START, "departure_ns": START + 10 * MS,
+    "lateness_ns": 0, "fate": "delivered", "transport": "tcp", "client_port": 40_000, "server_port": 80,
+    "payload_bytes": 0, "tcp_flags": "S",
+    "tcp_sequence": 0, "tcp_acknowledgement": None, "retransmission": False, "spurious": False, "quic_packet": None,
+}  # fmt: skip
+
+
+def lines(*packets: dict[str, Any], exchanges: tuple[dict[str, Any], ...] = ()) -> list[str]:
+    return [line.plain for line in ladder([PACKET | packet for packet in packets], exchanges, START)]
+
+
+def test_a_packet_up_points_right_and_a_packet_down_points_left_at_the_time_the_client_saw_it() -> None:
+    answer = {"uplink": False, "arrival_ns": START + 10 * MS, "departure_ns": START + 20 * MS, "tcp_flags": "SA"}
+    head, up, down = lines({}, answer)
+    assert head.split() == ["ms", "client", "server"]
+    assert up.startswith("      0.000  │SYN ──")
+    assert "▶│    60 B" in up
+    assert down.startswith("     20.000  │◀──")
+    assert "── SYN ACK│" in down
+
+
+def test_lateness_of_the_link_is_in_the_time_that_the_client_saw() -> None:
+    assert lines({"uplink": False, "departure_ns": START, "lateness_ns": MS})[1].startswith("      1.000")
+
+
+def test_a_lost_packet_ends_midway_and_its_successor_says_that_it_is_sent_again() -> None:
+    _, lost, again = lines({"fate": "loss"}, {"arrival_ns": START + 1000 * MS, "retransmission": True})
+    assert lost.endswith("lost")
+    assert "╳" in lost
+    assert "▶" not in lost
+    assert again.endswith("sent again")
+
+
+def test_a_full_queue_and_a_needless_retransmission_are_told_apart() -> None:
+    _, full, needless = lines({"fate": "queue-full"}, {"retransmission": True, "spurious": True})
+    assert full.endswith("queue full")
+    assert needless.endswith("sent again needlessly")
+
+
+def test_data_shows_its_place_in_the_stream_and_an_ack_what_it_acknowledges() -> None:
+    _, data, ack, fin = lines(
+        {"tcp_flags": "AP", "payload_bytes": 245, "tcp_sequence": 1},
+        {"tcp_flags": "A", "tcp_acknowledgement": 246},
+        {"tcp_flags": "AF", "tcp_acknowledgement": 300},
+    )
+    assert "│data 1+245 ─" in data
+    assert "│ACK 246 ─" in ack
+    assert "│FIN ACK ─" in fin
+
+
+def test_quic_and_plain_datagrams_show_what_they_are() -> None:
+    plain = {"transport": "udp", "tcp_flags": None, "payload_bytes": 40}
+    assert "│initial 1200 ─" in lines({**plain, "quic_packet": "initial", "payload_bytes": 1200})[1]
+    assert "│UDP 40 ─" in lines(plain)[1]
+
+
+def test_phases_stand_between_the_packets_and_those_that_did_not_happen_are_left_out() -> None:
+    shown = lines({}, {"arrival_ns": START + 30 * MS}, exchanges=(exchange(handshake_ns=None),))
+    words = [line.split("● ")[1] for line in shown if "●" in line]
+    assert words == [
+        "exchange 0 starts", "TCP connected", "request starts", "first body byte sent", "first byte of a response",
+        "first byte of the final response", "end: completed",
+    ]  # fmt: skip
+    assert [("│" in line) for line in shown[1:5]] == [True, False, False, True]
+
+
+def test_it_fits_into_a_hundred_columns() -> None:
+    packet = {
+        "tcp_flags": "AP",
+        "payload_bytes": 1448,
+        "tcp_sequence": 4_000_000_000,
+        "size_bytes": 1500,
+        "retransmission": True,
+    }
+    assert max(map(len, lines(packet, {**packet, "fate": "loss"}, {**packet, "spurious": True}))) <= 100

@@ -1,0 +1,53 @@
+"""A run as it goes."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from wirelab.cli.progress import LiveProgress, bar, words
+from wirelab.runner.progress import Progress
+
+
+def at(over: int, elapsed_s: float, **given: int) -> Progress:
+    fields = {"total": 100, "reused": 0, "failed": 0, "running": 4, "lanes": 4, "discarded": 0} | given
+    return Progress(over=over, elapsed_s=elapsed_s, **fields)
+
+
+def test_words_say_trials_lanes_failures_rate_and_time_left() -> None:
+    assert words(at(50, 25.0)) == "50/100  4 lanes  0 failed  2.0 trials/s  about 25 s left"
+
+
+def test_words_leave_out_what_is_not_known_or_did_not_happen() -> None:
+    assert words(at(0, 3.0, lanes=1)) == "0/100  1 lane  0 failed"
+    assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 lanes  2 failed  8 run again  2.0 trials/s"
+
+
+def test_reused_trials_do_not_count_for_the_rate() -> None:
+    assert words(at(60, 10.0, reused=40)) == "60/100  4 lanes  0 failed  40 reused  2.0 trials/s  about 20 s left"
+
+
+def test_the_bar_is_full_at_the_end() -> None:
+    assert bar(at(0, 1.0)) == f"[{'-' * 24}]"
+    assert bar(at(50, 1.0)) == f"[{'#' * 12}{'-' * 12}]"
+    assert bar(at(100, 1.0)) == f"[{'#' * 24}]"
+
+
+def test_without_a_terminal_there_is_a_line_every_ten_seconds_and_one_at_the_end() -> None:
+    out = io.StringIO()
+    with LiveProgress(Console(file=out, width=100)) as progress:
+        for second in range(26):
+            progress.update(at(second, float(second)))
+        progress.say("block 1: late")
+    lines = out.getvalue().splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["0/100", "10/100", "20/100", "block 1: late", "25/100"]
+
+
+def test_on_a_terminal_one_line_is_drawn_anew() -> None:
+    out = io.StringIO()
+    with LiveProgress(Console(file=out, width=100, force_terminal=True)) as progress:
+        progress.update(at(50, 25.0))
+        progress.update(at(100, 50.0))
+    assert "[########################] 100/100" in out.getvalue()
+    assert "\x1b[" in out.getvalue()

@@ -1,0 +1,179 @@
+"""`wirelab run` on a host that answers in no time: the whole line, without a namespace."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.metrics.records import exchange
+from tests.runner.fakes import FakeHost, result
+from wirelab.cli import main
+from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, TrialStatus
+
+EXPERIMENT = """
+title = "Fake"
+[factors]
+stack = ["raw-tcp", "http1"]
+link = ["clean"]
+[links]
+clean = { rtt = "20 ms" }
+[workload]
+kind = "request-response"
+exchanges = 40
+upload = "30 B"
+[stop]
+replicates = [5, 9]
+interval = "10 % of median"
+"""
+AGENT = """#!/usr/bin/env python3
+import json, sys
+if sys.argv[1] == "--version":
+    print("wirelab-agent 0.0.0")
+for log in sys.argv[3:] if sys.argv[1:3] == ["dissect", "--flows"] else []:
+    flow = {"log": log, "transport": "tcp", "client_port": 40000, "packets": [6, 4], "bytes": [300, 200],
+            "dropped": [0, 0], "retransmissions": [0, 0]}
+    print(json.dumps(flow))
+"""
+
+
+class Lab(FakeHost):
+    """Its clients write exchanges: raw-tcp always alike, http1 erratic, so that one alone meets the stopping rule."""
+
+    def __init__(self, *_: Any) -> None:
+        super().__init__(self._play)
+        self.lanes = 0
+
+    def open(self, lanes: OpenLanes) -> HostFacts:
+        self.lanes = lanes.lanes
+        return HostFacts(
+            kernel="6", cpu="c", cpus=2, memory_bytes=1, rootless=True, link_scheduling="slice", settings={},
+            client_address="10.0.0.1", server_address="10.0.0.2",
+        )  # fmt: skip
+
+    def _play(self, request: TrialRequest, _: int) -> TrialResult:
+        number = int(request.trial[-1])
+        spread = 1 if request.trial.startswith("raw-tcp") else 10 * 3**number
+        rows = [exchange(i, local_port=40_000, end_ns=63 + (i * spread) % (7 * spread)) for i in range(40)]
+        client = Path(request.endpoints[1].directory)
+        (client / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        assert request.packet_log is not None
+        request.packet_log.touch()
+        return result(request.trial)
+
+
+@pytest.fixture
+def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Lab]:
+    agent = tmp_path / "wirelab-agent"
+    agent.write_text(AGENT)
+    agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "fake.toml").write_text(EXPERIMENT)
+    monkeypatch.setenv("WIRELAB_AGENT", str(agent))
+    monkeypatch.chdir(tmp_path)
+    made: list[Lab] = []
+
+    def make(*arguments: Any) -> Lab:
+        made.append(Lab(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr("wirelab.runner.start.AgentHost", make)
+    return made
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["run", *arguments], prog_name="wirelab")
+
+
+def statuses(folder: Path) -> list[str]:
+    return [json.loads(line)["trial"] for line in (folder / "journal.jsonl").read_text().splitlines()]
+
+
+def test_the_whole_line_ends_with_a_table_and_the_reports_path(labs: list[Lab], tmp_path: Path) -> None:
+    done = run("fake.toml")
+    assert done.exit_code == 0, done.stderr
+    assert done.stderr.startswith("2 scenarios, up to 18 trials, about ")
+    assert "raw-tcp" in done.stdout
+    assert "0 failed" in done.stderr
+    assert "Report  results/fake/report.html\n" in done.stdout
+    assert "Next    wirelab show results/fake --stack raw-tcp --slowest\n" in done.stdout
+    for name in ("campaign.json", "exchanges.parquet", "estimates.json", "report.html"):
+        assert (tmp_path / "results" / "fake" / name).is_file()
+    assert labs[0].closed
+
+
+def test_a_scenario_that_has_enough_is_spared_and_one_that_has_not_is_not(labs: list[Lab], tmp_path: Path) -> None:
+    run("fake.toml")
+    ran = [trial.split("-")[0] for trial in statuses(tmp_path / "results" / "fake")]
+    assert (ran.count("raw"), ran.count("http1")) == (5, 9)
+
+
+def test_json_is_the_estimates_and_nothing_else(labs: list[Lab]) -> None:
+    done = run("fake.toml", "--json", "--set", "stack=raw-tcp")
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["metric"] == "end-to-end-delay"
+
+
+def test_given_again_the_command_runs_nothing(labs: list[Lab]) -> None:
+    run("fake.toml", "--set", "stack=raw-tcp")
+    done = run("fake.toml", "--set", "stack=raw-tcp")
+    assert labs[1].started == []
+    assert "5 reused" in done.stderr
+
+
+def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:
+    run("fake.toml", "--out", "mine", "--lanes", "3", "--seed", "99", "--set", "stack=raw-tcp")
+    assert labs[0].lanes == 3
+    assert json.loads((tmp_path / "mine" / "plan.json").read_text())["seed"] == 99
+    assert not (tmp_path / "results").exists()
+    refused = run("fake.toml", "--out", "mine", "--set", "stack=raw-tcp")
+    assert refused.exit_code == 1
+    assert "mine is a campaign with seed 99, not 1" in refused.stderr
+
+
+def test_what_ran_a_campaign_is_in_it_without_the_users_home(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["wirelab", "run", f"{tmp_path}/fake.toml"])
+    run("fake.toml", "--set", "stack=raw-tcp")
+    facts = json.loads((tmp_path / "results" / "fake" / "campaign.json").read_text())
+    assert facts["agent"]["version"] == "wirelab-agent 0.0.0"
+    assert facts["host"]["link_scheduling"] == "slice"
+    assert facts["command"] == ["wirelab", "run", "~/fake.toml"]
+    assert facts["runs"][0]["run"] == 5
+    assert facts["runs"][0]["ended"] is not None
+
+
+def test_termination_ends_a_run_as_ctrl_c_does(labs: list[Lab], monkeypatch: pytest.MonkeyPatch) -> None:
+    def terminated(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(Lab, "_play", terminated)
+    before = signal.getsignal(signal.SIGTERM)
+    done = run("fake.toml", "--set", "stack=raw-tcp", "--lanes", "2")
+    assert done.exit_code == 130
+    assert "stopped after 0 of 9 trials" in done.stderr
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert labs[0].closed
+
+
+def test_a_run_of_which_nothing_came_fails(labs: list[Lab], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Lab, "_play", lambda _, request, __: result(request.trial, TrialStatus.FAILED))
+    done = run("fake.toml", "--set", "stack=raw-tcp")
+    assert done.exit_code == 1
+    assert "raw-tcp: failed: because" in done.stderr
+
+
+def test_nothing_starts_for_a_wrong_file(labs: list[Lab], tmp_path: Path) -> None:
+    (tmp_path / "fake.toml").write_text(EXPERIMENT.replace("20 ms", "20"))
+    done = run("fake.toml")
+    assert done.exit_code == 2
+    assert "fake.toml:7" in done.stderr
+    assert labs == []
+    assert not (tmp_path / "results").exists()

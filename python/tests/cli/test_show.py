@@ -1,0 +1,89 @@
+"""`wirelab show`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.cli.test_ladder import PACKET
+from tests.metrics.records import MS, START, Records, exchange, flow
+from wirelab.cli import main
+from wirelab.metrics.dataset import measure
+
+
+@pytest.fixture
+def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two stacks, a trial of three exchanges each; exchange 2 of h3 is the slowest."""
+    monkeypatch.chdir(tmp_path)
+    records = Records(
+        Path("results") / "mine", {"a" * 64: {"name": "h2, clean"}, "b" * 64: {"stack": "h3", "name": "h3, clean"}}
+    )
+    for scenario, ends in (("a" * 64, (60, 61, 70)), ("b" * 64, (63, 64, 99))):
+        records.trial(scenario, [exchange(i, end_ns=end) for i, end in enumerate(ends)], [flow(40_000)])
+    agent = records.finish().resolve()
+    packets = [PACKET | {"client_port": 40_000 + i, "arrival_ns": START + 100 * i * MS} for i in range(3)]
+    ladder = (
+        "if sys.argv[2] != '--flows':\n"
+        f"    [print(json.dumps(packet)) for packet in json.loads({json.dumps(packets)!r})]\n"
+        "    sys.exit()\n"
+    )
+    agent.write_text(agent.read_text().replace("flows = json", f"{ladder}flows = json"))
+    monkeypatch.setenv("WIRELAB_AGENT", str(agent))
+    measure(records.folder)
+    return records.folder
+
+
+def show(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["show", *arguments], prog_name="wirelab")
+
+
+def packets(done: Result) -> int:
+    return done.stdout.count("│SYN")
+
+
+def test_the_slowest_exchange_is_shown_with_the_packets_of_its_connection(campaign: Path) -> None:
+    done = show(str(campaign), "--slowest")
+    assert done.exit_code == 0, done.stderr
+    assert "h3, clean" in done.stdout
+    assert "exchange 2, completed after 99.000 ms" in done.stdout
+    assert packets(done) == 1
+
+
+def test_without_more_a_typical_exchange_is_shown(campaign: Path) -> None:
+    assert "exchange 1, completed after 61.000 ms" in show("mine", "--stack", "h2").stdout
+
+
+def test_a_stack_alone_means_the_newest_campaign(campaign: Path) -> None:
+    assert "exchange 2, completed after 70.000 ms" in show("h2", "--slowest").stdout
+
+
+@pytest.mark.parametrize("words", [["mine", "trial-1"], ["results/mine/trials/trial-1"], ["trial-1"]])
+def test_a_trial_is_shown_whole(campaign: Path, words: list[str]) -> None:
+    done = show(*words)
+    assert done.exit_code == 0, done.stderr
+    assert packets(done) == 3
+    assert [f"exchange {i} starts" in done.stdout for i in range(3)] == [True] * 3
+
+
+def test_one_exchange_of_a_trial_can_be_named(campaign: Path) -> None:
+    done = show("mine", "trial-0", "--exchange", "1")
+    assert "exchange 1, completed after 61.000 ms" in done.stdout
+    assert packets(done) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nothing"], "no campaign 'nothing'"),
+        (["mine", "--stack", "h33"], "no scenario with the stack 'h33'"),
+        (["mine", "--scenario", "h3, clear"], "did you mean 'h3, clean'?"),
+        (["mine", "trial-0", "--exchange", "77"], "has no such exchange"),
+    ],
+)
+def test_what_is_not_there_is_named(campaign: Path, words: list[str], said: str) -> None:
+    done = show(*words)
+    assert done.exit_code in {1, 2}
+    assert said in done.stderr
