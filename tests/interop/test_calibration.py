@@ -1,6 +1,6 @@
 """Our phase timings beside curl's, against the same server over the same link. Prints; what it finds is live time.
 
-curl's TLS handshake is 1 to 2 ms longer: a new process sets OpenSSL up between connecting and its ClientHello. The packet
+curl's TLS handshake is 1 to 2 ms longer: a new process sets OpenSSL up between connecting and ClientHello. The packet
 log shows it (`wirelab show`): about 1.7 ms from the ACK of the SYN to the ClientHello, against 0.4 ms of ours.
 """
 

@@ -27,7 +27,7 @@ stack = ["raw-tcp", "http1"]
 link = ["clean", "lossy"]
 [links]
 clean = {{ rtt = "20 ms" }}
-lossy = {{ rtt = "20 ms", loss = "5 %" }}
+lossy = {{ rtt = "20 ms", loss = "1 %" }}
 [workload]
 kind = "request-response"
 upload = "30 B"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -117,13 +118,49 @@ def test_curl_talks_to_nginx(bench: Bench) -> None:
     check(campaign(bench, FOREIGN, "curl", "nginx"), FOREIGN)
 
 
-@pytest.mark.namespaces
 @pytest.mark.curl
-def test_what_curl_does_not_speak_is_unsupported_and_the_rest_runs(bench: Bench) -> None:
+def test_what_curl_does_not_speak_is_refused_before_anything_starts(bench: Bench) -> None:
     stacks = json.dumps(["http1", "h3"])
     text = EXPERIMENT.format(stacks=stacks, client="curl", server="builtin", connection="fresh", exchanges=1)
     status, _, words = bench.run("run", str(bench.experiment(text)), "--out", str(bench.campaign))
-    if status == 2:
-        assert "curl" in words
-        return
-    assert sorted(set(bench.statuses().values())) == ["done", "unsupported"]
+    assert status == 2
+    assert "curl is no client of h3" in words
+    assert not bench.campaign.exists()
+
+
+OWN_SERVER = """
+import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Server(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+HTTPServer((sys.argv[1], int(sys.argv[2])), Server).serve_forever()
+"""
+
+
+@pytest.mark.namespaces
+def test_a_users_own_server_needs_a_file_beside_the_experiment_and_nothing_else(bench: Bench) -> None:
+    script = bench.folder / "server.py"
+    script.write_text(OWN_SERVER)
+    python = json.dumps(sys.executable)
+    (bench.folder / "implementations.toml").write_text(f"""
+[mine]
+title = "Mine"
+homepage = "https://example.org"
+install = "it is beside the experiment"
+version_command = [{python}, "--version"]
+[mine.roles.server]
+stacks = ["http1"]
+command = [{python}, {json.dumps(str(script))}, "{{address}}", "{{port}}"]
+ready = "tcp-connect"
+""")
+    check(campaign(bench, ["http1"], "builtin", "mine"), ["http1"])
+    facts = json.loads((bench.campaign / "campaign.json").read_text())
+    assert facts["implementations"]["mine"]["version"].startswith("Python 3")

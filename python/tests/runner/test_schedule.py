@@ -127,6 +127,12 @@ def test_a_block_that_is_late_three_times_is_kept_with_a_flag() -> None:
     assert subject.lanes == 1
 
 
+def test_a_block_that_is_late_with_one_lane_is_kept_with_a_flag_at_once() -> None:
+    started, verdicts = drain(schedule(scenarios=2, blocks=1, lanes=1), lambda _: LATE)
+    assert [verdict.fate for verdict in verdicts] == [Fate.FLAGGED]
+    assert len(started) == 2
+
+
 def test_late_blocks_that_overlapped_halve_the_lanes_once() -> None:
     subject = schedule(scenarios=2, blocks=2, lanes=4)
     first_four = iter([LATE] * 4)

@@ -176,7 +176,8 @@ class Schedule:
             block.over = True
             return Verdict(index, Fate.KEPT, total, trials)
         self.lanes = min(self.lanes, max(1, block.lanes // 2))
-        if block.attempt >= MAX_BLOCK_ATTEMPTS:
+        # Late with one lane: the machine is busy with something else, and the same again would be as late.
+        if block.attempt >= MAX_BLOCK_ATTEMPTS or block.lanes == 1:
             block.over = True
             return Verdict(index, Fate.FLAGGED, total, trials)
         block.pending, block.ran = list(trials), {}
