@@ -126,13 +126,15 @@ def _derive(folder: Path, console: Console) -> dict[str, Any]:
     from wirelab import report
     from wirelab.cli.analyze import analyze_campaign
     from wirelab.metrics.dataset import measure
+    from wirelab.runner.disk import no_space_means_full
 
-    with console.status("measuring"):
-        measure(folder)
-    with console.status("analyzing"):
-        estimates = analyze_campaign(folder)
-    with console.status("writing the report"):
-        report.write(folder)
+    with no_space_means_full(folder):
+        with console.status("measuring"):
+            measure(folder)
+        with console.status("analyzing"):
+            estimates = analyze_campaign(folder)
+        with console.status("writing the report"):
+            report.write(folder)
     return estimates
 
 
