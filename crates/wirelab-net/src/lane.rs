@@ -51,8 +51,6 @@ struct Trial {
     link: TrialLink,
     report: LaneReport,
     opened: Instant,
-    /// The latest instant the link was told of: it must never hear of an earlier one.
-    told: Instant,
     sequence: u64,
 }
 
@@ -66,7 +64,7 @@ impl Lane {
         for port in &self.ports {
             port.take_drops();
         }
-        self.trial = Some(Trial { link, report: LaneReport::default(), opened: now, told: now, sequence: 0 });
+        self.trial = Some(Trial { link, report: LaneReport::default(), opened: now, sequence: 0 });
     }
 
     /// End the trial: what is still inside is held.
@@ -97,7 +95,6 @@ impl Lane {
     pub(crate) fn advance(&mut self, now: Instant, offset: RealtimeOffset) -> usize {
         let taken = self.receive(now, offset);
         if let Some(trial) = &mut self.trial {
-            trial.told = trial.told.max(now);
             trial.send(now, &self.ports, &mut self.spare);
         }
         taken
@@ -129,7 +126,7 @@ impl Lane {
 }
 
 impl Trial {
-    fn receive(&mut self, port: usize, frame: &Frame<'_>, stamp: Instant, spare: &mut Vec<Vec<u8>>) {
+    fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
         if !frame.is_unicast_ip() {
             return;
         }
@@ -137,8 +134,6 @@ impl Trial {
             self.report.oversized += 1;
             return;
         }
-        let arrival = stamp.max(self.told);
-        self.told = arrival;
         let size = frame.ip_bytes() as u32;
         let counts = &mut self.report.directions[port];
         counts.received += 1;
@@ -184,7 +179,7 @@ impl Trial {
 
     /// Record everything still inside as held at `now`, by letting virtual time run until the link is empty.
     fn hold(&mut self, now: Instant, lead: usize) {
-        let mut virtual_now = self.told;
+        let mut virtual_now = now;
         while let Some(timeout) = self.link.link.poll_timeout() {
             virtual_now = timeout.max(virtual_now + Duration::from_nanos(1));
             while let Some((_, packet)) = self.link.link.poll_packet(virtual_now) {
