@@ -28,7 +28,7 @@ def test_the_interval_of_bursty_loss_covers_what_was_told() -> None:
     link = told([PAPER])
     covered = narrow = 0
     for _ in range(200):
-        counts = [Counts(2000, _gilbert_elliott(2000, rng)) for _ in range(3)]
+        counts = [Counts(2000, _gilbert_elliott(2000, rng), seed) for seed in range(3)]
         estimate = measured_loss(link, counts)
         assert estimate.low is not None and estimate.high is not None
         covered += estimate.low <= link.loss <= estimate.high
@@ -39,38 +39,56 @@ def test_the_interval_of_bursty_loss_covers_what_was_told() -> None:
     assert narrow / 200 < 0.75, "an interval for independent loss would have done"
 
 
+def test_trials_that_share_a_seed_are_worth_what_the_longest_of_them_is() -> None:
+    rng = np.random.default_rng(5)
+    link = told([LOSS])
+    covered = naive = 0
+    for _ in range(400):
+        draws = rng.random(500) < 0.1
+        lost = [int(draws[:n].sum()) for n in (500, 400, 450)]
+        counts = [Counts(n, k, 7) for n, k in zip((500, 400, 450), lost, strict=True)]
+        apart = [Counts(trial.reached, trial.lost, seed) for seed, trial in enumerate(counts)]
+        for trials, count in ((counts, "covered"), (apart, "naive")):
+            estimate = measured_loss(link, trials)
+            assert estimate.low is not None and estimate.high is not None
+            inside = estimate.low <= link.loss <= estimate.high
+            covered, naive = covered + (inside and count == "covered"), naive + (inside and count == "naive")
+    assert covered / 400 >= 0.93
+    assert naive / 400 < 0.85, "an interval that forgets the seed would have done"
+
+
 def test_a_quiet_link_is_publishable() -> None:
-    assert grade(CLEAN, [Counts(1000, 0)], 30e-6, 0.02, [])[0] == "publishable"
+    assert grade(CLEAN, [Counts(1000, 0, 0)], 30e-6, 0.02, [])[0] == "publishable"
 
 
 @pytest.mark.parametrize(("p99", "flag"), [(150e-6, "publishable"), (500e-6, "teaching"), (3e-3, "invalid")])
 def test_lateness_is_held_against_the_round_trip(p99: float, flag: str) -> None:
-    assert grade(CLEAN, [Counts(1000, 0)], p99, 0.02, [])[0] == flag
+    assert grade(CLEAN, [Counts(1000, 0, 0)], p99, 0.02, [])[0] == flag
 
 
 def test_lateness_that_nobody_sees_is_not_held_against_a_link_without_delay() -> None:
-    assert grade(told([]), [Counts(1000, 0)], 40e-6, 0.0, [])[0] == "publishable"
+    assert grade(told([]), [Counts(1000, 0, 0)], 40e-6, 0.0, [])[0] == "publishable"
 
 
 def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
-    flag, why = grade(CLEAN, [Counts(1000, 0)], 10e-6, 0.02, ["3 packets were dropped by the kernel"])
+    flag, why = grade(CLEAN, [Counts(1000, 0, 0)], 10e-6, 0.02, ["3 packets were dropped by the kernel"])
     assert flag == "invalid"
     assert "kernel" in why
 
 
 def test_loss_that_was_not_told_is_invalid() -> None:
-    flag, why = grade(CLEAN, [Counts(100_000, 40)], 10e-6, 0.02, [])
+    flag, why = grade(CLEAN, [Counts(100_000, 40, 0)], 10e-6, 0.02, [])
     assert flag == "invalid"
     assert "0.0400%" in why
 
 
 def test_loss_that_is_off_by_little_is_for_teaching() -> None:
-    assert grade(told([LOSS]), [Counts(1_000_000, 103_000)], 10e-6, 0.02, [])[0] == "teaching"
-    assert grade(told([LOSS]), [Counts(1_000_000, 130_000)], 10e-6, 0.02, [])[0] == "invalid"
+    assert grade(told([LOSS]), [Counts(1_000_000, 103_000, 0)], 10e-6, 0.02, [])[0] == "teaching"
+    assert grade(told([LOSS]), [Counts(1_000_000, 130_000, 0)], 10e-6, 0.02, [])[0] == "invalid"
 
 
 def test_unrecorded_lateness_is_not_publishable() -> None:
-    assert grade(CLEAN, [Counts(1000, 0)], None, 0.02, [])[0] == "teaching"
+    assert grade(CLEAN, [Counts(1000, 0, 0)], None, 0.02, [])[0] == "teaching"
 
 
 def _gilbert_elliott(packets: int, rng: np.random.Generator) -> int:

@@ -43,10 +43,14 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Packets of one direction in one trial that reached the loss stage, and those it dropped."""
+    """Packets of one direction in one trial that reached the loss stage, and those it dropped.
+
+    `seed` is the same for trials whose link drew the same numbers.
+    """
 
     reached: int
     lost: int
+    seed: int
 
 
 def told(direction: Sequence[Json], medium: Json | None = None) -> Told:
@@ -73,20 +77,24 @@ def told(direction: Sequence[Json], medium: Json | None = None) -> Told:
 
 
 def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) -> Estimate:
-    """Measured loss. Clopper-Pearson for independent loss; for bursts on the size that the correlated packets are
-    worth.
+    """Measured loss, Clopper-Pearson on the size that the packets are worth: fewer than there are where losses come in
+    bursts, and where trials share a seed and with it their losses.
     """
     n = sum(trial.reached for trial in trials)
     lost = sum(trial.lost for trial in trials)
     if n == 0:
         return Estimate(None, None, None, level, 0, "no packets")
-    if what.bursty == 1.0:
-        worth, method = float(n), "Clopper-Pearson"
-    elif what.bursty is not None:
-        worth, method = n / what.bursty, "Clopper-Pearson on the model's effective size"
+    if what.bursty is not None:
+        worth = n / (what.bursty * _seed_effect(trials))
+        method = "Clopper-Pearson" if worth == n else "Clopper-Pearson on the model's effective size"
     else:
-        worth = effective_size([t.lost for t in trials], [t.reached for t in trials], level)
-        method = "Korn-Graubard over trials"
+        by_seed = [[t for t in trials if t.seed == seed] for seed in {t.seed for t in trials}]
+        worth = effective_size(
+            [sum(t.lost for t in group) for group in by_seed],
+            [sum(t.reached for t in group) for group in by_seed],
+            level,
+        )
+        method = "Korn-Graubard over seeds"
     low, high = clopper_pearson(lost / n * worth, worth, level)
     return Estimate(lost / n, min(low, lost / n), max(high, lost / n), level, n, method)
 
@@ -120,6 +128,17 @@ def grade(
 def _mean_loss(to_bad: float, to_good: float, stage: Json) -> float:
     bad = to_bad / (to_bad + to_good) if to_bad + to_good > 0 else 0.0
     return float(bad * stage["bad_loss"] + (1 - bad) * stage["good_loss"])
+
+
+def _seed_effect(trials: Sequence[Counts]) -> float:
+    """Variance of the loss count over that of trials with seeds of their own. The j-th packet meets the same draw in
+    every trial of a seed, so that two trials share as many draws as the shorter has packets.
+    """
+    sizes: dict[int, list[int]] = {}
+    for trial in trials:
+        sizes.setdefault(trial.seed, []).append(trial.reached)
+    shared = sum(min(a, b) for group in sizes.values() for a in group for b in group)
+    return shared / sum(trial.reached for trial in trials)
 
 
 def _design_effect(stage: Json) -> float:

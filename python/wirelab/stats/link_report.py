@@ -67,10 +67,11 @@ _QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
 
 
 def _counts(trials: pl.DataFrame, prefix: str, behind_queue: bool) -> Iterator[Counts]:
+    """Trials of one link; their replicate stands for the seed, which is drawn from the link and the replicate alone."""
     for row in trials.iter_rows(named=True):
         if row[f"{prefix}_received"] is not None:
             queued = (row[f"{prefix}_queue_full"] or 0) if behind_queue else 0
-            yield Counts(row[f"{prefix}_received"] - queued, row[f"{prefix}_lost"] or 0)
+            yield Counts(row[f"{prefix}_received"] - queued, row[f"{prefix}_lost"] or 0, row["replicate"])
 
 
 def _loses_behind_its_queue(chain: list[dict[str, Any]]) -> bool:
