@@ -82,7 +82,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
 
 def _first(about: str) -> str:
     """What a paragraph begins with, on one line."""
-    return textwrap.shorten(re.split(r"[.:;] ", about)[0].rstrip("."), WIDTH, placeholder=" …")
+    return textwrap.shorten(re.split(r"\. ", about)[0].rstrip("."), WIDTH, placeholder=" …")
 
 
 def _indented(rows: Rows) -> str:
