@@ -54,13 +54,19 @@ pub struct QuicDialer {
     server: SocketAddr,
     name: String,
     new_identity: Box<dyn Fn() -> Result<Identity, StackError> + Send + Sync>,
-    identities: Mutex<Vec<Identity>>,
+    idle: Mutex<Vec<Identity>>,
 }
 
 /// A client configuration with its own tickets, used by one handshake at a time so that what its verifier saw is that handshake's.
 struct Identity {
     config: ClientConfig,
     verifier: Arc<NotingVerifier>,
+}
+
+/// An identity in use. It is given back when dropped, so that a handshake that is given up does not cost the tickets of those before it.
+struct Borrowed<'a> {
+    identity: Option<Identity>,
+    idle: &'a Mutex<Vec<Identity>>,
 }
 
 impl QuicDialer {
@@ -73,47 +79,56 @@ impl QuicDialer {
         let name = tls::server_name(parameters)?.to_str().into_owned();
         let trusted = tls::verifier(parameters)?;
         let new_identity = Box::new(move || Identity::new(&settings, trusted.clone(), alpn));
-        let identities = Mutex::new(vec![new_identity()?]);
-        Ok(QuicDialer {
-            server: (parameters.server.address, parameters.server.port).into(),
-            name,
-            new_identity,
-            identities,
-        })
+        let idle = Mutex::new(vec![new_identity()?]);
+        Ok(QuicDialer { server: (parameters.server.address, parameters.server.port).into(), name, new_identity, idle })
     }
 
     /// A new connection, its handshake stamped and its counters read when the exchange ends.
     pub async fn dial(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
-        let pooled = self.identities.lock().expect("no holder panics").pop();
-        let identity = match pooled {
-            Some(identity) => identity,
-            None => (self.new_identity)()?,
-        };
-        identity.verifier.verified.store(false, Ordering::Relaxed);
+        let borrowed = self.take_identity()?;
+        let Identity { config, verifier } = borrowed.identity();
+        verifier.verified.store(false, Ordering::Relaxed);
         let socket = bind(unspecified(self.server))?;
         let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))?;
         attempt.exchange.local_port = endpoint.local_addr().ok().map(|address| address.port());
-        let connection = endpoint.connect_with(identity.config.clone(), self.server, &self.name)?.await?;
+        let connection = endpoint.connect_with(config.clone(), self.server, &self.name)?.await?;
         attempt.exchange.handshake_ns = attempt.now();
-        attempt.exchange.resumed = Some(!identity.verifier.verified.load(Ordering::Relaxed));
-        self.identities.lock().expect("no holder panics").push(identity);
-        observe_counters(&connection, attempt);
+        attempt.exchange.resumed = Some(!verifier.verified.load(Ordering::Relaxed));
+        // From nothing: what was lost in the handshake is the exchange's too, as it is over TCP.
+        observe_counters(&connection, 0, attempt);
         Ok(connection)
+    }
+
+    fn take_identity(&self) -> Result<Borrowed<'_>, StackError> {
+        let idle = self.idle.lock().expect("no holder panics").pop();
+        let identity = Some(idle.map_or_else(&self.new_identity, Ok)?);
+        Ok(Borrowed { identity, idle: &self.idle })
+    }
+}
+
+impl Borrowed<'_> {
+    fn identity(&self) -> &Identity {
+        self.identity.as_ref().expect("it is there until dropped")
+    }
+}
+
+impl Drop for Borrowed<'_> {
+    fn drop(&mut self) {
+        self.idle.lock().expect("no holder panics").extend(self.identity.take());
     }
 }
 
 /// Has the exchange record the local port and what the connection counts from now to its end.
 pub fn observe(connection: &Connection, local_port: Option<u16>, attempt: &mut Attempt) {
     attempt.exchange.local_port = local_port;
-    observe_counters(connection, attempt);
+    observe_counters(connection, connection.stats().path.lost_packets, attempt);
 }
 
-fn observe_counters(connection: &Connection, attempt: &mut Attempt) {
-    let before = connection.stats().path.lost_packets;
+fn observe_counters(connection: &Connection, lost_before: u64, attempt: &mut Attempt) {
     let connection = connection.clone();
     attempt.at_end(move |exchange| {
         let path = connection.stats().path;
-        exchange.client_retransmissions = Some((path.lost_packets - before) as u32);
+        exchange.client_retransmissions = Some((path.lost_packets - lost_before) as u32);
         exchange.smoothed_rtt_ns = Some(path.rtt.as_nanos() as u64);
     });
 }

@@ -3,6 +3,7 @@
 mod dialogue;
 mod foreign;
 mod lab;
+mod lossy_path;
 
 use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;

@@ -1,0 +1,72 @@
+//! QUIC over a path that loses datagrams.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use serde_json::json;
+use tokio::net::UdpSocket;
+use wirelab_schema::{Outcome, RequestResponse};
+
+use crate::lab::{Lab, workload};
+
+/// A port that leads to the server's, but for those of the clients' datagrams that it loses: `loses(connection, datagram)`, both counted from 0.
+async fn lossy_path(server: u16, loses: impl Fn(usize, usize) -> bool + Send + 'static) -> u16 {
+    let front = Arc::new(UdpSocket::bind("127.0.0.1:0").await.expect("bound"));
+    let port = front.local_addr().expect("bound").port();
+    tokio::spawn(async move {
+        let mut connections: HashMap<SocketAddr, (usize, usize, Arc<UdpSocket>)> = HashMap::new();
+        let mut buffer = [0; 2_000];
+        loop {
+            let (length, client) = front.recv_from(&mut buffer).await.expect("received");
+            if !connections.contains_key(&client) {
+                let back = Arc::new(UdpSocket::bind("127.0.0.1:0").await.expect("bound"));
+                back.connect(("127.0.0.1", server)).await.expect("connected");
+                tokio::spawn(return_path(back.clone(), front.clone(), client));
+                connections.insert(client, (connections.len(), 0, back));
+            }
+            let (connection, datagrams, back) = connections.get_mut(&client).expect("it is there by now");
+            let lost = loses(*connection, *datagrams);
+            *datagrams += 1;
+            if !lost {
+                // It fails once the server is gone.
+                let _ = back.send(&buffer[..length]).await;
+            }
+        }
+    });
+    port
+}
+
+async fn return_path(back: Arc<UdpSocket>, front: Arc<UdpSocket>, client: SocketAddr) {
+    let mut buffer = [0; 2_000];
+    while let Ok(length) = back.recv(&mut buffer).await {
+        if front.send_to(&buffer[..length], client).await.is_err() {
+            return;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_lost_in_the_handshake_counts_as_retransmitted() {
+    let lab = Lab::new();
+    let server = lab.serve("h3", workload(30, 30, 1), &[]).await;
+    let port = lossy_path(server.port, |_, datagram| datagram == 0).await;
+    let rows = lab.run_client("h3", port, workload(30, 30, 1), &[]).await.expect("done");
+    assert_eq!(rows[0].outcome, Outcome::Completed, "{rows:?}");
+    assert!(rows[0].client_retransmissions > Some(0), "{rows:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_handshake_that_is_given_up_costs_no_other_its_ticket() {
+    let lab = Lab::new();
+    let settings = [("resumption", json!(true))];
+    let work = RequestResponse { timeout_ns: 3_000_000_000, ..workload(30, 30, 3) };
+    let server = lab.serve("h3", work.clone(), &settings).await;
+    let port = lossy_path(server.port, |connection, _| connection == 1).await;
+    let rows = lab.run_client("h3", port, work, &settings).await.expect("done");
+    let seen: Vec<_> = rows.iter().map(|row| (row.outcome, row.resumed)).collect();
+    let expected = [(Outcome::Completed, Some(false)), (Outcome::TimedOut, None), (Outcome::Completed, Some(true))];
+    assert_eq!(seen, expected, "{rows:?}");
+    server.stop().await;
+}
