@@ -203,7 +203,9 @@ impl<C: Client> Driver<C> {
                 self.client.close(connection).await;
             }
         }
-        ended.and(self.recorder.into_inner().finish())
+        // What could not record every row must not call its file complete.
+        ended?;
+        self.recorder.into_inner().finish()
     }
 }
 

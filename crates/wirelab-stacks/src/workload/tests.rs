@@ -37,6 +37,25 @@ impl Recorder for Rows {
     }
 }
 
+/// Has room for a few rows, and says whether it was told that all are there.
+#[derive(Clone)]
+struct Bounded {
+    room: u32,
+    finished: Arc<AtomicBool>,
+}
+
+impl Recorder for Bounded {
+    fn record(&mut self, _exchange: Exchange) -> Result<(), StackError> {
+        self.room = self.room.checked_sub(1).ok_or_else(|| StackError::Failed("no room".to_owned()))?;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), StackError> {
+        self.finished.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
 /// Connects in 5 ms and answers in the times given, in order, then in 10 ms; `None` is an error.
 #[derive(Default)]
 struct Scripted {
@@ -92,7 +111,7 @@ fn workload(exchanges: u32) -> RequestResponse {
     }
 }
 
-fn context(workload: RequestResponse, rows: Rows) -> (Context, Stopper) {
+fn context(workload: RequestResponse, recorder: impl Recorder + 'static) -> (Context, Stopper) {
     let parameters = EndpointParameters {
         schema_version: 1,
         stack: "scripted".to_owned(),
@@ -106,7 +125,7 @@ fn context(workload: RequestResponse, rows: Rows) -> (Context, Stopper) {
     };
     let (stopper, stop) = stop_signal();
     let clock = Arc::new(VirtualClock(Instant::now()));
-    (Context { parameters, clock, recorder: Box::new(rows), stop, ready: Box::new(drop) }, stopper)
+    (Context { parameters, clock, recorder: Box::new(recorder), stop, ready: Box::new(drop) }, stopper)
 }
 
 async fn rows(workload: RequestResponse, client: Scripted) -> Vec<Exchange> {
@@ -220,6 +239,16 @@ async fn when_stopped_finished_exchanges_are_kept_and_the_rest_is_dropped() {
     });
     drive(Scripted::default(), context).await.expect("stopped cleanly");
     assert_eq!(recorded.0.lock().expect("unpoisoned").len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_row_that_cannot_be_recorded_ends_the_endpoint_and_its_records_never_count_as_complete() {
+    for (room, complete) in [(1, false), (2, true)] {
+        let finished = Arc::<AtomicBool>::default();
+        let (context, _stopper) = context(workload(2), Bounded { room, finished: finished.clone() });
+        assert_eq!(drive(Scripted::default(), context).await.is_ok(), complete);
+        assert_eq!(finished.load(Ordering::Relaxed), complete);
+    }
 }
 
 #[test]
