@@ -5,6 +5,7 @@ use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, WorkloadSpec
 
 use crate::Payload;
 use crate::attempt::ExchangeError;
+use crate::workload::MAX_BODY_BYTES;
 
 /// What `about` says of the messages, which are the same in every version of HTTP.
 pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
@@ -12,8 +13,6 @@ pub const MESSAGES: &str = "Messages are minimal and alike in every version of H
 
 /// Media type of bodies that are a [`Payload`], so that the other end can check every byte; foreign bodies are checked by their length alone.
 const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
-
-const MAX_DOWNLOAD_BYTES: usize = 1 << 30;
 
 /// The requests of a client: all alike.
 pub struct Requests {
@@ -101,7 +100,7 @@ impl Answers {
         let path = request.uri().path();
         let (body_bytes, download_bytes) = match (request.method(), path.strip_prefix("/bytes/")) {
             (&Method::POST, None) if path == "/upload" => (self.upload_bytes, self.download_bytes),
-            (&Method::GET, Some(number)) => (0, number.parse().ok().filter(|bytes| *bytes <= MAX_DOWNLOAD_BYTES)?),
+            (&Method::GET, Some(number)) => (0, number.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize)?),
             _ => return None,
         };
         Some(Pending { body: BodyCheck::new(request.headers(), &self.payload, body_bytes), download_bytes })

@@ -28,6 +28,9 @@ use schedule::Schedule;
 /// Workload kind that every stack here does.
 pub const REQUEST_RESPONSE: &str = "request-response";
 
+/// The largest body: both ends keep it in memory.
+pub const MAX_BODY_BYTES: u64 = 1 << 30;
+
 /// The protocol code of a client: the driver does the rest.
 pub trait Client: Send + Sync + 'static {
     /// An open connection, or a handle to one that several exchanges share.
@@ -59,6 +62,11 @@ pub trait Client: Send + Sync + 'static {
 pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
     let WorkloadSpec::RequestResponse(workload) = workload;
     let usage = |words: String| Err(StackError::Usage(words));
+    for (key, bytes) in [("upload_bytes", workload.upload_bytes), ("download_bytes", workload.download_bytes)] {
+        if bytes > MAX_BODY_BYTES {
+            return usage(format!("`{key}` is {bytes}, the largest body has {MAX_BODY_BYTES}"));
+        }
+    }
     if workload.concurrency == 0 {
         return usage("`concurrency` is 0, at least one exchange must be allowed".to_owned());
     }

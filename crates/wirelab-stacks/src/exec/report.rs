@@ -83,7 +83,10 @@ fn in_nanoseconds(key: String, value: Value, start_ns: u64) -> Result<(String, V
     Ok(match name.as_str() {
         _ if seconds <= 0.0 => (name, Value::Null),
         "curl_starttransfer_ns" | "smoothed_rtt_ns" => (name, nanoseconds.into()),
-        _ => (name, (start_ns + nanoseconds).into()),
+        _ => {
+            let instant_ns = start_ns.checked_add(nanoseconds);
+            (name, instant_ns.ok_or_else(|| ExchangeError::new(format!("`{key}` is {value}, beyond all time")))?.into())
+        }
     })
 }
 
@@ -116,6 +119,12 @@ mod tests {
             let error = parse(&format!(r#"{{"{key}": 1}}"#)).map(drop).expect_err(key).to_string();
             assert!(error.contains(key.trim_end_matches("_s")), "{error}");
         }
+    }
+
+    #[test]
+    fn a_time_that_no_clock_reaches_is_an_error_with_its_value() {
+        let error = parse(r#"{"end_s": 1e300}"#).map(drop).expect_err("beyond all time").to_string();
+        assert!(error.starts_with("`end_s` is 1e"), "{error}");
     }
 
     #[test]

@@ -37,13 +37,18 @@ impl Schedule {
         self.next += 1;
         let intended_ns = match self.arrival {
             ArrivalSpec::Closed => None,
-            ArrivalSpec::Fixed { rate_hz } => Some(self.origin_ns + (f64::from(index) * 1e9 / rate_hz) as u64),
+            ArrivalSpec::Fixed { rate_hz } => Some(self.after_origin(f64::from(index) * 1e9 / rate_hz)),
             ArrivalSpec::Poisson { rate_hz } => {
                 self.elapsed_ns += self.exponential() * 1e9 / rate_hz;
-                Some(self.origin_ns + self.elapsed_ns as u64)
+                Some(self.after_origin(self.elapsed_ns))
             }
         };
         Some((index, intended_ns))
+    }
+
+    /// At rates of one in centuries, the end of time.
+    fn after_origin(&self, nanoseconds: f64) -> u64 {
+        self.origin_ns.saturating_add(nanoseconds as u64)
     }
 
     /// Exponential with mean 1, by inversion of a uniform draw in (0, 1].
@@ -77,6 +82,11 @@ mod tests {
     fn a_fixed_rate_is_evenly_spaced_from_the_origin() {
         let expected = [1_000, 500_001_000, 1_000_001_000].map(Some);
         assert_eq!(starts(ArrivalSpec::Fixed { rate_hz: 2.0 }, 3, 1), expected);
+    }
+
+    #[test]
+    fn a_start_beyond_the_end_of_time_is_at_its_end() {
+        assert_eq!(starts(ArrivalSpec::Fixed { rate_hz: 1e-12 }, 2, 1), [1_000, u64::MAX].map(Some));
     }
 
     #[test]

@@ -255,6 +255,8 @@ async fn a_row_that_cannot_be_recorded_ends_the_endpoint_and_its_records_never_c
 fn a_workload_that_makes_no_sense_is_refused() {
     let kept = ConnectionPolicy::Kept { connections: 0 };
     let bad = [
+        RequestResponse { upload_bytes: MAX_BODY_BYTES + 1, ..workload(1) },
+        RequestResponse { download_bytes: u64::MAX, ..workload(1) },
         RequestResponse { concurrency: 0, ..workload(1) },
         RequestResponse { timeout_ns: 0, ..workload(1) },
         RequestResponse { arrival: ArrivalSpec::Fixed { rate_hz: 0.0 }, ..workload(1) },
