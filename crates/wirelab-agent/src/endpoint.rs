@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
-use wirelab_schema::{EndpointEvent, EndpointParameters, SCHEMA_VERSION};
+use wirelab_schema::{EndpointEvent, EndpointParameters, Role, SCHEMA_VERSION};
 use wirelab_stacks::exec::{self, PerExchange};
 use wirelab_stacks::recorder::ArrowRecorder;
 use wirelab_stacks::{Context, StackError, Stopper, SystemClock, find, stop_signal, workload_kinds};
@@ -62,7 +63,7 @@ fn play(arguments: &Arguments) -> Result<(), StackError> {
     })
 }
 
-/// A stack or workload that does not exist is unsupported; everything else that cannot be read is a usage error.
+/// A stack, role or workload that does not exist is unsupported; everything else that cannot be read is a usage error.
 fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
     let usage = |error: &dyn Display| unreadable(path, error);
     let text = fs::read_to_string(path).map_err(|error| usage(&error))?;
@@ -72,6 +73,10 @@ fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
     }
     if let Some(stack) = value.get("stack").and_then(Value::as_str).filter(|stack| find(stack).is_none()) {
         return Err(StackError::Unsupported(format!("no stack `{stack}`")));
+    }
+    let role = value.get("role").filter(|role| role.is_string());
+    if let Some(role) = role.filter(|role| Role::deserialize(*role).is_err()) {
+        return Err(StackError::Unsupported(format!("no role {role}")));
     }
     let kind = value.pointer("/workload/kind").and_then(Value::as_str);
     if let Some(kind) = kind.filter(|kind| !workload_kinds().iter().any(|known| known == kind)) {
@@ -150,9 +155,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_stack_or_workload_is_unsupported() {
+    fn an_unknown_stack_role_or_workload_is_unsupported() {
         let unknown_stack = refusal(|parameters| parameters["stack"] = json!("gopher"));
         assert!(matches!(unknown_stack, StackError::Unsupported(_)));
+        let unknown_role = refusal(|parameters| parameters["role"] = json!("broker"));
+        assert!(matches!(unknown_role, StackError::Unsupported(_)));
         let unknown_workload = refusal(|parameters| parameters["workload"]["kind"] = json!("stream"));
         assert!(matches!(unknown_workload, StackError::Unsupported(_)));
     }
@@ -160,6 +167,7 @@ mod tests {
     #[test]
     fn an_unknown_key_a_wrong_kind_of_value_or_another_version_is_a_usage_error() {
         assert!(matches!(refusal(|parameters| parameters["colour"] = json!(1)), StackError::Usage(_)));
+        assert!(matches!(refusal(|parameters| parameters["role"] = json!(1)), StackError::Usage(_)));
         assert!(matches!(refusal(|parameters| parameters["workload"]["exchanges"] = json!(-1)), StackError::Usage(_)));
         let version = refusal(|parameters| parameters["schema_version"] = json!(SCHEMA_VERSION + 1));
         assert!(version.to_string().contains("schema_version"));

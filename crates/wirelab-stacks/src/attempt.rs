@@ -51,6 +51,7 @@ impl Attempt {
             Ok(()) => (Outcome::Completed, None),
             Err(ExchangeError::Failed(words)) => (Outcome::Failed, Some(words)),
             Err(ExchangeError::TimedOut) => (Outcome::TimedOut, None),
+            Err(ExchangeError::Unsupported(words)) => (Outcome::Unsupported, Some(words)),
         };
         self.exchange
     }
@@ -63,6 +64,8 @@ pub enum ExchangeError {
     Failed(String),
     /// It was given up for lack of time.
     TimedOut,
+    /// The endpoint does not do this, for this reason.
+    Unsupported(String),
 }
 
 impl ExchangeError {
@@ -90,7 +93,7 @@ impl<E: std::error::Error> From<E> for ExchangeError {
 impl fmt::Display for ExchangeError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            ExchangeError::Failed(words) => formatter.write_str(words),
+            ExchangeError::Failed(words) | ExchangeError::Unsupported(words) => formatter.write_str(words),
             ExchangeError::TimedOut => formatter.write_str("timed out"),
         }
     }

@@ -49,11 +49,11 @@ impl Report {
     /// Whether the exchange completed, by what the client said; for a client that says nothing, by its exit alone.
     pub fn judge(self, download_bytes: u64) -> Result<(), ExchangeError> {
         let failed = |words: String| Err(ExchangeError::new(words));
+        let reason = || self.exchange.error.clone().unwrap_or_else(|| "the client said so".to_owned());
         match self.outcome {
             Some(Outcome::TimedOut) => return Err(ExchangeError::TimedOut),
-            Some(Outcome::Failed | Outcome::Unsupported) => {
-                return failed(self.exchange.error.unwrap_or_else(|| "the client said so".to_owned()));
-            }
+            Some(Outcome::Unsupported) => return Err(ExchangeError::Unsupported(reason())),
+            Some(Outcome::Failed) => return failed(reason()),
             Some(Outcome::Completed) | None => {}
         }
         if let Some(status) = self.exchange.status.filter(|status| !(200..300).contains(status)) {

@@ -53,6 +53,13 @@ async fn an_exit_code_fails_the_exchange_or_times_it_out_and_keeps_its_phases() 
 }
 
 #[tokio::test]
+async fn an_exchange_that_the_client_does_not_do_is_unsupported_and_not_failed() {
+    let script = r#"echo '{"outcome": "unsupported", "error": "no uploads"}'"#;
+    let rows = exchange(&Lab::new(), script, workload(30, 0, 1)).await.expect("done");
+    assert_eq!((rows[0].outcome, rows[0].error.as_deref()), (Outcome::Unsupported, Some("no uploads")));
+}
+
+#[tokio::test]
 async fn what_cannot_be_read_fails_the_exchange_with_the_text() {
     let rows = exchange(&Lab::new(), "echo gibberish", workload(30, 0, 1)).await.expect("done");
     assert_eq!(rows[0].outcome, Outcome::Failed);
