@@ -34,7 +34,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
     delays: Vec<u64>,
     /// Numbers of lanes in use at once to try.
-    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16")]
+    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Vec<u32>,
     /// Packets in each lane, 5 to 15 ms apart.
     #[arg(long, default_value_t = 1000)]

@@ -8,13 +8,6 @@ pub struct Error {
     source: io::Error,
 }
 
-impl Error {
-    /// The system's error number, if it gave one.
-    pub fn errno(&self) -> Option<i32> {
-        self.source.raw_os_error()
-    }
-}
-
 /// Says what was being done when a system call failed.
 pub trait Context<T> {
     /// `what` in the present participle or as a noun: it stands before a colon and the system's reason.

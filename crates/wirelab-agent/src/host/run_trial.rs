@@ -41,7 +41,7 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
     Ok(TrialResult { trial, status, error, start_ns, end_ns, start_realtime_ns, endpoints, link })
 }
 
-/// A trial process without endpoints: fails where PID or mount namespaces do. True if it had a `/proc` of its own.
+/// A trial process without endpoints: fails where PID namespaces do. True if it had a `/proc` in a mount namespace of its own.
 pub fn rehearse() -> anyhow::Result<bool> {
     let plan = TrialPlan { hosts: BTreeMap::new(), server_address: SERVER, endpoints: vec![], timeout_ns: 0 };
     let mut first = start(&[], &plan)?;
