@@ -10,10 +10,12 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use support::{Host, delay, eventually, namespaces_work, roles};
+use wirelab_net::clock;
+use wirelab_net::link::{Instant, PortId};
 use wirelab_net::packet_log::{Fate, LogReader, Record};
 use wirelab_schema::{
-    DirectionReport, HostOp, HostResult, ImpairmentSpec, LinkSpec, OpenLanes, PacketLogHeader, ReadyCondition,
-    TrialRequest, TrialStatus,
+    DirectionReport, HostOp, HostResult, ImpairmentSpec, LinkSpec, MediumSpec, OpenLanes, PacketLogHeader,
+    ReadyCondition, TrialRequest, TrialResult, TrialStatus,
 };
 
 const ONE_WAY: Duration = Duration::from_millis(10);
@@ -174,15 +176,10 @@ fn with_offloads_a_bulk_upload_arrives_intact_in_larger_packets() {
     }
 }
 
-#[test]
-fn packets_that_the_kernel_drops_before_the_link_reads_them_are_counted() {
-    if !namespaces_work() {
-        return;
-    }
-    let mut host = Host::start();
-    host.open(1);
+/// A trial whose link process sleeps while the client sends more packets than wait for it, and when it woke up again.
+fn flood(host: &mut Host, link: LinkSpec) -> (TrialResult, Instant) {
     let client = host.client("support::roles::udp_flood");
-    let id = host.send(HostOp::RunTrial(Box::new(host.trial("flood", delay(ONE_WAY), vec![client]))));
+    let id = host.send(HostOp::RunTrial(Box::new(host.trial("flood", link, vec![client]))));
     host.process("udp_flood");
     let link = Pid::from_raw(host.process("--mtu"));
     let file = |name: &str| host.folder.path().join(name);
@@ -190,13 +187,40 @@ fn packets_that_the_kernel_drops_before_the_link_reads_them_are_counted() {
     kill(link, Signal::SIGSTOP).unwrap();
     create("go");
     eventually(|| file("sent").exists().then_some(()));
+    let woken = clock::now();
     kill(link, Signal::SIGCONT).unwrap();
     create("finish");
     let HostResult::Trial(result) = host.receive(id) else { panic!() };
     assert_eq!(result.status, TrialStatus::Done, "{result:?}");
+    (*result, woken)
+}
+
+#[test]
+fn packets_that_the_kernel_drops_before_the_link_reads_them_are_counted() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open(1);
+    let (result, _) = flood(&mut host, delay(ONE_WAY));
     assert!(result.link.kernel_drops > 0);
     assert_eq!(result.link.directions[0].received + result.link.kernel_drops, roles::FLOOD);
     assert_conserved(&result.link.directions[0]);
+}
+
+#[test]
+fn a_link_that_slept_takes_packets_to_a_shared_medium_at_the_instants_at_which_they_came() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open(1);
+    let medium = Some(MediumSpec { rate_bps: 1_000_000_000, queue_bytes: 1 << 30, overhead_bytes: 0 });
+    let (_, woken) = flood(&mut host, LinkSpec { medium, ..delay(Duration::ZERO) });
+    let (_, records) = log(&host, "flood");
+    let uplink: Vec<_> = records.iter().filter(|(record, _)| record.port == PortId(0)).collect();
+    assert!(uplink.len() > 100, "{} packets", uplink.len());
+    assert!(uplink.iter().all(|(record, _)| record.arrival < woken));
 }
 
 fn host_with_a_trial_under_way() -> Host {

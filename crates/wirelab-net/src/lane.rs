@@ -18,6 +18,8 @@ use crate::socket::{ETHERNET_BYTES, Frame, PacketSocket};
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
+/// Visits at the end of a trial, enough for two full rings.
+const LAST_VISITS: usize = 64;
 const SPARE_BUFFERS: usize = 1024;
 /// How often a frame that the kernel refuses for want of buffers is offered again.
 const SEND_ATTEMPTS: u32 = 4;
@@ -51,6 +53,8 @@ struct Trial {
     link: TrialLink,
     report: LaneReport,
     opened: Instant,
+    /// The link has been polled up to here.
+    polled: Instant,
     sequence: u64,
 }
 
@@ -64,12 +68,14 @@ impl Lane {
         for port in &self.ports {
             port.take_drops();
         }
-        self.trial = Some(Trial { link, report: LaneReport::default(), opened: now, sequence: 0 });
+        self.trial = Some(Trial { link, report: LaneReport::default(), opened: now, polled: now, sequence: 0 });
     }
 
-    /// End the trial: what is still inside is held.
-    pub(crate) fn finish(&mut self, now: Instant) -> Option<Finished> {
+    /// End the trial with all that has arrived and left by `now`; what is still inside is held.
+    pub(crate) fn finish(&mut self, now: Instant, offset: RealtimeOffset) -> Option<Finished> {
+        let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
         let mut trial = self.trial.take()?;
+        trial.send(now, &self.ports, &mut self.spare);
         trial.hold(now, self.ports[0].lead());
         trial.report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
         let log = trial.link.log.and_then(|log| log.finish().ok()).map(LogSink::close);
@@ -94,10 +100,18 @@ impl Lane {
     /// Take in what has arrived and send what has left by `now`. Returns how many frames were taken.
     pub(crate) fn advance(&mut self, now: Instant, offset: RealtimeOffset) -> usize {
         let taken = self.receive(now, offset);
+        let known = self.known(now, offset);
         if let Some(trial) = &mut self.trial {
-            trial.send(now, &self.ports, &mut self.spare);
+            trial.send(known, &self.ports, &mut self.spare);
         }
         taken
+    }
+
+    /// Every arrival is taken in up to this instant: `now`, or that of the first frame that still waits. A shared medium polled beyond would
+    /// settle who is sent first without it.
+    fn known(&self, now: Instant, offset: RealtimeOffset) -> Instant {
+        let waiting = self.ports.iter().filter_map(|port| Some(offset.to_monotonic(port.peek()?.stamp_ns)));
+        waiting.min().map_or(now, |first| first.min(now))
     }
 
     /// Both directions are taken in the order of their stamps, for they may share a medium.
@@ -146,8 +160,10 @@ impl Trial {
         self.link.link.handle_packet(packet, arrival);
     }
 
-    fn send(&mut self, now: Instant, ports: &[PacketSocket; 2], spare: &mut Vec<Vec<u8>>) {
-        while let Some((departure, packet)) = self.link.link.poll_packet(now) {
+    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way.
+    fn send(&mut self, until: Instant, ports: &[PacketSocket; 2], spare: &mut Vec<Vec<u8>>) {
+        self.polled = self.polled.max(until);
+        while let Some((departure, packet)) = self.link.link.poll_packet(self.polled) {
             let lateness = clock::now().saturating_since(departure);
             let port = usize::from(packet.port.0);
             let counts = &mut self.report.directions[port];

@@ -146,9 +146,7 @@ impl Thread {
                     let _ = done.send(());
                 }
                 Ok(Command::Finish(lane, done)) => {
-                    let now = clock::now();
-                    self.lanes[lane].advance(now, self.offset);
-                    let _ = done.send(self.lanes[lane].finish(now));
+                    let _ = done.send(self.lanes[lane].finish(clock::now(), self.offset));
                 }
                 Err(error) => return error.is_empty(),
             }
