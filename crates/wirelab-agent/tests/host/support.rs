@@ -1,41 +1,30 @@
-//! A host to talk to, and small endpoints: this test program itself, started again with the name of one of [`roles`].
+//! A host to talk to, and small endpoints: this test program itself, started again with the name of one of [`roles`](crate::roles).
 
 use std::collections::BTreeMap;
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
 use tempfile::TempDir;
+use wirelab_net::packet_log::{Fate, LogReader, Record};
 use wirelab_schema::{
-    EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult, ImpairmentSpec, LinkSpec, OpenLanes,
-    ReadyCondition, TrialRequest, TrialResult,
+    DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult, ImpairmentSpec, LinkSpec,
+    OpenLanes, PacketLogHeader, ReadyCondition, TrialRequest, TrialResult, TrialStatus,
 };
 
-pub const AGENT: &str = env!("CARGO_BIN_EXE_wirelab-agent");
-const MARKER: &str = "WIRELAB_TEST_MARKER";
-const NEEDED: [&str; 5] = ["user-namespace", "network-namespace", "pid-namespace", "veth", "af-packet"];
-const PATIENCE: Duration = Duration::from_secs(20);
+use crate::machine::{AGENT, PATIENCE, eventually, network_namespaces, numbers_in};
+use crate::roles;
 
-/// True if this machine lets us make namespaces. Where it does not, says why; with WIRELAB_REQUIRE_NAMESPACES=1 that is a failure.
-pub fn namespaces_work() -> bool {
-    let output = Command::new(AGENT).arg("probe").output().unwrap();
-    let checks: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let passed = |name: &str| checks.iter().any(|check| check["name"] == name && check["ok"] == true);
-    let missing: Vec<_> = NEEDED.into_iter().filter(|name| !passed(name)).collect();
-    if !missing.is_empty() {
-        assert!(std::env::var("WIRELAB_REQUIRE_NAMESPACES").is_err(), "refused here: {missing:?}; {checks:#?}");
-        eprintln!("not tested: this machine refuses {missing:?}");
-    }
-    missing.is_empty()
-}
+const MARKER: &str = "WIRELAB_TEST_MARKER";
+/// Delay of the links that these tests make.
+pub const ONE_WAY: Duration = Duration::from_millis(10);
 
 /// A host process and a folder for what its endpoints write.
 pub struct Host {
@@ -132,16 +121,21 @@ impl Host {
         self.folder.path().join(format!("{trial}.wlpl"))
     }
 
-    /// This program in one of its [`roles`].
+    /// This program as a server: one of its [`roles`](crate::roles).
     pub fn server(&self, role: &str) -> EndpointProcess {
-        let mut server = self.endpoint("server", &["./endpoint", role, "--exact", "--nocapture", "--ignored"]);
+        let mut server = self.role("server", role);
         server.ready = Some(ReadyCondition::Event { timeout_ns: PATIENCE.as_nanos() as u64 });
         server.ends_trial = false;
         server
     }
 
+    /// This program as a client.
     pub fn client(&self, role: &str) -> EndpointProcess {
-        self.endpoint("client", &["./endpoint", role, "--exact", "--nocapture", "--ignored"])
+        self.role("client", role)
+    }
+
+    fn role(&self, name: &str, role: &str) -> EndpointProcess {
+        self.endpoint(name, &["./endpoint", &format!("roles::{role}"), "--exact", "--nocapture", "--ignored"])
     }
 
     pub fn endpoint(&self, name: &str, command: &[&str]) -> EndpointProcess {
@@ -223,145 +217,55 @@ pub fn delay(each_way: Duration) -> LinkSpec {
     LinkSpec { uplink: vec![stage.clone()], downlink: vec![stage], medium: None }
 }
 
-/// What `attempt` gives once it gives something; a failure if that takes too long.
-pub fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
-    let give_up = Instant::now() + PATIENCE;
-    loop {
-        if let Some(value) = attempt() {
-            return value;
-        }
-        assert!(Instant::now() < give_up, "it did not happen within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(5));
+/// A trial in which a client pings an echo server.
+pub fn echo(host: &Host, name: &str, link: LinkSpec) -> TrialRequest {
+    let endpoints = vec![host.server("udp_echo"), host.client("udp_pinger")];
+    host.trial(name, link, endpoints)
+}
+
+/// Every packet of a direction has its fate.
+pub fn assert_conserved(direction: &DirectionReport) {
+    let dropped: u64 = direction.dropped.iter().map(|drop| drop.packets).sum();
+    assert_eq!(direction.received, direction.delivered + dropped + direction.held, "{direction:?}");
+    assert_eq!(direction.lateness.packets.iter().sum::<u64>(), direction.delivered);
+}
+
+/// The packet log of a trial.
+pub fn log(host: &Host, trial: &str) -> (PacketLogHeader, Vec<(Record, Vec<u8>)>) {
+    let reader = LogReader::new(File::open(host.log(trial)).unwrap()).unwrap();
+    let header = serde_json::from_slice(reader.header()).unwrap();
+    (header, reader.map(Result::unwrap).collect())
+}
+
+/// A trial of the host's first lane works, to the last packet.
+pub fn assert_echoes(host: &mut Host, name: &str) {
+    let trial = echo(host, name, delay(ONE_WAY));
+    let result = host.run(trial.clone());
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+    let round_trips = host.printed("client", "round-trip");
+    assert_eq!(round_trips.len(), roles::PACKETS);
+    assert!(round_trips.iter().all(|time| Duration::from_nanos(*time) >= 2 * ONE_WAY), "{round_trips:?}");
+    assert_eq!((result.link.kernel_drops, result.link.oversized, result.link.clock_step), (0, 0, false));
+    for direction in &result.link.directions {
+        assert_conserved(direction);
+        assert_eq!((direction.delivered, direction.delivered_bytes), (20, 20 * 128));
+    }
+    let (header, records) = log(host, name);
+    assert_eq!((header.link, header.seed), (trial.link, trial.link_seed));
+    assert_eq!(records.len(), 2 * roles::PACKETS);
+    for (record, packet) in records {
+        assert_eq!((record.fate, record.size, packet.len()), (Fate::Delivered, 128, 64));
+        assert_eq!(record.departure, record.arrival + ONE_WAY);
+        assert_eq!(packet[0], 0x45);
     }
 }
 
-fn network_namespaces(processes: impl Iterator<Item = i32>) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for pid in processes {
-        let descriptors = numbers_in(format!("/proc/{pid}/fd")).map(|fd| format!("/proc/{pid}/fd/{fd}"));
-        for path in descriptors.chain([format!("/proc/{pid}/ns/net")]) {
-            if let Ok(target) = fs::read_link(path)
-                && target.to_string_lossy().starts_with("net:")
-            {
-                found.push(target);
-            }
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-fn numbers_in<P: AsRef<Path>>(folder: P) -> impl Iterator<Item = i32> + use<P> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-}
-
-/// Endpoints: ignored as tests, started by name inside a lane.
-pub mod roles {
-    use std::fs::File;
-    use std::io::{Read, Write};
-    use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
-    use std::time::{Duration, Instant};
-
-    pub const PACKETS: usize = 20;
-    pub const BULK_BYTES: usize = 3_000_000;
-    pub const FLOOD: u64 = 5000;
-    const SERVER: SocketAddr = SocketAddr::new(wirelab_net::topology::SERVER, 9000);
-
-    fn ready() {
-        // On a line of its own: the test harness has begun one.
-        println!("\n{{\"event\": \"ready\", \"ports\": {{\"main\": 9000}}}}");
-        std::io::stdout().flush().unwrap();
-    }
-
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn udp_echo() {
-        let socket = UdpSocket::bind(SERVER).unwrap();
-        ready();
-        let mut buffer = [0; 2048];
-        loop {
-            let (length, peer) = socket.recv_from(&mut buffer).unwrap();
-            socket.send_to(&buffer[..length], peer).unwrap();
-        }
-    }
-
-    /// Prints the round-trip time of each packet that came back, in nanoseconds.
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn udp_pinger() {
-        let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
-        socket.connect(SERVER).unwrap();
-        socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
-        println!();
-        for number in 0..PACKETS {
-            let start = Instant::now();
-            socket.send(&[number as u8; 100]).unwrap();
-            let mut buffer = [0; 2048];
-            while let Ok(length) = socket.recv(&mut buffer) {
-                if buffer[..length] == [number as u8; 100] {
-                    println!("round-trip {}", start.elapsed().as_nanos());
-                    break;
-                }
-            }
-        }
-    }
-
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn tcp_sink() {
-        let listener = TcpListener::bind(SERVER).unwrap();
-        ready();
-        let _accepted: Vec<TcpStream> = listener.incoming().map(Result::unwrap).collect();
-    }
-
-    /// Sends a byte and leaves: its connection is not over when its process is.
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn tcp_deserter() {
-        let mut stream = TcpStream::connect(SERVER).unwrap();
-        stream.write_all(b"x").unwrap();
-    }
-
-    fn pattern() -> Vec<u8> {
-        (0..BULK_BYTES as u32).map(|position| (position.wrapping_mul(0x9e37_79b9) >> 24) as u8).collect()
-    }
-
-    /// Takes one upload and checks it.
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn tcp_bulk_server() {
-        let listener = TcpListener::bind(SERVER).unwrap();
-        ready();
-        let mut received = Vec::new();
-        let (mut stream, _) = listener.accept().unwrap();
-        stream.read_to_end(&mut received).unwrap();
-        assert!(received == pattern());
-        stream.write_all(b"intact").unwrap();
-    }
-
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn tcp_bulk_client() {
-        let mut stream = TcpStream::connect(SERVER).unwrap();
-        stream.write_all(&pattern()).unwrap();
-        stream.shutdown(std::net::Shutdown::Write).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        assert_eq!(answer, "intact");
-    }
-
-    /// When the file `go` appears sends many packets, then makes the file `sent` and waits for `finish`.
-    #[test]
-    #[ignore = "an endpoint of other tests"]
-    fn udp_flood() {
-        super::eventually(|| File::open("go").ok());
-        let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
-        for _ in 0..FLOOD {
-            socket.send_to(&[7; 100], SERVER).unwrap();
-        }
-        File::create("sent").unwrap();
-        super::eventually(|| File::open("finish").ok());
-    }
+/// A host with two lanes, in the first of which a trial would never end.
+pub fn host_with_a_trial_under_way() -> Host {
+    let mut host = Host::start();
+    host.open(2);
+    let endpoints = vec![host.server("udp_echo"), host.endpoint("client", &["sleep", "1000"])];
+    host.send(HostOp::RunTrial(Box::new(host.trial("endless", delay(ONE_WAY), endpoints))));
+    host.process("sleep");
+    host
 }

@@ -1,0 +1,8 @@
+//! The host, its link process and its trials, in real namespaces.
+
+mod lifetime;
+mod machine;
+mod roles;
+mod support;
+mod traffic;
+mod trials;
