@@ -15,7 +15,7 @@ AGENT = "wirelab-agent"
 class AgentBuildHook(BuildHookInterface[Any]):
     """Adds `wirelab-agent` to the wheel's scripts and gives the wheel the platform's tag."""
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (hatchling names it)
         """Build the agent; `WIRELAB_AGENT` names one built elsewhere."""
         build_data["pure_python"] = False
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
@@ -26,7 +26,10 @@ class AgentBuildHook(BuildHookInterface[Any]):
         if built := os.environ.get("WIRELAB_AGENT"):
             return Path(built)
         if shutil.which("cargo") is None:
-            raise SystemExit("wirelab: cargo is not on PATH; install Rust with rustup (https://rustup.rs), or set WIRELAB_AGENT to a built agent")
+            raise SystemExit(
+                "wirelab: cargo is not on PATH; install Rust with rustup (https://rustup.rs), "
+                "or set WIRELAB_AGENT to a built agent"
+            )
         root = Path(self.root)
         subprocess.run(["cargo", "build", "--release", "--locked", "--package", AGENT], cwd=root, check=True)
         target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))

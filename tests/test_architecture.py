@@ -76,7 +76,14 @@ def test_only_wirelab_net_has_unsafe() -> None:
 
 
 def test_no_clock_is_read_outside_its_owners() -> None:
-    _assert_absent(r"\b(std::time::Instant::now|SystemTime::now|clock_gettime)", {"wirelab-net", "wirelab-agent"}, {"clock.rs"})
+    clocks = r"\b(std::time::Instant::now|SystemTime::now|clock_gettime)"
+    _assert_absent(clocks, {"wirelab-net", "wirelab-agent"}, {"clock.rs"})
+
+
+def test_no_clock_is_read_outside_the_runner() -> None:
+    clocks = re.compile(r"(^import time$|^from time import|\b(datetime|date)\.(now|utcnow|today)\()", re.MULTILINE)
+    reads = {_room(path) for path in PACKAGE.rglob("*.py") if clocks.search(path.read_text())}
+    assert reads == {"runner"}
 
 
 def test_no_unseeded_generator_is_used() -> None:
