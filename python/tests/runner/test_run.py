@@ -148,6 +148,13 @@ def test_retry_failed_runs_failed_trials_alone_and_keeps_their_first_records(fol
     assert (folder / "trials" / "t0-0000.discarded-1" / "result.json").exists()
 
 
+def test_retry_failed_runs_trials_that_timed_out_too(folder: Path) -> None:
+    run(make_plan(1, 1), folder, lambda request, _: result(request.trial, TrialStatus.TIMED_OUT))
+    _, host, _ = run(make_plan(1, 1), folder, retry_failed=True)
+    assert len(host.started) == 1
+    assert last(folder) == {"t0-0000": EntryStatus.DONE}
+
+
 def test_unsupported_and_timed_out_are_not_failed(folder: Path) -> None:
     statuses = {"t0-0000": TrialStatus.UNSUPPORTED, "t1-0000": TrialStatus.TIMED_OUT}
     run(make_plan(blocks=1), folder, lambda request, _: result(request.trial, statuses[request.trial]))
@@ -278,3 +285,22 @@ def test_two_runners_do_not_share_a_campaign(folder: Path) -> None:
         open_campaign(folder, make_plan(), "digest", fresh=False, retry_failed=False),
     ):
         pass
+
+
+def test_a_disk_that_is_full_when_a_run_begins_leaves_the_plan_of_the_last_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(make_plan(), folder)
+    before = (folder / "plan.json").read_text()
+    with monkeypatch.context() as full:
+        full.setattr("wirelab.runner.disk.Path.write_text", _no_space)
+        with pytest.raises(DiskFullError):
+            run(make_plan(blocks=4), folder)
+    assert (folder / "plan.json").read_text() == before
+    summary, _, _ = run(make_plan(blocks=4), folder)
+    assert (summary.run, summary.reused) == (2, 6)
+
+
+def _no_space(path: Path, *_: object, **__: object) -> None:
+    path.write_bytes(b"")
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

@@ -12,11 +12,13 @@ from typing import Any
 
 from wirelab.errors import RunError
 from wirelab.plan import Plan, Trial
-from wirelab.runner.disk import no_space_means_full
+from wirelab.runner.disk import no_space_means_full, replace_file
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
 from wirelab.schema.campaign import JOURNAL, PLAN, TRIALS, EntryStatus, JournalEntry, attempt_folder
+
+_FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
 
 
 @dataclass
@@ -76,9 +78,9 @@ def open_campaign(
             with Journal(folder / JOURNAL) as journal:
                 _check_agent(folder, journal, agent_digest)
                 campaign = Campaign(folder, plan, agent_digest, journal)
-                (folder / PLAN).write_text(json.dumps(plan.to_json(), indent=1) + "\n", encoding="utf-8")
+                replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
                 if retry_failed:
-                    failed = [e for e in campaign.finished().values() if e.status is EntryStatus.FAILED]
+                    failed = [e for e in campaign.finished().values() if e.status in _FAILURES]
                     campaign.discard(failed, "failed, run again on request")
                 _remove_unfinished(campaign)
                 yield campaign

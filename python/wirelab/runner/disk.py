@@ -35,6 +35,17 @@ def no_space_means_full(folder: Path) -> Iterator[None]:
         raise
 
 
+def replace_file(path: Path, text: str) -> None:
+    """Write a file in one step: a full disk or a killed run leaves what was there before."""
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
 def require_space(folder: Path) -> None:
     """Raise `DiskFullError` if a trial's records may not fit."""
     if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:

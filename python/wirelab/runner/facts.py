@@ -13,6 +13,7 @@ from typing import Any
 
 import wirelab
 from wirelab import agent as agents
+from wirelab.runner.disk import replace_file
 from wirelab.runner.implementations import Implementation
 from wirelab.schema import SCHEMA_VERSION, HostFacts
 from wirelab.schema.campaign import FACTS
@@ -48,10 +49,7 @@ def collect(
 
 def write(campaign: Path, facts: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]) -> None:
     """Replace `campaign.json` in one step."""
-    path = campaign / FACTS
-    fresh = path.with_suffix(".new")
-    fresh.write_text(json.dumps({**facts, "runs": list(runs)}, indent=1) + "\n", encoding="utf-8")
-    fresh.replace(path)
+    replace_file(campaign / FACTS, json.dumps({**facts, "runs": list(runs)}, indent=1) + "\n")
 
 
 def read_runs(campaign: Path) -> list[dict[str, Any]]:

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.runner.certificates import make_certificates
+
+AGENT = """#!/bin/sh
+echo "$@" >> "$0.calls"
+for word; do folder=$word; done
+mkdir -p "$folder" && touch "$folder/authority.pem" "$folder/chain.pem" "$folder/key.pem"
+"""
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> Path:
+    path = tmp_path / "agent"
+    path.write_text(AGENT)
+    path.chmod(0o755)
+    return path
+
+
+def calls(agent: Path) -> int:
+    return len(agent.with_name("agent.calls").read_text().splitlines())
+
+
+def test_each_key_type_is_made_once_for_all_runs_of_a_campaign(tmp_path: Path, agent: Path) -> None:
+    made = make_certificates(tmp_path, ["rsa-2048", "ecdsa-p256", "rsa-2048"], agent)
+    assert list(made) == ["ecdsa-p256", "rsa-2048"]
+    assert made["rsa-2048"].key == tmp_path / "certificates" / "rsa-2048" / "key.pem"
+    assert make_certificates(tmp_path, ["rsa-2048"], agent) == {"rsa-2048": made["rsa-2048"]}
+    assert calls(agent) == 2
+
+
+def test_what_a_killed_run_made_in_part_is_made_anew(tmp_path: Path, agent: Path) -> None:
+    made = make_certificates(tmp_path, ["ecdsa-p256"], agent)["ecdsa-p256"]
+    made.key.unlink()
+    make_certificates(tmp_path, ["ecdsa-p256"], agent)
+    assert made.key.exists()
+    assert calls(agent) == 2

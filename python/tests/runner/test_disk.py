@@ -1,0 +1,62 @@
+"""A full disk, said plainly, and files that it does not spoil."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from wirelab.runner.disk import (
+    LEAST_FREE_BYTES,
+    DiskFullError,
+    no_space_means_full,
+    replace_file,
+    require_space,
+)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_no_space_and_a_spent_quota_are_a_full_disk(tmp_path: Path, number: int) -> None:
+    with pytest.raises(DiskFullError, match="no space left on the device of"), no_space_means_full(tmp_path):
+        raise OSError(number, os.strerror(number))
+
+
+def test_another_error_stays_what_it_is(tmp_path: Path) -> None:
+    with pytest.raises(PermissionError), no_space_means_full(tmp_path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+
+def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    replace_file(path, "old")
+    replace_file(path, "new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def half(path: Path, text: str, **_: object) -> None:
+        path.write_bytes(text.encode()[: len(text) // 2])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    path = tmp_path / "plan.json"
+    path.write_text("old")
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="No space left"):
+        replace_file(path, "new and longer")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("free", "full"), [(LEAST_FREE_BYTES - 1, True), (LEAST_FREE_BYTES, False)])
+def test_a_trial_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free: int, full: bool) -> None:
+    usage = shutil.disk_usage(tmp_path)._replace(free=free)
+    monkeypatch.setattr("wirelab.runner.disk.shutil.disk_usage", lambda _: usage)
+    if full:
+        with pytest.raises(DiskFullError):
+            require_space(tmp_path)
+    else:
+        require_space(tmp_path)
