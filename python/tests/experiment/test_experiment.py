@@ -2,13 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.described import BASE, KNOWN, load
-from wirelab.experiment import Experiment, load_experiment
+from tests.described import BASE, load
+from wirelab.experiment import load_experiment
 from wirelab.schema import GilbertElliott, Kept, Loss
-
-
-def shipped(name: str) -> Experiment:
-    return load_experiment(name, (), KNOWN)
 
 
 def test_a_file_is_resolved_with_its_defaults(tmp_path: Path) -> None:
@@ -39,14 +35,14 @@ def test_an_experiment_without_links_has_one_that_does_nothing(tmp_path: Path) -
 
 
 def test_quickstart_compares_four_stacks_on_two_links() -> None:
-    experiment = shipped("quickstart")
+    experiment = load_experiment("quickstart")
     assert len(experiment.scenarios) == 8
     assert not experiment.fixed()
     assert (experiment.stop.replicates, experiment.stop.budget) == ((5, 20), 45 * 10**9)
 
 
 def test_milosevic2021_is_its_18_cases_of_3000_uploads() -> None:
-    experiment = shipped("milosevic2021")
+    experiment = load_experiment("milosevic2021")
     assert len(experiment.scenarios) == 18
     assert experiment.fixed()
     assert {scenario.workload.exchanges * experiment.stop.replicates[1] for scenario in experiment.scenarios} == {3000}
@@ -59,7 +55,7 @@ def test_milosevic2021_is_its_18_cases_of_3000_uploads() -> None:
 
 
 def test_the_choices_hold_a_complete_grid_for_each_level() -> None:
-    experiment = shipped("milosevic2021-choices")
+    experiment = load_experiment("milosevic2021-choices")
     open_paths = set(experiment.choices)
     grids: dict[frozenset[tuple[str, str]], int] = {}
     for scenario in experiment.scenarios:
@@ -71,9 +67,12 @@ def test_the_choices_hold_a_complete_grid_for_each_level() -> None:
 
 
 def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
-    plain, choices = shipped("milosevic2021"), shipped("milosevic2021-choices")
+    plain, choices = load_experiment("milosevic2021"), load_experiment("milosevic2021-choices")
     for mine, theirs in zip(plain.scenarios, choices.scenarios[:18], strict=True):
-        assert (mine.link, mine.settings, mine.stack) == (theirs.link, theirs.settings, theirs.stack)
+        assert (mine.link, mine.stack) == (theirs.link, theirs.stack)
+        # Fewer uploads need less patience.
+        differing = {name for name, value in mine.settings.items() if theirs.settings[name] != value}
+        assert differing <= {"quic-idle-timeout"}
     assert any(isinstance(scenario.workload.connection, Kept) for scenario in choices.scenarios)
 
 

@@ -36,6 +36,11 @@ def test_a_delay_is_each_ways() -> None:
     assert spec({"delay": "20 ms"}).downlink == (Delay(delay_ns=20_000_000),)
 
 
+def test_one_way_may_have_no_delay_at_all() -> None:
+    link = spec({"rtt": "20 ms"}, {"uplink": {"delay": "0 ms"}})
+    assert link == LinkSpec(uplink=(), downlink=(Delay(delay_ns=10_000_000),))
+
+
 def test_the_chain_is_rate_then_loss_then_delay() -> None:
     link = spec({"delay": "1 ms", "loss": "10 %", "rate": "1 Mbit/s", "queue": "64 kB", "overhead": "14 B"})
     rate = Rate(rate_bps=1_000_000, queue_bytes=64_000, overhead_bytes=14)

@@ -216,8 +216,8 @@ def _chain(link: LinkTable, way: str, own: DirectionTable | None) -> tuple[Impai
         chain += _losses(own)
     elif link.direction in ("both", way):
         chain += _losses(link)
-    half = None if link.rtt is None else link.rtt // 2
-    delay_ns, jitter = chosen("delay") or half or 0, chosen("jitter")
+    delay, jitter = chosen("delay"), chosen("jitter")
+    delay_ns = delay if delay is not None else (link.rtt or 0) // 2
     if delay_ns or jitter is not None:
         chain.append(Delay(delay_ns=delay_ns, jitter=jitter))
     return tuple(chain)
