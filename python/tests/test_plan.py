@@ -169,3 +169,10 @@ def test_any_budget_gives_a_plan_of_at_least_two_replicates(
 
 def trials(made: Plan) -> list[Trial]:
     return [trial for block in made.blocks for trial in block.trials]
+
+
+def test_a_plan_names_files_without_the_folders_of_this_machine(tmp_path: Path) -> None:
+    (tmp_path / "paper.claims.toml").touch()
+    made = make_plan(load(tmp_path, 'claims = "paper.claims.toml"\n' + LINKS, "link=wire"))
+    assert (made.experiment.claims, made.experiment.file) == ("paper.claims.toml", "test.toml")
+    assert str(tmp_path) not in json.dumps(made.to_json())

@@ -10,6 +10,7 @@ import hashlib
 import re
 from dataclasses import replace
 from math import ceil, sqrt
+from pathlib import PurePath
 from typing import Any
 
 from wirelab.experiment import Experiment
@@ -48,7 +49,7 @@ class Preview(Border):
 
 
 class ExperimentRecord(Border):
-    """The resolved experiment."""
+    """The resolved experiment. `claims` and `file` are names without a folder: a plan holds on any machine."""
 
     name: str
     title: str
@@ -164,8 +165,8 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         title=experiment.title,
         metric=experiment.metric,
         doi=experiment.doi,
-        claims=None if experiment.claims is None else str(experiment.claims),
-        file=experiment.file,
+        claims=None if experiment.claims is None else experiment.claims.name,
+        file=PurePath(experiment.file).name,
         factors=dict(experiment.factors),
         choices=dict(experiment.choices),
         sets=dict(experiment.sets),

@@ -56,6 +56,7 @@ def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None
         ('metric = "delay"', 'metric = "dealy"', "x.claims.toml:12:1", "did you mean 'delay'?"),
         ('{ link = "lossy" }', '{ link = "lossey" }', "x.claims.toml:13:1", "did you mean 'lossy'?"),
         ('{ stack = "h3" }, ', '{ stak = "h3" }, ', "x.claims.toml:14:1", "did you mean 'stack'?"),
+        ('["end-to-end-delay"]', '["end-to-end-dealy"]', "x.claims.toml:3:1", "did you mean 'end-to-end-delay'?"),
         ("where =", "were =", "x.claims.toml:13:1", "did you mean 'where'?"),
         ('text = "h3 is faster"', "", "x.claims.toml:7:1", "is missing"),
         ('"lossy", 12]', '"lossy"]', "x.claims.toml:18:", "1 numbers"),

@@ -31,6 +31,17 @@ def test_an_unknown_metric_is_refused(tmp_path: Path) -> None:
     )
 
 
+def test_claims_are_checked_with_their_place(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert run("new", str(file), "--from", "milosevic2021")[0] == 0
+    claims = tmp_path / "milosevic2021.claims.toml"
+    claims.write_text(claims.read_text().replace('["wire-up-packets"]', '["wire-up-packet"]'))
+    code, out, err = run("check", str(file))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{claims}:")
+    assert "did you mean 'wire-up-packets'?" in err
+
+
 def test_a_set_value_is_checked() -> None:
     code, _, err = run("check", "quickstart", "--set", "link.rtt=20")
     assert (code, err.splitlines()[0]) == (2, "--set: link.rtt: has no unit (20)")

@@ -150,6 +150,77 @@ def test_what_ran_a_campaign_is_in_it_without_the_users_home(
     assert facts["runs"][0]["ended"] is not None
 
 
+CLAIMS = """
+paper = "example"
+[metrics]
+delay = ["end-to-end-delay"]
+[grid]
+stack = ["raw-tcp", "http1"]
+link = ["clean"]
+[[claim]]
+id = "C1"
+text = "TCP alone is faster"
+[[claim.part]]
+form = "order"
+metric = "delay"
+where = { link = "clean" }
+ascending = [{ stack = "raw-tcp" }, { stack = "http1" }]
+"""
+
+
+def test_a_campaign_is_judged_on_another_machine_by_the_claims_that_it_keeps(labs: list[Lab], tmp_path: Path) -> None:
+    file = tmp_path / "fake.toml"
+    file.write_text('claims = "fake.claims.toml"' + EXPERIMENT)
+    (tmp_path / "fake.claims.toml").write_text(CLAIMS)
+    done = run("fake.toml")
+    assert done.exit_code == 0, done.stderr
+    assert "Of 1 published claim" in done.stdout
+    verdicts = json.loads((tmp_path / "results" / "fake" / "verdicts.json").read_text())
+    moved = (tmp_path / "results" / "fake").rename(tmp_path / "moved")
+    (tmp_path / "fake.claims.toml").unlink()
+    (moved / "verdicts.json").unlink()
+    assert CliRunner().invoke(main, ["analyze", str(moved)]).exit_code == 0
+    assert json.loads((moved / "verdicts.json").read_text()) == verdicts
+    assert str(tmp_path) not in (moved / "plan.json").read_text()
+
+
+def test_claims_that_were_changed_after_the_first_run_are_told(labs: list[Lab], tmp_path: Path) -> None:
+    (tmp_path / "fake.toml").write_text('claims = "fake.claims.toml"' + EXPERIMENT)
+    (tmp_path / "fake.claims.toml").write_text(CLAIMS)
+    assert "claims were changed" not in run("fake.toml").stderr
+    assert "claims were changed" not in run("fake.toml").stderr
+    (tmp_path / "fake.claims.toml").write_text(CLAIMS + "# and more\n")
+    assert "the claims were changed after this campaign began" in run("fake.toml").stderr
+    digests = [r["claims_sha256"] for r in json.loads((tmp_path / "results/fake/campaign.json").read_text())["runs"]]
+    assert digests[0] == digests[1] != digests[2]
+
+
+def test_nothing_starts_for_wrong_claims(labs: list[Lab], tmp_path: Path) -> None:
+    (tmp_path / "fake.toml").write_text('claims = "fake.claims.toml"' + EXPERIMENT)
+    (tmp_path / "fake.claims.toml").write_text(CLAIMS.replace('form = "order"', 'form = "oder"'))
+    done = run("fake.toml")
+    assert done.exit_code == 2
+    assert "fake.claims.toml:12:1" in done.stderr
+    assert labs == []
+
+
+def test_what_runs_is_an_agent_of_the_campaigns_own(labs: list[Lab], tmp_path: Path) -> None:
+    assert run("fake.toml", "--set", "stack=raw-tcp").exit_code == 0
+    own = tmp_path / "results" / "fake" / "wirelab-agent"
+    assert {Path(process.command[0]) for request in labs[0].started for process in request.endpoints} == {own}
+    assert not own.exists()
+
+
+def test_a_preview_leaves_the_campaign_that_it_previews_alone(labs: list[Lab], tmp_path: Path) -> None:
+    run("fake.toml", "--set", "stack=raw-tcp")
+    plan = (tmp_path / "results" / "fake" / "plan.json").read_text()
+    done = run("fake.toml", "--set", "stack=raw-tcp", "--budget", "2s")
+    assert done.exit_code == 0, done.stderr
+    assert (tmp_path / "results" / "fake" / "plan.json").read_text() == plan
+    preview = json.loads((tmp_path / "results" / "fake-preview" / "plan.json").read_text())
+    assert preview["experiment"]["preview"]["budget_ns"] == 2 * 10**9
+
+
 def test_termination_ends_a_run_as_ctrl_c_does(labs: list[Lab], monkeypatch: pytest.MonkeyPatch) -> None:
     def terminated(*_: object) -> None:
         os.kill(os.getpid(), signal.SIGTERM)

@@ -122,7 +122,7 @@ ready = "event"
 
 def test_a_file_beside_the_experiment_adds_programs(tmp_path: Path) -> None:
     (tmp_path / "implementations.toml").write_text(OWN)
-    found = load(tmp_path / "experiment.toml")
+    found = load(tmp_path)
     assert found.keys() == {"curl", "nginx", "mine"}
     assert found["mine"].role(Role.CLIENT) is None
 
@@ -131,11 +131,11 @@ def test_a_mistake_in_a_users_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "implementations.toml"
     path.write_text(OWN.replace("stacks", "stack"))
     with pytest.raises(WirelabError, match=r"mine\.roles\.server\.stacks") as raised:
-        load(tmp_path / "experiment.toml")
+        load(tmp_path)
     assert str(path) in str(raised.value)
     path.write_text("[mine")
     with pytest.raises(WirelabError):
-        load(tmp_path / "experiment.toml")
+        load(tmp_path)
 
 
 def test_a_program_that_is_not_there_has_no_version() -> None:

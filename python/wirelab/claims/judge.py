@@ -30,9 +30,10 @@ def judge_campaign(campaign: Path, progress: Progress = lambda _: None) -> dict[
     named = dataset.plan["experiment"].get("claims")
     if not named:
         return None
-    if not Path(named).is_file():
-        raise RunError(f"no claims at {named}, which the plan names", hint="put the file back where it was")
-    verdicts = verdicts_on(load(Path(named)), dataset, progress)
+    file = campaign / named
+    if not file.is_file():
+        raise RunError(f"no claims at {file}, which the plan names", hint="wirelab run puts them there")
+    verdicts = verdicts_on(load(file), dataset, progress)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
     (campaign / "verdicts.json").write_text(text + "\n", encoding="utf-8")
     return verdicts

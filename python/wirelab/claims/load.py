@@ -16,6 +16,7 @@ from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
 from wirelab.experiment.problems import problems, shown
+from wirelab.metrics import EXCHANGE_METRICS
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0}
 
@@ -117,6 +118,10 @@ def _numbers(
 
 def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
     """Every name that must be known: what is known, the name, and where it stands."""
+    measured = [metric.name for metric in EXCHANGE_METRICS]
+    for name, meant in file.metrics.items():
+        for metric in meant:
+            yield measured, metric, ("metrics", name)
     for index, claim in enumerate(claims):
         for number, part in enumerate(claim.parts):
             at: KeyPath = ("claim", index, "part", number)

@@ -49,7 +49,7 @@ budget_option = click.option(
 
 
 def load(file: str, sets: Sequence[str]) -> Experiment:
-    """The experiment of a file or shipped name, with its metric checked."""
+    """The experiment of a file or shipped name, with its metric and its claims checked."""
     from wirelab.experiment import load_experiment
     from wirelab.metrics import EXCHANGE_METRICS
 
@@ -58,4 +58,8 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
     if experiment.metric not in names:
         where = experiment.source.where(("metric",))
         raise WirelabError(f'unknown metric ("{experiment.metric}")', where, did_you_mean(experiment.metric, names))
+    if experiment.claims is not None:
+        from wirelab.claims.load import load as load_claims
+
+        load_claims(experiment.claims)
     return experiment

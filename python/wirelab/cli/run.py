@@ -18,6 +18,7 @@ from wirelab.cli.campaigns import RESULTS
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from wirelab.experiment import Experiment
     from wirelab.plan import Plan
     from wirelab.runner.progress import Summary
     from wirelab.runner.start import Options
@@ -57,9 +58,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.runner.start import Options
 
     console = Console(stderr=True, highlight=False)
-    plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
-    folder = out if out is not None else RESULTS / plan.experiment.name
-    options = Options(lanes=lanes, fresh=fresh, retry_failed=retry_failed, command=("wirelab", *sys.argv[1:]))
+    loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
+    # A preview must not take the place of the campaign that it previews.
+    suffix = "-preview" if plan.experiment.preview is not None else ""
+    folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
+    options = Options(
+        lanes=lanes, fresh=fresh, retry_failed=retry_failed, command=("wirelab", *sys.argv[1:]),
+        beside=loaded.source.folder, claims=loaded.claims,
+    )  # fmt: skip
     summary = _run(plan, folder, options, console)
     estimates = _derive(folder, console)
     if as_json:
@@ -69,7 +75,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     return 0 if summary.failed < summary.total else 1
 
 
-def _plan(experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, lanes: int | None) -> Plan:
+def _plan(
+    experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: int | None, lanes: int | None
+) -> tuple[Experiment, Plan]:
     from dataclasses import replace
 
     from wirelab.plan import make_plan
@@ -80,8 +88,8 @@ def _plan(experiment: str, sets: tuple[str, ...], *, budget: int | None, seed: i
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)
     if budget is not None:
-        return make_plan(loaded, budget_ns=budget, lanes=lanes or planned_lanes(plan))
-    return plan
+        plan = make_plan(loaded, budget_ns=budget, lanes=lanes or planned_lanes(plan))
+    return loaded, plan
 
 
 def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:

@@ -27,7 +27,9 @@ MAX_POINTS = 20_000
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is to be found out. `claims` is an absolute path; `factors` and `choices` are levels as written."""
+    """What is to be found out. `claims` is where its file is on this machine; `factors` and `choices` are levels as
+    written.
+    """
 
     name: str
     title: str

@@ -166,11 +166,11 @@ class Implementation(_Entry):
         return lines[0] if lines else None
 
 
-def load(experiment_file: Path | None) -> dict[str, Implementation]:
-    """The shipped implementations, with those of a file beside the experiment, which win."""
+def load(folder: Path | None) -> dict[str, Implementation]:
+    """The shipped implementations, with those of an experiment's folder, which win."""
     shipped = resources.files("wirelab.data").joinpath(FILE)
     found = _parse(shipped.read_text(encoding="utf-8"), FILE)
-    if experiment_file is not None and (own := experiment_file.parent / FILE).is_file():
+    if folder is not None and (own := folder / FILE).is_file():
         found |= _parse(own.read_text(encoding="utf-8"), str(own))
     return found
 

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from wirelab import agent as agents
+from wirelab.errors import RunError
 from wirelab.plan import Plan
 from wirelab.runner import facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
+from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.host import AgentHost
 from wirelab.runner.implementations import BUILTIN, Implementation, load
 from wirelab.runner.lanes import default_lanes
+from wirelab.runner.own_agent import own_agent
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
@@ -33,6 +38,10 @@ class Options:
     fresh: bool = False
     retry_failed: bool = False
     command: tuple[str, ...] = ()
+    beside: Path | None = None
+    """The experiment's folder, where the user's own `implementations.toml` may be."""
+    claims: Path | None = None
+    """The file of claims, of which the campaign keeps a copy."""
 
 
 def run_plan(
@@ -42,12 +51,15 @@ def run_plan(
 
     Raises `RunError`; whatever happens, nothing that it started stays.
     """
-    agent = agents.find_agent()
+    found = agents.find_agent()
+    digest = agents.digest(found)
     folder = folder.resolve()
-    implementations = _needed(plan)
-    with open_campaign(
-        folder, plan, agents.digest(agent), fresh=options.fresh, retry_failed=options.retry_failed
-    ) as campaign:
+    implementations = _needed(plan, options.beside)
+    opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
+    with opening as campaign, own_agent(folder, found) as agent:
+        if agents.digest(agent) != digest:
+            raise RunError(f"{found} was replaced while the campaign was opened", hint="give the same command again")
+        this_run = {"began": facts.now(), "ended": None, "claims_sha256": _keep_claims(folder, options.claims)}
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(s.stack)}
         certificates = make_certificates(folder, kinds, agent)
         lanes = options.lanes or planned_lanes(plan)
@@ -57,7 +69,7 @@ def run_plan(
             endpoints = Endpoints(agent, implementations, certificates, opened.server_address)
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
-            this_run = {"began": facts.now(), "ended": None}
+            _tell_of_changed_claims(earlier, this_run, observer)
             facts.write(folder, written, [*earlier, this_run])
             summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
         finally:
@@ -84,11 +96,28 @@ def planned_lanes(plan: Plan) -> int:
     return default_lanes([scenario.expected_exchange_ns for scenario in plan.scenarios], plan.trials, cpus)
 
 
-def _needed(plan: Plan) -> dict[str, Implementation]:
+def _needed(plan: Plan, beside: Path | None) -> dict[str, Implementation]:
     """Programs that the plan names."""
     names = {name for s in plan.scenarios for name in (s.implementation.client, s.implementation.server)} - {BUILTIN}
-    known = load(Path(plan.experiment.file)) if names else {}
+    known = load(beside) if names else {}
     return {name: known[name] for name in sorted(names) if name in known}
+
+
+def _keep_claims(folder: Path, claims: Path | None) -> str | None:
+    """Copy the claims into the campaign, which may be judged on another machine; their digest."""
+    if claims is None:
+        return None
+    text = claims.read_text(encoding="utf-8")
+    replace_file(folder / claims.name, text)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _tell_of_changed_claims(
+    earlier: Sequence[Mapping[str, Any]], this_run: Mapping[str, Any], observer: Observer
+) -> None:
+    """Claims are written before the run that judges them."""
+    if any(run.get("claims_sha256", this_run["claims_sha256"]) != this_run["claims_sha256"] for run in earlier):
+        observer.say("the claims were changed after this campaign began: its verdicts are not on claims set beforehand")
 
 
 def _is_secure(stack: str) -> bool:

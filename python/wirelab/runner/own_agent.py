@@ -1,0 +1,51 @@
+"""The agent under a name of the campaign's own: a build that goes on meanwhile must not change what measures."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+NAME = "wirelab-agent"
+ROOM = 10
+"""A copy is made only where so many times its size is free."""
+
+_APPARMOR = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+
+
+@contextmanager
+def own_agent(campaign: Path, agent: Path) -> Iterator[Path]:
+    """A hard link to the agent in the campaign's folder, or a copy; removed at the end, and at the start of the run
+    that follows a killed one.
+
+    The agent itself where that cannot be: on a file system that executes nothing or has little room, and where AppArmor
+    allows a user namespace to a program by its path.
+    """
+    own = campaign / NAME
+    own.unlink(missing_ok=True)
+    try:
+        yield own if _make(own, agent) else agent
+    finally:
+        own.unlink(missing_ok=True)
+
+
+def _make(own: Path, agent: Path) -> bool:
+    if os.geteuid() != 0 and _is_bound_to_its_path():
+        return False
+    try:
+        own.hardlink_to(agent)
+    except OSError:
+        if shutil.disk_usage(own.parent).free < ROOM * agent.stat().st_size:
+            return False
+        shutil.copy2(agent, own)
+    # Not so on a file system that is mounted noexec.
+    return os.access(own, os.X_OK)
+
+
+def _is_bound_to_its_path() -> bool:
+    try:
+        return _APPARMOR.read_text().strip() == "1"
+    except OSError:
+        return False
