@@ -110,7 +110,11 @@ def test_estimates_are_given_as_tables_too(campaign: Path, estimates: dict[str, 
         & (pl.col("statistic") == "median")
     ).row(0, named=True)
     assert row["point"] == scenario["metrics"]["end-to-end-delay"]["median"]["point"]
-    assert len(pl.read_csv(campaign / "exchanges.csv")) == 9 * 120
+    exchanges = pl.read_csv(campaign / "exchanges.csv", infer_schema_length=None)
+    assert len(exchanges) == 9 * 120
+    for rows in (table, exchanges):
+        assert set(rows["stack"]) == {"http1", "h2", "h3"}
+        assert set(rows["client"]) == set(rows["server"]) == {"builtin"}
 
 
 def test_excluded_trials_are_left_out_and_counted_by_stack(tmp_path: Path) -> None:
@@ -181,3 +185,25 @@ def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_nu
     assert (scenario["denominators"]["exchanges"], scenario["denominators"]["trials"]) == (0, 3)
     assert "Trials not done, by stack: h2 3." in made["notes"]
     assert made["comparisons"] == []
+
+
+def test_a_scenario_that_never_answers_in_time_is_compared_and_not_left_out(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5)
+    exchanges = pl.read_parquet(folder / "exchanges.parquet")
+    late = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["stack"] == "h2")["key"]
+    is_late = pl.col("scenario") == late
+    delays = [
+        pl.when(~is_late).then(pl.col(c)).alias(c) for c in exchanges.columns if c.startswith(("end_to_end", "resp"))
+    ]
+    outcome = pl.when(is_late).then(pl.lit("timed-out")).otherwise("outcome").alias("outcome")
+    exchanges.with_columns(outcome, *delays).write_parquet(folder / "exchanges.parquet")
+    made = analyze(folder)
+    metrics = next(s for s in made["scenarios"] if s["key"] == late)["metrics"]
+    assert metrics["end-to-end-delay"]["n"] == 30
+    assert metrics["end-to-end-delay"]["median"]["point"] is None
+    assert "above the time-out" in metrics["end-to-end-delay"]["median"]["method"]
+    assert "response-time-curl" not in metrics
+    [comparison] = [c for c in made["comparisons"] if c["metric"] == "end-to-end-delay"]
+    assert abs(comparison["cliffs_delta"]["point"]) == 1
+    assert comparison["p"] < 0.01
+    assert comparison["ratio_of_means"]["point"] is None

@@ -1,7 +1,7 @@
 """A campaign's raw records as two tables, `exchanges.parquet` and `trials.parquet` (`docs/reference/files.md`).
 
-Exchanges of trials that are done count; those of trials that failed or were discarded stay in their folders and in the
-denominators.
+Exchanges of trials that are done count; those of trials that failed or were discarded stay in their folders, and their
+trials in `trials.parquet`.
 """
 
 from __future__ import annotations

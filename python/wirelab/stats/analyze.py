@@ -18,6 +18,7 @@ Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
 FEW_TRIALS = 5
 SCHEMA_VERSION = 1
+_NAMES = ("scenario", "name", "stack", "client", "server")
 
 
 def analyze(campaign: Path, progress: Progress = lambda _: None) -> dict[str, Any]:
@@ -130,12 +131,14 @@ def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:
     import polars as pl
 
     rows = list(_rows(estimates))
-    columns = ["scenario", "name", "stack", "metric", "unit", "statistic", *Estimate.__dataclass_fields__]
+    columns = [*_NAMES, "metric", "unit", "statistic", *Estimate.__dataclass_fields__]
     types = dict.fromkeys(("point", "low", "high", "level"), pl.Float64) | {"n": pl.Int64}
     frame = pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in columns})
     frame.write_csv(dataset.folder / "estimates.csv")
     frame.write_parquet(dataset.folder / "estimates.parquet", compression="zstd")
-    dataset.exchanges.write_csv(dataset.folder / "exchanges.csv")
+    names = pl.DataFrame([_names(s) for s in dataset.scenarios], schema=dict.fromkeys(_NAMES, pl.String))
+    named = dataset.exchanges.join(names, on="scenario", how="left", maintain_order="left")
+    named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(dataset.folder / "exchanges.csv")
 
 
 def _rows(estimates: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -149,7 +152,12 @@ def _rows(estimates: dict[str, Any]) -> Iterator[dict[str, Any]]:
             }
             for statistic, value in statistics.items():
                 if value is not None:
-                    yield {
-                        "scenario": scenario["key"], "name": scenario["name"], "stack": scenario["stack"],
-                        "metric": metric, "unit": values["unit"], "statistic": statistic, **value,
-                    }  # fmt: skip
+                    row = {"metric": metric, "unit": values["unit"], "statistic": statistic, **value}
+                    yield {**_names(scenario), **row}
+
+
+def _names(scenario: dict[str, Any]) -> dict[str, str]:
+    """What a row is of: a difference between programs is not one between stacks."""
+    own = (scenario["key"], scenario["name"], scenario["stack"])
+    ends = (scenario["implementation"]["client"], scenario["implementation"]["server"])
+    return dict(zip(_NAMES, (*own, *ends), strict=True))

@@ -12,8 +12,8 @@ bootstrap's standard error is used instead.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -40,6 +40,9 @@ class Draws:
     values: Floats
     df: float
     n: int
+    _formed: dict[tuple[str, int], tuple[Draws | None, Draws]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def ordered(self) -> Floats:
@@ -74,20 +77,34 @@ class Draws:
 
     def over(self, other: Draws) -> Draws:
         """The ratio of two independent statistics."""
+        return self._once("over", other, lambda: self._ratio(other))
+
+    def times(self, scale: float) -> Draws:
+        """The statistic in other units."""
+        return self._once(
+            f"times {scale}", None, lambda: Draws(self.point * scale, self.values * scale, self.df, self.n)
+        )
+
+    def minus(self, other: Draws) -> Draws:
+        """The difference of two independent statistics."""
+        return self._once("minus", other, lambda: self._difference(other))
+
+    def _ratio(self, other: Draws) -> Draws:
         with np.errstate(divide="ignore", invalid="ignore"):
             point = float(np.float64(self.point) / np.float64(other.point))
             values = self.values / other.values
         return Draws(point, values, welch(self, other), self.n + other.n)
 
-    def times(self, scale: float) -> Draws:
-        """The statistic in other units."""
-        return Draws(self.point * scale, self.values * scale, self.df, self.n)
+    def _difference(self, other: Draws) -> Draws:
+        df = welch(self, other, relative=False)
+        return Draws(self.point - other.point, self.values - other.values, df, self.n + other.n)
 
-    def minus(self, other: Draws) -> Draws:
-        """The difference of two independent statistics."""
-        return Draws(
-            self.point - other.point, self.values - other.values, welch(self, other, relative=False), self.n + other.n
-        )
+    def _once(self, what: str, other: Draws | None, form: Callable[[], Draws]) -> Draws:
+        """Form it once: claims ask for the same one at many levels. It keeps `other`, so that its id stays its own."""
+        key = what, id(other)
+        if key not in self._formed:
+            self._formed[key] = other, form()
+        return self._formed[key][1]
 
 
 def welch(*draws: Draws, relative: bool = True) -> float:

@@ -74,13 +74,15 @@ def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 def _conditions(scenario: Mapping[str, Any]) -> set[str]:
     """What the scenario shares with those that it is compared with: each of its points but for the stack, and but for
-    the implementation."""
+    the implementation.
+    """
     fixed = [scenario["link"], scenario["workload"], scenario.get("congestion_control")]
     found = set()
     for point in points(scenario):
-        for varied, series in (("stack", {"stack"}), ("implementation", {p for p in point if _is_implementation(p)})):
-            rest = {path: level for path, level in point.items() if path not in series}
-            found.add(json.dumps([varied, *fixed, rest], sort_keys=True))
+        others = {path: level for path, level in point.items() if path != "stack"}
+        found.add(json.dumps(["stack", scenario["implementation"], *fixed, others], sort_keys=True))
+        others = {path: level for path, level in point.items() if not _is_implementation(path)}
+        found.add(json.dumps(["implementation", *fixed, others], sort_keys=True))
     return found
 
 

@@ -87,7 +87,7 @@ class Dataset:
         return {"exchanges": len(rows), **outcomes, "trials": kept, "excluded_trials": len(trials) - kept}
 
     def measured(self, scenario: str) -> Iterator[Measured]:
-        """Every exchange metric that has a value in this scenario."""
+        """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""
         import polars as pl
 
         rows = self.exchanges.filter(pl.col("scenario") == scenario).sort("replicate", "trial", "index")
@@ -103,7 +103,8 @@ class Dataset:
             unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
             values = rows[metric.column].cast(pl.Float64).to_numpy() * factor
             use = completed & np.isfinite(values)
-            if not use.any():
+            only_late = metric.name in CENSORED and not completed.any() and any(part.any() for part in late)
+            if not (use.any() or only_late):
                 continue
             masks = np.split(use, starts[1:])
             parts = [part[mask] for part, mask in zip(np.split(values, starts[1:]), masks, strict=True)]

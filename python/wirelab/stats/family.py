@@ -1,19 +1,8 @@
-"""Corrections for a family of tests: adjusted p values in the order given."""
+"""Correction for a family of tests: adjusted p values in the order given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-
-def holm(p: Sequence[float]) -> list[float]:
-    """Holm's step-down: controls the family-wise error rate under any dependence."""
-    order = sorted(range(len(p)), key=lambda i: p[i])
-    adjusted = [0.0] * len(p)
-    running = 0.0
-    for position, index in enumerate(order):
-        running = max(running, min(1.0, (len(p) - position) * p[index]))
-        adjusted[index] = running
-    return adjusted
 
 
 def benjamini_hochberg(p: Sequence[float]) -> list[float]:

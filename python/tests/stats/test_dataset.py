@@ -1,0 +1,59 @@
+"""A campaign's tables as samples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.synthetic import write_campaign
+from wirelab.stats.dataset import Dataset, Measured
+
+
+def _written(folder: Path, **more: float) -> Path:
+    return write_campaign(
+        folder,
+        stacks=("h2",),
+        links=("random",),
+        uploads=("30 B",),
+        trials=4,
+        exchanges=10,
+        **more,  # type: ignore[arg-type]
+    )
+
+
+def _measured(folder: Path) -> dict[str, Measured]:
+    dataset = Dataset.read(folder)
+    return {one.metric.name: one for one in dataset.measured(dataset.scenarios[0]["key"])}
+
+
+def test_values_come_trial_by_trial_in_base_units(tmp_path: Path) -> None:
+    folder = _written(tmp_path)
+    delay = _measured(folder)["end-to-end-delay"]
+    assert delay.unit == "s"
+    assert [len(trial) for trial in delay.sample.trials] == [10] * 4
+    first = pl.read_parquet(folder / "exchanges.parquet").filter(pl.col("replicate") == 0)["end_to_end_delay_ns"]
+    assert delay.sample.trials[0] == pytest.approx(first.to_numpy() / 1e9)
+
+
+def test_a_timed_out_exchange_is_censored_in_its_trial_for_delays_alone(tmp_path: Path) -> None:
+    folder = _written(tmp_path, timed_out=0.5)
+    exchanges = pl.read_parquet(folder / "exchanges.parquet").sort("replicate")
+    late = exchanges.group_by("replicate", maintain_order=True).agg((pl.col("outcome") == "timed-out").sum())["outcome"]
+    measured = _measured(folder)
+    assert measured["end-to-end-delay"].sample.censored == tuple(late)
+    assert measured["wire-up-packets"].sample.censored == (0,) * 4
+
+
+def test_a_metric_that_no_completed_exchange_has_is_not_one_of_time_outs(tmp_path: Path) -> None:
+    folder = _written(tmp_path, timed_out=0.5)
+    table = pl.read_parquet(folder / "exchanges.parquet").with_columns(response_time_ns=pl.lit(None, dtype=pl.Int64))
+    table.write_parquet(folder / "exchanges.parquet")
+    assert "response-time" not in _measured(folder)
+
+
+def test_a_generator_depends_on_its_names_alone(tmp_path: Path) -> None:
+    dataset = Dataset.read(_written(tmp_path))
+    assert dataset.rng("a", "b").random() == dataset.rng("a", "b").random()
+    assert dataset.rng("a", "b").random() != dataset.rng("ab", "").random()
