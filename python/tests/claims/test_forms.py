@@ -18,7 +18,8 @@ class Fake:
 
     words = "measured"
 
-    def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01) -> None:
+    def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
+        self.df = df
         self.touched: dict[str, int] = {}
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
@@ -30,7 +31,7 @@ class Fake:
             return None
         rng = np.random.default_rng(sorted(map(ord, "".join(sorted(key)) + metric)))
         self.touched["/".join(sorted(key))] = 100
-        return Draws(value, value * np.exp(rng.normal(0, self.error, 4000)), 1000, 100)
+        return Draws(value, value * np.exp(rng.normal(0, self.error, 4000)), self.df, 100)
 
 
 def _judge(source: Fake, **part: Any) -> Any:
@@ -107,6 +108,14 @@ def test_a_count_is_judged_in_direction_and_magnitude(wins: int, verdict: str) -
     assert judged.verdict == verdict, judged.why
     assert judged.ours is not None
     assert judged.ours.point == wins
+
+
+def test_a_count_over_few_trials_is_undecided_however_much_its_resamples_agree() -> None:
+    part = FORMS["count"].model_validate({**COUNT, "published": 6})
+    cells = _cells(6)
+    for df, verdict in ((3, "undecided"), (4, "held")):
+        cells.df = df
+        assert judge_part(part, Bench(cells, 0.95, 0.95, 1.25)).verdict == verdict  # type: ignore[arg-type]
 
 
 def test_a_count_of_ties_is_spread_over_its_bootstrap_distribution() -> None:

@@ -28,6 +28,9 @@ from wirelab.claims.model import (
 )
 from wirelab.stats.bootstrap import Draws
 
+LEAST_DF = 4
+"""With fewer trials every resample may agree on who is below, whatever the truth."""
+
 
 def expand(part: AnyPart) -> list[AnyPart]:
     """The part as parts that need one decision each: a cell of `over` each, an order pair by pair."""
@@ -101,6 +104,9 @@ def _count(part: Count, bench: Bench) -> Judgement:
             return bench.missing("count", text, f"{statistic} {metric} of {bench.words({**side, **levels})}")
         found.append((pair[0], pair[1]))
     wins = _wins(found)
+    if wins.df < LEAST_DF:
+        why = f"a count needs {LEAST_DF + 1} trials of each scenario"
+        return Judgement("count", text, UNDECIDED, why, part.published, number(wins))
     verdicts = [within(bench, wins, part.published / bench.factor, part.published * bench.factor)]
     words = f"{written(number(wins))} of {len(cells)}"
     if part.majority:

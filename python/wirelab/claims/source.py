@@ -84,7 +84,8 @@ class Measured:
         rng = self.samples.dataset.rng(scenario, "claims")
         mean, sd = bootstrap.moments(trials, self.resamples, rng)
         self._drawn |= {(scenario, metric, "mean"): mean, (scenario, metric, "sd"): sd}
-        median = bootstrap.medians(trials, bootstrap.RESAMPLES, rng) if self.samples.medians else None
+        every = sample.with_censored() if sample is not None else ()
+        median = bootstrap.medians(every, bootstrap.RESAMPLES, rng) if self.samples.medians else None
         self._drawn[scenario, metric, "median"] = median
 
 

@@ -1,0 +1,50 @@
+"""Where the numbers of a judgement come from."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.synthetic import write_campaign
+from wirelab.claims.source import Measured, Samples
+from wirelab.stats.dataset import Dataset
+
+LEVELS = {"stack": "h2", "link": "lossless", "workload.upload": "30 B"}
+
+
+def _source(folder: Path, timed_out: float, *, filtered: bool = False) -> Measured:
+    write_campaign(
+        folder, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=6, exchanges=20, timed_out=timed_out
+    )
+    samples = Samples(Dataset.read(folder), frozenset(LEVELS), medians=True)
+    return Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, filtered, 200)
+
+
+def test_a_median_counts_timed_out_exchanges_as_above_the_time_out(tmp_path: Path) -> None:
+    draws = _source(tmp_path, 0.8).draws("delay", "median", LEVELS)
+    assert draws is not None
+    assert draws.point == math.inf
+    assert draws.interval(0.95) == (None, None)
+
+
+def test_a_mean_is_of_completed_exchanges(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0.3)
+    draws = source.draws("delay", "mean", LEVELS)
+    assert draws is not None
+    assert draws.point == pytest.approx(0.081, abs=0.001)
+    assert 0 < draws.n < 120
+    assert list(source.touched.values()) == [draws.n]
+
+
+def test_the_outlier_rule_leaves_no_time_outs(tmp_path: Path) -> None:
+    draws = _source(tmp_path, 0.8, filtered=True).draws("delay", "median", LEVELS)
+    assert draws is not None
+    assert draws.point == pytest.approx(0.081, abs=0.001)
+
+
+def test_levels_are_compared_without_spaces_and_case(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0)
+    assert source.draws("delay", "mean", {**LEVELS, "workload.upload": "30B"}) is not None
+    assert source.draws("delay", "mean", {**LEVELS, "workload.upload": "31 B"}) is None
