@@ -20,6 +20,12 @@ def test_it_prints_the_path_of_the_page(tmp_path: Path) -> None:
     assert (folder / "report.html").is_file()
 
 
+def test_a_campaign_may_be_named_as_under_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "results" / "mine", links=("clean",))
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(main, ["report", "mine"]).stdout == "results/mine/report.html\n"
+
+
 def test_out_names_another_file(tmp_path: Path) -> None:
     folder = write(tmp_path / "campaign", links=("clean",))
     done = CliRunner().invoke(main, ["report", str(folder), "--out", str(tmp_path / "page.html")])
@@ -36,6 +42,6 @@ def test_open_shows_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_folder_that_is_none_is_refused_with_a_hint(tmp_path: Path) -> None:
     done = CliRunner().invoke(main, ["report", str(tmp_path / "nothing")])
-    assert done.exit_code == 1
-    assert "is no campaign" in done.stderr
+    assert done.exit_code == 2
+    assert "no campaign" in done.stderr
     assert "wirelab run" in done.stderr

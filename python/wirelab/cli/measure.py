@@ -10,7 +10,7 @@ import click
 @click.command("measure", short_help="Turn a campaign's raw records into a dataset.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 def command(campaign: Path) -> None:
-    """Turn the raw records of CAMPAIGN, a folder under results/, into exchanges.parquet and trials.parquet."""
+    """Turn the raw records of CAMPAIGN, a folder or a name under results/, into two Parquet files."""
     from wirelab.cli.campaigns import existing
     from wirelab.metrics.dataset import measure
 

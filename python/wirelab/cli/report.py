@@ -17,10 +17,11 @@ import click
 )
 @click.option("--open", "show", is_flag=True, help="Show it in the browser.")
 def command(campaign: Path, out: Path | None, show: bool) -> None:
-    """Write the report of CAMPAIGN, a folder under results/, as one offline HTML file and print its path."""
+    """Write the report of CAMPAIGN, a folder or a name under results/, as one offline HTML file and print its path."""
     from wirelab import report
+    from wirelab.cli.campaigns import existing
 
-    path = report.write(campaign, out)
+    path = report.write(existing(campaign), out)
     click.echo(path)
     if show:
         click.launch(path.resolve().as_uri())
