@@ -112,11 +112,17 @@ def test_no_block_opens_once_the_time_is_up() -> None:
 def test_a_late_block_runs_again_as_a_whole_with_half_the_lanes() -> None:
     subject = schedule(scenarios=4, blocks=1, lanes=4)
     late_once = iter([LATE] * 4)
-    started, verdicts = drain(subject, lambda _: next(late_once, IN_TIME))
+    lanes: list[int] = []
+
+    def watch(assignment: Assignment) -> Lateness:
+        lanes.append(assignment.lanes)
+        return next(late_once, IN_TIME)
+
+    started, verdicts = drain(subject, watch)
     assert [verdict.fate for verdict in verdicts] == [Fate.DISCARDED, Fate.KEPT]
     assert len(verdicts[0].trials) == 4
     assert len(started) == 8
-    assert subject.lanes == 2
+    assert lanes == [4] * 4 + [2] * 4
 
 
 def test_a_block_that_is_late_three_times_is_kept_with_a_flag() -> None:
@@ -136,8 +142,28 @@ def test_a_block_that_is_late_with_one_lane_is_kept_with_a_flag_at_once() -> Non
 def test_late_blocks_that_overlapped_halve_the_lanes_once() -> None:
     subject = schedule(scenarios=2, blocks=2, lanes=4)
     first_four = iter([LATE] * 4)
-    drain(subject, lambda _: next(first_four, IN_TIME))
-    assert subject.lanes == 2
+    lanes: list[int] = []
+
+    def watch(_: Assignment) -> Lateness:
+        lanes.append(subject.lanes)
+        return next(first_four, IN_TIME)
+
+    drain(subject, watch)
+    assert min(lanes) == 2
+
+
+def test_each_block_kept_after_a_late_one_gives_a_lane_back() -> None:
+    subject = schedule(scenarios=1, blocks=12, lanes=4)
+    seen: list[int] = []
+
+    def late_once(assignment: Assignment) -> Lateness:
+        seen.append(subject.lanes)
+        return LATE if len(seen) == 1 else IN_TIME
+
+    drain(subject, late_once)
+    assert min(seen) == 2
+    assert seen[-1] == 4
+    assert max(seen) == 4
 
 
 def test_a_trial_that_never_used_the_link_does_not_run_again_with_its_block() -> None:

@@ -3,6 +3,9 @@
 With a fixed number of blocks a free lane takes the next trial of any block, so blocks overlap in time. With a stopping
 rule, as many blocks as the lanes can hold follow the smallest number at a time, and the rule is asked before each such
 step, for every scenario that it has not stopped.
+
+A late block halves the lanes; each one kept after that gives a lane back, so that a passing disturbance does not slow
+the rest of a long campaign.
 """
 
 from __future__ import annotations
@@ -78,6 +81,7 @@ class Schedule:
         self, blocks: Sequence[Sequence[Trial]], lanes: int, stopping: Stopping, finished: Collection[str] = ()
     ) -> None:
         self.lanes = lanes
+        self._most_lanes = lanes
         self.stopped: set[str] = set()
         self._stopping = stopping
         self._step_end = max(stopping.minimum, 1)
@@ -174,6 +178,8 @@ class Schedule:
         total = sum((lateness for _, lateness in block.ran.values()), Lateness(0, 0))
         if total.tolerable:
             block.over = True
+            if block.lanes <= self.lanes:
+                self.lanes = min(self.lanes + 1, self._most_lanes)
             return Verdict(index, Fate.KEPT, total, trials)
         self.lanes = min(self.lanes, max(1, block.lanes // 2))
         # Late with one lane: the machine is busy with something else, and the same again would be as late.
