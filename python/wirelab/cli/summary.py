@@ -69,7 +69,7 @@ def _row(metric: str, scenario: Scenario, median: Estimate | None) -> tuple[str,
     ends = scenario.denominators
     return (
         scenario.series.label,
-        with_unit(median, unit),
+        "above the time-out" if median is not None and median.point is None else with_unit(median, unit),
         f"{plain(p95.point * unit.per_base)} {unit.symbol}" if p95 is not None and p95.point is not None else "–",
         _wire(scenario),
         share(ends.get("completed", 0), ends.get("exchanges", 0)),

@@ -90,6 +90,8 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
 
 def with_unit(estimate: Estimate | None, unit: Unit) -> str:
     """`62.0 ms [61.0, 63.0]`, for sentences."""
+    if estimate is None or estimate.point is None:
+        return DASH
     head, _, tail = interval(estimate, unit).partition(" ")
     return " ".join(part for part in (head, unit.symbol, tail) if part)
 
