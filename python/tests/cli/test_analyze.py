@@ -10,8 +10,7 @@ from click.testing import CliRunner
 
 import wirelab.data
 from tests.synthetic import write_campaign
-from wirelab.cli.analyze import command
-from wirelab.errors import WirelabError
+from wirelab.cli import main
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 
@@ -23,7 +22,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_medians_verdicts_and_the_next_command_are_printed(campaign: Path) -> None:
-    result = CliRunner().invoke(command, [str(campaign)], catch_exceptions=False)
+    result = CliRunner().invoke(main, ["analyze", str(campaign)])
     assert result.exit_code == 0
     assert "median [95 %]" in result.stdout
     assert "\nM14 " in result.stdout
@@ -32,7 +31,7 @@ def test_medians_verdicts_and_the_next_command_are_printed(campaign: Path) -> No
 
 
 def test_json_is_all_that_is_on_stdout(campaign: Path) -> None:
-    result = CliRunner().invoke(command, [str(campaign), "--json"], catch_exceptions=False)
+    result = CliRunner().invoke(main, ["analyze", str(campaign), "--json"])
     printed = json.loads(result.stdout)
     assert printed["estimates"] == json.loads((campaign / "estimates.json").read_text())
     assert printed["verdicts"] == json.loads((campaign / "verdicts.json").read_text())
@@ -41,11 +40,12 @@ def test_json_is_all_that_is_on_stdout(campaign: Path) -> None:
 def test_verdicts_of_an_experiment_that_has_no_claims_any_more_do_not_stay(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
     (folder / "verdicts.json").write_text("{}")
-    result = CliRunner().invoke(command, [str(folder)], catch_exceptions=False)
+    result = CliRunner().invoke(main, ["analyze", str(folder)])
     assert result.exit_code == 0
     assert not (folder / "verdicts.json").exists()
 
 
 def test_a_folder_that_is_no_campaign_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WirelabError, match="no campaign"):
-        CliRunner().invoke(command, [str(tmp_path / "none")], catch_exceptions=False)
+    result = CliRunner().invoke(main, ["analyze", str(tmp_path / "none")])
+    assert result.exit_code == 2
+    assert "no campaign" in result.stderr
