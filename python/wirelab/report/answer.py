@@ -64,19 +64,21 @@ def _verdicts(campaign: Campaign) -> Iterator[str]:
 
 def _fastest(campaign: Campaign) -> Iterator[str]:
     """Which stack is fastest where, by median of the headline metric, with how much longer the others take."""
-    if not campaign.groups:
+    groups = campaign.groups[:1] if campaign.verdicts else campaign.groups
+    conditions = [(group, condition) for group in groups for condition in group.conditions]
+    ranked = [(where, ranking) for where in conditions if (ranking := _ranking(campaign, where[1]))]
+    if not ranked:
         return
-    conditions = campaign.groups[0].conditions
-    ranked = [(condition, _ranking(campaign, condition)) for condition in conditions]
-    ranked = [(condition, ranking) for condition, ranking in ranked if ranking]
     if len(ranked) > MOST_CONDITIONS or campaign.verdicts:
         yield _wins(campaign, [ranking for _, ranking in ranked])
         return
-    for condition, ranking in ranked:
+    for (group, condition), ranking in ranked:
         first, *others = ranking
         median = first.estimate(campaign.metric, "median")
         assert median is not None
-        head = f"{condition.label}: {first.series.label} has the smallest median, {with_unit(median, MILLISECONDS)}"
+        label = ", ".join(part for part in (group.title, condition.label) if part)
+        among = " of the application protocols" if len(ranking) < len(condition.scenarios) else ""
+        head = f"{label}: {first.series.label} has the smallest median{among}, {with_unit(median, MILLISECONDS)}"
         rest = [told for other in others if (told := _against(campaign, other, first))]
         yield "; ".join([head, *rest]) + "."
 
