@@ -13,6 +13,14 @@ def sentences(folder: Path) -> str:
     return "\n".join(answer(load(folder, folder)))
 
 
+def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("raw-tcp", "http1"), links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
+    said = sentences(folder)
+    assert said.count("http1 has the smallest median of the application protocols, ") >= 2
+    assert "link.rtt 10 ms" in said
+    assert "link.rtt 20 ms" in said
+
+
 def test_without_claims_it_says_which_stack_is_fastest_and_by_how_much(tmp_path: Path) -> None:
     said = sentences(write(tmp_path))
     assert (
