@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -93,7 +94,9 @@ def run_campaign(runner: Runner, plan: Plan, lanes: int, enough: Callable[[str],
 def planned_lanes(plan: Plan) -> int:
     """Lanes for this plan on this machine."""
     cpus = len(os.sched_getaffinity(0))
-    return default_lanes([scenario.expected_exchange_ns for scenario in plan.scenarios], plan.trials, cpus)
+    real_time = os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[0] != 0
+    expected = [scenario.expected_exchange_ns for scenario in plan.scenarios]
+    return default_lanes(expected, plan.trials, cpus, real_time=real_time)
 
 
 def _needed(plan: Plan, beside: Path | None) -> dict[str, Implementation]:
