@@ -31,7 +31,29 @@ impl Direction {
     }
 }
 
-/// A packet on its way through a link. The chain looks at `size` and `port` only; `data` is carried untouched (empty in a replay).
+/// The transport flow that a packet belongs to, told by whoever hands it in: this crate reads no headers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Flow {
+    /// A hash of addresses, protocol and ports, the same for both directions and on every machine.
+    pub id: u64,
+    /// What it runs over.
+    pub transport: Transport,
+}
+
+/// The protocol above IP, as far as a link cares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// TCP.
+    Tcp,
+    /// UDP.
+    Udp,
+    /// Anything else, or unknown.
+    #[default]
+    Other,
+}
+
+/// A packet on its way through a link. Impairments look at `size`, `port` and `flow` only; `data` is carried untouched (it may be empty in a
+/// replay), but for the one bit that corruption inverts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
     /// Order of arrival at the link, from 0; leads from a fate to its packet.
@@ -42,6 +64,12 @@ pub struct Packet {
     pub size: u32,
     /// When it entered the link (not the present stage). [`Link`](crate::Link) sets it.
     pub arrival: Instant,
+    /// Its flow.
+    pub flow: Flow,
+    /// A copy that the link made; it has the `sequence` of its original.
+    pub copy: bool,
+    /// The bit that was inverted, counted from the first of the IP header.
+    pub corrupted_bit: Option<u32>,
     /// The frame, with its Ethernet header.
     pub data: Vec<u8>,
 }
@@ -49,10 +77,18 @@ pub struct Packet {
 /// Why an impairment dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropCause {
-    /// Random loss.
+    /// Loss that was asked for.
     Loss,
     /// A bounded queue was full.
     QueueFull,
+    /// Active queue management kept the standing queue short.
+    Aqm,
+    /// There was no link.
+    Outage,
+    /// The link layer gave up after its last retry, or found no free air.
+    Retries,
+    /// No address mapping was left.
+    Nat,
 }
 
 /// A packet that an impairment dropped, with the instant at which it did.

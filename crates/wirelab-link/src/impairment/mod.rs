@@ -52,15 +52,25 @@ pub trait Impairment: Send {
     /// The earliest instant at which `poll_packet` may return a packet or another packet be dropped.
     fn poll_timeout(&self) -> Option<Instant>;
 
+    /// True if a poll settles what becomes of packets inside, so that a packet which arrived before that poll and is handed in after it would be
+    /// too late to matter as it should. [`Link`] then moves such an arrival up to the last poll.
+    ///
+    /// [`Link`]: crate::Link
+    fn settles_when_polled(&self) -> bool {
+        false
+    }
+
     /// Packets so far.
     fn counters(&self) -> Counters;
 }
 
-/// Conservation: `received == delivered + dropped + held`, at every instant.
+/// Conservation: `received + duplicated == delivered + dropped + held`, at every instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets handed to `handle_packet`.
     pub received: u64,
+    /// Copies made.
+    pub duplicated: u64,
     /// Packets collected by `poll_packet`.
     pub delivered: u64,
     /// Packets dropped, collected or not.

@@ -1,4 +1,5 @@
-use std::collections::VecDeque;
+use std::cmp::{Ordering, Reverse};
+use std::collections::{BinaryHeap, VecDeque};
 
 use crate::{Counters, DropCause, Dropped, Instant, Packet};
 
@@ -6,10 +7,23 @@ use crate::{Counters, DropCause, Dropped, Instant, Packet};
 #[derive(Debug, Default)]
 pub(crate) struct Outlet {
     received: u64,
+    duplicated: u64,
     delivered: u64,
     dropped: u64,
-    departures: VecDeque<(Instant, Packet)>,
+    /// Departures in order.
+    departures: VecDeque<Departure>,
+    /// Departures that were settled after a later one.
+    overtaking: BinaryHeap<Reverse<Departure>>,
+    settled: u64,
     drops: VecDeque<Dropped>,
+}
+
+#[derive(Debug)]
+struct Departure {
+    instant: Instant,
+    /// Packets that leave at one instant do so in the order in which that was settled.
+    order: u64,
+    packet: Packet,
 }
 
 impl Outlet {
@@ -18,10 +32,20 @@ impl Outlet {
         self.received += 1;
     }
 
-    /// `packet` leaves at `instant`, no earlier than the one before it.
+    /// Count a copy made by the stage, which then departs or is dropped as any packet.
+    pub(crate) fn duplicate(&mut self) {
+        self.duplicated += 1;
+    }
+
+    /// `packet` leaves at `instant`.
     pub(crate) fn depart(&mut self, packet: Packet, instant: Instant) {
-        debug_assert!(self.departures.back().is_none_or(|(last, _)| *last <= instant));
-        self.departures.push_back((instant, packet));
+        let departure = Departure { instant, order: self.settled, packet };
+        self.settled += 1;
+        if self.departures.back().is_none_or(|last| last.instant <= instant) {
+            self.departures.push_back(departure);
+        } else {
+            self.overtaking.push(Reverse(departure));
+        }
     }
 
     /// `packet` is dropped.
@@ -35,7 +59,13 @@ impl Outlet {
             return None;
         }
         self.delivered += 1;
-        self.departures.pop_front()
+        let overtaking = match (self.departures.front(), self.overtaking.peek()) {
+            (Some(first), Some(Reverse(other))) => other < first,
+            (first, _) => first.is_none(),
+        };
+        let departure =
+            if overtaking { self.overtaking.pop().map(|Reverse(departure)| departure) } else { self.departures.pop_front() };
+        departure.map(|departure| (departure.instant, departure.packet))
     }
 
     pub(crate) fn poll_dropped(&mut self) -> Option<Dropped> {
@@ -43,12 +73,34 @@ impl Outlet {
     }
 
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
-        self.departures.front().map(|(instant, _)| *instant)
+        let overtaking = self.overtaking.peek().map(|Reverse(departure)| departure.instant);
+        self.departures.front().map(|departure| departure.instant).into_iter().chain(overtaking).min()
     }
 
     /// The accounts, when the stage itself keeps `waiting` packets besides those in the outlet.
     pub(crate) fn counters(&self, waiting: usize) -> Counters {
-        let held = (self.departures.len() + waiting) as u64;
-        Counters { received: self.received, delivered: self.delivered, dropped: self.dropped, held }
+        let held = (self.departures.len() + self.overtaking.len() + waiting) as u64;
+        let Self { received, duplicated, delivered, dropped, .. } = *self;
+        Counters { received, duplicated, delivered, dropped, held }
     }
 }
+
+impl Ord for Departure {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.instant, self.order).cmp(&(other.instant, other.order))
+    }
+}
+
+impl PartialOrd for Departure {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Departure {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Departure {}
