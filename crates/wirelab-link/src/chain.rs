@@ -63,6 +63,7 @@ impl Impairment for Chain {
     fn counters(&self) -> Counters {
         let mut counters = self.outlet.counters(0);
         for stage in self.stages.iter().map(|stage| stage.counters()) {
+            counters.duplicated += stage.duplicated;
             counters.dropped += stage.dropped;
             counters.held += stage.held;
         }

@@ -16,5 +16,5 @@ pub use chain::Chain;
 pub use impairment::{Counters, IMPAIRMENTS, Impairment};
 pub use instant::Instant;
 pub use link::Link;
-pub use packet::{Direction, DropCause, Dropped, Packet, PortId};
+pub use packet::{Direction, DropCause, Dropped, Flow, Packet, PortId, Transport};
 pub use random::{Probability, Seed};

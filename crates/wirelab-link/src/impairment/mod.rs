@@ -1,20 +1,38 @@
 //! The trait of all impairments, and their registry.
 
+mod corrupt;
+mod correlated;
 mod delay;
+mod duplicate;
+mod four_state;
 mod gilbert_elliott;
 mod gilbert_elliott_time;
+mod jitter;
 mod loss;
+mod markov;
 mod medium;
+mod normal_quantile;
 pub(crate) mod outlet;
+mod pattern;
 mod rate;
+mod reorder;
 mod serialiser;
+mod stationary;
 
-pub use delay::{Delay, Jitter};
+pub use corrupt::Corrupt;
+pub use correlated::Correlation;
+pub use delay::Delay;
+pub use duplicate::Duplicate;
+pub use four_state::FourState;
 pub use gilbert_elliott::GilbertElliott;
 pub use gilbert_elliott_time::{GilbertElliottTime, SHORTEST_SOJOURN};
+pub use jitter::{Jitter, Quantiles};
 pub use loss::{Independent, LossModel, Lossy};
+pub use markov::Markov;
 pub use medium::Medium;
+pub use pattern::LossPattern;
 pub use rate::Rate;
+pub use reorder::Reorder;
 
 use crate::{Dropped, Instant, Packet};
 
@@ -24,6 +42,12 @@ pub const IMPAIRMENTS: &[(&str, &str)] = &[
     ("loss", loss::ABOUT),
     ("gilbert-elliott", gilbert_elliott::ABOUT),
     ("gilbert-elliott-time", gilbert_elliott_time::ABOUT),
+    ("four-state", four_state::ABOUT),
+    ("markov", markov::ABOUT),
+    ("loss-pattern", pattern::ABOUT),
+    ("reorder", reorder::ABOUT),
+    ("duplicate", duplicate::ABOUT),
+    ("corrupt", corrupt::ABOUT),
     ("rate", rate::ABOUT),
 ];
 

@@ -1,0 +1,153 @@
+use std::f64::consts::LN_2;
+
+use crate::random::{Generator, Purpose};
+use crate::{Probability, Seed};
+
+/// Most draws that a correlated stage makes before its first packet.
+const LONGEST_PAST: f64 = 1e6;
+/// The largest number below 1.
+const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
+
+/// netem's correlation of successive draws: the share of a draw that is its predecessor, from 0 (none) to 1 (always the first draw).
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Correlation(f64);
+
+impl Correlation {
+    /// `None` outside [0, 1] and for NaN.
+    pub fn new(value: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&value).then_some(Self(value))
+    }
+
+    /// The share.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+}
+
+/// Draws as netem's `get_crandom` makes them (Linux, net/sched/sch_netem.c): each is (1 - correlation) x a uniform number + correlation x the
+/// draw before. One number of the generator for each draw.
+///
+/// Such draws average 1/2 as uniform ones do, but with sqrt((1 - correlation) / (1 + correlation)) of their standard deviation: they are not
+/// uniform. The first comes from their stationary distribution (netem takes a uniform number for the one before it). Without correlation they
+/// are the generator's own.
+#[derive(Debug)]
+pub(super) struct Correlated {
+    correlation: f64,
+    last: f64,
+    generator: Generator,
+}
+
+impl Correlated {
+    pub(super) fn new(correlation: Correlation, seed: Seed) -> Self {
+        let mut draws =
+            Self { correlation: correlation.0, last: 0.0, generator: Generator::new(seed, Purpose::Packet) };
+        if correlation.0 > 0.0 {
+            draws.last = draws.generator.unit();
+            for _ in 0..past(correlation) {
+                draws.unit();
+            }
+        }
+        draws
+    }
+
+    /// In [0, 1).
+    pub(super) fn unit(&mut self) -> f64 {
+        let fresh = self.generator.unit();
+        if self.correlation == 0.0 {
+            return fresh;
+        }
+        self.last = ((1.0 - self.correlation) * fresh + self.correlation * self.last).min(BELOW_ONE);
+        self.last
+    }
+
+    /// True with `probability` if there is no correlation; with it, less often for a probability below 1/2 and more often for one above.
+    pub(super) fn chance(&mut self, probability: Probability) -> bool {
+        self.unit() < probability.get()
+    }
+
+    /// Uniform in [0, 1) and independent of all else: one number of the generator.
+    pub(super) fn independent_unit(&mut self) -> f64 {
+        self.generator.unit()
+    }
+
+    /// Standard normal and independent of all else: two numbers of the generator.
+    pub(super) fn independent_normal(&mut self) -> f64 {
+        self.generator.normal()
+    }
+
+    pub(super) fn is_correlated(&self) -> bool {
+        self.correlation > 0.0
+    }
+}
+
+/// How many draws it takes until nothing is left of the first in 53 bits. With a correlation of 1 the first stays for ever.
+fn past(correlation: Correlation) -> u32 {
+    if correlation.0 == 1.0 { 0 } else { (53.0 * LN_2 / -libm::log(correlation.0)).ceil().min(LONGEST_PAST) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Direction;
+
+    fn draws(correlation: f64, link: u64) -> Correlated {
+        Correlated::new(
+            Correlation::new(correlation).unwrap(),
+            Seed { link, direction: Direction::Uplink, index: 0 },
+        )
+    }
+
+    #[test]
+    fn without_correlation_the_draws_are_the_generators() {
+        let mut generator = Generator::new(Seed { link: 1, direction: Direction::Uplink, index: 0 }, Purpose::Packet);
+        let mut draws = draws(0.0, 1);
+        assert!((0..100).all(|_| draws.unit() == generator.unit()));
+    }
+
+    #[test]
+    fn each_draw_is_netems_mixture_of_a_uniform_number_and_the_draw_before() {
+        for correlation in [1e-9, 0.25, 0.5, 0.999] {
+            let mut draws = draws(correlation, 1);
+            let mut fresh = draws.generator.clone();
+            for _ in 0..1000 {
+                let before = draws.last;
+                assert_eq!(draws.unit(), (1.0 - correlation) * fresh.unit() + correlation * before);
+            }
+        }
+    }
+
+    #[test]
+    fn complete_correlation_repeats_the_first_draw() {
+        let mut draws = draws(1.0, 1);
+        let first = draws.unit();
+        assert!((0..1000).all(|_| draws.unit() == first));
+    }
+
+    #[test]
+    fn first_draws_have_the_moments_and_the_second_the_correlation_of_the_stationary_process() {
+        for correlation in [0.25, 0.9] {
+            let pairs: Vec<[f64; 2]> = (0..20_000)
+                .map(|link| {
+                    let mut draws = draws(correlation, link);
+                    [draws.unit() - 0.5, draws.unit() - 0.5]
+                })
+                .collect();
+            let average = |of: fn(&[f64; 2]) -> f64| pairs.iter().map(of).sum::<f64>() / pairs.len() as f64;
+            let variance = (1.0 - correlation) / (1.0 + correlation) / 12.0;
+            // Five standard errors: of a variance sqrt(2 / 20000) at most, as for normal draws.
+            assert!(average(|pair| pair[0]).abs() < 5.0 * (variance / 20_000.0).sqrt());
+            assert!((average(|pair| pair[0] * pair[0]) / variance - 1.0).abs() < 0.05);
+            assert!((average(|pair| pair[0] * pair[1]) / variance - correlation).abs() < 0.05);
+        }
+    }
+
+    #[test]
+    fn certainty_and_impossibility_are_exact() {
+        let (never, always) = (Probability::new(0.0).unwrap(), Probability::new(1.0).unwrap());
+        for correlation in [0.0, 1e-300, 0.3, 1.0] {
+            let mut draws = draws(correlation, 1);
+            assert!((0..10_000).all(|_| !draws.chance(never) && draws.chance(always)));
+        }
+        assert!([-0.1, 1.1, f64::NAN].iter().all(|value| Correlation::new(*value).is_none()));
+    }
+}

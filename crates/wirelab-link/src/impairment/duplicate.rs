@@ -1,0 +1,53 @@
+use super::correlated::{Correlated, Correlation};
+use super::outlet::Outlet;
+use crate::{Counters, Dropped, Impairment, Instant, Packet, Probability, Seed};
+
+pub(super) const ABOUT: &str = "Duplication: some packets leave twice at the same instant, the copy right behind its original; what stands behind \
+    in the chain treats them as two packets (a copy before a rate takes its airtime, a loss may take either). Copies are not copied again, as in \
+    netem. netem hands the copy to its whole chain once more, so that it meets another delay. With correlation (netem's) copied packets come in \
+    bursts, and there are fewer than told; see `loss`. Packet-indexed.";
+
+/// Lets some packets leave twice: one draw for each packet, copies included.
+#[derive(Debug)]
+pub struct Duplicate {
+    probability: Probability,
+    draws: Correlated,
+    outlet: Outlet,
+}
+
+impl Duplicate {
+    /// A stage that copies packets, with `probability` if there is no correlation.
+    ///
+    /// Sequence and `copy` name a packet only if there is one such stage in a chain.
+    pub fn new(probability: Probability, correlation: Correlation, seed: Seed) -> Self {
+        Self { probability, draws: Correlated::new(correlation, seed), outlet: Outlet::default() }
+    }
+}
+
+impl Impairment for Duplicate {
+    fn handle_packet(&mut self, packet: Packet, now: Instant) {
+        self.outlet.receive();
+        let copy = (self.draws.chance(self.probability) && !packet.copy).then(|| Packet { copy: true, ..packet.clone() });
+        self.outlet.depart(packet, now);
+        if let Some(copy) = copy {
+            self.outlet.duplicate();
+            self.outlet.depart(copy, now);
+        }
+    }
+
+    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
+        self.outlet.poll_packet(now)
+    }
+
+    fn poll_dropped(&mut self) -> Option<Dropped> {
+        self.outlet.poll_dropped()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.outlet.poll_timeout()
+    }
+
+    fn counters(&self) -> Counters {
+        self.outlet.counters(0)
+    }
+}

@@ -1,0 +1,118 @@
+use super::loss::LossModel;
+use super::stationary::stationary;
+use crate::random::{Generator, Purpose};
+use crate::{Instant, Probability, Seed};
+
+pub(super) const ABOUT: &str = "Loss by a Markov chain of any number of states: with each packet it moves by its row of transition probabilities, \
+    and the packet is lost with the loss probability of the state before that move, as in `gilbert-elliott`, which is the case of two states. It \
+    starts in its stationary distribution; where states do not all lead to one another, in the long-run distribution reached from the first \
+    state. Mean loss is the sum over states of stationary probability x loss. A hidden Markov model of loss as in Salamatian and Vaton, \
+    SIGMETRICS 2001. Packet-indexed: two stacks that send different numbers of packets see different losses from the same seed.";
+
+/// How far from 1 a row of transitions may sum.
+const ROUNDING: f64 = 1e-9;
+
+/// Loss by a chain that moves with each packet: two draws for each, the transition before the loss.
+#[derive(Debug)]
+pub struct Markov {
+    transitions: Vec<Choice>,
+    loss: Vec<Probability>,
+    state: usize,
+    generator: Generator,
+}
+
+impl Markov {
+    /// `None` unless there is at least one state, each has a loss probability and a row of as many transitions, and rows sum to 1.
+    pub fn new(transitions: &[Vec<Probability>], loss: Vec<Probability>, seed: Seed) -> Option<Self> {
+        let rows: Vec<Vec<f64>> = transitions.iter().map(|row| row.iter().map(|step| step.get()).collect()).collect();
+        let is_distribution =
+            |row: &Vec<f64>| row.len() == rows.len() && (row.iter().sum::<f64>() - 1.0).abs() <= ROUNDING;
+        if rows.is_empty() || loss.len() != rows.len() || !rows.iter().all(is_distribution) {
+            return None;
+        }
+        let mut generator = Generator::new(seed, Purpose::Packet);
+        let state = Choice::new(&stationary(&rows)).draw(&mut generator);
+        Some(Self { transitions: rows.iter().map(|row| Choice::new(row)).collect(), loss, state, generator })
+    }
+}
+
+impl LossModel for Markov {
+    fn loses(&mut self, _now: Instant) -> bool {
+        let loss = self.loss[self.state];
+        self.state = self.transitions[self.state].draw(&mut self.generator);
+        self.generator.chance(loss)
+    }
+}
+
+/// A discrete distribution over states: for each that is possible, the sum of probabilities up to it.
+#[derive(Debug)]
+pub(super) struct Choice(Vec<(f64, usize)>);
+
+impl Choice {
+    /// By `weights`, which need not sum to 1.
+    pub(super) fn new(weights: &[f64]) -> Self {
+        let total: f64 = weights.iter().sum();
+        let mut sum = 0.0;
+        let bounds = weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0).map(|(state, weight)| {
+            sum += weight / total;
+            (sum, state)
+        });
+        Self(bounds.collect())
+    }
+
+    /// One draw.
+    pub(super) fn draw(&self, generator: &mut Generator) -> usize {
+        let unit = generator.unit();
+        let index = self.0.partition_point(|(bound, _)| *bound <= unit);
+        // The last bound may be a rounding below 1.
+        self.0[index.min(self.0.len() - 1)].1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Direction;
+
+    fn model(transitions: &[&[f64]], loss: &[f64], link: u64) -> Option<Markov> {
+        let fractions =
+            |values: &[f64]| values.iter().map(|value| Probability::new(*value).unwrap()).collect::<Vec<_>>();
+        let rows: Vec<_> = transitions.iter().map(|row| fractions(row)).collect();
+        Markov::new(&rows, fractions(loss), Seed { link, direction: Direction::Uplink, index: 0 })
+    }
+
+    #[test]
+    fn the_state_before_the_transition_decides() {
+        for seed in 0..100 {
+            let mut cycle =
+                model(&[&[0.0, 1.0, 0.0], &[0.0, 0.0, 1.0], &[1.0, 0.0, 0.0]], &[0.0, 0.0, 1.0], seed).unwrap();
+            let start = cycle.state;
+            let lost: Vec<_> = (0..9).map(|_| cycle.loses(Instant::default())).collect();
+            assert!(lost.into_iter().enumerate().all(|(packet, lost)| lost == ((start + packet) % 3 == 2)));
+        }
+    }
+
+    #[test]
+    fn it_starts_in_its_stationary_distribution() {
+        let starts_bad = |seed: &u64| model(&[&[0.9, 0.1], &[0.3, 0.7]], &[0.0, 1.0], *seed).unwrap().state == 1;
+        let bad = (0..20_000).filter(starts_bad).count();
+        // 0.25 ± 5 standard errors.
+        assert!((4694..=5306).contains(&bad), "{bad} of 20000 start in the second state");
+    }
+
+    #[test]
+    fn a_state_of_probability_0_is_never_drawn() {
+        let mut generator = Generator::new(Seed { link: 1, direction: Direction::Uplink, index: 0 }, Purpose::Packet);
+        let choice = Choice::new(&[0.0, 0.3, 0.0, 0.7 - 1e-10, 0.0]);
+        assert!((0..100_000).all(|_| [1, 3].contains(&choice.draw(&mut generator))));
+    }
+
+    #[test]
+    fn a_chain_that_is_none_is_refused() {
+        assert!(model(&[], &[], 1).is_none());
+        assert!(model(&[&[1.0]], &[0.0, 1.0], 1).is_none());
+        assert!(model(&[&[0.5, 0.5], &[1.0]], &[0.0, 1.0], 1).is_none());
+        assert!(model(&[&[0.5, 0.4], &[0.0, 1.0]], &[0.0, 1.0], 1).is_none());
+        assert!(model(&[&[0.1, 0.2, 0.7], &[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0]], &[0.0; 3], 1).is_some());
+    }
+}
