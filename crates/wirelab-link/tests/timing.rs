@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use common::{Caller, Plan, Send, Stage, drive};
 use wirelab_link::impairment::{Jitter, Medium};
-use wirelab_link::{DropCause, Impairment, Instant, Packet, PortId};
+use wirelab_link::{DropCause, Flow, Impairment, Instant, Packet, PortId};
 
 fn uplink(stages: Vec<Stage>) -> Plan {
     Plan { stages: [stages, vec![]], medium: None, seed: 1 }
@@ -23,7 +23,16 @@ fn departures(plan: &Plan, train: &[Send]) -> Vec<Option<u64>> {
 }
 
 fn packet(sequence: u64, port: u16, size: u32) -> Packet {
-    Packet { sequence, port: PortId(port), size, arrival: Instant::default(), data: vec![0xab; 3] }
+    Packet {
+        sequence,
+        port: PortId(port),
+        size,
+        arrival: Instant::default(),
+        flow: Flow::default(),
+        copy: false,
+        corrupted_bit: None,
+        data: vec![0xab; 3],
+    }
 }
 
 fn at(microseconds: u64) -> Instant {
@@ -62,7 +71,7 @@ fn jitter_has_its_mean_and_spread_when_packets_are_far_apart() {
         [(Jitter::Normal { sigma: spread }, 4.0e6), (Jitter::Uniform { half_width: spread }, 4.0e6 / 3f64.sqrt())];
     for (jitter, deviation) in cases {
         let train = every(Duration::from_millis(100), 100, 20_000);
-        let departures = departures(&uplink(vec![Stage::Jittered(mean, jitter)]), &train);
+        let departures = departures(&uplink(vec![Stage::Jittered(mean, jitter.clone())]), &train);
         let delays: Vec<f64> =
             (1..).zip(departures).map(|(nth, departure)| (departure.unwrap() - nth * 100_000_000) as f64).collect();
         let average = delays.iter().sum::<f64>() / delays.len() as f64;

@@ -4,11 +4,17 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use wirelab_link::impairment::{Delay, GilbertElliott, GilbertElliottTime, Independent, Jitter, Lossy, Medium, Rate};
-use wirelab_link::{Chain, Direction, DropCause, Impairment, Instant, Link, Packet, PortId, Probability, Seed};
+use wirelab_link::impairment::{
+    Correlation, Corrupt, Delay, Duplicate, FourState, GilbertElliott, GilbertElliottTime, Independent, Jitter, LossPattern,
+    Lossy, Markov, Medium, Rate, Reorder,
+};
+use wirelab_link::{Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Probability, Seed};
 
 /// What became of a packet: when it left, or when and why it was dropped.
 pub type Fate = (Instant, Option<DropCause>);
+
+/// The fate of every packet by its sequence and whether it is a copy.
+pub type Fates = BTreeMap<(u64, bool), Fate>;
 
 /// A packet to send: how long after the previous one, where and how large.
 #[derive(Clone, Debug)]
@@ -35,6 +41,21 @@ pub enum Stage {
     Constant(Duration),
     Jittered(Duration, Jitter),
     Independent(f64),
+    /// Delay with jitter and its correlation, packets overtaking one another.
+    Overtaking(Duration, Jitter, f64),
+    /// Probability and correlation.
+    Correlated(f64, f64),
+    /// p13, p31, p32, p23, p14.
+    FourState([f64; 5]),
+    /// Transitions by row, loss by state.
+    Markov(Vec<Vec<f64>>, Vec<f64>),
+    LossPattern(String, bool),
+    /// Probability, time and correlation.
+    Reorder(f64, Duration, f64),
+    /// Probability and correlation.
+    Duplicate(f64, f64),
+    /// Probability and correlation.
+    Corrupt(f64, f64),
     GilbertElliott([f64; 4]),
     GilbertElliottTime(Duration, Duration, f64, f64),
     Rate(u64, u64, u32),
@@ -49,12 +70,41 @@ pub struct Plan {
 }
 
 impl Stage {
+    /// True if packets of one port may leave in another order than that in which they came.
+    pub fn overtakes(&self) -> bool {
+        matches!(self, Self::Overtaking(..) | Self::Reorder(..))
+    }
+
     pub fn build(&self, seed: Seed) -> Box<dyn Impairment> {
         let probability = |value| Probability::new(value).unwrap();
+        let correlation = |value| Correlation::new(value).unwrap();
         match *self {
             Self::Constant(delay) => Box::new(Delay::constant(delay)),
-            Self::Jittered(mean, jitter) => Box::new(Delay::with_jitter(mean, jitter, seed)),
+            Self::Jittered(mean, ref jitter) => {
+                Box::new(Delay::with_jitter(mean, jitter.clone(), Correlation::default(), seed))
+            }
+            Self::Overtaking(mean, ref jitter, rho) => {
+                Box::new(Delay::with_jitter(mean, jitter.clone(), correlation(rho), seed).overtaking())
+            }
             Self::Independent(loss) => Box::new(Lossy::new(Independent::new(probability(loss), seed))),
+            Self::Correlated(loss, rho) => {
+                Box::new(Lossy::new(Independent::correlated(probability(loss), correlation(rho), seed)))
+            }
+            Self::FourState(parameters) => {
+                let [p13, p31, p32, p23, p14] = parameters.map(probability);
+                Box::new(Lossy::new(FourState::new(p13, p31, p32, p23, p14, seed).unwrap()))
+            }
+            Self::Markov(ref transitions, ref loss) => {
+                let fractions = |values: &Vec<f64>| values.iter().copied().map(probability).collect::<Vec<_>>();
+                let rows: Vec<_> = transitions.iter().map(fractions).collect();
+                Box::new(Lossy::new(Markov::new(&rows, fractions(loss), seed).unwrap()))
+            }
+            Self::LossPattern(ref pattern, repeat) => {
+                Box::new(Lossy::new(LossPattern::new(pattern, repeat).unwrap()))
+            }
+            Self::Reorder(share, by, rho) => Box::new(Reorder::new(probability(share), by, correlation(rho), seed)),
+            Self::Duplicate(share, rho) => Box::new(Duplicate::new(probability(share), correlation(rho), seed)),
+            Self::Corrupt(share, rho) => Box::new(Corrupt::new(probability(share), correlation(rho), seed)),
             Self::GilbertElliott(parameters) => {
                 let [p, r, bad, good] = parameters.map(probability);
                 Box::new(Lossy::new(GilbertElliott::new(p, r, bad, good, seed)))
@@ -81,14 +131,23 @@ impl Plan {
     }
 }
 
-/// Send `train` through `impairment` as `caller` does, and return every packet's fate by its sequence. Conservation is checked after every call.
-pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -> BTreeMap<u64, Fate> {
-    let mut run = Run { impairment, fates: BTreeMap::new(), handed_in: 0, clock: Instant::default() };
+/// Send `train` through `impairment` as `caller` does, and return every packet's fate. Conservation is checked after every call.
+pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -> Fates {
+    let mut run = Run { impairment, fates: Fates::new(), handed_in: 0, clock: Instant::default() };
     let mut arrivals = Vec::new();
     let mut arrival = Instant::default();
     for (sequence, send) in (0..).zip(train) {
         arrival = arrival + send.gap;
-        arrivals.push(Packet { sequence, port: PortId(send.port), size: send.size, arrival, data: Vec::new() });
+        arrivals.push(Packet {
+            sequence,
+            port: PortId(send.port),
+            size: send.size,
+            arrival,
+            flow: Flow::default(),
+            copy: false,
+            corrupted_bit: None,
+            data: Vec::new(),
+        });
     }
     match caller {
         Caller::Prompt => {
@@ -123,7 +182,7 @@ pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -
 
 struct Run<'a> {
     impairment: &'a mut dyn Impairment,
-    fates: BTreeMap<u64, Fate>,
+    fates: Fates,
     handed_in: u64,
     clock: Instant,
 }
@@ -141,13 +200,14 @@ impl Run<'_> {
         self.clock = now;
         while let Some((departure, packet)) = self.impairment.poll_packet(now) {
             assert!(departure >= packet.arrival && departure <= now);
-            assert_eq!(self.fates.insert(packet.sequence, (departure, None)), None);
+            assert_eq!(self.fates.insert((packet.sequence, packet.copy), (departure, None)), None);
             self.check_conservation();
         }
         self.check_conservation();
         while let Some(dropped) = self.impairment.poll_dropped() {
             assert!(dropped.at >= dropped.packet.arrival && dropped.at <= now);
-            assert_eq!(self.fates.insert(dropped.packet.sequence, (dropped.at, Some(dropped.cause))), None);
+            let packet = &dropped.packet;
+            assert_eq!(self.fates.insert((packet.sequence, packet.copy), (dropped.at, Some(dropped.cause))), None);
         }
         let counters = self.impairment.counters();
         assert_eq!(counters.delivered + counters.dropped, self.fates.len() as u64);
@@ -163,6 +223,7 @@ impl Run<'_> {
     fn check_conservation(&self) {
         let counters = self.impairment.counters();
         assert_eq!(counters.received, self.handed_in);
-        assert_eq!(counters.received, counters.delivered + counters.dropped + counters.held, "{counters:?}");
+        let leaving = counters.delivered + counters.dropped + counters.held;
+        assert_eq!(counters.received + counters.duplicated, leaving, "{counters:?}");
     }
 }

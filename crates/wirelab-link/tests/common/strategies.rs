@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use wirelab_link::impairment::Jitter;
+use wirelab_link::impairment::{Jitter, Quantiles};
 
 use crate::common::{Caller, Plan, Send, Stage};
 
@@ -19,16 +19,61 @@ pub fn train() -> impl Strategy<Value = Vec<Send>> {
     prop::collection::vec(send, 0..60)
 }
 
-pub fn stage() -> impl Strategy<Value = Stage> {
-    let fraction = || prop_oneof![Just(0.0), Just(1.0), 0.0..1.0];
-    let jitter = prop_oneof![
+pub fn fraction() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(1.0), 0.0..1.0]
+}
+
+/// Short of what takes long to become stationary.
+fn correlation() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(1.0), 0.0..0.99]
+}
+
+fn jitter() -> impl Strategy<Value = Jitter> {
+    let offsets = prop::collection::vec(-5_000_000..5_000_000i64, 2..10);
+    prop_oneof![
         micros(0..5000).prop_map(|sigma| Jitter::Normal { sigma }),
         micros(0..5000).prop_map(|half_width| Jitter::Uniform { half_width }),
-    ];
+        micros(0..5000).prop_map(|sigma| Jitter::Pareto { sigma }),
+        micros(0..5000).prop_map(|sigma| Jitter::ParetoNormal { sigma }),
+        offsets.prop_map(|mut offsets| {
+            offsets.sort_unstable();
+            Jitter::Table(Quantiles::new(offsets).unwrap())
+        }),
+    ]
+}
+
+/// Of two ways out of a state the second gets at most what the first leaves.
+fn four_state([p13, p31, p32, p23, p14]: [f64; 5]) -> Stage {
+    Stage::FourState([p13, p31, p32 * (1.0 - p31), p23, p14 * (1.0 - p13)])
+}
+
+/// Sparse chains too, in which some states are never entered and some never left.
+fn markov(states: usize) -> impl Strategy<Value = Stage> {
+    let weight = prop_oneof![Just(0.0), 0.001..1.0];
+    let row = (prop::collection::vec(weight, states), 0..states).prop_map(|(mut weights, certain)| {
+        weights[certain] += 0.1;
+        let total: f64 = weights.iter().sum();
+        weights.into_iter().map(|weight| weight / total).collect()
+    });
+    (prop::collection::vec(row, states), prop::collection::vec(fraction(), states))
+        .prop_map(|(transitions, loss)| Stage::Markov(transitions, loss))
+}
+
+pub fn stage() -> impl Strategy<Value = Stage> {
     prop_oneof![
         micros(0..20_000).prop_map(Stage::Constant),
-        (micros(0..5000), jitter).prop_map(|(mean, jitter)| Stage::Jittered(mean, jitter)),
+        (micros(0..5000), jitter()).prop_map(|(mean, jitter)| Stage::Jittered(mean, jitter)),
+        (micros(0..5000), jitter(), correlation())
+            .prop_map(|(mean, jitter, correlation)| Stage::Overtaking(mean, jitter, correlation)),
         (0.0..0.5).prop_map(Stage::Independent),
+        (fraction(), correlation()).prop_map(|(loss, correlation)| Stage::Correlated(loss, correlation)),
+        [fraction(), fraction(), fraction(), fraction(), fraction()].prop_map(four_state),
+        (1..5usize).prop_flat_map(markov),
+        ("[01]{1,20}", any::<bool>()).prop_map(|(pattern, repeat)| Stage::LossPattern(pattern, repeat)),
+        (fraction(), micros(0..20_000), correlation())
+            .prop_map(|(share, by, correlation)| Stage::Reorder(share, by, correlation)),
+        (fraction(), correlation()).prop_map(|(share, correlation)| Stage::Duplicate(share, correlation)),
+        (fraction(), correlation()).prop_map(|(share, correlation)| Stage::Corrupt(share, correlation)),
         [fraction(), fraction(), fraction(), fraction()].prop_map(Stage::GilbertElliott),
         (micros(10..20_000), micros(10..20_000), fraction(), fraction())
             .prop_map(|(good, bad, bad_loss, good_loss)| Stage::GilbertElliottTime(good, bad, bad_loss, good_loss)),
@@ -38,7 +83,11 @@ pub fn stage() -> impl Strategy<Value = Stage> {
 }
 
 pub fn plan() -> impl Strategy<Value = Plan> {
-    let stages = || prop::collection::vec(stage(), 0..4);
+    // One stage that copies, so that sequence and copy name a packet.
+    let one_copier = |stages: &Vec<Stage>| {
+        stages.iter().filter(|stage| matches!(stage, Stage::Duplicate(..))).count() <= 1
+    };
+    let stages = move || prop::collection::vec(stage(), 0..4).prop_filter("more than one stage copies", one_copier);
     let medium = prop::option::of((100_000..50_000_000u64, 0..10_000u64));
     ([stages(), stages()], medium, any::<u64>()).prop_map(|(stages, medium, seed)| Plan { stages, medium, seed })
 }
