@@ -1,22 +1,29 @@
-//! Prints the loss and the mean run of losses of the Gilbert-Elliott model of milosevic2021 over 10 million packets, for three seeds.
+//! Prints, for every random loss model and three seeds, what 10 million packets say: loss with its deviation from theory in standard errors, and
+//! the lengths of runs of losses as a chi-square statistic with its degrees of freedom and its 99.9 % quantile.
 
-use wirelab_link::impairment::{GilbertElliott, LossModel};
-use wirelab_link::{Direction, Instant, Probability, Seed};
+#[path = "../tests/common/theory.rs"]
+mod theory;
+
+use theory::{Seen, cases, correlated, independent, seed};
+
+const PACKETS: u32 = 10_000_000;
 
 fn main() {
-    let [p, r, bad_loss, good_loss] = [0.01, 0.1, 0.7, 0.001].map(|value| Probability::new(value).expect("a fraction"));
-    println!("theory            6.4545 %");
-    for link in 1..=3 {
-        let seed = Seed { link, direction: Direction::Uplink, index: 0 };
-        let mut model = GilbertElliott::new(p, r, bad_loss, good_loss, seed);
-        let (mut lost, mut runs, mut in_run) = (0u32, 0u32, false);
-        for _ in 0..10_000_000 {
-            let loses = model.loses(Instant::default());
-            lost += u32::from(loses);
-            runs += u32::from(loses && !in_run);
-            in_run = loses;
+    println!("model                 seed   theory     loss  off by  chi-square  degrees   99.9 %");
+    let more = [independent(0.01), correlated(0.3, 0.25)];
+    for case in cases().into_iter().chain(more) {
+        let theory = &*case.theory;
+        let mean = theory.mean_loss() * 100.0;
+        for link in 1..=3 {
+            let mut seen = Seen::default();
+            seen.watch(&mut *(case.build)(seed(link)), PACKETS);
+            let runs = seen.chi_square(theory);
+            let (loss, deviation) = (seen.loss() * 100.0, seen.deviation(theory));
+            let (statistic, degrees, bound) = (runs.statistic, runs.degrees, runs.bound());
+            println!(
+                "{:20} {link:5} {mean:6.4} % {loss:6.4} % {deviation:+7.2} {statistic:11.1} {degrees:8} {bound:8.1}",
+                case.name
+            );
         }
-        let mean_run = f64::from(lost) / f64::from(runs);
-        println!("seed {link}: measured  {:.4} %, mean run {mean_run:.4} packets", f64::from(lost) / 1e5);
     }
 }

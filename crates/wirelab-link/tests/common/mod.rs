@@ -1,4 +1,5 @@
 //! Descriptions of links, and a driver of impairments in virtual time.
+#![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
