@@ -137,9 +137,8 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, packets: u32) -> anyhow::Res
         trial: format!("lane-{lane}"),
         lane,
         link: LinkSpec {
-            uplink: vec![ImpairmentSpec::Delay { delay_ns, jitter: None }],
-            downlink: vec![],
-            medium: None,
+            uplink: vec![ImpairmentSpec::Delay { delay_ns, jitter: None, correlation: 0.0, overtaking: false }],
+            ..LinkSpec::default()
         },
         link_seed: 0,
         packet_log: Some(directory.join("packets.wlpl")),

@@ -75,6 +75,8 @@ fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
             departure_ns: record.departure.as_nanos(),
             lateness_ns: record.lateness.as_nanos() as u64,
             fate: log_file::fate(record.fate),
+            copy: record.copy,
+            corrupted: record.corrupted_bit.is_some(),
             transport: transport.to_string(),
             client_port: ports.map(|ports| ports.client),
             server_port: ports.map(|ports| ports.server),
@@ -102,6 +104,7 @@ fn flows(name: &str, log: &Log) -> Vec<Flow> {
                 last_ns: record.arrival.as_nanos(),
                 packets: [0; 2],
                 bytes: [0; 2],
+                duplicated: [0; 2],
                 dropped: [0; 2],
                 retransmissions: [0; 2],
                 spurious: [0; 2],
@@ -115,9 +118,13 @@ fn flows(name: &str, log: &Log) -> Vec<Flow> {
 fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
     let side = record.port.direction().index();
     let segment = dissection.tcp.as_ref();
-    flow.packets[side] += 1;
-    flow.bytes[side] += u64::from(record.size);
-    flow.dropped[side] += u64::from(matches!(record.fate, Fate::Loss | Fate::QueueFull));
+    if record.copy {
+        flow.duplicated[side] += 1;
+    } else {
+        flow.packets[side] += 1;
+        flow.bytes[side] += u64::from(record.size);
+    }
+    flow.dropped[side] += u64::from(record.fate.is_drop());
     flow.retransmissions[side] += u64::from(segment.is_some_and(|segment| segment.retransmission));
     flow.spurious[side] += u64::from(segment.is_some_and(|segment| segment.spurious));
     flow.first_ns = flow.first_ns.min(record.arrival.as_nanos());
@@ -128,10 +135,10 @@ fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
 
 #[cfg(test)]
 mod tests {
-    use wirelab_schema::PacketFate;
+    use wirelab_schema::{LinkSpec, PacketFate};
 
     use super::*;
-    use crate::log_file::tests::{clean, record, written};
+    use crate::log_file::tests::{record, written};
 
     /// An IPv4 packet without payload: TCP with these flags from port 50000 to 443, or the other way.
     fn tcp(uplink: bool, flags: u8, sequence: u8) -> Vec<u8> {
@@ -150,9 +157,10 @@ mod tests {
             (record(1, 0, Fate::Delivered, 200, 210), tcp(true, 0x02, 9)),
             (record(2, 1, Fate::Delivered, 300, 310), tcp(false, 0x12, 3)),
             (record(3, 1, Fate::Delivered, 400, 410), tcp(false, 0x12, 3)),
+            (Record { copy: true, corrupted_bit: Some(1), ..record(3, 1, Fate::Nat, 400, 405) }, tcp(false, 0x12, 3)),
             (record(4, 0, Fate::Held, 500, 9000), udp),
         ];
-        log_file::parse(&written(&clean(), 1, &records)[..]).unwrap()
+        log_file::parse(&written(&LinkSpec::default(), 1, &records)[..]).unwrap()
     }
 
     #[test]
@@ -166,6 +174,8 @@ mod tests {
             departure_ns: 410,
             lateness_ns: 0,
             fate: PacketFate::Delivered,
+            copy: false,
+            corrupted: false,
             transport: "tcp".to_owned(),
             client_port: Some(50_000),
             server_port: Some(443),
@@ -179,7 +189,17 @@ mod tests {
         };
         assert_eq!(rows[3], expected);
         assert_eq!((rows[1].retransmission, rows[1].spurious), (true, false));
-        assert_eq!((rows[4].transport.as_str(), rows[4].client_port, rows[4].fate), ("udp", Some(5), PacketFate::Held));
+        let copy = DissectedPacket {
+            departure_ns: 405,
+            fate: PacketFate::Nat,
+            copy: true,
+            corrupted: true,
+            retransmission: false,
+            spurious: false,
+            ..expected
+        };
+        assert_eq!(rows[4], copy);
+        assert_eq!((rows[5].transport.as_str(), rows[5].client_port, rows[5].fate), ("udp", Some(5), PacketFate::Held));
     }
 
     #[test]
@@ -194,7 +214,8 @@ mod tests {
             last_ns: 410,
             packets: [2, 2],
             bytes: [80, 80],
-            dropped: [1, 0],
+            duplicated: [0, 1],
+            dropped: [1, 1],
             retransmissions: [1, 1],
             spurious: [0, 1],
         };

@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
+use wirelab_net::flow::FLOW_BYTES;
 use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::{Ended, LinkLoop};
 use wirelab_net::packet_log::LogWriter;
-use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, scheduling, topology};
+use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
 use wirelab_schema::{
-    DirectionReport, DropCause, DropCount, LatenessHistogram, LinkReport, LinkSpec, PacketLogHeader, SCHEMA_VERSION,
+    DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec, PacketLogHeader,
+    SCHEMA_VERSION,
 };
 
 use crate::link_chain;
@@ -75,15 +77,16 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), memory_locked });
     for line in io::stdin().lock().lines() {
         let command = serde_json::from_str(&line?).context("reading an order")?;
-        obey(command, &link_loop, &mut logs)?;
+        obey(command, arguments.offloads, &link_loop, &mut logs)?;
     }
     Ok(())
 }
 
-fn obey(command: LinkCommand, link_loop: &LinkLoop, logs: &mut LogThread) -> Result<(), Ended> {
+fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut LogThread) -> Result<(), Ended> {
     match command {
         LinkCommand::Begin { lane, link, seed, packet_log, header_bytes } => {
-            match build(link, seed, packet_log.as_deref(), header_bytes, logs) {
+            let built = if offloads { refuse_corruption(&link) } else { Ok(()) };
+            match built.and_then(|()| build(link, seed, packet_log.as_deref(), header_bytes, logs)) {
                 Ok(link) => {
                     link_loop.begin(lane, link)?;
                     tell(&LinkEvent::Begun { lane });
@@ -110,13 +113,25 @@ fn build(
     logs: &mut LogThread,
 ) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
+    let least = if link_chain::tells_flows_apart(&link) { FLOW_BYTES as u8 } else { 0 };
     let ports = vec!["client".to_owned(), "server".to_owned()];
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
     let log = packet_log.map(|path| {
         let file = File::create(path).with_context(|| format!("creating the packet log {}", path.display()))?;
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
-    Ok(TrialLink { link: Box::new(chain), log: log.transpose()?, header_bytes })
+    Ok(TrialLink { link: Box::new(chain), log: log.transpose()?, header_bytes: header_bytes.max(least) })
+}
+
+/// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know.
+fn refuse_corruption(link: &LinkSpec) -> anyhow::Result<()> {
+    for (direction, stages) in [("uplink", &link.uplink), ("downlink", &link.downlink)] {
+        let corrupts = |stage: &ImpairmentSpec| matches!(stage, ImpairmentSpec::Corrupt { .. });
+        if let Some(index) = stages.iter().position(corrupts) {
+            bail!("{direction}[{index}]: corrupt needs lanes without offloads, for with them packets have no checksums");
+        }
+    }
+    Ok(())
 }
 
 fn tell_finished(lane: usize, finished: Finished) {
@@ -144,17 +159,27 @@ fn link_report(report: &LaneReport) -> LinkReport {
 }
 
 fn direction_report(counts: &DirectionCounts) -> DirectionReport {
+    let dropped = link::DropCause::ALL.into_iter().zip(counts.dropped);
     DirectionReport {
         received: counts.received,
+        duplicated: counts.duplicated,
         delivered: counts.delivered,
-        dropped: vec![
-            DropCount { cause: DropCause::Loss, packets: counts.lost },
-            DropCount { cause: DropCause::QueueFull, packets: counts.queue_full },
-        ],
+        dropped: dropped.map(|(cause, packets)| DropCount { cause: drop_cause(cause), packets }).collect(),
         held: counts.held,
         received_bytes: counts.received_bytes,
         delivered_bytes: counts.delivered_bytes,
         lateness: lateness(&counts.lateness),
+    }
+}
+
+const fn drop_cause(cause: link::DropCause) -> DropCause {
+    match cause {
+        link::DropCause::Loss => DropCause::Loss,
+        link::DropCause::QueueFull => DropCause::QueueFull,
+        link::DropCause::Aqm => DropCause::Aqm,
+        link::DropCause::Outage => DropCause::Outage,
+        link::DropCause::Retries => DropCause::Retries,
+        link::DropCause::Nat => DropCause::Nat,
     }
 }
 

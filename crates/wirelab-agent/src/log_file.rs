@@ -13,7 +13,7 @@ use wirelab_schema::{PacketFate, PacketLogHeader, SCHEMA_VERSION};
 pub struct Log {
     /// The trial's link.
     pub header: PacketLogHeader,
-    /// In order of `sequence`, no number twice.
+    /// In order of `sequence`, each packet before its copies; no `sequence` twice but for copies.
     pub records: Vec<(Record, Vec<u8>)>,
 }
 
@@ -31,8 +31,9 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
         bail!("it has schema version {}, and this program reads {SCHEMA_VERSION}", header.schema_version);
     }
     let mut records = reader.collect::<Result<Vec<_>, _>>()?;
-    records.sort_by_key(|(record, _)| record.sequence);
-    if let Some(twice) = records.windows(2).find(|pair| pair[0].0.sequence == pair[1].0.sequence) {
+    records.sort_by_key(|(record, _)| (record.sequence, record.copy));
+    let same = |pair: &&[(Record, Vec<u8>)]| pair[0].0.sequence == pair[1].0.sequence && !pair[1].0.copy;
+    if let Some(twice) = records.windows(2).find(same) {
         bail!("it has two records of packet {}", twice[0].0.sequence);
     }
     Ok(Log { header, records })
@@ -45,6 +46,10 @@ pub const fn fate(fate: Fate) -> PacketFate {
         Fate::Loss => PacketFate::Loss,
         Fate::QueueFull => PacketFate::QueueFull,
         Fate::Held => PacketFate::Held,
+        Fate::Aqm => PacketFate::Aqm,
+        Fate::Outage => PacketFate::Outage,
+        Fate::Retries => PacketFate::Retries,
+        Fate::Nat => PacketFate::Nat,
     }
 }
 
@@ -70,27 +75,33 @@ pub mod tests {
     /// A record of a 40-byte packet.
     pub fn record(sequence: u64, port: u16, fate: Fate, arrival: u64, departure: u64) -> Record {
         let [arrival, departure] = [arrival, departure].map(Instant::from_nanos);
-        Record { sequence, port: PortId(port), fate, size: 40, arrival, departure, lateness: Duration::ZERO }
-    }
-
-    /// A link that does nothing.
-    pub fn clean() -> LinkSpec {
-        LinkSpec { uplink: vec![], downlink: vec![], medium: None }
+        let (port, lateness) = (PortId(port), Duration::ZERO);
+        Record { sequence, port, fate, copy: false, corrupted_bit: None, size: 40, arrival, departure, lateness }
     }
 
     #[test]
-    fn records_come_in_order_of_arrival() {
-        let records: Vec<_> = [2, 0, 1].map(|n| (record(n, 0, Fate::Delivered, n, n), vec![n as u8])).into();
-        let log = parse(&written(&clean(), 5, &records)[..]).unwrap();
-        assert_eq!((log.header.seed, log.header.link), (5, clean()));
-        assert_eq!(log.records.iter().map(|(record, _)| record.sequence).collect::<Vec<_>>(), [0, 1, 2]);
+    fn records_come_in_order_of_arrival_each_before_its_copies() {
+        let of = |n, copy| (Record { copy, ..record(n, 0, Fate::Delivered, n, n) }, vec![n as u8]);
+        let records = [of(2, false), of(1, true), of(0, false), of(1, true), of(1, false)];
+        let log = parse(&written(&LinkSpec::default(), 5, &records)[..]).unwrap();
+        assert_eq!((log.header.seed, log.header.link), (5, LinkSpec::default()));
+        let order: Vec<_> = log.records.iter().map(|(record, _)| (record.sequence, record.copy)).collect();
+        assert_eq!(order, [(0, false), (1, false), (1, true), (1, true), (2, false)]);
+    }
+
+    #[test]
+    fn every_fate_of_the_log_is_one_of_the_border_at_the_same_place() {
+        let schema = serde_json::to_value(schemars::schema_for!(PacketFate)).unwrap();
+        let names = schema["oneOf"].as_array().unwrap().iter().map(|variant| variant["const"].clone());
+        let told = Fate::ALL.map(|told| serde_json::to_value(fate(told)).unwrap());
+        assert_eq!(names.collect::<Vec<_>>(), told);
     }
 
     #[test]
     fn a_log_that_makes_no_sense_is_refused_with_the_reason() {
         let error = |bytes: &[u8]| format!("{:#}", parse(bytes).unwrap_err());
         let twice = vec![(record(7, 0, Fate::Delivered, 1, 1), vec![]); 2];
-        assert_eq!(error(&written(&clean(), 5, &twice)), "it has two records of packet 7");
+        assert_eq!(error(&written(&LinkSpec::default(), 5, &twice)), "it has two records of packet 7");
         assert!(error(b"something else").starts_with("not a packet log"));
         let other = br#"{"schema_version":99,"link":{"uplink":[],"downlink":[]},"seed":1,"ports":[]}"#;
         let other = LogWriter::new(Vec::new(), other).unwrap().finish().unwrap();

@@ -91,6 +91,17 @@ pub enum DropCause {
     Nat,
 }
 
+impl DropCause {
+    /// All, in the order in which reports list them.
+    pub const ALL: [Self; 6] =
+        [Self::Loss, Self::QueueFull, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
+
+    /// Position in [`DropCause::ALL`].
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
 /// A packet that an impairment dropped, with the instant at which it did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dropped {

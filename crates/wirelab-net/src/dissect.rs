@@ -1,7 +1,7 @@
 //! Reads the packets of a log: transport, ports, TCP sequence numbers with retransmissions, QUIC packet types.
 //!
 //! The log keeps only the first bytes of each packet, so anything may be cut off; what is not there is not reported. No bytes make it panic.
-//! Nothing is decrypted or reassembled, and checksums are not looked at.
+//! Nothing is decrypted or reassembled (but later fragments have the ports of their datagram's first), and checksums are not looked at.
 
 mod quic;
 mod ranges;
@@ -15,6 +15,7 @@ use etherparse::{IpNumber, LaxIpSlice};
 pub use tcp::Segment;
 use wirelab_link::Direction;
 
+use crate::fragments::{Fragments, is_later_fragment};
 use crate::packet_log::{Fate, Record};
 
 /// What one packet is.
@@ -58,11 +59,12 @@ pub struct Ports {
     pub server: u16,
 }
 
-/// Dissects the packets of one log, given in order of `sequence`.
+/// Dissects the packets of one log, given in order of `sequence`, each before its copies.
 #[derive(Debug, Default)]
 pub struct Dissector {
     latest: HashMap<Key, usize>,
     flows: Vec<Flow>,
+    ports: Fragments<Option<Ports>>,
 }
 
 /// What the packets of a flow have in common: transport, addresses (client's, server's), ports.
@@ -90,9 +92,10 @@ impl Dissector {
             };
         };
         let transport = Transport::from(ip.payload().ip_number);
-        let fragment = ip.payload().fragmented;
-        let bytes = if fragment { &[] } else { ip.payload().payload };
-        let ports = transport.has_ports().then(|| Ports::read(bytes, direction)).flatten();
+        let later_fragment = is_later_fragment(&ip);
+        let bytes = if later_fragment { &[] } else { ip.payload().payload };
+        let read = || transport.has_ports().then(|| Ports::read(bytes, direction)).flatten();
+        let ports = self.ports.resolve(&ip, read).flatten();
         let header = (transport == Transport::Tcp).then(|| tcp::Header::read(bytes)).flatten();
 
         let key = (transport, Some(oriented(ip.source_addr(), ip.destination_addr(), direction)), ports);
@@ -108,9 +111,11 @@ impl Dissector {
             _ => 0,
         };
         let ip_bytes = (packet.len() - behind_ip_header(packet, ip.payload().payload)) as u32;
-        let payload_bytes = record.size.saturating_sub(ip_bytes + if fragment { 0 } else { transport_bytes });
-        let delivered = record.fate == Fate::Delivered;
-        let tcp = header.map(|header| flow.connection.segment(direction, &header, payload_bytes, delivered));
+        let payload_bytes = record.size.saturating_sub(ip_bytes + if later_fragment { 0 } else { transport_bytes });
+        // Its receiver discards what was corrupted.
+        let delivered = record.fate == Fate::Delivered && record.corrupted_bit.is_none();
+        let seen = tcp::Seen { copy: record.copy, delivered };
+        let tcp = header.map(|header| flow.connection.segment(direction, &header, payload_bytes, seen));
         let quic = bytes.get(8..).filter(|_| transport == Transport::Udp).and_then(|datagram| flow.quic(datagram));
         Dissection { flow: number, transport, ports, payload_bytes, tcp, quic }
     }

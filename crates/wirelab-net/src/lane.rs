@@ -3,24 +3,25 @@
 //! A lane carries unicast IP packets. Everything else (ARP, neighbour discovery, multicast) is discarded uncounted: addresses are static, so
 //! nothing needs it and it would consume random draws. A lane without a trial discards everything.
 
+mod trial;
+
 use std::io;
-use std::time::Duration;
 
 use crossbeam_channel::Receiver;
+use wirelab_link::Instant;
 use wirelab_link::impairment::Impairment;
-use wirelab_link::{DropCause, Instant, Packet, PortId};
 
 use crate::clock::{self, RealtimeOffset};
 use crate::log_sink::LogSink;
-use crate::packet_log::{Fate, LogWriter, Record};
+use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
-use crate::socket::{ETHERNET_BYTES, Frame, PacketSocket};
+use crate::socket::PacketSocket;
+use trial::Trial;
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
 /// Visits at the end of a trial, enough for two full rings.
 const LAST_VISITS: usize = 64;
-const SPARE_BUFFERS: usize = 1024;
 /// How often a frame that the kernel refuses for want of buffers is offered again.
 const SEND_ATTEMPTS: u32 = 4;
 
@@ -30,7 +31,8 @@ pub struct TrialLink {
     pub link: Box<dyn Impairment>,
     /// Where records go.
     pub log: Option<LogWriter<LogSink>>,
-    /// Bytes of each packet's start, from the IP header on, to log.
+    /// Bytes of each packet's start, from the IP header on, to log. A replay of stages that tell flows apart takes
+    /// [`FLOW_BYTES`](crate::flow::FLOW_BYTES).
     pub header_bytes: u8,
 }
 
@@ -45,17 +47,9 @@ pub struct Finished {
 
 pub(crate) struct Lane {
     ports: [PacketSocket; 2],
-    trial: Option<Trial>,
+    trial: Option<Trial<LogSink>>,
+    /// Buffers of packets that are gone.
     spare: Vec<Vec<u8>>,
-}
-
-struct Trial {
-    link: TrialLink,
-    report: LaneReport,
-    opened: Instant,
-    /// The link has been polled up to here.
-    polled: Instant,
-    sequence: u64,
 }
 
 impl Lane {
@@ -68,23 +62,23 @@ impl Lane {
         for port in &self.ports {
             port.take_drops();
         }
-        self.trial = Some(Trial { link, report: LaneReport::default(), opened: now, polled: now, sequence: 0 });
+        let TrialLink { link, log, header_bytes } = link;
+        self.trial = Some(Trial::new(link, log, header_bytes, self.ports[0].lead(), now));
     }
 
     /// End the trial with all that has arrived and left by `now`; what is still inside is held.
     pub(crate) fn finish(&mut self, now: Instant, offset: RealtimeOffset) -> Option<Finished> {
         let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
         let mut trial = self.trial.take()?;
-        trial.send(now, &self.ports, &mut self.spare);
-        trial.hold(now, self.ports[0].lead());
-        trial.report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
-        let log = trial.link.log.and_then(|log| log.finish().ok()).map(LogSink::close);
-        Some(Finished { report: trial.report, log })
+        trial.send(now, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
+        let (mut report, log) = trial.end(now);
+        report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
+        Some(Finished { report, log: log.and_then(|log| log.finish().ok()).map(LogSink::close) })
     }
 
     /// When something leaves next.
     pub(crate) fn timeout(&self) -> Option<Instant> {
-        self.trial.as_ref()?.link.link.poll_timeout()
+        self.trial.as_ref()?.timeout()
     }
 
     pub(crate) fn is_ready(&self) -> bool {
@@ -93,7 +87,7 @@ impl Lane {
 
     pub(crate) fn clock_stepped(&mut self) {
         if let Some(trial) = &mut self.trial {
-            trial.report.clock_step = true;
+            trial.clock_stepped();
         }
     }
 
@@ -102,7 +96,7 @@ impl Lane {
         let taken = self.receive(now, offset);
         let known = self.known(now, offset);
         if let Some(trial) = &mut self.trial {
-            trial.send(known, &self.ports, &mut self.spare);
+            trial.send(known, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
         }
         taken
     }
@@ -129,7 +123,7 @@ impl Lane {
                 return taken;
             }
             if let Some(trial) = &mut self.trial
-                && stamp >= trial.opened
+                && stamp >= trial.opened()
             {
                 trial.receive(port, &frame, stamp.min(now), &mut self.spare);
             }
@@ -139,96 +133,7 @@ impl Lane {
     }
 }
 
-impl Trial {
-    fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
-        if !frame.is_unicast_ip() {
-            return;
-        }
-        if frame.oversized {
-            self.report.oversized += 1;
-            return;
-        }
-        let size = frame.ip_bytes() as u32;
-        let counts = &mut self.report.directions[port];
-        counts.received += 1;
-        counts.received_bytes += u64::from(size);
-        let mut data = spare.pop().unwrap_or_default();
-        data.clear();
-        data.extend_from_slice(frame.bytes);
-        let packet = Packet { sequence: self.sequence, port: PortId(port as u16), size, arrival, data };
-        self.sequence += 1;
-        self.link.link.handle_packet(packet, arrival);
-    }
-
-    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way.
-    fn send(&mut self, until: Instant, ports: &[PacketSocket; 2], spare: &mut Vec<Vec<u8>>) {
-        self.polled = self.polled.max(until);
-        while let Some((departure, packet)) = self.link.link.poll_packet(self.polled) {
-            let lateness = clock::now().saturating_since(departure);
-            let port = usize::from(packet.port.0);
-            let counts = &mut self.report.directions[port];
-            let fate = if offer(&ports[1 - port], &packet.data) {
-                counts.delivered += 1;
-                counts.delivered_bytes += u64::from(packet.size);
-                counts.lateness.add(lateness);
-                Fate::Delivered
-            } else {
-                counts.queue_full += 1;
-                self.report.kernel_drops += 1;
-                Fate::QueueFull
-            };
-            let lateness = if fate == Fate::Delivered { lateness } else { Duration::ZERO };
-            self.log(&packet, fate, departure, lateness, ports[port].lead());
-            recycle(packet, spare);
-        }
-        while let Some(dropped) = self.link.link.poll_dropped() {
-            let port = usize::from(dropped.packet.port.0);
-            let counts = &mut self.report.directions[port];
-            match dropped.cause {
-                DropCause::Loss => counts.lost += 1,
-                DropCause::QueueFull => counts.queue_full += 1,
-            }
-            self.log(&dropped.packet, dropped.cause.into(), dropped.at, Duration::ZERO, ports[port].lead());
-            recycle(dropped.packet, spare);
-        }
-    }
-
-    /// Record everything still inside as held at `now`, by letting virtual time run until the link is empty.
-    fn hold(&mut self, now: Instant, lead: usize) {
-        let mut virtual_now = now;
-        while let Some(timeout) = self.link.link.poll_timeout() {
-            virtual_now = timeout.max(virtual_now + Duration::from_nanos(1));
-            while let Some((_, packet)) = self.link.link.poll_packet(virtual_now) {
-                self.log_held(&packet, now, lead);
-            }
-            while let Some(dropped) = self.link.link.poll_dropped() {
-                self.log_held(&dropped.packet, now, lead);
-            }
-        }
-    }
-
-    fn log_held(&mut self, packet: &Packet, now: Instant, lead: usize) {
-        self.report.directions[usize::from(packet.port.0)].held += 1;
-        self.log(packet, Fate::Held, now, Duration::ZERO, lead);
-    }
-
-    fn log(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration, lead: usize) {
-        let Some(log) = &mut self.link.log else { return };
-        let Packet { sequence, port, size, arrival, .. } = *packet;
-        let bytes = &packet.data[lead + ETHERNET_BYTES..];
-        let bytes = &bytes[..bytes.len().min(self.link.header_bytes.into())];
-        // The sink only hands on; what goes wrong on disk is told when the log is closed.
-        let _ = log.write(&Record { sequence, port, fate, size, arrival, departure, lateness }, bytes);
-    }
-}
-
 /// True if the kernel took the frame.
 fn offer(socket: &PacketSocket, frame: &[u8]) -> bool {
     (0..SEND_ATTEMPTS).any(|_| socket.send(frame).is_ok())
-}
-
-fn recycle(packet: Packet, spare: &mut Vec<Vec<u8>>) {
-    if spare.len() < SPARE_BUFFERS {
-        spare.push(packet.data);
-    }
 }

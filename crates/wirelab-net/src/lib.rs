@@ -7,6 +7,8 @@
 pub mod clock;
 pub mod dissect;
 mod error;
+pub mod flow;
+mod fragments;
 pub mod lane;
 pub mod link_loop;
 mod log_sink;

@@ -3,60 +3,17 @@
 //! The layout is documented at `wirelab_schema::PacketLogHeader`. The header is JSON that this crate carries as bytes and does not read. Records
 //! are in the order in which fates became known, so a reader that wants arrivals sorts by `sequence`.
 
-use std::io::{self, Read, Write};
-use std::time::Duration;
+mod record;
 
-use wirelab_link::{DropCause, Instant, PortId};
+use std::io::{self, Read, Write};
+
+use record::{decode, encode};
+pub use record::{Fate, RECORD_BYTES, Record};
 
 /// First four bytes of a packet log.
 pub const MAGIC: [u8; 4] = *b"WLPL";
 
-/// Bytes of a record before its packet bytes.
-pub const RECORD_BYTES: usize = 40;
-
 const LONGEST_HEADER: u32 = 16 << 20;
-
-/// What happened to a packet; encoded as its position in this list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Fate {
-    /// Put on the receiver's interface.
-    Delivered = 0,
-    /// Lost at random.
-    Loss = 1,
-    /// Dropped by a full queue.
-    QueueFull = 2,
-    /// Still inside when the trial ended.
-    Held = 3,
-}
-
-impl From<DropCause> for Fate {
-    fn from(cause: DropCause) -> Self {
-        match cause {
-            DropCause::Loss => Self::Loss,
-            DropCause::QueueFull => Self::QueueFull,
-        }
-    }
-}
-
-/// The fixed part of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// Order of arrival at the link, from 0.
-    pub sequence: u64,
-    /// Where the packet entered: 0 the client's side, 1 the server's.
-    pub port: PortId,
-    /// What happened to it.
-    pub fate: Fate,
-    /// IP bytes.
-    pub size: u32,
-    /// When it entered the link: `Packet::arrival` as the chain returned it.
-    pub arrival: Instant,
-    /// When the chain said that it left or was dropped; of a held packet, when the trial ended.
-    pub departure: Instant,
-    /// How long after `departure` it was handed to the receiver's interface; zero unless delivered.
-    pub lateness: Duration,
-}
 
 /// Why a packet log cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -73,13 +30,13 @@ pub enum LogError {
     /// The header's length cannot be right.
     #[error("packet log header of {0} bytes is longer than {LONGEST_HEADER}")]
     LongHeader(u64),
-    /// A record has a fate byte that this version does not know.
-    #[error("record {record} has fate {fate}, which is none of 0 to 3")]
+    /// A record has a fate, or a flag beside it, that this version does not know.
+    #[error("record {record} has the fate byte {byte:#04x}, which this version does not know")]
     UnknownFate {
         /// Position in the file, from 0.
         record: u64,
         /// The byte.
-        fate: u8,
+        byte: u8,
     },
 }
 
@@ -152,7 +109,7 @@ impl<R: Read> LogReader<R> {
         if !read_whole(&mut self.input, &mut fixed)? {
             return Ok(None);
         }
-        let (record, length) = decode(&fixed).map_err(|fate| LogError::UnknownFate { record: self.records, fate })?;
+        let (record, length) = decode(&fixed).map_err(|byte| LogError::UnknownFate { record: self.records, byte })?;
         let mut packet = vec![0; usize::from(length)];
         if !read_whole(&mut self.input, &mut packet)? {
             return Ok(None);
@@ -175,41 +132,6 @@ impl<R: Read> Iterator for LogReader<R> {
     }
 }
 
-fn encode(record: &Record, header_len: u8) -> [u8; RECORD_BYTES] {
-    let mut bytes = [0; RECORD_BYTES];
-    bytes[0..8].copy_from_slice(&record.sequence.to_le_bytes());
-    bytes[8..10].copy_from_slice(&record.port.0.to_le_bytes());
-    bytes[10] = record.fate as u8;
-    bytes[11] = header_len;
-    bytes[12..16].copy_from_slice(&record.size.to_le_bytes());
-    bytes[16..24].copy_from_slice(&record.arrival.as_nanos().to_le_bytes());
-    bytes[24..32].copy_from_slice(&record.departure.as_nanos().to_le_bytes());
-    let lateness = u64::try_from(record.lateness.as_nanos()).unwrap_or(u64::MAX);
-    bytes[32..40].copy_from_slice(&lateness.to_le_bytes());
-    bytes
-}
-
-fn decode(bytes: &[u8; RECORD_BYTES]) -> Result<(Record, u8), u8> {
-    let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
-    let fate = match bytes[10] {
-        0 => Fate::Delivered,
-        1 => Fate::Loss,
-        2 => Fate::QueueFull,
-        3 => Fate::Held,
-        unknown => return Err(unknown),
-    };
-    let record = Record {
-        sequence: u64_at(0),
-        port: PortId(u16::from_le_bytes([bytes[8], bytes[9]])),
-        fate,
-        size: u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]),
-        arrival: Instant::from_nanos(u64_at(16)),
-        departure: Instant::from_nanos(u64_at(24)),
-        lateness: Duration::from_nanos(u64_at(32)),
-    };
-    Ok((record, bytes[11]))
-}
-
 fn read_header_part(input: &mut impl Read, buffer: &mut [u8]) -> Result<(), LogError> {
     if read_whole(input, buffer)? { Ok(()) } else { Err(LogError::TornHeader) }
 }
@@ -225,6 +147,10 @@ fn read_whole(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use wirelab_link::{Instant, PortId};
+
     use super::*;
 
     fn record(sequence: u64, fate: Fate) -> Record {
@@ -232,6 +158,8 @@ mod tests {
             sequence,
             port: PortId(1),
             fate,
+            copy: false,
+            corrupted_bit: None,
             size: 1500,
             arrival: Instant::from_nanos(5),
             departure: Instant::from_nanos(u64::MAX),
@@ -249,9 +177,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let fates = [Fate::Delivered, Fate::Loss, Fate::QueueFull, Fate::Held];
-        let records: Vec<_> =
-            (0..).zip(fates).map(|(sequence, fate)| (record(sequence, fate), vec![0x45; sequence as usize])).collect();
+        let marks = [(false, None), (true, None), (false, Some(0)), (true, Some(u32::MAX))];
+        let kinds = Fate::ALL.into_iter().flat_map(|fate| marks.map(|(copy, corrupted_bit)| (fate, copy, corrupted_bit)));
+        let records: Vec<_> = (0..)
+            .zip(kinds)
+            .map(|(sequence, (fate, copy, corrupted_bit))| {
+                (Record { copy, corrupted_bit, ..record(sequence, fate) }, vec![0x45; sequence as usize])
+            })
+            .collect();
+        assert_eq!(records.len(), 32);
         let bytes = log(&records);
         let reader = LogReader::new(&bytes[..]).unwrap();
         assert_eq!(reader.header(), b"{}");
@@ -266,6 +200,26 @@ mod tests {
         expected.extend([0xff; 8]);
         expected.extend([7, 0, 0, 0, 0, 0, 0, 0, 0xaa, 0xbb]);
         assert_eq!(bytes, expected);
+    }
+
+    #[test]
+    fn copies_and_corrupted_packets_are_flagged_beside_the_fate() {
+        let marked = Record { copy: true, corrupted_bit: Some(0x0102), ..record(3, Fate::Nat) };
+        let bytes = log(&[(marked, vec![])]);
+        assert_eq!(bytes[10 + 10], 0x80 | 0x40 | 7);
+        assert_eq!(bytes[10 + 32..], [7, 0, 0, 0, 2, 1, 0, 0]);
+    }
+
+    #[test]
+    fn the_lateness_of_a_corrupted_packet_is_told_up_to_four_seconds() {
+        let late = Duration::from_secs(3600);
+        let told = |corrupted_bit| {
+            let bytes = log(&[(Record { lateness: late, corrupted_bit, ..record(0, Fate::Delivered) }, vec![])]);
+            LogReader::new(&bytes[..]).unwrap().next().unwrap().unwrap().0
+        };
+        assert_eq!((told(None).lateness, told(None).corrupted_bit), (late, None));
+        let longest = Duration::from_nanos(u32::MAX.into());
+        assert_eq!((told(Some(9)).lateness, told(Some(9)).corrupted_bit), (longest, Some(9)));
     }
 
     #[test]
@@ -293,11 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_fate_is_an_error_that_ends_the_log() {
-        let mut bytes = log(&[(record(0, Fate::Delivered), vec![]), (record(1, Fate::Delivered), vec![])]);
-        bytes[10 + 10] = 9;
-        let mut reader = LogReader::new(&bytes[..]).unwrap();
-        assert!(matches!(reader.next(), Some(Err(LogError::UnknownFate { record: 0, fate: 9 }))));
-        assert!(reader.next().is_none());
+    fn an_unknown_fate_or_flag_is_an_error_that_ends_the_log() {
+        for unknown in [8, 9, 0x10, 0x20, 0xe0] {
+            let mut bytes = log(&[(record(0, Fate::Delivered), vec![]), (record(1, Fate::Delivered), vec![])]);
+            bytes[10 + 10] = unknown;
+            let mut reader = LogReader::new(&bytes[..]).unwrap();
+            let Some(Err(LogError::UnknownFate { record: 0, byte })) = reader.next() else { panic!("{unknown}") };
+            assert_eq!(byte, unknown);
+            assert!(reader.next().is_none());
+        }
     }
 }

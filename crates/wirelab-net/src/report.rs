@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use wirelab_link::DropCause;
+
 /// Buckets of a [`Histogram`]: up to 16.8 s, and one for everything above.
 pub const BUCKETS: usize = 98;
 
@@ -16,17 +18,18 @@ pub struct LaneReport {
     pub clock_step: bool,
 }
 
-/// Packets of one direction: received = delivered + lost + queue_full + held.
+/// Packets of one direction: received + duplicated = delivered + dropped + held.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DirectionCounts {
     /// IP packets taken from the sender's interface.
     pub received: u64,
+    /// Copies that the link made.
+    pub duplicated: u64,
     /// IP packets put on the receiver's interface.
     pub delivered: u64,
-    /// Dropped by random loss.
-    pub lost: u64,
-    /// Dropped by a full queue; also those that the kernel would not send (which `kernel_drops` counts again).
-    pub queue_full: u64,
+    /// Dropped, in the order of [`DropCause::ALL`]; those that the kernel would not send count as [`DropCause::QueueFull`] (and in
+    /// `kernel_drops` again).
+    pub dropped: [u64; DropCause::ALL.len()],
     /// Still inside at the end.
     pub held: u64,
     /// IP bytes received.

@@ -42,7 +42,7 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     /// An IPv4 or IPv6 packet to one host: what a link carries. ARP, neighbour discovery and other multicast are not.
     pub fn is_unicast_ip(&self) -> bool {
-        let ethernet = &self.bytes[self.lead..];
+        let ethernet = self.bytes.get(self.lead..).unwrap_or_default();
         ethernet.len() > ETHERNET_BYTES
             && ethernet[0] & 1 == 0
             && matches!(ethernet[12..14], [0x08, 0x00] | [0x86, 0xdd])

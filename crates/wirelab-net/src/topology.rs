@@ -104,6 +104,12 @@ impl LaneNamespaces {
         })
     }
 
+    /// Set the MTU of the endpoints' interfaces, IP bytes, from [`least_mtu`] to that with which the lanes were made.
+    pub fn set_mtu(&self, mtu: u32) -> Result<(), Error> {
+        let sides = [self.client_side(), self.server_side()];
+        sides.iter().try_for_each(|side| side.namespace.run(|| netlink::mtu(&side.interface, mtu)))
+    }
+
     /// Packets that the endpoints' interfaces dropped before the link process could see them, since they were made.
     pub fn dropped(&self) -> Result<u64, Error> {
         let sides = [self.client_side(), self.server_side()];
@@ -121,6 +127,11 @@ impl LaneNamespaces {
         let (address, mac, peer, peer_mac) = (SERVER, SERVER_MAC, CLIENT, CLIENT_MAC);
         Side { namespace: &self.server, interface, address, mac, peer, peer_mac }
     }
+}
+
+/// The least MTU of an interface with this address: 68 for IPv4 (RFC 791 section 3.2), 1280 for IPv6 (RFC 8200 section 5).
+pub const fn least_mtu(address: IpAddr) -> u32 {
+    if address.is_ipv4() { 68 } else { 1280 }
 }
 
 /// Open the link's two sockets of a lane, client's side first. For the link process, inside its namespace.

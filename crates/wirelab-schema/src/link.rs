@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 /// An emulated path between the hosts of a lane: one chain of impairments per direction.
 ///
 /// `uplink` carries packets from the first host (the client) to the last (the server), `downlink` the other way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
     /// Impairments that packets from client to server pass, in this order.

@@ -10,7 +10,11 @@ pub const PACKET_LOG_MAGIC: [u8; 4] = *b"WLPL";
 ///
 /// Records follow, each little-endian: `sequence u64, port u16, fate u8, header_len u8, size u32 (IP bytes), arrival_ns u64, departure_ns u64
 /// (of a dropped packet: when it was dropped; of a held one: when the trial ended), lateness_ns u64 (unless delivered: 0)`, then `header_len`
-/// bytes from the IP header on. Records come in the order in which fates became known. A torn last record is ignored.
+/// bytes from the IP header on, as they arrived. Records come in the order in which fates became known. A torn last record is ignored.
+///
+/// The lower half of `fate` is a position in [`PacketFate`], the upper half are flags: 0x80, the packet is a copy that the link made (there may be
+/// several of one `sequence`); 0x40, the link inverted one of its bits, and the last field is then `lateness_ns u32` (at most 4.29 s),
+/// `corrupted_bit u32` (counted from the first of the IP header). A reader refuses other fates and flags.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PacketLogHeader {
@@ -24,7 +28,7 @@ pub struct PacketLogHeader {
     pub ports: Vec<String>,
 }
 
-/// What happened to a packet; the `fate` byte is the position in this list.
+/// What happened to a packet; the lower half of the `fate` byte is the position in this list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketFate {
@@ -36,6 +40,14 @@ pub enum PacketFate {
     QueueFull,
     /// Still inside when the trial ended.
     Held,
+    /// Dropped by active queue management.
+    Aqm,
+    /// Dropped while there was no link.
+    Outage,
+    /// Given up by the link layer after its last retry, or for want of free air.
+    Retries,
+    /// Dropped for want of an address mapping.
+    Nat,
 }
 
 /// One packet as `wirelab-agent dissect` prints it: a line of JSON.
@@ -55,9 +67,13 @@ pub struct DissectedPacket {
     pub lateness_ns: u64,
     /// What happened to it.
     pub fate: PacketFate,
+    /// The link made it: a copy of the packet of the same `sequence`.
+    pub copy: bool,
+    /// The link inverted one of its bits.
+    pub corrupted: bool,
     /// `tcp`, `udp`, `icmp`, the protocol's number, or `unknown` where the log kept too few bytes.
     pub transport: String,
-    /// The client side's port, if the transport has ports.
+    /// The client side's port, if the transport has ports; a later fragment has those of its datagram's first.
     pub client_port: Option<u16>,
     /// The server side's port.
     pub server_port: Option<u16>,
@@ -69,7 +85,7 @@ pub struct DissectedPacket {
     pub tcp_sequence: Option<u32>,
     /// TCP acknowledgement number relative to the other side's first.
     pub tcp_acknowledgement: Option<u32>,
-    /// A TCP segment whose sequence range (or SYN, FIN) the link had seen before.
+    /// A TCP segment whose sequence range (or SYN, FIN) the link had seen before; never a copy.
     pub retransmission: bool,
     /// A retransmission whose original the link delivered: the sender was impatient.
     pub spurious: bool,
@@ -97,7 +113,9 @@ pub struct Flow {
     pub packets: [u64; 2],
     /// IP bytes that reached the link.
     pub bytes: [u64; 2],
-    /// Packets dropped.
+    /// Copies that the link made.
+    pub duplicated: [u64; 2],
+    /// Packets dropped, copies included.
     pub dropped: [u64; 2],
     /// TCP segments sent again.
     pub retransmissions: [u64; 2],
@@ -110,9 +128,9 @@ pub struct Flow {
 pub struct ReplayReport {
     /// The packet log, as given on the command line.
     pub log: String,
-    /// Packets in the log.
+    /// Packets in the log, copies included.
     pub packets: u64,
-    /// Packets whose fate, arrival or departure the chain does not reproduce, and packets that are missing from the log.
+    /// Packets whose fate, arrival, departure or corrupted bit the chain does not reproduce, and packets that are missing from the log.
     pub mismatches: u64,
     /// The one among them that came first.
     pub first_mismatch: Option<ReplayMismatch>,
@@ -123,9 +141,11 @@ pub struct ReplayReport {
 pub struct ReplayMismatch {
     /// Order of arrival at the link, from 0.
     pub sequence: u64,
+    /// True for a copy that the link made.
+    pub copy: bool,
     /// What the log says; null where it misses the packet.
     pub logged: Option<ReplayedPacket>,
-    /// What the chain says; null where the log misses the packet.
+    /// What the chain says; null where the log misses the packet's arrival.
     pub replayed: Option<ReplayedPacket>,
 }
 
@@ -138,4 +158,6 @@ pub struct ReplayedPacket {
     pub arrival_ns: u64,
     /// When it left or was dropped; of a held packet, when the trial ended.
     pub departure_ns: u64,
+    /// The bit that the link inverted, counted from the first of the IP header; null if it inverted none.
+    pub corrupted_bit: Option<u32>,
 }

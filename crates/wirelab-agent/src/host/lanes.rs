@@ -1,7 +1,8 @@
 use std::collections::HashSet;
+use std::net::IpAddr;
 use std::sync::Mutex;
 
-use wirelab_net::topology::{LaneNamespaces, Topology};
+use wirelab_net::topology::{LaneNamespaces, SERVER, Topology, least_mtu};
 use wirelab_schema::OpenLanes;
 
 use super::link_client::LinkClient;
@@ -14,6 +15,9 @@ pub struct Lanes {
     own_proc: bool,
     occupied: Mutex<HashSet<u32>>,
     pinned: Mutex<Vec<String>>,
+    /// MTU with which the lanes were made, and that of each now.
+    mtu: u32,
+    mtus: Mutex<Vec<u32>>,
 }
 
 impl Lanes {
@@ -26,7 +30,8 @@ impl Lanes {
         let link = LinkClient::start(&topology, open, running)?;
         let own_proc = rehearse()?;
         let pinned = Mutex::new(vec![String::new(); open.lanes as usize]);
-        Ok(Self { topology, link, own_proc, occupied: Mutex::default(), pinned })
+        let mtus = Mutex::new(vec![open.mtu; open.lanes as usize]);
+        Ok(Self { topology, link, own_proc, occupied: Mutex::default(), pinned, mtu: open.mtu, mtus })
     }
 
     pub fn topology(&self) -> &Topology {
@@ -77,8 +82,48 @@ impl Lanes {
         Ok(())
     }
 
+    /// Give a lane's interfaces the MTU that a link asks for, or else that of all lanes, if they have another one.
+    pub fn set_mtu(&self, index: u32, wanted: Option<u32>) -> Result<(), Refusal> {
+        let mtu = wanted.unwrap_or(self.mtu);
+        if let Some(error) = wanted.and_then(|mtu| mtu_error(mtu, self.mtu, SERVER)) {
+            return Err(Refusal::new(error));
+        }
+        if lock(&self.mtus)[index as usize] != mtu {
+            self.lane(index).set_mtu(mtu)?;
+            lock(&self.mtus)[index as usize] = mtu;
+        }
+        Ok(())
+    }
+
     /// End the link process.
     pub fn close(&self) {
         self.link.close();
+    }
+}
+
+/// Why a lane with this address, made for an MTU of `most`, cannot have this one.
+fn mtu_error(mtu: u32, most: u32, address: IpAddr) -> Option<String> {
+    let least = least_mtu(address);
+    let family = if address.is_ipv4() { "IPv4 (RFC 791 section 3.2)" } else { "IPv6 (RFC 8200 section 5)" };
+    if mtu < least {
+        return Some(format!("mtu: {mtu} is less than {least}, the least of {family}"));
+    }
+    (mtu > most).then(|| format!("mtu: {mtu} is more than {most}, for which the lanes were made"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use super::*;
+
+    #[test]
+    fn an_mtu_that_no_lane_can_have_is_refused_with_the_reason() {
+        let (v4, v6) = (Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into());
+        let error = |mtu, address| mtu_error(mtu, 1500, address).unwrap_or_default();
+        assert_eq!([error(68, v4), error(1500, v4), error(1280, v6)], [const { String::new() }; 3]);
+        assert_eq!(error(67, v4), "mtu: 67 is less than 68, the least of IPv4 (RFC 791 section 3.2)");
+        assert_eq!(error(1279, v6), "mtu: 1279 is less than 1280, the least of IPv6 (RFC 8200 section 5)");
+        assert_eq!(error(1501, v6), "mtu: 1501 is more than 1500, for which the lanes were made");
     }
 }

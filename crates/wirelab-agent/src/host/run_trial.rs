@@ -22,6 +22,7 @@ const OVERTIME: Duration = Duration::from_secs(10);
 /// Run one trial in a lane that is free. When it returns, all its processes are gone.
 pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
     lanes.pin_congestion_control(request.lane, &request.congestion_control)?;
+    lanes.set_mtu(request.lane, request.link.mtu)?;
     let lane = lanes.lane(request.lane);
     let dropped = lane.dropped()?;
     lanes.link().begin(request)?;

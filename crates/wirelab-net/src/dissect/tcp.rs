@@ -44,6 +44,14 @@ impl Header {
     }
 }
 
+/// How the link came by a segment, and what it did with it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen {
+    /// The link made it: its sender did not send it again.
+    pub(super) copy: bool,
+    pub(super) delivered: bool,
+}
+
 /// The sequence numbers of one connection, from each side.
 #[derive(Debug, Default)]
 pub(super) struct Connection {
@@ -65,13 +73,13 @@ impl Connection {
         header.opens() && self.sides[direction.index()].first.is_some_and(|first| first != header.sequence)
     }
 
-    /// Take the next segment to arrive at the link, which delivered it or not.
+    /// Take the next segment to arrive at the link, or a copy of the last one.
     pub(super) fn segment(
         &mut self,
         direction: Direction,
         header: &Header,
         payload_bytes: u32,
-        delivered: bool,
+        Seen { copy, delivered }: Seen,
     ) -> Segment {
         let other = self.sides[1 - direction.index()].first;
         let side = &mut self.sides[direction.index()];
@@ -80,7 +88,7 @@ impl Connection {
         let end =
             start + i64::from(payload_bytes) + i64::from(header.flags & SYN != 0) + i64::from(header.flags & FIN != 0);
         let seen = side.seen.count(start, end);
-        let retransmission = seen > 0;
+        let retransmission = seen > 0 && !copy;
         let spurious = retransmission && side.delivered.count(start, end) == seen;
         side.last = start;
         side.seen.insert(start, end);

@@ -20,15 +20,7 @@ struct Log {
 
 impl Log {
     fn packet(&mut self, port: u16, fate: Fate, packet: &[u8]) -> Dissection {
-        let record = Record {
-            sequence: self.sequence,
-            port: PortId(port),
-            fate,
-            size: packet.len() as u32,
-            arrival: Instant::default(),
-            departure: Instant::default(),
-            lateness: Duration::ZERO,
-        };
+        let record = record(self.sequence, port, fate, packet.len() as u32);
         self.sequence += 1;
         self.dissector.dissect(&record, &packet[..packet.len().min(self.header_bytes.unwrap_or(usize::MAX))])
     }
@@ -46,6 +38,20 @@ impl Log {
         assert_eq!(dissection.payload_bytes, payload as u32);
         assert_eq!(dissection.ports, Some(Ports { client: CLIENT, server: SERVER }));
         dissection.tcp.unwrap()
+    }
+}
+
+fn record(sequence: u64, port: u16, fate: Fate, size: u32) -> Record {
+    Record {
+        sequence,
+        port: PortId(port),
+        fate,
+        copy: false,
+        corrupted_bit: None,
+        size,
+        arrival: Instant::default(),
+        departure: Instant::default(),
+        lateness: Duration::ZERO,
     }
 }
 
@@ -112,6 +118,28 @@ fn a_segment_sent_again_is_a_retransmission_and_spurious_if_the_link_had_deliver
     assert_eq!(marks(&log.tcp(0, Fate::Delivered, "A", 1, 0, 300)), (true, true));
     assert_eq!(marks(&log.tcp(0, Fate::Loss, "AF", 301, 0, 0)), (false, false));
     assert_eq!(marks(&log.tcp(0, Fate::Delivered, "AF", 301, 0, 0)), (true, false));
+}
+
+#[test]
+fn a_copy_that_the_link_made_is_no_retransmission_but_may_deliver() {
+    let mut dissector = Dissector::default();
+    let segment = tcp(0, "A", 1, 0, 100);
+    let mut marked = |sequence, fate, copy| {
+        let record = Record { copy, ..record(sequence, 0, fate, segment.len() as u32) };
+        marks(&dissector.dissect(&record, &segment).tcp.unwrap())
+    };
+    assert_eq!(marked(0, Fate::Loss, false), (false, false));
+    assert_eq!(marked(0, Fate::Delivered, true), (false, false));
+    assert_eq!(marked(1, Fate::Delivered, false), (true, true));
+}
+
+#[test]
+fn a_corrupted_segment_was_not_delivered() {
+    let mut dissector = Dissector::default();
+    let segment = tcp(0, "A", 1, 0, 100);
+    let record = record(0, 0, Fate::Delivered, segment.len() as u32);
+    dissector.dissect(&Record { corrupted_bit: Some(400), ..record }, &segment);
+    assert_eq!(marks(&dissector.dissect(&record, &segment).tcp.unwrap()), (true, false));
 }
 
 #[test]
@@ -182,6 +210,18 @@ fn a_later_fragment_is_not_taken_for_a_transport_header() {
     assert_eq!((dissection.transport, dissection.ports, dissection.payload_bytes), (Transport::Udp, None, 38));
 }
 
+#[test]
+fn later_fragments_belong_to_the_flow_of_their_first() {
+    let mut log = Log::default();
+    let [mut first, mut later] = [udp(0, &[0xc0; 32]), udp(0, &[0xc0; 32])];
+    first[6] = 0x20;
+    later[7] = 5;
+    let first = log.packet(0, Fate::Delivered, &first);
+    assert_eq!((first.ports, first.payload_bytes), (Some(Ports { client: CLIENT, server: SERVER }), 32));
+    let later = log.packet(0, Fate::Delivered, &later);
+    assert_eq!((later.flow, later.ports, later.payload_bytes), (first.flow, first.ports, 40));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -189,16 +229,7 @@ proptest! {
     fn no_bytes_make_it_panic(packets in prop::collection::vec((0..2u16, prop::collection::vec(any::<u8>(), 0..80), any::<u32>()), 0..6)) {
         let mut dissector = Dissector::default();
         for (sequence, (port, bytes, size)) in (0..).zip(packets) {
-            let record = Record {
-                sequence,
-                port: PortId(port),
-                fate: Fate::Delivered,
-                size,
-                arrival: Instant::default(),
-                departure: Instant::default(),
-                lateness: Duration::ZERO,
-            };
-            dissector.dissect(&record, &bytes);
+            dissector.dissect(&record(sequence, port, Fate::Delivered, size), &bytes);
         }
     }
 
@@ -210,16 +241,7 @@ proptest! {
         packet.truncate(keep);
         let mut dissector = Dissector::default();
         for size in sizes {
-            let record = Record {
-                sequence: 0,
-                port: PortId(0),
-                fate: Fate::Delivered,
-                size,
-                arrival: Instant::default(),
-                departure: Instant::default(),
-                lateness: Duration::ZERO,
-            };
-            dissector.dissect(&record, &packet);
+            dissector.dissect(&record(0, 0, Fate::Delivered, size), &packet);
         }
     }
 }

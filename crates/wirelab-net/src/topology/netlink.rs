@@ -47,6 +47,13 @@ pub(super) fn up(interface: &str) -> Result<(), Error> {
     run(async |handle| handle.link().set(message).execute().await).context(format!("bringing {interface} up"))
 }
 
+/// Set the MTU of an interface.
+pub(super) fn mtu(interface: &str, mtu: u32) -> Result<(), Error> {
+    let message = LinkUnspec::new_with_name(interface).mtu(mtu).build();
+    run(async |handle| handle.link().set(message).execute().await)
+        .context(format!("setting the MTU of {interface} to {mtu}"))
+}
+
 /// Give an interface an address of its own, without a route to any network.
 pub(super) fn address(interface: &str, address: IpAddr) -> Result<(), Error> {
     let index = index(interface)?;

@@ -1,0 +1,187 @@
+use std::io::Write;
+use std::time::Duration;
+
+use wirelab_link::{DropCause, Impairment, Instant, Packet, PortId};
+
+use crate::clock;
+use crate::flow::Flows;
+use crate::packet_log::{Fate, LogWriter, Record};
+use crate::report::LaneReport;
+use crate::socket::{ETHERNET_BYTES, Frame};
+
+const SPARE_BUFFERS: usize = 1024;
+/// Steps of virtual time in which nothing leaves, after which what is inside counts as held for ever.
+const IDLE_STEPS: u32 = 10_000;
+
+/// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.
+pub(super) struct Trial<W: Write> {
+    link: Box<dyn Impairment>,
+    log: Option<LogWriter<W>>,
+    header_bytes: u8,
+    /// Bytes of each frame before its Ethernet header.
+    lead: usize,
+    report: LaneReport,
+    flows: Flows,
+    opened: Instant,
+    /// The link has been polled up to here.
+    polled: Instant,
+    sequence: u64,
+}
+
+impl<W: Write> Trial<W> {
+    pub(super) fn new(
+        link: Box<dyn Impairment>,
+        log: Option<LogWriter<W>>,
+        header_bytes: u8,
+        lead: usize,
+        now: Instant,
+    ) -> Self {
+        Self {
+            link,
+            log,
+            header_bytes,
+            lead,
+            report: LaneReport::default(),
+            flows: Flows::default(),
+            opened: now,
+            polled: now,
+            sequence: 0,
+        }
+    }
+
+    pub(super) fn opened(&self) -> Instant {
+        self.opened
+    }
+
+    pub(super) fn clock_stepped(&mut self) {
+        self.report.clock_step = true;
+    }
+
+    /// When something leaves next.
+    pub(super) fn timeout(&self) -> Option<Instant> {
+        self.link.poll_timeout()
+    }
+
+    /// Take in a frame that came to `port`, into one of the `spare` buffers.
+    pub(super) fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
+        if !frame.is_unicast_ip() {
+            return;
+        }
+        if frame.oversized {
+            self.report.oversized += 1;
+            return;
+        }
+        let size = frame.ip_bytes() as u32;
+        let counts = &mut self.report.directions[port];
+        counts.received += 1;
+        counts.received_bytes += u64::from(size);
+        let mut data = spare.pop().unwrap_or_default();
+        data.clear();
+        data.extend_from_slice(frame.bytes);
+        let flow = self.flows.flow(&data[self.lead + ETHERNET_BYTES..]);
+        let packet = Packet {
+            sequence: self.sequence,
+            port: PortId(port as u16),
+            size,
+            arrival,
+            flow,
+            copy: false,
+            corrupted_bit: None,
+            data,
+        };
+        self.sequence += 1;
+        self.link.handle_packet(packet, arrival);
+    }
+
+    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts a
+    /// frame on a port, and says whether the kernel took it.
+    pub(super) fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> bool, spare: &mut Vec<Vec<u8>>) {
+        self.polled = self.polled.max(until);
+        while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
+            let lateness = clock::now().saturating_since(departure);
+            let port = usize::from(packet.port.0);
+            self.flip(&mut packet);
+            let sent = offer(1 - port, &packet.data);
+            // The log has packets as they came.
+            self.flip(&mut packet);
+            let counts = &mut self.report.directions[port];
+            if sent {
+                counts.delivered += 1;
+                counts.delivered_bytes += u64::from(packet.size);
+                counts.lateness.add(lateness);
+                self.settle(&packet, Fate::Delivered, departure, lateness);
+            } else {
+                counts.dropped[DropCause::QueueFull.index()] += 1;
+                self.report.kernel_drops += 1;
+                self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
+            }
+            recycle(packet, spare);
+        }
+        while let Some(dropped) = self.link.poll_dropped() {
+            let port = usize::from(dropped.packet.port.0);
+            self.report.directions[port].dropped[dropped.cause.index()] += 1;
+            self.settle(&dropped.packet, dropped.cause.into(), dropped.at, Duration::ZERO);
+            recycle(dropped.packet, spare);
+        }
+    }
+
+    /// The accounts and the log, with everything still inside recorded as held at `now`.
+    ///
+    /// Virtual time runs until the link is empty. A copy or a corruption that this brings about counts, for nobody can tell it from one inside.
+    pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>) {
+        let (mut virtual_now, mut idle) = (now, 0);
+        while idle < IDLE_STEPS
+            && let Some(timeout) = self.link.poll_timeout()
+        {
+            virtual_now = timeout.max(virtual_now + Duration::from_nanos(1));
+            idle += 1;
+            while let Some((_, packet)) = self.link.poll_packet(virtual_now) {
+                self.hold(&packet, now);
+                idle = 0;
+            }
+            while let Some(dropped) = self.link.poll_dropped() {
+                self.hold(&dropped.packet, now);
+                idle = 0;
+            }
+        }
+        while let Some(packet) = self.link.poll_held() {
+            self.hold(&packet, now);
+        }
+        (self.report, self.log)
+    }
+
+    fn hold(&mut self, packet: &Packet, now: Instant) {
+        self.report.directions[usize::from(packet.port.0)].held += 1;
+        self.settle(packet, Fate::Held, now, Duration::ZERO);
+    }
+
+    /// Count a copy, and log what became of a packet.
+    fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration) {
+        let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
+        self.report.directions[usize::from(port.0)].duplicated += u64::from(copy);
+        let Some(log) = &mut self.log else { return };
+        let bytes = &packet.data[self.lead + ETHERNET_BYTES..];
+        let bytes = &bytes[..bytes.len().min(self.header_bytes.into())];
+        // The sink only hands on; what goes wrong on disk is told when the log is closed.
+        let record = Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness };
+        let _ = log.write(&record, bytes);
+    }
+
+    /// Invert the bit that the link corrupted, if it did.
+    fn flip(&self, packet: &mut Packet) {
+        if let Some(bit) = packet.corrupted_bit
+            && let Some(byte) = packet.data.get_mut(self.lead + ETHERNET_BYTES + (bit / 8) as usize)
+        {
+            *byte ^= 0x80 >> (bit % 8);
+        }
+    }
+}
+
+fn recycle(packet: Packet, spare: &mut Vec<Vec<u8>>) {
+    if spare.len() < SPARE_BUFFERS {
+        spare.push(packet.data);
+    }
+}
+
+#[cfg(test)]
+mod tests;
