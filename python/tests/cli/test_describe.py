@@ -1,6 +1,7 @@
 import pytest
 
 from tests.cli.test_main import run
+from tests.snapshots import assert_golden
 from wirelab.cli.describe import KINDS
 from wirelab.cli.list import KINDS as LISTED
 
@@ -18,9 +19,14 @@ def test_a_stack_is_described_with_its_settings_and_defaults() -> None:
     assert "builtin" in out
 
 
-def test_a_link_is_described_with_the_source_of_each_number() -> None:
-    out = described("link", "geo-satellite")
-    assert "rtt             600 ms     FAU" in out
+@pytest.mark.parametrize("name", ["nb-iot", "wifi-poor"])
+def test_a_link_is_described_with_what_it_does_and_the_source_of_each_number(name: str) -> None:
+    assert_golden(f"describe-link-{name}.txt", described("link", name))
+
+
+def test_descriptions_of_links_fit_a_terminal() -> None:
+    for name, _ in LISTED["links"]():
+        assert max(len(line) for line in described("link", name).splitlines()) <= 120
 
 
 def test_an_experiment_is_described_with_its_factors_and_choices() -> None:

@@ -12,6 +12,8 @@ from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 
 WIDTH = 100
+LONG = 32
+"""Of a value, so much is shown."""
 BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 
 
@@ -44,12 +46,22 @@ def _experiment(name: str) -> str:
 
 
 def _link(name: str) -> str:
+    from wirelab.cli.citations import Citations
+    from wirelab.cli.link_words import link_words
     from wirelab.experiment.library import profiles
-    from wirelab.experiment.source import dotted
+    from wirelab.experiment.link import LinkTable, link_spec
 
     profile = _find(name, profiles(), "link")
-    rows = [(dotted(path), str(value), profile.sources.get(dotted(path), "")) for path, value in flatten(profile.link)]
-    return "\n\n".join([_head(profile.name, profile.title), _paragraph(profile.about), _section("values", rows)])
+    met = link_words(link_spec(LinkTable.model_validate(profile.link)))
+    citations = Citations(profile.sources)
+    rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
+    use = [
+        ("as it is", f"wirelab run quickstart --set link={name}"),
+        ("changed", f'[links.mine] profile = "{name}", then the keys that differ'),
+    ]
+    parts = [_head(profile.name, profile.title), _paragraph(profile.about)]
+    parts += [_hanging("what packets meet", met), _section("values", rows)]
+    return "\n\n".join([*parts, _hanging("sources", citations.texts()), _hanging("use it", use)])
 
 
 def _stack(name: str) -> str:
@@ -114,15 +126,6 @@ KINDS: dict[str, Callable[[str], str]] = {
 }
 
 
-def flatten(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[tuple[str, ...], Any]]:
-    """Leaves of nested tables with their paths."""
-    if isinstance(table, dict):
-        for key, value in table.items():
-            yield from flatten(value, (*path, key))
-    else:
-        yield path, table
-
-
 def _find(name: str, known: Any, what: str) -> Any:
     if name not in known:
         raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
@@ -139,3 +142,27 @@ def _section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
 
 def _paragraph(text: str, indent: str = "") -> str:
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def _hanging(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Labels and texts; a long text continues below its beginning."""
+    known = list(rows)
+    width = max(len(label) for label, _ in known) + 4
+    lines = [
+        textwrap.fill(
+            text,
+            WIDTH,
+            initial_indent=f"  {label}".ljust(width),
+            subsequent_indent=" " * width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for label, text in known
+    ]
+    return "\n".join([title, *lines])
+
+
+def _value(value: object) -> str:
+    """A value as a link file has it, cut where it is long."""
+    text = str(value)
+    return text if len(text) <= LONG else f"{text[:LONG]}…"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -20,13 +20,17 @@ _DATA = "wirelab.data"
 
 @dataclass(frozen=True)
 class Profile:
-    """A named, sourced link. `sources` cites each key of `link`, nested ones by dotted path."""
+    """A named, sourced link. `sources` cites each value of `link` by its dotted path."""
 
     name: str
     title: str
     about: str
     link: Mapping[str, Any]
     sources: Mapping[str, str]
+
+    def values(self) -> Iterable[tuple[str, Any]]:
+        """Each value of `link` with its dotted path; tables in a list count from 1 (`radio.sleeps.1.after`)."""
+        return _values(self.link)
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,16 @@ def profiles() -> Mapping[str, Profile]:
     return found
 
 
+@cache
+def signal_tables() -> Mapping[str, Mapping[str, Any]]:
+    """Shipped tables of receiver sensitivity as written, by technology."""
+    return {
+        entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
+        for entry in sorted(_folder("profiles/signals"), key=lambda entry: entry.name)
+        if entry.name.endswith(".toml")
+    }
+
+
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
     """The catalogue of foreign programs by name, with those of a folder's own file; `builtin` is not in it."""
     shipped = _implementations(resources.files(_DATA).joinpath(CATALOGUE))
@@ -93,6 +107,16 @@ def _implementations(file: Traversable | Path) -> dict[str, Implementation]:
         for name, entry in table.items()
         if isinstance(entry, dict) and "roles" in entry
     }
+
+
+def _values(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, Any]]:
+    if isinstance(table, list) and table and all(isinstance(entry, dict) for entry in table):
+        table = {str(number): entry for number, entry in enumerate(table, start=1)}
+    if isinstance(table, dict):
+        for key, value in table.items():
+            yield from _values(value, (*path, key))
+    else:
+        yield ".".join(path), table
 
 
 def _folder(path: str) -> list[Traversable]:

@@ -1,0 +1,158 @@
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirelab import data
+from wirelab.cli.citations import split_mark
+from wirelab.experiment.library import profiles, signal_tables
+from wirelab.experiment.link import LinkTable, check_conflicts, link_spec
+from wirelab.schema import Delay, LinkSpec, Rate, Wifi
+from wirelab.units import UnitError, duration_ns, level_dbm, rate_bps, share, size_bytes
+
+FOLDER = Path(data.__path__[0]) / "profiles" / "links"
+NAMES = sorted(profiles())
+QUANTITY = re.compile(r"-?\d+(?:\.\d+)? (?:[kMG]?bit/s|[mu]?s|min|%|dBm|[kM]?B)(?![a-z/])")
+READERS = (duration_ns, size_bytes, rate_bps, share, level_dbm)
+
+
+def quantity(text: str) -> tuple[str, float] | None:
+    """What a text means, whichever way it is written; None for what is no quantity."""
+    for read in READERS:
+        try:
+            return read.__name__, float(read(text))
+        except UnitError:
+            continue
+    return None
+
+
+def resolved(name: str) -> LinkSpec:
+    return link_spec(LinkTable.model_validate(profiles()[name].link))
+
+
+def test_every_file_is_a_profile() -> None:
+    assert [path.stem for path in sorted(FOLDER.iterdir())] == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_profile_is_a_link(name: str) -> None:
+    check_conflicts(profiles()[name].link)
+    link = resolved(name)
+    assert link.uplink or link.downlink or link.medium
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_value_lacks_its_source_and_no_source_its_value(name: str) -> None:
+    profile = profiles()[name]
+    assert set(profile.sources) == {path for path, _ in profile.values()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_source_says_where_to_look(name: str) -> None:
+    for path, source in profiles()[name].sources.items():
+        assert split_mark(source)[1].strip(" .:"), path
+        assert source == source.strip()
+        assert not re.match(r"(?i)(second.?hand|assumed)(?!: \S)", source), f"{path}: write the mark as the others do"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_source_that_refers_back_refers_to_a_source(name: str) -> None:
+    last = ""
+    for path, source in profiles()[name].sources.items():
+        mark, text = split_mark(source)
+        if re.match(r"the same\b[,:;]?", text) and not re.match(r"the same \w", text):
+            assert last not in ("", "assumed"), path
+            assert mark in ("", last), path
+        else:
+            last = mark or "original"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_title_names_no_quantity_that_the_link_does_not_have(name: str) -> None:
+    profile = profiles()[name]
+    had = {quantity(found) for _, value in profile.values() for found in QUANTITY.findall(str(value))}
+    told = [found for found in QUANTITY.findall(profile.title) if found not in spoken_of(profile.title)]
+    assert {found for found in told if quantity(found) not in had} == set()
+
+
+def spoken_of(title: str) -> Iterable[str]:
+    """What a title quotes rather than states: what follows "as"."""
+    return QUANTITY.findall(title.partition(", as ")[2])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_round_trips_and_rates_in_a_title_are_those_of_the_link(name: str) -> None:
+    title, link = profiles()[name].title, resolved(name)
+    if found := re.search(r"([\d.]+ m?s) round trip", title):
+        assert _delay(link.uplink) + _delay(link.downlink) == duration_ns(found[1])
+    if found := re.search(r"([\d.]+ m?s) each way", title):
+        assert {_delay(link.uplink), _delay(link.downlink)} == {duration_ns(found[1])}
+    for way, chain in (("up", link.uplink), ("down", link.downlink)):
+        if found := re.search(rf"([\d.]+ [kMG]?bit/s) {way}\b", title):
+            assert _rates(chain) == [rate_bps(found[1])]
+    if found := re.search(r"([\d.]+ [kMG]?bit/s) each way", title):
+        assert _rates(link.uplink) == _rates(link.downlink) == [rate_bps(found[1])]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_titles_fit_a_line(name: str) -> None:
+    assert len(profiles()[name].title) + max(map(len, NAMES)) <= 118
+
+
+def test_a_bandwidth_delay_product_is_one() -> None:
+    checked = 0
+    for name in NAMES:
+        link = resolved(name)
+        sources = profiles()[name].sources
+        for way, chain in (("uplink", link.uplink), ("downlink", link.downlink)):
+            if "one bandwidth-delay product" not in sources.get(f"{way}.queue", ""):
+                continue
+            rate = next(stage for stage in chain if isinstance(stage, Rate))
+            product = rate.rate_bps / 8 * (_delay(link.uplink) + _delay(link.downlink)) / 1e9
+            assert rate.queue.to_json()["bytes"] == pytest.approx(product, rel=0.04), name
+            checked += 1
+    assert checked > 10
+
+
+def test_wifi_timing_adds_up() -> None:
+    for name, slots in (("wifi-g", 2), ("wifi-poor", 2), ("wifi-n", 3)):
+        medium = resolved(name).medium
+        assert isinstance(medium, Wifi)
+        assert medium.difs_ns == medium.sifs_ns + slots * medium.slot_ns
+    assert _ack_us(24) == 34
+    assert _ack_us(12) == 38
+
+
+def test_long_loss_of_the_cellular_profiles_is_what_they_say() -> None:
+    for name in ("good", "median", "poor"):
+        profile = profiles()[f"cellular-loss-{name}"]
+        (stage,) = resolved(profile.name).uplink
+        chain = stage.to_json()
+        loss = chain["bad_ns"] * chain["bad_loss"] / (chain["bad_ns"] + chain["good_ns"])
+        said = re.search(r"([\d.]+) % in the long run", profile.about)
+        assert said is not None
+        assert float(said[1]) == pytest.approx(100 * loss, abs=0.05)
+
+
+@pytest.mark.parametrize("technology", sorted(signal_tables()))
+def test_every_number_of_a_signal_map_has_its_source(technology: str) -> None:
+    table = signal_tables()[technology]
+    columns = {f"rates.{key}" for row in table["rates"] for key in row}
+    assert set(table["sources"]) == {"frame-error", "octets", *columns}
+    assert not next(iter(table["sources"].values())).startswith("the same")
+
+
+def _delay(chain: Iterable[Any]) -> int:
+    return sum(stage.delay_ns for stage in chain if isinstance(stage, Delay))
+
+
+def _rates(chain: Iterable[Any]) -> list[int]:
+    return [stage.rate_bps for stage in chain if hasattr(stage, "rate_bps")]
+
+
+def _ack_us(mbps: int) -> int:
+    """An ACK of 14 B, SERVICE and tail bits in symbols of 4 us, with preamble and signal extension."""
+    symbols = -(-(14 * 8 + 16 + 6) // (mbps * 4))
+    return 20 + 4 * symbols + 6
