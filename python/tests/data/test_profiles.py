@@ -8,7 +8,7 @@ import pytest
 from wirelab import data
 from wirelab.cli.citations import split_mark
 from wirelab.experiment.library import profiles, signal_tables
-from wirelab.experiment.link import LinkTable, check_conflicts, link_spec
+from wirelab.experiment.link import LinkTable, check_conflicts, link_spec, merge
 from wirelab.schema import Delay, LinkSpec, Rate, Wifi
 from wirelab.units import UnitError, duration_ns, level_dbm, rate_bps, share, size_bytes
 
@@ -29,7 +29,7 @@ def quantity(text: str) -> tuple[str, float] | None:
 
 
 def resolved(name: str) -> LinkSpec:
-    return link_spec(LinkTable.model_validate(profiles()[name].link))
+    return link_spec(LinkTable.model_validate(merge([profiles()[name].link])))
 
 
 def test_every_file_is_a_profile() -> None:
@@ -116,13 +116,21 @@ def test_a_bandwidth_delay_product_is_one() -> None:
     assert checked > 10
 
 
-def test_wifi_timing_adds_up() -> None:
-    for name, slots in (("wifi-g", 2), ("wifi-poor", 2), ("wifi-n", 3)):
-        medium = resolved(name).medium
-        assert isinstance(medium, Wifi)
-        assert medium.difs_ns == medium.sifs_ns + slots * medium.slot_ns
-    assert _ack_us(24) == 34
-    assert _ack_us(12) == 38
+@pytest.mark.parametrize(("name", "slots"), [("wifi-g", 2), ("wifi-poor", 2), ("wifi-n", 3), ("wifi-good", 3)])
+def test_a_station_of_wifi_waits_sifs_and_the_slots_of_its_kind(name: str, slots: int) -> None:
+    medium = resolved(name).medium
+    assert isinstance(medium, Wifi)
+    assert medium.difs_ns == medium.sifs_ns + slots * medium.slot_ns
+
+
+def test_acks_of_the_wifi_profiles_are_those_of_the_signal_maps() -> None:
+    for name, technology, rate in (("wifi-g", "802.11g", 54), ("wifi-n", "802.11n", 65), ("wifi-poor", "802.11g", 12)):
+        (row,) = (row for row in signal_tables()[technology]["rates"] if row["rate"] == f"{rate} Mbit/s")
+        assert dict(profiles()[name].values())["medium.ack"] == row["ack"]
+
+
+def test_a_good_signal_is_the_fast_link_without_frame_errors() -> None:
+    assert resolved("wifi-good") == resolved("wifi-n")
 
 
 def test_long_loss_of_the_cellular_profiles_is_what_they_say() -> None:
@@ -150,9 +158,3 @@ def _delay(chain: Iterable[Any]) -> int:
 
 def _rates(chain: Iterable[Any]) -> list[int]:
     return [stage.rate_bps for stage in chain if hasattr(stage, "rate_bps")]
-
-
-def _ack_us(mbps: int) -> int:
-    """An ACK of 14 B, SERVICE and tail bits in symbols of 4 us, with preamble and signal extension."""
-    symbols = -(-(14 * 8 + 16 + 6) // (mbps * 4))
-    return 20 + 4 * symbols + 6

@@ -16,7 +16,8 @@ def steps(technology: str) -> tuple[Step, ...]:
 def test_at_a_sensitivity_the_standards_share_of_frames_is_lost(technology: str) -> None:
     known = signal_maps()[technology]
     for step in known.steps:
-        assert resolve(technology, step.sensitivity_dbm) == {"rate": step.rate, "frame-error": "10 %"}
+        found = resolve(technology, step.sensitivity_dbm)
+        assert found == {"rate": step.rate, "ack": step.ack, "frame-error": "10 %"}
         assert frame_error(known, step, 0) == pytest.approx(known.frame_error)
 
 
@@ -42,9 +43,17 @@ def test_faster_rates_need_stronger_signals(technology: str) -> None:
     assert len({level for _, level in levels}) == len(levels)
 
 
+@pytest.mark.parametrize("technology", MAPS)
+def test_an_ack_takes_its_symbols_at_a_mandatory_rate_below_that_of_the_frame(technology: str) -> None:
+    for step in steps(technology):
+        mandatory = max(rate for rate in (6, 12, 24) if rate * 10**6 <= rate_bps(step.rate))
+        symbols = -(-(14 * 8 + 16 + 6) // (4 * mandatory))
+        assert step.ack == f"{20 + 4 * symbols + 6} us"
+
+
 def test_the_good_signal_of_londono2016_is_the_highest_rate_without_errors() -> None:
-    assert resolve("802.11n", -27) == {"rate": "65 Mbit/s", "frame-error": "0 %"}
-    assert resolve("802.11g", -27) == {"rate": "54 Mbit/s", "frame-error": "0 %"}
+    assert resolve("802.11n", -27) == {"rate": "65 Mbit/s", "ack": "34 us", "frame-error": "0 %"}
+    assert resolve("802.11g", -27) == {"rate": "54 Mbit/s", "ack": "34 us", "frame-error": "0 %"}
 
 
 def test_a_signal_between_two_rates_loses_some_frames() -> None:

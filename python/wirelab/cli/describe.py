@@ -49,10 +49,10 @@ def _link(name: str) -> str:
     from wirelab.cli.citations import Citations
     from wirelab.cli.link_words import link_words
     from wirelab.experiment.library import profiles
-    from wirelab.experiment.link import LinkTable, link_spec
+    from wirelab.experiment.link import LinkTable, link_spec, merge
 
     profile = _find(name, profiles(), "link")
-    met = link_words(link_spec(LinkTable.model_validate(profile.link)))
+    met = link_words(link_spec(LinkTable.model_validate(merge([profile.link]))))
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
     use = [

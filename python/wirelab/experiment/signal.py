@@ -24,9 +24,10 @@ NEGLIGIBLE = 1e-6
 
 @dataclass(frozen=True)
 class Step:
-    """A rate and the weakest signal at which a receiver must manage it."""
+    """A rate, how long its frames' ACKs take, and the weakest signal at which a receiver must manage it."""
 
     rate: str
+    ack: str
     sensitivity_dbm: float
     modulation: str
     coding: str
@@ -53,7 +54,7 @@ def signal_maps() -> Mapping[str, SignalMap]:
             share(table["frame-error"]),
             table["octets"],
             tuple(
-                Step(row["rate"], level_dbm(row["sensitivity"]), row["modulation"], row["coding"])
+                Step(row["rate"], row["ack"], level_dbm(row["sensitivity"]), row["modulation"], row["coding"])
                 for row in sorted(table["rates"], key=lambda row: rate_bps(row["rate"]))
             ),
         )
@@ -62,8 +63,8 @@ def signal_maps() -> Mapping[str, SignalMap]:
 
 
 def resolve(technology: str, dbm: float) -> Mapping[str, str]:
-    """`rate` and `frame-error` at a signal level, as a link file writes them: the highest rate whose sensitivity the
-    signal reaches."""
+    """`rate`, `ack` and `frame-error` of a medium at a signal level, as a link file writes them: the highest rate whose
+    sensitivity the signal reaches."""
     maps = signal_maps()
     if technology not in maps:
         raise UnitError(f"unknown technology '{technology}'", hint=did_you_mean(technology, maps))
@@ -77,7 +78,8 @@ def resolve(technology: str, dbm: float) -> Mapping[str, str]:
         )
     step = reached[-1]
     error = frame_error(known, step, dbm - step.sensitivity_dbm)
-    return {"rate": step.rate, "frame-error": f"{100 * error:.3g} %" if error >= NEGLIGIBLE else "0 %"}
+    lost = f"{100 * error:.3g} %" if error >= NEGLIGIBLE else "0 %"
+    return {"rate": step.rate, "ack": step.ack, "frame-error": lost}
 
 
 def frame_error(known: SignalMap, step: Step, margin_db: float) -> float:
