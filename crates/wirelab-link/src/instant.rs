@@ -27,7 +27,7 @@ impl Add<Duration> for Instant {
     type Output = Self;
 
     fn add(self, duration: Duration) -> Self {
-        Self(self.0.saturating_add(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)))
+        Self(self.0.saturating_add(nanoseconds(duration)))
     }
 }
 
@@ -35,7 +35,7 @@ impl Sub<Duration> for Instant {
     type Output = Self;
 
     fn sub(self, duration: Duration) -> Self {
-        Self(self.0.saturating_sub(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)))
+        Self(self.0.saturating_sub(nanoseconds(duration)))
     }
 }
 
@@ -43,4 +43,9 @@ impl fmt::Display for Instant {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
     }
+}
+
+/// Nanoseconds of `duration`, or as many as there can be: 584 years.
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -3,7 +3,9 @@
 mod corrupt;
 mod correlated;
 mod delay;
+mod delivery_trace;
 mod duplicate;
+mod duty_cycle;
 mod four_state;
 mod gilbert_elliott;
 mod gilbert_elliott_time;
@@ -11,28 +13,45 @@ mod jitter;
 mod loss;
 mod markov;
 mod medium;
+mod nat;
 mod normal_quantile;
+mod outage;
 pub(crate) mod outlet;
 mod pattern;
+mod queued;
+mod radio;
 mod rate;
 mod reorder;
+mod schedule;
+mod scheduled_rate;
 mod serialiser;
+mod sleep;
 mod stationary;
+mod token_bucket;
 
 pub use corrupt::Corrupt;
 pub use correlated::Correlation;
 pub use delay::Delay;
+pub use delivery_trace::DeliveryTrace;
 pub use duplicate::Duplicate;
+pub use duty_cycle::DutyCycle;
 pub use four_state::FourState;
 pub use gilbert_elliott::GilbertElliott;
 pub use gilbert_elliott_time::{GilbertElliottTime, SHORTEST_SOJOURN};
 pub use jitter::{Jitter, Quantiles};
 pub use loss::{Independent, LossModel, Lossy};
 pub use markov::Markov;
-pub use medium::Medium;
+pub use medium::{Ieee802154, Medium, Wifi};
+pub use nat::Nat;
+pub use outage::Outage;
 pub use pattern::LossPattern;
+pub use queued::{Queued, Transmitter};
+pub use radio::Radio;
 pub use rate::Rate;
 pub use reorder::Reorder;
+pub use schedule::{Schedule, SchedulePoint};
+pub use sleep::{RadioInterval, RadioState, Sleep, SleepMachine};
+pub use token_bucket::TokenBucket;
 
 use crate::{Dropped, Instant, Packet};
 
@@ -49,6 +68,11 @@ pub const IMPAIRMENTS: &[(&str, &str)] = &[
     ("duplicate", duplicate::ABOUT),
     ("corrupt", corrupt::ABOUT),
     ("rate", rate::ABOUT),
+    ("token-bucket", token_bucket::ABOUT),
+    ("delivery-trace", delivery_trace::ABOUT),
+    ("schedule", schedule::ABOUT),
+    ("outage", outage::ABOUT),
+    ("duty-cycle", duty_cycle::ABOUT),
 ];
 
 /// One effect on packets. No I/O, no clock, no thread.

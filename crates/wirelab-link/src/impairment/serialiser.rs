@@ -32,11 +32,16 @@ impl Serialiser {
 
     /// Send a packet of `size` IP bytes, available from `now` on, behind all others; returns when it is sent.
     pub(crate) fn send(&mut self, size: u32, now: Instant) -> Instant {
+        self.send_bytes(self.bytes(size), now)
+    }
+
+    /// The same for a packet that takes `bytes` in all.
+    pub(crate) fn send_bytes(&mut self, bytes: u64, now: Instant) -> Instant {
         if self.free_at() <= now {
             (self.finish_ns, self.finish_part) = (now.as_nanos(), 0);
         }
         let rate = u128::from(self.rate_bps.get());
-        let parts = u128::from(self.finish_part) + u128::from(self.bytes(size)) * 8 * NANOSECONDS;
+        let parts = u128::from(self.finish_part) + u128::from(bytes) * 8 * NANOSECONDS;
         self.finish_ns = self.finish_ns.saturating_add(u64::try_from(parts / rate).unwrap_or(u64::MAX));
         self.finish_part = (parts % rate) as u64;
         self.free_at()

@@ -1,9 +1,11 @@
 use std::collections::VecDeque;
 
-/// A first-in first-out queue bounded in bytes: what does not fit behind the last is refused. It holds whatever a stage keeps of a packet.
+/// A first-in first-out queue bounded in bytes, packets or both: what does not fit behind the last is refused. It holds whatever a stage keeps of
+/// a packet.
 #[derive(Debug)]
 pub struct DropTail<T> {
     limit_bytes: u64,
+    limit_items: u32,
     queued_bytes: u64,
     items: VecDeque<(u64, T)>,
 }
@@ -11,13 +13,18 @@ pub struct DropTail<T> {
 impl<T> DropTail<T> {
     /// An empty queue for `limit_bytes`.
     pub const fn new(limit_bytes: u64) -> Self {
-        Self { limit_bytes, queued_bytes: 0, items: VecDeque::new() }
+        Self::bounded(limit_bytes, u32::MAX)
+    }
+
+    /// An empty queue for `limit_bytes` and `limit_items`, whichever is reached first.
+    pub const fn bounded(limit_bytes: u64, limit_items: u32) -> Self {
+        Self { limit_bytes, limit_items, queued_bytes: 0, items: VecDeque::new() }
     }
 
     /// Append an item of `bytes`, or give it back if there is no room for all of it.
     pub fn push(&mut self, bytes: u64, item: T) -> Result<(), T> {
         match self.queued_bytes.checked_add(bytes) {
-            Some(total) if total <= self.limit_bytes => {
+            Some(total) if total <= self.limit_bytes && self.items.len() < self.limit_items as usize => {
                 self.queued_bytes = total;
                 self.items.push_back((bytes, item));
                 Ok(())
@@ -36,6 +43,11 @@ impl<T> DropTail<T> {
     /// Look at the first item.
     pub fn front(&self) -> Option<&T> {
         self.items.front().map(|(_, item)| item)
+    }
+
+    /// How many bytes wait.
+    pub const fn bytes(&self) -> u64 {
+        self.queued_bytes
     }
 
     /// How many items wait.
@@ -62,7 +74,18 @@ mod tests {
         assert_eq!(queue.push(1, 'd'), Err('d'));
         assert_eq!(queue.pop(), Some('a'));
         assert_eq!(queue.push(60, 'e'), Ok(()));
-        assert_eq!((queue.front(), queue.len()), (Some(&'c'), 2));
+        assert_eq!((queue.front(), queue.len(), queue.bytes()), (Some(&'c'), 2, 100));
+    }
+
+    #[test]
+    fn the_bound_in_packets_holds_besides_the_bound_in_bytes() {
+        let mut queue = DropTail::bounded(100, 2);
+        assert_eq!(queue.push(101, 'a'), Err('a'));
+        assert_eq!(queue.push(1, 'b'), Ok(()));
+        assert_eq!(queue.push(1, 'c'), Ok(()));
+        assert_eq!(queue.push(0, 'd'), Err('d'));
+        assert_eq!(queue.pop(), Some('b'));
+        assert_eq!(queue.push(1, 'e'), Ok(()));
     }
 
     #[test]

@@ -1,5 +1,72 @@
 //! The buffers before a rate.
 
+mod codel;
 mod drop_tail;
+mod fq_codel;
 
 pub use drop_tail::DropTail;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+pub(crate) use self::codel::{Codel, Parameters};
+pub(crate) use self::fq_codel::FqCodel;
+use crate::impairment::outlet::Outlet;
+use crate::{Instant, Packet};
+
+/// What waits before a [`Transmitter`](crate::impairment::Transmitter), and who is dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// First in, first out; an arrival that does not fit is dropped. What becomes of a packet is settled when it arrives.
+    DropTail {
+        /// Bytes that may wait, of the transmitter's base; `None` for any number.
+        bytes: Option<u64>,
+        /// Packets that may wait; `None` for any number.
+        packets: Option<u32>,
+    },
+    /// CoDel (RFC 8289), which drops from the head when a packet is taken.
+    Codel {
+        /// TARGET: acceptable standing delay.
+        target: Duration,
+        /// INTERVAL: about the longest round trip.
+        interval: Duration,
+        /// Bytes that may wait; an arrival that does not fit is dropped.
+        bytes: u64,
+    },
+    /// FQ-CoDel (RFC 8290).
+    FqCodel {
+        /// TARGET of each queue's CoDel.
+        target: Duration,
+        /// INTERVAL of each queue's CoDel.
+        interval: Duration,
+        /// Number of queues.
+        flows: NonZeroU32,
+        /// Bytes that a queue may send in its turn.
+        quantum_bytes: NonZeroU32,
+        /// Packets that may wait in all queues together; beyond them the longest queue loses.
+        packets: u32,
+    },
+}
+
+/// Active queue management: a queue that may drop packets when the next is taken.
+pub(crate) trait Aqm: fmt::Debug + Send {
+    /// Append a packet, at the instant of its arrival. Drops for want of room, of this or of other packets, go to `outlet`.
+    fn push(&mut self, waiting: Waiting, outlet: &mut Outlet);
+
+    /// Take the next packet to be sent at `now`. Drops go to `outlet`; `None` leaves the queue empty.
+    fn pop(&mut self, now: Instant, outlet: &mut Outlet) -> Option<Waiting>;
+
+    /// How many packets wait.
+    fn len(&self) -> usize;
+}
+
+/// A packet in a queue.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) packet: Packet,
+    /// What it counts, with what is added to its IP bytes.
+    pub(crate) bytes: u64,
+    /// When it came to the queue.
+    pub(crate) arrival: Instant,
+}

@@ -1,0 +1,100 @@
+use super::queued::Transmitter;
+use crate::Instant;
+
+pub(super) const ABOUT: &str = "Delivery opportunities recorded from a link, as mahimahi's mm-link plays them (Netravali et al., USENIX ATC 2015; \
+    src/frontend/link_queue.cc): at each, 1500 bytes can be delivered, several in one millisecond if it is listed several times. A packet that needs \
+    more than is left of one goes on with the next and leaves with the last it needs; what is left of one is for the packets behind it, if they \
+    wait already. An opportunity that no packet waits for is lost, and one at the very instant of an arrival comes before it. The trace begins with \
+    the link's first packet and again at its last opportunity. mahimahi itself counts 4 bytes of its TUN device for each packet and 1504 for an \
+    opportunity, so a packet of full size needs one with both. The queue is as behind `rate`.";
+
+const OPPORTUNITY_BYTES: u64 = 1500;
+const MILLISECOND_NS: u64 = 1_000_000;
+
+/// Delivers at given instants, counted from the link's first packet.
+#[derive(Debug)]
+pub struct DeliveryTrace {
+    /// From the beginning of the trace, nanoseconds, in order; the last is its length.
+    opportunities: Vec<u64>,
+    origin: Instant,
+    /// The next opportunity that is not used yet, counted through all repetitions.
+    next: u64,
+    /// When the last one that was used came, and how many bytes are left of it.
+    last: Instant,
+    left: u64,
+}
+
+impl DeliveryTrace {
+    /// A trace of opportunities at these milliseconds, in order, the last of them above 0; else what is wrong.
+    pub fn new(opportunities_ms: &[u32]) -> Result<Self, String> {
+        match opportunities_ms.last() {
+            None => return Err("a trace has at least one opportunity".to_owned()),
+            Some(0) => return Err("a trace lasts until its last opportunity, which cannot be at 0 ms".to_owned()),
+            Some(_) => {}
+        }
+        if let Some(pair) = opportunities_ms.windows(2).find(|pair| pair[0] > pair[1]) {
+            return Err(format!("opportunities are in order, but {} ms follows {} ms", pair[1], pair[0]));
+        }
+        let opportunities = opportunities_ms.iter().map(|at| u64::from(*at) * MILLISECOND_NS).collect();
+        Ok(Self { opportunities, origin: Instant::default(), next: 0, last: Instant::default(), left: 0 })
+    }
+
+    fn count(&self) -> u64 {
+        self.opportunities.len() as u64
+    }
+
+    fn period(&self) -> u64 {
+        self.opportunities[self.opportunities.len() - 1]
+    }
+
+    /// When opportunity `nth` comes.
+    fn instant(&self, nth: u64) -> Instant {
+        let repetitions = (nth / self.count()).saturating_mul(self.period());
+        let within = self.opportunities[(nth % self.count()) as usize];
+        Instant::from_nanos(self.origin.as_nanos().saturating_add(repetitions).saturating_add(within))
+    }
+
+    /// The first opportunity that is not used yet and comes after `arrival`.
+    fn first_after(&self, arrival: Instant) -> u64 {
+        let elapsed = arrival.as_nanos().saturating_sub(self.origin.as_nanos());
+        let within = elapsed % self.period();
+        let passed = self.opportunities.partition_point(|at| *at <= within) as u64;
+        self.next.max((elapsed / self.period()).saturating_mul(self.count()).saturating_add(passed))
+    }
+
+    /// Is what is left of the last opportunity for a packet that waits since `arrival`?
+    fn shares_the_last(&self, arrival: Instant) -> bool {
+        self.left > 0 && arrival < self.last
+    }
+}
+
+impl Transmitter for DeliveryTrace {
+    fn start(&mut self, origin: Instant) {
+        self.origin = origin;
+    }
+
+    fn begins(&self, _bytes: u64, arrival: Instant) -> Instant {
+        if self.shares_the_last(arrival) { self.last } else { self.instant(self.first_after(arrival)) }
+    }
+
+    fn send(&mut self, bytes: u64, arrival: Instant) -> Instant {
+        if !self.shares_the_last(arrival) {
+            self.next = self.first_after(arrival);
+            self.left = 0;
+        }
+        let mut unsent = bytes;
+        loop {
+            if self.left == 0 {
+                self.last = self.instant(self.next);
+                self.next += 1;
+                self.left = OPPORTUNITY_BYTES;
+            }
+            let part = self.left.min(unsent);
+            self.left -= part;
+            unsent -= part;
+            if unsent == 0 {
+                return self.last;
+            }
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What waits before a transmitter: whom drop-tail, CoDel and FQ-CoDel send first, and whom they drop.
+
+mod common;
+#[path = "common/strategies.rs"]
+mod strategies;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use common::{Caller, Fate, Send, Sender, drive, flow};
+use proptest::prelude::*;
+use strategies::{lateness, queue, sender, train};
+use wirelab_link::queue::Queue;
+use wirelab_link::{Direction, DropCause, Instant, Seed};
+
+const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
+const UNBOUNDED: Queue = Queue::DropTail { bytes: None, packets: None };
+
+/// 1000 bytes in a millisecond.
+const RATE: Sender = Sender::Rate(8_000_000);
+
+/// TARGET and INTERVAL of the internet (RFC 8289, section 4.3).
+const TARGET: Duration = Duration::from_millis(5);
+const INTERVAL: Duration = Duration::from_millis(100);
+
+fn codel(bytes: u64) -> Queue {
+    Queue::Codel { target: TARGET, interval: INTERVAL, bytes }
+}
+
+fn fq_codel(target: Duration, flows: u32, packets: u32) -> Queue {
+    let [flows, quantum_bytes] = [flows, 1514].map(|value| NonZeroU32::new(value).unwrap());
+    Queue::FqCodel { target, interval: INTERVAL, flows, quantum_bytes, packets }
+}
+
+/// Never drops for a delay.
+fn patient() -> Duration {
+    Duration::from_secs(1_000_000_000)
+}
+
+fn fates(sender: &Sender, queue: Queue, train: &[Send]) -> Vec<Fate> {
+    drive(&mut *sender.build(queue, 0, SEED), train, &Caller::Prompt).into_values().collect()
+}
+
+fn every(gap_us: u64, size: u32, count: usize) -> Vec<Send> {
+    vec![Send { gap: Duration::from_micros(gap_us), port: 0, size }; count]
+}
+
+fn count(fates: &[Fate], cause: Option<DropCause>) -> usize {
+    fates.iter().filter(|fate| fate.1 == cause).count()
+}
+
+#[test]
+fn drop_tail_counts_packets_behind_the_one_being_sent() {
+    let queue = Queue::DropTail { bytes: None, packets: Some(2) };
+    let causes: Vec<_> = fates(&RATE, queue, &every(0, 40, 5)).into_iter().map(|(_, cause)| cause).collect();
+    assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull), Some(DropCause::QueueFull)]);
+}
+
+#[test]
+fn codel_lets_a_burst_pass_that_is_gone_within_an_interval() {
+    let burst = every(0, 1000, 100);
+    assert_eq!(fates(&RATE, codel(u64::MAX), &burst), fates(&RATE, UNBOUNDED, &burst));
+}
+
+#[test]
+fn codel_drops_from_a_standing_queue_an_interval_after_it_passed_the_target() {
+    let overload = every(800, 1000, 2000);
+    let fates = fates(&RATE, codel(u64::MAX), &overload);
+    let drops: Vec<_> = fates.iter().filter(|fate| fate.1 == Some(DropCause::Aqm)).map(|fate| fate.0).collect();
+    // Each packet waits 0.2 ms longer than the one before it: the 26th, sent from 25.8 ms on, is the first to wait for 5 ms.
+    let first = Instant::from_nanos(25_800_000) + INTERVAL;
+    assert_eq!(drops[..2], [first, first + INTERVAL]);
+    assert!(drops.len() > 20 && count(&fates, Some(DropCause::QueueFull)) == 0);
+    // INTERVAL / sqrt(count): gaps shrink, but for the millisecond that a packet is being sent.
+    let gaps: Vec<_> = drops.windows(2).map(|pair| pair[1].saturating_since(pair[0])).collect();
+    assert!(gaps.windows(2).all(|pair| pair[1] <= pair[0] + Duration::from_millis(1)), "{gaps:?}");
+}
+
+#[test]
+fn codel_keeps_a_bound_besides() {
+    let fates = fates(&RATE, codel(3000), &every(0, 1000, 10));
+    assert_eq!((count(&fates, None), count(&fates, Some(DropCause::QueueFull))), (4, 6));
+}
+
+#[test]
+fn a_sparse_flow_passes_a_bulk_flows_backlog() {
+    let mut train = every(0, 1000, 50);
+    train.push(Send { gap: Duration::from_micros(10_500), port: 0, size: 99 });
+    assert_ne!(flow(1000), flow(99));
+    let last = |queue| fates(&RATE, queue, &train).last().copied().unwrap();
+    assert_eq!(last(fq_codel(TARGET, 1024, 10_240)), (Instant::from_nanos(11_099_000), None));
+    assert_eq!(last(UNBOUNDED), (Instant::from_nanos(50_099_000), None));
+    assert_eq!(last(fq_codel(patient(), 1, 10_240)), (Instant::from_nanos(50_099_000), None));
+}
+
+#[test]
+fn two_bulk_flows_share_a_rate_equally_however_large_their_packets_are() {
+    let [large, small] = [1500, 301];
+    assert_ne!(flow(large), flow(small));
+    // Both offer more than the rate: 1.5 bytes in a microsecond the one, 3 the other.
+    let mut train = Vec::new();
+    for _ in 0..5000 {
+        train.extend(every(0, large, 1).into_iter().chain(every(100, small, 10)));
+    }
+    let fates = fates(&RATE, fq_codel(TARGET, 1024, 10_240), &train);
+    let end = Instant::from_nanos(5_000_000_000);
+    let delivered = |size| {
+        let sent = fates.iter().zip(&train).filter(|((at, cause), send)| send.size == size && cause.is_none() && *at <= end);
+        sent.map(|(_, send)| u64::from(send.size)).sum::<u64>()
+    };
+    let (large, small) = (delivered(large), delivered(small));
+    assert!(large + small > 4_990_000, "the rate was used: {large} and {small} bytes");
+    assert!(large.abs_diff(small) <= 2 * (1514 + 1500), "{large} and {small} bytes");
+    assert!(count(&fates, Some(DropCause::Aqm)) > 100);
+}
+
+#[test]
+fn the_longest_queue_pays_when_there_is_no_more_room() {
+    let mut train = every(0, 1000, 100);
+    train.extend(every(0, 99, 10));
+    let fates = fates(&RATE, fq_codel(patient(), 1024, 50), &train);
+    assert!(count(&fates[..100], Some(DropCause::QueueFull)) >= 50);
+    assert_eq!(count(&fates[100..], None), 10);
+}
+
+#[test]
+fn a_queue_that_decides_late_says_that_a_poll_settles_it() {
+    assert!(RATE.build(codel(0), 0, SEED).settles_when_polled());
+    assert!(RATE.build(fq_codel(TARGET, 1, 1), 0, SEED).settles_when_polled());
+    assert!(!RATE.build(UNBOUNDED, 0, SEED).settles_when_polled());
+}
+
+#[test]
+fn a_late_caller_sees_the_same_drops() {
+    let overload = [every(900, 1000, 400), every(2000, 999, 100), every(400, 1498, 400)].concat();
+    for queue in [codel(100_000), fq_codel(TARGET, 1024, 200)] {
+        let drive = |caller| drive(&mut *RATE.build(queue, 0, SEED), &overload, &caller);
+        let prompt = drive(Caller::Prompt);
+        let causes: Vec<_> = prompt.values().map(|(_, cause)| *cause).collect();
+        assert!([Some(DropCause::Aqm), Some(DropCause::QueueFull)].iter().all(|cause| causes.contains(cause)));
+        assert_eq!(drive(Caller::Absent), prompt);
+        assert_eq!(drive(Caller::Late([1, 7_000, 0, 130_000].map(Duration::from_micros).to_vec())), prompt);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_queue_that_drops_nothing_of_one_flow_is_first_in_first_out(sender in sender(), train in train()) {
+        let expected = fates(&sender, UNBOUNDED, &train);
+        let never = Queue::Codel { target: patient(), interval: INTERVAL, bytes: u64::MAX };
+        prop_assert_eq!(&fates(&sender, never, &train), &expected);
+        prop_assert_eq!(&fates(&sender, fq_codel(patient(), 1, u32::MAX), &train), &expected);
+    }
+
+    #[test]
+    fn packets_of_a_flow_never_overtake_one_another(sender in sender(), queue in queue(), train in train()) {
+        let mut last = BTreeMap::new();
+        for ((departure, cause), send) in fates(&sender, queue, &train).iter().zip(&train) {
+            if cause.is_none() {
+                let before = last.insert(send.size % 3, *departure);
+                prop_assert!(before.is_none_or(|before| before <= *departure));
+            }
+        }
+    }
+
+    #[test]
+    fn every_queue_before_every_transmitter_forgives_lateness(
+        sender in sender(), queue in queue(), train in train(), late in lateness()
+    ) {
+        let drive = |caller| drive(&mut *sender.build(queue, 0, SEED), &train, caller);
+        let prompt = drive(&Caller::Prompt);
+        prop_assert_eq!(&drive(&late), &prompt);
+        prop_assert_eq!(&drive(&Caller::Absent), &prompt);
+    }
+}
