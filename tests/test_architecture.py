@@ -21,10 +21,11 @@ CRATE_EDGES = {
 # Leaves that everybody may use: errors, units, the agent's whereabouts, the border's types.
 LEAVES = {"errors", "units", "agent", "schema"}
 PACKAGE_EDGES = {
-    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment"},
+    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "fit"},
     "report": {"claims", "stats", "metrics"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
+    "fit": {"stats"},
     "metrics": set(),
     "runner": {"plan", "experiment"},
     "plan": {"experiment"},

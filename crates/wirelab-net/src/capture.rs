@@ -1,0 +1,235 @@
+//! Reads captures of other programs (pcap, pcapng): the IP packets in them, as records of a link that they passed at once.
+//!
+//! A capture does not say who is the client. It is who sent the SYN; where none was captured, who has the higher port, or else who sent first.
+//! A torn last packet is ignored. No bytes make it panic.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use etherparse::{IpNumber, LaxIpSlice};
+use pcap_parser::traits::PcapReaderIterator;
+use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use wirelab_link::{Instant, PortId};
+
+use crate::packet_log::{Fate, Record};
+
+/// Why a capture cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CaptureError {
+    /// The file is something else.
+    #[error("is neither pcap nor pcapng")]
+    NotACapture,
+    /// Another link layer than those that are understood.
+    #[error("has link type {0}; Ethernet, raw IP, Linux cooked and loopback are understood")]
+    LinkType(i32),
+    /// A packet of an interface that was not described.
+    #[error("has a packet of interface {0}, which it does not describe")]
+    Interface(u32),
+    /// A block that makes no sense, or a failed read.
+    #[error("breaks off in the middle: {0}")]
+    Broken(String),
+}
+
+/// Read a whole capture: the first bytes of each of its IP packets, in the file's order. What is no IP packet is left out.
+pub fn read(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+    let mut capture = Capture::default();
+    let mut reader = create_reader(BUFFER_BYTES, input).map_err(|_| CaptureError::NotACapture)?;
+    loop {
+        match reader.next() {
+            Ok((length, block)) => {
+                capture.take(block)?;
+                reader.consume(length);
+            }
+            Err(PcapError::Eof | PcapError::UnexpectedEof) => return Ok(capture.packets),
+            Err(PcapError::Incomplete(_)) => {
+                reader.refill().map_err(|error| CaptureError::Broken(format!("{error:?}")))?;
+            }
+            Err(error) => return Err(CaptureError::Broken(format!("{error:?}"))),
+        }
+    }
+}
+
+/// Room for the largest block.
+const BUFFER_BYTES: usize = 1 << 20;
+/// More than any header.
+const KEPT_BYTES: usize = 255;
+
+#[derive(Default)]
+struct Capture {
+    interfaces: Vec<Interface>,
+    clients: HashMap<Ends, Client>,
+    packets: Vec<(Record, Vec<u8>)>,
+}
+
+/// Where packets were captured: link type, and the unit of the stamps.
+#[derive(Clone, Copy)]
+struct Interface {
+    link_type: i32,
+    ticks_per_second: u64,
+    offset_s: i64,
+}
+
+/// An address and its port, 0 where there is none.
+type End = (IpAddr, u16);
+/// Protocol and both ends, the smaller first.
+type Ends = (IpNumber, End, End);
+
+struct Client {
+    end: End,
+    /// Sequence number of its SYN, if it was captured.
+    opened: Option<u32>,
+}
+
+impl Capture {
+    fn take(&mut self, block: PcapBlockOwned<'_>) -> Result<(), CaptureError> {
+        match block {
+            PcapBlockOwned::LegacyHeader(header) => {
+                let ticks_per_second = if header.is_nanosecond_precision() { NANOS } else { 1_000_000 };
+                self.describe(Interface { link_type: header.network.0, ticks_per_second, offset_s: 0 })
+            }
+            PcapBlockOwned::Legacy(packet) => {
+                let ticks = self.interfaces.first().map_or(0, |interface| interface.ticks_per_second);
+                let stamp = u128::from(packet.ts_sec) * u128::from(ticks) + u128::from(packet.ts_usec);
+                self.packet(0, stamp, packet.origlen, packet.data)
+            }
+            PcapBlockOwned::NG(Block::SectionHeader(_)) => {
+                self.interfaces.clear();
+                Ok(())
+            }
+            PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
+                let exponent = u32::from(interface.if_tsresol & 0x7f);
+                let base: u64 = if interface.if_tsresol & 0x80 == 0 { 10 } else { 2 };
+                let ticks_per_second = base.checked_pow(exponent);
+                let ticks_per_second = ticks_per_second.ok_or_else(|| CaptureError::Broken("unit of stamps".to_owned()))?;
+                let link_type = interface.linktype.0;
+                self.describe(Interface { link_type, ticks_per_second, offset_s: interface.if_tsoffset })
+            }
+            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
+                let stamp = u128::from(packet.ts_high) << 32 | u128::from(packet.ts_low);
+                let captured = packet.data.len().min(packet.caplen as usize);
+                self.packet(packet.if_id, stamp, packet.origlen, &packet.data[..captured])
+            }
+            PcapBlockOwned::NG(_) => Ok(()),
+        }
+    }
+
+    fn describe(&mut self, interface: Interface) -> Result<(), CaptureError> {
+        if !LINK_TYPES.contains(&interface.link_type) {
+            return Err(CaptureError::LinkType(interface.link_type));
+        }
+        self.interfaces.push(interface);
+        Ok(())
+    }
+
+    fn packet(&mut self, interface: u32, stamp: u128, on_wire: u32, frame: &[u8]) -> Result<(), CaptureError> {
+        let place = self.interfaces.get(interface as usize).ok_or(CaptureError::Interface(interface))?;
+        let Some(packet) = ip_packet(place.link_type, frame) else { return Ok(()) };
+        let Ok((ip, _)) = LaxIpSlice::from_slice(packet) else { return Ok(()) };
+        let above = on_wire.saturating_sub((frame.len() - packet.len()) as u32);
+        let arrival = Instant::from_nanos(place.nanos(stamp));
+        let record = Record {
+            sequence: self.packets.len() as u64,
+            port: PortId(u16::from(!self.is_from_client(&ip))),
+            fate: Fate::Delivered,
+            copy: false,
+            corrupted_bit: None,
+            size: length_field(packet).unwrap_or(above),
+            arrival,
+            departure: arrival,
+            lateness: Duration::ZERO,
+        };
+        self.packets.push((record, packet[..packet.len().min(KEPT_BYTES)].to_vec()));
+        Ok(())
+    }
+
+    fn is_from_client(&mut self, ip: &LaxIpSlice<'_>) -> bool {
+        let protocol = ip.payload_ip_number();
+        let transport = if ip.payload().fragmented { &[] } else { ip.payload().payload };
+        let has_ports = matches!(protocol, IpNumber::TCP | IpNumber::UDP);
+        let port = |at: usize| transport.get(at..at + 2).filter(|_| has_ports).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]));
+        let (source, destination) = ((ip.source_addr(), port(0)), (ip.destination_addr(), port(2)));
+        let syn = (protocol == IpNumber::TCP).then(|| opening(transport)).flatten();
+
+        let guessed = match syn {
+            Some(Opening { answers: false, .. }) => source,
+            Some(Opening { answers: true, .. }) => destination,
+            None if source.1 >= destination.1 => source,
+            None => destination,
+        };
+        let opened = syn.filter(|syn| !syn.answers).map(|syn| syn.sequence);
+        let key = (protocol, source.min(destination), source.max(destination));
+        let client = self.clients.entry(key).or_insert(Client { end: guessed, opened });
+        if opened.is_some() && opened != client.opened {
+            *client = Client { end: guessed, opened };
+        }
+        client.end == source
+    }
+}
+
+impl Interface {
+    /// Nanoseconds since 1970; 0 before, and the most there is where they do not fit.
+    fn nanos(self, stamp: u128) -> u64 {
+        let nanos = (stamp * u128::from(NANOS) / u128::from(self.ticks_per_second)).min(i64::MAX as u128) as i128;
+        u64::try_from((nanos + i128::from(self.offset_s) * i128::from(NANOS)).max(0)).unwrap_or(u64::MAX)
+    }
+}
+
+const NANOS: u64 = 1_000_000_000;
+const ETHERNET: i32 = 1;
+const LINUX_COOKED: i32 = 113;
+const LINUX_COOKED_2: i32 = 276;
+/// Four bytes of address family before the IP header.
+const LOOPBACK: [i32; 2] = [0, 108];
+/// The values that pcap and systems have for it, and those of IPv4 and IPv6 alone.
+const RAW_IP: [i32; 5] = [101, 12, 14, 228, 229];
+const LINK_TYPES: [i32; 10] =
+    [ETHERNET, LINUX_COOKED, LINUX_COOKED_2, LOOPBACK[0], LOOPBACK[1], RAW_IP[0], RAW_IP[1], RAW_IP[2], RAW_IP[3], RAW_IP[4]];
+
+/// The IP packet in a frame, if there is one.
+fn ip_packet(link_type: i32, frame: &[u8]) -> Option<&[u8]> {
+    let behind = match link_type {
+        ETHERNET => {
+            let tags = frame.get(12..)?.chunks_exact(4).take_while(|tag| matches!(tag[..2], [0x81, 0] | [0x88, 0xa8])).count();
+            14 + 4 * tags
+        }
+        LINUX_COOKED => 16,
+        LINUX_COOKED_2 => 20,
+        loopback if LOOPBACK.contains(&loopback) => 4,
+        _ => 0,
+    };
+    let ether_type_at = match link_type {
+        LINUX_COOKED_2 => Some(0),
+        ETHERNET | LINUX_COOKED => Some(behind - 2),
+        _ => None,
+    };
+    let says_ip = |at: usize| matches!(frame.get(at..at + 2), Some([0x08, 0x00] | [0x86, 0xdd]));
+    ether_type_at.is_none_or(says_ip).then(|| frame.get(behind..)).flatten()
+}
+
+/// The packet's length by its own header; `None` where that is left to the network card (0).
+fn length_field(packet: &[u8]) -> Option<u32> {
+    let field = |at: usize| packet.get(at..at + 2).map(|two| u32::from(u16::from_be_bytes([two[0], two[1]])));
+    match packet.first()? >> 4 {
+        4 => field(2).filter(|length| *length > 0),
+        _ => field(4).filter(|length| *length > 0).map(|length| length + 40),
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Opening {
+    sequence: u32,
+    /// It has an ACK: the answer to another.
+    answers: bool,
+}
+
+/// What a TCP header with SYN opens (RFC 9293 section 3.1).
+fn opening(header: &[u8]) -> Option<Opening> {
+    let flags = *header.get(13)?;
+    let sequence = u32::from_be_bytes(header.get(4..8)?.try_into().ok()?);
+    (flags & 0x02 != 0).then_some(Opening { sequence, answers: flags & 0x10 != 0 })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,125 @@
+import gzip
+import hashlib
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.cli.test_main import run
+from tests.fit import samples
+from tests.fit.test_profile import transfer
+from tests.snapshots import assert_golden
+from wirelab.errors import RunError
+
+PCAP = bytes.fromhex("d4c3b2a1") + bytes(20)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "ping.log"
+    path.write_text(samples.iputils(samples.round_trips_ms(1, 300).tolist(), np.arange(300) % 60 == 30))
+    return path
+
+
+@pytest.fixture
+def result(tmp_path: Path) -> Path:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(samples.irtt([12_000_000, 13_000_000] * 50, [8_000_000] * 100, ["false"] * 100)))
+    return path
+
+
+def test_a_profile_is_data_on_stdout_and_words_on_stderr(log: Path) -> None:
+    code, out, err = run("link", "fit", str(log))
+    assert code == 0
+    profile = tomllib.loads(out)
+    assert hashlib.sha256(log.read_bytes()).hexdigest() in profile["sources"]["uplink.delay"]
+    assert err.startswith("295 round trips: ")
+    assert "Which direction lost a packet" in err
+
+
+def test_a_profile_goes_to_a_file_that_is_not_there_yet(log: Path, tmp_path: Path) -> None:
+    target = tmp_path / "mine.toml"
+    code, out, err = run("link", "fit", str(log), "--out", str(target))
+    assert (code, out) == (0, f"{target}\n")
+    assert tomllib.loads(target.read_text())["title"].startswith("Fitted to a ping log: ")
+    assert err.endswith('Next    [links] mine = { profile = "./mine.toml" }\n')
+    assert run("link", "fit", str(log), "--out", str(target)) == (
+        2, "", f"{target}: exists already\nhint: choose another name\n",
+    )  # fmt: skip
+
+
+def test_an_irtt_result_may_be_compressed(result: Path) -> None:
+    packed = result.with_suffix(".json.gz")
+    packed.write_bytes(gzip.compress(result.read_bytes()))
+    assert tomllib.loads(run("link", "fit", str(packed))[1])["link"] == tomllib.loads(run("link", "fit", str(result))[1])["link"]
+
+
+def test_synchronised_clocks_make_one_way_delays_hold(result: Path) -> None:
+    link = tomllib.loads(run("link", "fit", str(result), "--synchronised-clocks")[1])["link"]
+    assert link["downlink"]["delay"] == "8 ms"
+
+
+def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.pcap"
+    path.write_bytes(PCAP)
+    asked: list[Sequence[str]] = []
+
+    def ask(_: Path, arguments: Sequence[str]) -> str:
+        asked.append(arguments)
+        return "\n".join(json.dumps(row) for row in transfer().rows)
+
+    monkeypatch.setattr("wirelab.agent.find_agent", Path)
+    monkeypatch.setattr("wirelab.agent.ask", ask)
+    code, out, _ = run("link", "fit", str(path))
+    assert code == 0
+    assert tomllib.loads(out)["link"]["uplink"]["delay"] == "20 ms"
+    assert asked == [["capture", str(path)]]
+
+
+def test_a_capture_that_the_agent_cannot_read_is_the_files_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mine.pcap"
+    path.write_bytes(PCAP)
+
+    def refuse(*_: object) -> str:
+        raise RunError("wirelab-agent capture: has link type 127")
+
+    monkeypatch.setattr("wirelab.agent.find_agent", Path)
+    monkeypatch.setattr("wirelab.agent.ask", refuse)
+    assert run("link", "fit", str(path)) == (2, "", f"{path}: wirelab-agent capture: has link type 127\n")
+
+
+def test_wrong_input_is_one_clear_error(tmp_path: Path, result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("words.txt").write_text("hello\n")
+    Path("one.log").write_text("64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=20.0 ms\n")
+    Path("cut.json").write_text(result.read_text()[:500])
+    Path("cut.json.gz").write_bytes(gzip.compress(result.read_bytes())[:100])
+    Path("other.json").write_text('{"a": 1}')
+    parts = []
+    for arguments in (
+        ["none.log"], ["."], ["words.txt"], ["one.log"], ["cut.json"], ["cut.json.gz"], ["other.json"],
+        ["one.log", "--synchronised-clocks"],
+    ):  # fmt: skip
+        code, out, err = run("link", "fit", *arguments)
+        assert (code, out) == (2, "")
+        parts.append(f"$ wirelab link fit {' '.join(arguments)}\n{err}")
+    assert_golden("link-fit-errors.txt", "\n".join(parts))
+
+
+def test_what_is_no_subcommand_is_refused_with_those_there_are() -> None:
+    assert run("link", "nb-iot", "--", "sh") == (
+        2, "", "error: unknown subcommand 'nb-iot' of wirelab link\nhint: known: fit\n",
+    )  # fmt: skip
+    assert run("link", "fti") == (
+        2, "", "error: unknown subcommand 'fti' of wirelab link\nhint: did you mean 'fit'?\n",
+    )  # fmt: skip
+
+
+def test_help_names_the_subcommands() -> None:
+    assert "fit  Fit a link profile" in run("link", "--help")[1]
+    code, out, _ = run("link", "fit", "--help")
+    assert code == 0
+    assert "--synchronised-clocks" in out

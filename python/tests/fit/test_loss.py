@@ -1,0 +1,131 @@
+"""The fits, and whether their tests and intervals keep their nominal rates on simulated losses."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from tests.fit import samples
+from wirelab.fit.gilbert_elliott import Runs, fit, log_likelihood
+from wirelab.fit.loss import count_bursts, fit_losses, independence, simple_gilbert
+from wirelab.stats.estimate import Estimate
+
+
+def fates(text: str) -> samples.Fates:
+    return np.array([letter == "x" for letter in text])
+
+
+def covers(estimate: Estimate | None, truth: float) -> bool:
+    assert estimate is not None
+    return estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
+
+
+def test_bursts_are_runs_of_losses() -> None:
+    assert count_bursts(fates("xx..x.xxx")) == 3
+
+
+def test_no_loss_is_no_model_with_an_upper_bound() -> None:
+    fitted = fit_losses(fates("." * 100))
+    assert (fitted.model, fitted.lost, fitted.share.low) == ("none", 0, 0.0)
+    assert fitted.share.high == pytest.approx(1 - 0.025 ** (1 / 100))
+
+
+def test_the_test_of_independence_is_the_exact_share_of_arrangements() -> None:
+    observed = fates("..xx....x.")
+    arrangements = [np.isin(np.arange(10), lost) for lost in itertools.combinations(range(10), 3)]
+    fewer = sum(count_bursts(each) <= count_bursts(observed) for each in arrangements)
+    assert independence(observed) == pytest.approx(fewer / len(arrangements))
+
+
+def test_independent_losses_are_told_bursty_no_more_often_than_said() -> None:
+    rng = np.random.default_rng(11)
+    rejected = np.mean([independence(rng.random(2000) < 0.05) < 0.05 for _ in range(1500)])
+    assert 0.02 <= rejected <= 0.065
+
+
+def test_independent_losses_keep_their_model() -> None:
+    fitted = fit_losses(np.random.default_rng(5).random(3000) < 0.03)
+    assert fitted.model == "independent"
+    assert fitted.p is None
+    assert covers(fitted.share, 0.03)
+
+
+def test_p_and_r_are_shares_of_transitions() -> None:
+    p, r = simple_gilbert(fates("..xx.....x...xx."))
+    assert (p.point, p.n) == (3 / 10, 10)
+    assert (r.point, r.n) == (3 / 5, 5)
+
+
+def test_the_intervals_of_p_and_r_cover_them_as_often_as_they_say() -> None:
+    fitted = [simple_gilbert(lost) for lost in samples.gilbert_elliott(range(1000), 4000, p=0.01, r=0.3)]
+    for index, truth in enumerate((0.01, 0.3)):
+        assert 0.94 <= np.mean([covers(each[index], truth) for each in fitted]) <= 0.985
+
+
+def test_bursts_make_the_interval_of_the_share_wider_as_they_must() -> None:
+    truth = 0.02 / (0.02 + 0.25)
+    fitted = [fit_losses(lost) for lost in samples.gilbert_elliott(range(80), 3000, p=0.02, r=0.25)]
+    assert np.mean([covers(each.share, truth) for each in fitted]) >= 0.88
+    binomial = math.sqrt(truth * (1 - truth) / 3000) * 2 * 1.96
+    assert np.mean([(each.share.high or 0) - (each.share.low or 0) for each in fitted]) > 2 * binomial
+
+
+def test_a_simple_gilbert_link_is_told_as_one() -> None:
+    models = [fit_losses(lost).model for lost in samples.gilbert_elliott(range(60), 3000, p=0.02, r=0.25)]
+    assert models.count("independent") == 0
+    assert models.count("gilbert-elliott") <= 7
+
+
+def test_the_likelihood_is_that_of_the_hidden_chain() -> None:
+    lost = fates("x..xx...")
+    p, r, bad_loss, good_loss = 0.2, 0.4, 0.7, 0.05
+    total = 0.0
+    for path in itertools.product((False, True), repeat=len(lost)):
+        chance = (p if path[0] else r) / (p + r)
+        for before, after in itertools.pairwise(path):
+            leave = r if before else p
+            chance *= leave if after != before else 1 - leave
+        for bad, gone in zip(path, lost, strict=True):
+            loss = bad_loss if bad else good_loss
+            chance *= loss if gone else 1 - loss
+        total += chance
+    assert log_likelihood(Runs.of(lost), p, r, bad_loss, good_loss) == pytest.approx(math.log(total))
+
+
+def test_four_parameters_are_found_and_their_intervals_cover_them() -> None:
+    truth = {"p": 0.01, "r": 0.05, "bad_loss": 0.5, "good_loss": 0.01}
+    sequences = samples.gilbert_elliott(range(60), 12000, **truth)
+    fitted = [fit_losses(lost) for lost in sequences]
+    assert [each.model for each in fitted] == ["gilbert-elliott"] * 60
+    for name, value in truth.items():
+        estimates: list[Estimate] = [getattr(each, name) for each in fitted]
+        assert np.median([each.point or 0 for each in estimates]) == pytest.approx(value, rel=0.1)
+        assert 0.87 <= np.mean([covers(each, value) for each in estimates])
+
+
+def test_the_papers_burst_channel_is_found_again() -> None:
+    (lost,) = samples.gilbert_elliott([3], 100_000, p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001)
+    fitted = fit_losses(lost)
+    assert fitted.model == "gilbert-elliott"
+    for estimate, truth in ((fitted.p, 0.01), (fitted.r, 0.1), (fitted.bad_loss, 0.7), (fitted.good_loss, 0.001)):
+        assert estimate is not None
+        assert estimate.point == pytest.approx(truth, rel=0.25)
+
+
+def test_states_are_named_by_which_loses_more() -> None:
+    (lost,) = samples.gilbert_elliott([4], 12000, p=0.01, r=0.05, bad_loss=0.5, good_loss=0.01)
+    hidden = fit(lost, 0.4, 0.02)
+    assert (hidden.bad_loss.point or 0) > (hidden.good_loss.point or 1)
+
+
+@pytest.mark.parametrize("text", ["." * 200 + "x" * 9, "x" * 9 + "." * 200])
+def test_one_burst_without_a_beginning_or_an_end_is_not_made_a_model_of_bursts(text: str) -> None:
+    fitted = fit_losses(fates(text))
+    assert fitted.model == "independent"
+    assert (fitted.p_independent or 1) < 1e-6
+
+
+def test_all_lost_is_a_share_of_one() -> None:
+    fitted = fit_losses(fates("xxxx"))
+    assert (fitted.model, fitted.share.point) == ("independent", 1.0)

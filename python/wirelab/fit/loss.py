@@ -1,0 +1,117 @@
+"""Losses in order of sending to a model of loss: independent, or in bursts by a Gilbert-Elliott model.
+
+A Gilbert-Elliott model here is netem's: the state before the packet's transition decides its fate, p leads from good to
+bad, r back. The simple Gilbert model loses every packet in the bad state and none in the good one, so that its states
+can be seen: p and r are shares of observed transitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from wirelab.fit import gilbert_elliott
+from wirelab.fit.observations import Lost
+from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.proportion import clopper_pearson
+
+Model = Literal["none", "independent", "gilbert", "gilbert-elliott"]
+SIGNIFICANT = 1 - LEVEL
+"""A richer model is chosen when the test against the simpler one has a p-value below this."""
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What was fitted. `p_independent` and `p_gilbert` are the p-values of the tests against independent losses and
+    against the simple Gilbert model; None where there was nothing to test. Of an independent model, the four parameters
+    are None. Losses that are one burst without a beginning or an end are taken as independent, whatever the test says:
+    how long such bursts last cannot be known."""
+
+    model: Model
+    n: int
+    lost: int
+    bursts: int
+    share: Estimate
+    p: Estimate | None = None
+    r: Estimate | None = None
+    bad_loss: Estimate | None = None
+    good_loss: Estimate | None = None
+    p_independent: float | None = None
+    p_gilbert: float | None = None
+
+
+def fit_losses(lost: Lost) -> Losses:
+    """The simplest model that the losses do not contradict."""
+    n, hits, bursts = len(lost), int(lost.sum()), count_bursts(lost)
+    share = Estimate(hits / n, *clopper_pearson(hits, n, LEVEL), LEVEL, n, "Clopper-Pearson")
+    if hits in (0, n):
+        return Losses("independent" if hits else "none", n, hits, bursts, share)
+    p_independent = independence(lost)
+    if p_independent >= SIGNIFICANT:
+        return Losses("independent", n, hits, bursts, share, p_independent=p_independent)
+
+    p, r = simple_gilbert(lost)
+    if not p.point or not r.point:
+        return Losses("independent", n, hits, bursts, share, p_independent=p_independent)
+    hidden = gilbert_elliott.fit(lost, p.point, r.point)
+    if hidden.p_simple >= SIGNIFICANT:
+        worth = n / _design_effect(p.point, r.point, 1.0, 0.0)
+        return Losses(
+            "gilbert", n, hits, bursts, _clustered(hits, n, worth), p, r, p_independent=p_independent,
+            p_gilbert=hidden.p_simple,
+        )  # fmt: skip
+    points = [each.point or 0.0 for each in (hidden.p, hidden.r, hidden.bad_loss, hidden.good_loss)]
+    return Losses(
+        "gilbert-elliott", n, hits, bursts, _clustered(hits, n, n / _design_effect(*points)),
+        hidden.p, hidden.r, hidden.bad_loss, hidden.good_loss, p_independent, hidden.p_simple,
+    )  # fmt: skip
+
+
+def count_bursts(lost: Lost) -> int:
+    """Runs of consecutive losses."""
+    return int(lost[0]) + int((lost[1:] & ~lost[:-1]).sum())
+
+
+def independence(lost: Lost) -> float:
+    """p-value of independent losses against bursts.
+
+    Given how many were lost, fewer runs of losses are a greater likelihood ratio for the simple Gilbert model, and
+    under independence their number is hypergeometric (Wald and Wolfowitz 1940): the likelihood-ratio test is exact,
+    however few were lost.
+    """
+    from scipy.stats import hypergeom
+
+    n, hits = len(lost), int(lost.sum())
+    return float(hypergeom.cdf(count_bursts(lost), n, n - hits + 1, hits))
+
+
+def simple_gilbert(lost: Lost) -> tuple[Estimate, Estimate]:
+    """p and r of the simple Gilbert model, the most likely given the first packet's fate."""
+    return _transitions(lost, of=False), _transitions(lost, of=True)
+
+
+def _transitions(lost: Lost, *, of: bool) -> Estimate:
+    """How often a received packet (or a lost one: `of`) is followed by the other fate; Clopper-Pearson over its likes."""
+    before, after = lost[:-1], lost[1:]
+    visits = int((before == of).sum())
+    changes = int(((before == of) & (after != of)).sum())
+    point = changes / visits if visits else 0.0
+    return Estimate(point, *clopper_pearson(changes, visits, LEVEL), LEVEL, visits, "Clopper-Pearson")
+
+
+def _design_effect(p: float, r: float, bad_loss: float, good_loss: float) -> float:
+    """By how much correlated losses widen the variance of their share, n large."""
+    bad = p / (p + r)
+    share = bad * bad_loss + (1 - bad) * good_loss
+    hidden = (bad_loss - good_loss) ** 2 * bad * (1 - bad)
+    return 1 + 2 * hidden / (share * (1 - share)) * (1 - p - r) / (p + r)
+
+
+def _clustered(hits: int, n: int, worth: float) -> Estimate:
+    point = hits / n
+    low, high = clopper_pearson(point * worth, worth, LEVEL)
+    return Estimate(
+        point, float(np.minimum(low, point)), float(np.maximum(high, point)), LEVEL, n, "Clopper-Pearson of the model"
+    )
