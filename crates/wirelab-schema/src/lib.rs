@@ -4,6 +4,7 @@
 //! behaviour here beyond (de)serialisation. Every quantity carries its unit in its name: `_ns` nanoseconds, `_bytes` octets, `_bps` bits per
 //! second, `_hz` events per second; probabilities are fractions in `[0, 1]`.
 
+mod capture;
 mod describe;
 mod endpoint;
 mod exchange;
@@ -12,6 +13,7 @@ mod link;
 mod packet_log;
 mod workload;
 
+pub use capture::*;
 pub use describe::*;
 pub use endpoint::*;
 pub use exchange::*;

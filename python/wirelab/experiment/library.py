@@ -11,7 +11,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-from wirelab.errors import Where, WirelabError
+from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 
 BUILTIN = "builtin"
 CATALOGUE = "implementations.toml"
@@ -82,6 +82,42 @@ def signal_tables() -> Mapping[str, Mapping[str, Any]]:
         for entry in sorted(_folder("profiles/signals"), key=lambda entry: entry.name)
         if entry.name.endswith(".toml")
     }
+
+
+def is_profile_file(name: str) -> bool:
+    """Whether a profile is named by its file (`./mine.toml`) rather than by a shipped link's name."""
+    return name.endswith(".toml") or "/" in name
+
+
+def find_profile(name: str, folder: Path) -> Profile:
+    """A profile by its file, relative to the folder, or a shipped one by its name."""
+    return profile_file(folder / name) if is_profile_file(name) else profiles()[name]
+
+
+def profile_file(path: Path) -> Profile:
+    """A user's own profile: a file with a table `link`, and what else shipped ones have as far as it is there."""
+    where = Where(str(path))
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        near = nearest(path.name, [each.name for each in path.parent.glob("*.toml")])
+        raise WirelabError("no such file", where, None if near is None else f"did you mean '{near}'?") from None
+    except OSError as error:
+        raise WirelabError(f"cannot be read: {error.strerror}", where) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WirelabError(f"is not TOML: {error}", where) from None
+    shape = {"title": str, "about": str, "link": dict, "sources": dict}
+    for key, value in table.items():
+        if key not in shape:
+            raise WirelabError(f"unknown key '{key}'", where, did_you_mean(key, shape))
+        if not isinstance(value, shape[key]):
+            kind = "table" if shape[key] is dict else "string"
+            raise WirelabError(f"should be a {kind}", Where(str(path), key=key))
+    if "link" not in table:
+        raise WirelabError("is not a link profile: it has no [link]", where, "wirelab link fit FILE writes one")
+    return Profile(
+        path.stem, table.get("title", path.stem), table.get("about", ""), table["link"], table.get("sources", {})
+    )
 
 
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
