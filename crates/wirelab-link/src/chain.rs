@@ -60,6 +60,14 @@ impl Impairment for Chain {
         self.stages.iter().filter_map(|stage| stage.poll_timeout()).chain(self.outlet.poll_timeout()).min()
     }
 
+    fn settles_when_polled(&self) -> bool {
+        self.stages.iter().any(|stage| stage.settles_when_polled())
+    }
+
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.stages.iter_mut().find_map(|stage| stage.poll_held())
+    }
+
     fn counters(&self) -> Counters {
         let mut counters = self.outlet.counters(0);
         for stage in self.stages.iter().map(|stage| stage.counters()) {

@@ -1,8 +1,8 @@
 //! The link emulator, sans-IO: packets and instants in, packets and instants out.
 //!
-//! A [`Link`] is two [`Chain`]s of [`Impairment`]s and perhaps a [`Medium`](impairment::Medium) they share. This crate reads no clock, starts no
-//! thread, does no I/O and draws only from generators that it is given a [`Seed`] for: `wirelab-net` owns the time and the packets' way in and
-//! out.
+//! A [`Link`] is two [`Chain`]s of [`Impairment`]s and the stages that they share: a [`Medium`](impairment::Medium), the client's
+//! [`Radio`](impairment::Radio), a [`Nat`](impairment::Nat). This crate reads no clock, starts no thread, does no I/O and draws only from generators
+//! that it is given a [`Seed`] for: `wirelab-net` owns the time and the packets' way in and out.
 
 mod chain;
 pub mod impairment;

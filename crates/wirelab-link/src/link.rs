@@ -1,49 +1,167 @@
-use std::collections::VecDeque;
+use crate::impairment::outlet::Outlet;
+use crate::impairment::{Medium, Nat, Radio};
+use crate::{Chain, Counters, Direction, Dropped, Impairment, Instant, Packet};
 
-use crate::impairment::Medium;
-use crate::{Chain, Counters, Dropped, Impairment, Instant, Packet};
-
-/// An emulated path: a chain for each direction, and perhaps a [`Medium`] behind both. Itself an impairment; a packet's port tells its direction.
+/// An emulated path: a chain for each direction, and the stages that both share. Itself an impairment; a packet's port tells its direction.
+///
+/// From the client, packets pass the radio, the uplink chain, the medium, the NAT; from the server the NAT, the downlink chain, the medium, the
+/// radio. Whatever is due anywhere happens in the order of its instants, for what one direction does to a shared stage the other one sees.
 ///
 /// [`handle_packet`](Impairment::handle_packet) sets `Packet::arrival` to the instant it goes by: the one given, unless that is earlier than
-/// the direction's last arrival or, where the directions share a medium, than the last arrival or poll of either, which settled who was sent
-/// first; then it is moved up to that. A log of arrivals in order of `sequence` is therefore all that a replay needs.
+/// the direction's last arrival or, where a stage [settles when polled](Impairment::settles_when_polled), than the last poll, or the last arrival
+/// in the other direction too if they share such a stage; then it is moved up to that. A log of arrivals in order of `sequence` is therefore all
+/// that a replay needs.
 #[derive(Debug)]
 pub struct Link {
     chains: [Chain; 2],
     medium: Option<Medium>,
-    /// For each direction, packets that have left its chain.
-    left: [VecDeque<(Instant, Packet)>; 2],
+    radio: Option<Radio>,
+    nat: Option<Nat>,
+    /// For each direction, whether a poll settles what becomes of its packets.
+    settles: [bool; 2],
     /// For each direction, the earliest instant at which a packet may still arrive.
     floors: [Instant; 2],
     started: bool,
-    received: u64,
-    delivered: u64,
+    /// Packets that come to the medium at one instant, empty between calls.
+    meeting: Vec<(Instant, Packet)>,
+    outlet: Outlet,
 }
 
 impl Link {
-    /// A link of its two chains and the stage that they share.
-    pub fn new(uplink: Chain, downlink: Chain, medium: Option<Medium>) -> Self {
+    /// A link of its two chains, which share nothing.
+    pub fn new(uplink: Chain, downlink: Chain) -> Self {
+        let settles = [uplink.settles_when_polled(), downlink.settles_when_polled()];
         Self {
             chains: [uplink, downlink],
-            medium,
-            left: Default::default(),
+            medium: None,
+            radio: None,
+            nat: None,
+            settles,
             floors: Default::default(),
             started: false,
-            received: 0,
-            delivered: 0,
+            meeting: Vec::new(),
+            outlet: Outlet::default(),
         }
     }
 
+    /// Both directions share `medium`, behind their chains.
+    #[must_use]
+    pub fn with_medium(mut self, medium: Medium) -> Self {
+        self.share(&medium);
+        self.medium = Some(medium);
+        self
+    }
+
+    /// The client's radio sleeps.
+    #[must_use]
+    pub fn with_radio(mut self, radio: Radio) -> Self {
+        self.share(&radio);
+        self.radio = Some(radio);
+        self
+    }
+
+    /// The server is behind an address translation.
+    #[must_use]
+    pub fn with_nat(mut self, nat: Nat) -> Self {
+        self.share(&nat);
+        self.nat = Some(nat);
+        self
+    }
+
+    fn share(&mut self, stage: &impl Impairment) {
+        self.settles = self.settles.map(|settles| settles || stage.settles_when_polled());
+    }
+
+    fn stages(&self) -> impl Iterator<Item = &dyn Impairment> {
+        let [uplink, downlink] = &self.chains;
+        let chains = [uplink as &dyn Impairment, downlink];
+        let medium = self.medium.as_ref().map(|stage| stage as &dyn Impairment);
+        let radio = self.radio.as_ref().map(|stage| stage as &dyn Impairment);
+        let nat = self.nat.as_ref().map(|stage| stage as &dyn Impairment);
+        chains.into_iter().chain(medium).chain(radio).chain(nat)
+    }
+
+    fn stages_mut(&mut self) -> impl Iterator<Item = &mut dyn Impairment> {
+        let [uplink, downlink] = &mut self.chains;
+        let chains = [uplink as &mut dyn Impairment, downlink];
+        let medium = self.medium.as_mut().map(|stage| stage as &mut dyn Impairment);
+        let radio = self.radio.as_mut().map(|stage| stage as &mut dyn Impairment);
+        let nat = self.nat.as_mut().map(|stage| stage as &mut dyn Impairment);
+        chains.into_iter().chain(medium).chain(radio).chain(nat)
+    }
+
+    fn next(&self) -> Option<Instant> {
+        self.stages().filter_map(Impairment::poll_timeout).min()
+    }
+
     fn advance(&mut self, now: Instant) {
-        for (chain, left) in self.chains.iter_mut().zip(&mut self.left) {
-            left.extend(std::iter::from_fn(|| chain.poll_packet(now)));
-        }
-        if let Some(medium) = &mut self.medium {
-            self.floors = self.floors.map(|floor| floor.max(now));
-            while let Some((instant, packet)) = take_first(&mut self.left, now) {
-                medium.handle_packet(packet, instant);
+        for (floor, settles) in self.floors.iter_mut().zip(self.settles) {
+            if settles {
+                *floor = now.max(*floor);
             }
+        }
+        while let Some(due) = self.next().filter(|due| *due <= now) {
+            self.step(due);
+        }
+    }
+
+    /// Take from every stage what leaves it at `due`, when the next of all is due, and hand it on.
+    fn step(&mut self, due: Instant) {
+        while let Some((instant, packet)) = poll(&mut self.radio, due) {
+            match packet.port.direction() {
+                Direction::Uplink => self.enter_chain(packet, instant),
+                Direction::Downlink => self.outlet.depart(packet, instant),
+            }
+        }
+        while let Some((instant, packet)) = poll(&mut self.nat, due) {
+            match packet.port.direction() {
+                Direction::Uplink => self.outlet.depart(packet, instant),
+                Direction::Downlink => self.enter_chain(packet, instant),
+            }
+        }
+        self.leave_chains(due);
+        while let Some((instant, packet)) = poll(&mut self.medium, due) {
+            self.leave_medium(packet, instant);
+        }
+    }
+
+    fn enter(&mut self, packet: Packet, now: Instant) {
+        let not_shared = match packet.port.direction() {
+            Direction::Uplink => hand(&mut self.radio, packet, now),
+            Direction::Downlink => hand(&mut self.nat, packet, now),
+        };
+        if let Some(packet) = not_shared {
+            self.enter_chain(packet, now);
+        }
+    }
+
+    fn enter_chain(&mut self, packet: Packet, now: Instant) {
+        self.chains[packet.port.direction().index()].handle_packet(packet, now);
+    }
+
+    /// Those that come to the medium at one instant do so in the order in which they came to the link, so that a caller who polls between two
+    /// arrivals at one instant changes nothing.
+    fn leave_chains(&mut self, due: Instant) {
+        let mut meeting = std::mem::take(&mut self.meeting);
+        for chain in &mut self.chains {
+            meeting.extend(std::iter::from_fn(|| chain.poll_packet(due)));
+        }
+        meeting.sort_by_key(|(instant, packet)| (*instant, packet.sequence));
+        for (instant, packet) in meeting.drain(..) {
+            if let Some(packet) = hand(&mut self.medium, packet, instant) {
+                self.leave_medium(packet, instant);
+            }
+        }
+        self.meeting = meeting;
+    }
+
+    fn leave_medium(&mut self, packet: Packet, now: Instant) {
+        let not_shared = match packet.port.direction() {
+            Direction::Uplink => hand(&mut self.nat, packet, now),
+            Direction::Downlink => hand(&mut self.radio, packet, now),
+        };
+        if let Some(packet) = not_shared {
+            self.outlet.depart(packet, now);
         }
     }
 }
@@ -51,7 +169,7 @@ impl Link {
 impl Impairment for Link {
     fn start(&mut self, origin: Instant) {
         self.started = true;
-        self.chains.iter_mut().for_each(|chain| chain.start(origin));
+        self.stages_mut().for_each(|stage| stage.start(origin));
     }
 
     fn handle_packet(&mut self, mut packet: Packet, now: Instant) {
@@ -62,46 +180,50 @@ impl Impairment for Link {
             self.start(packet.arrival);
         }
         self.advance(packet.arrival);
-        self.received += 1;
+        self.outlet.receive();
         let arrival = packet.arrival;
-        self.chains[side].handle_packet(packet, arrival);
+        self.enter(packet, arrival);
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         self.advance(now);
-        let departure = match &mut self.medium {
-            Some(medium) => medium.poll_packet(now),
-            None => take_first(&mut self.left, now),
-        }?;
-        self.delivered += 1;
-        Some(departure)
+        self.outlet.poll_packet(now)
     }
 
     fn poll_dropped(&mut self) -> Option<Dropped> {
-        let medium = &mut self.medium;
-        let chains = self.chains.iter_mut().find_map(Chain::poll_dropped);
-        chains.or_else(|| medium.as_mut().and_then(Medium::poll_dropped))
+        self.stages_mut().find_map(Impairment::poll_dropped)
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        let chains = self.chains.iter().filter_map(Chain::poll_timeout);
-        let left = self.left.iter().filter_map(|left| left.front().map(|(instant, _)| *instant));
-        chains.chain(left).chain(self.medium.as_ref().and_then(Medium::poll_timeout)).min()
+        self.next().into_iter().chain(self.outlet.poll_timeout()).min()
+    }
+
+    fn settles_when_polled(&self) -> bool {
+        self.settles.contains(&true)
+    }
+
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.stages_mut().find_map(Impairment::poll_held)
     }
 
     fn counters(&self) -> Counters {
-        let left = self.left.iter().map(VecDeque::len).sum::<usize>() as u64;
-        let stages = self.chains.iter().map(Chain::counters).chain(self.medium.as_ref().map(Medium::counters));
-        let (dropped, held) =
-            stages.fold((0, left), |(dropped, held), stage| (dropped + stage.dropped, held + stage.held));
-        Counters { received: self.received, delivered: self.delivered, dropped, held }
+        let mut counters = self.outlet.counters(0);
+        for stage in self.stages().map(Impairment::counters) {
+            counters.duplicated += stage.duplicated;
+            counters.dropped += stage.dropped;
+            counters.held += stage.held;
+        }
+        counters
     }
 }
 
-/// Of the packets that have left the chains by `now`, the first; at the same instant the one that came to the link first, so that a caller who
-/// polls between two arrivals at one instant changes nothing.
-fn take_first(left: &mut [VecDeque<(Instant, Packet)>; 2], now: Instant) -> Option<(Instant, Packet)> {
-    let key = |left: &VecDeque<(Instant, Packet)>| left.front().map(|(instant, packet)| (*instant, packet.sequence));
-    let due = left.iter_mut().filter(|left| key(left).is_some_and(|(instant, _)| instant <= now));
-    due.min_by_key(|left| key(left))?.pop_front()
+fn poll(stage: &mut Option<impl Impairment>, now: Instant) -> Option<(Instant, Packet)> {
+    stage.as_mut()?.poll_packet(now)
+}
+
+/// Gives the packet back if there is no such stage.
+fn hand(stage: &mut Option<impl Impairment>, packet: Packet, now: Instant) -> Option<Packet> {
+    let Some(stage) = stage else { return Some(packet) };
+    stage.handle_packet(packet, now);
+    None
 }

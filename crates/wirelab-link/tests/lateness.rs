@@ -1,6 +1,8 @@
 //! Invariants of every impairment, chain and link: what comes out depends on what went in, never on when the caller came to look.
 
 mod common;
+#[path = "common/shared.rs"]
+mod shared;
 #[path = "common/strategies.rs"]
 mod strategies;
 
@@ -8,8 +10,9 @@ use std::time::Duration;
 
 use common::{Caller, Plan, Send, Stage, drive};
 use proptest::prelude::*;
+use shared::{air, nat, radio, shared};
 use strategies::{lateness, plan, stage, train};
-use wirelab_link::impairment::Medium;
+use wirelab_link::impairment::{Nat, Radio};
 use wirelab_link::{Direction, DropCause, Impairment, Instant, Seed};
 
 const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
@@ -93,11 +96,25 @@ proptest! {
     }
 
     #[test]
-    fn a_medium_conserves_packets_and_forgives_lateness(rate in 100_000..50_000_000u64, queue in 0..10_000u64, train in train(), late in lateness()) {
-        let medium = || Medium::new(rate.try_into().unwrap(), queue, 0);
-        let prompt = drive(&mut medium(), &train, &Caller::Prompt);
-        prop_assert_eq!(&drive(&mut medium(), &train, &late), &prompt);
-        prop_assert_eq!(&drive(&mut medium(), &train, &Caller::Absent), &prompt);
+    fn every_medium_conserves_packets_and_forgives_lateness(air in air(), train in train(), late in lateness()) {
+        let prompt = drive(&mut air.build(1), &train, &Caller::Prompt);
+        prop_assert_eq!(&drive(&mut air.build(1), &train, &late), &prompt);
+        prop_assert_eq!(&drive(&mut air.build(1), &train, &Caller::Absent), &prompt);
+    }
+
+    #[test]
+    fn a_sleeping_radio_conserves_packets_and_forgives_lateness(radio in radio(), train in train(), late in lateness()) {
+        let radio = || Radio::new(radio.0.clone(), radio.1);
+        let prompt = drive(&mut radio(), &train, &Caller::Prompt);
+        prop_assert_eq!(&drive(&mut radio(), &train, &late), &prompt);
+        prop_assert_eq!(&drive(&mut radio(), &train, &Caller::Absent), &prompt);
+    }
+
+    #[test]
+    fn an_address_translation_conserves_packets_and_forgives_lateness([udp, tcp] in nat(), train in train(), late in lateness()) {
+        let prompt = drive(&mut Nat::new(udp, tcp), &train, &Caller::Prompt);
+        prop_assert_eq!(&drive(&mut Nat::new(udp, tcp), &train, &late), &prompt);
+        prop_assert_eq!(&drive(&mut Nat::new(udp, tcp), &train, &Caller::Absent), &prompt);
     }
 
     #[test]
@@ -108,10 +125,11 @@ proptest! {
     }
 
     #[test]
-    fn every_link_conserves_packets_and_forgives_lateness(plan in plan(), train in train(), late in lateness()) {
-        let prompt = drive(&mut plan.link(), &train, &Caller::Prompt);
-        prop_assert_eq!(&drive(&mut plan.link(), &train, &late), &prompt);
-        prop_assert_eq!(&drive(&mut plan.link(), &train, &Caller::Absent), &prompt);
+    fn every_link_conserves_packets_and_forgives_lateness(plan in plan(), shared in shared(), train in train(), late in lateness()) {
+        let link = || shared.link(&plan);
+        let prompt = drive(&mut link(), &train, &Caller::Prompt);
+        prop_assert_eq!(&drive(&mut link(), &train, &late), &prompt);
+        prop_assert_eq!(&drive(&mut link(), &train, &Caller::Absent), &prompt);
     }
 
     #[test]

@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use super::outlet::Outlet;
-use super::serialiser::Serialiser;
+use crate::impairment::outlet::Outlet;
+use crate::impairment::serialiser::Serialiser;
 use crate::queue::DropTail;
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
@@ -13,7 +13,7 @@ use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
 /// that arrived before that instant; so a port's backlog delays another port's packet by one packet only, as stations that contend for the air
 /// do. A packet that finds the medium free is sent at once. `queue_bytes` may wait at each port behind the packet being sent.
 #[derive(Debug)]
-pub struct Medium {
+pub(super) struct Turns {
     serialiser: Serialiser,
     queue_bytes: u64,
     queues: BTreeMap<PortId, DropTail<Packet>>,
@@ -22,9 +22,9 @@ pub struct Medium {
     outlet: Outlet,
 }
 
-impl Medium {
+impl Turns {
     /// `queue_bytes` may wait at each port; each packet counts with `overhead_bytes` on top of its IP bytes.
-    pub fn new(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
+    pub(super) fn new(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
         Self {
             serialiser: Serialiser::new(rate_bps, overhead_bytes),
             queue_bytes,
@@ -56,7 +56,7 @@ impl Medium {
     }
 }
 
-impl Impairment for Medium {
+impl Impairment for Turns {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
         self.outlet.receive();

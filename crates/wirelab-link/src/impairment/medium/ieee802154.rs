@@ -1,0 +1,279 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::sixlowpan::{self, LEAST_ROOM};
+use super::station::Stations;
+use crate::impairment::outlet::Outlet;
+use crate::random::{Generator, Purpose};
+use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, Probability, Seed};
+
+/// One symbol at 62.5 ksymbol/s (6.5.3.2).
+const SYMBOL: Duration = Duration::from_micros(16);
+/// A byte is two symbols of four bits (6.5.2).
+const BYTE: Duration = symbols(2);
+/// Preamble, start-of-frame delimiter and PHY header (6.3), bytes.
+const PHY_BYTES: u32 = 4 + 1 + 1;
+/// aMaxPHYPacketSize (6.4.1).
+const MAX_PHY_PACKET_BYTES: u32 = 127;
+/// aTurnaroundTime (6.4.1): from receiving to sending, before a frame as before an ACK (7.5.6.4.2).
+const TURNAROUND: Duration = symbols(12);
+/// Time in which the air is sensed (6.9.9).
+const CCA: Duration = symbols(8);
+/// aUnitBackoffPeriod (7.4.1).
+const UNIT_BACKOFF: Duration = symbols(20);
+/// An ACK frame: 5 bytes (7.2.2.3) behind those of the PHY.
+const ACK: Duration = symbols(2 * (PHY_BYTES + 5));
+/// macAckWaitDuration (7.4.2): aUnitBackoffPeriod, aTurnaroundTime, phySHRDuration and 6 bytes.
+const ACK_WAIT: Duration = symbols(20 + 12 + 10 + 6 * 2);
+/// aMaxSIFSFrameSize (7.4.1).
+const MAX_SIFS_FRAME_BYTES: u32 = 18;
+/// macMinSIFSPeriod (7.5.1.3).
+const SIFS: Duration = symbols(12);
+/// macMinLIFSPeriod (7.5.1.3).
+const LIFS: Duration = symbols(40);
+/// The largest macMaxBE (7.4.2).
+const LARGEST_BE: u32 = 8;
+
+/// IEEE 802.15.4 at 2.4 GHz (O-QPSK, 250 kbit/s), without beacons, under 6LoWPAN. Clauses are those of IEEE Std 802.15.4-2006.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ieee802154 {
+    /// Bytes by which header compression (RFC 6282) makes a datagram's headers shorter, its own dispatch counted.
+    pub compressed_bytes: u32,
+    /// Bytes of MAC header and FCS in each data frame.
+    pub mac_bytes: u32,
+    /// Probability that a data frame is not received.
+    pub frame_error: Probability,
+    /// macMaxFrameRetries: how often a frame is sent again.
+    pub retries: u32,
+    /// macMaxCSMABackoffs: how often the air may be found busy again before access to it has failed.
+    pub max_backoffs: u32,
+    /// macMinBE.
+    pub min_be: u32,
+    /// macMaxBE.
+    pub max_be: u32,
+    /// IP bytes that may wait at each port behind the datagram being sent.
+    pub queue_bytes: u64,
+}
+
+/// Unslotted CSMA-CA (7.5.1.4): each frame waits 0 to 2^BE - 1 unit back-off periods, senses the air, turns round and is sent; the receiver turns
+/// round and acknowledges (7.5.6.4.2). A frame without an ACK is sent again (7.5.6.4.3); one that may not be sent again, or found no free air,
+/// takes its whole datagram with it at that instant. A datagram leaves with its last frame.
+///
+/// Who starts to send while another turns round is not heard in time: the two frames overlap and both are lost. Every station hears every other
+/// at once, no ACK is lost, and the air counts as busy from a frame that is received to the end of its ACK: of two stations that is exact, for
+/// the other one then turns round itself. Frames of one station are an IFS apart (7.5.1.3); its back-off begins after that.
+#[derive(Debug)]
+pub(super) struct Csma {
+    parameters: Ieee802154,
+    stations: Stations<Access>,
+    /// The last end of a frame that has ended, or of its ACK.
+    busy_until: Instant,
+    backoffs: Generator,
+    errors: Generator,
+    outlet: Outlet,
+}
+
+/// A station's way to the air.
+#[derive(Debug, Default)]
+struct Access {
+    /// MAC payloads of the datagram's frames, bytes; the first is being sent.
+    frames: VecDeque<u32>,
+    /// How often that was sent without an ACK.
+    retries: u32,
+    /// NB: how often it has found the air busy since.
+    backoffs: u32,
+    phase: Phase,
+    /// The end of the phase.
+    until: Instant,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Phase {
+    #[default]
+    Idle,
+    /// Back-off, and CCA at its end.
+    Sensing,
+    Turning,
+    Sending {
+        since: Instant,
+        collided: bool,
+    },
+    /// No ACK will come.
+    Waiting,
+    /// An ACK comes, and then an IFS.
+    Spacing,
+}
+
+impl Csma {
+    pub(super) fn new(parameters: Ieee802154, seed: Seed) -> Self {
+        let Ieee802154 { mac_bytes, min_be, max_be, .. } = parameters;
+        assert!(min_be <= max_be && max_be <= LARGEST_BE, "macMinBE {min_be} and macMaxBE {max_be}");
+        assert!(mac_bytes <= MAX_PHY_PACKET_BYTES - LEAST_ROOM, "MAC header of {mac_bytes} bytes");
+        Self {
+            parameters,
+            stations: Stations::new(parameters.queue_bytes),
+            busy_until: Instant::default(),
+            backoffs: Generator::new(seed, Purpose::Backoff),
+            errors: Generator::new(seed, Purpose::Packet),
+            outlet: Outlet::default(),
+        }
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while let Some((due, port)) = self.next().filter(|(due, _)| *due <= now) {
+            match self.stations.at(port).access.phase {
+                Phase::Idle => unreachable!("an idle station does nothing"),
+                Phase::Sensing => self.sensed(port, due),
+                Phase::Turning => self.send(port, due),
+                Phase::Sending { collided, .. } => self.sent(port, collided, due),
+                Phase::Waiting => self.not_acknowledged(port, due),
+                Phase::Spacing => self.go_on(port, due),
+            }
+        }
+    }
+
+    /// The end of a phase that comes next; of several at one instant that of the lowest port.
+    fn next(&self) -> Option<(Instant, PortId)> {
+        let busy = self.stations.iter().filter(|(_, station)| !matches!(station.access.phase, Phase::Idle));
+        busy.map(|(port, station)| (station.access.until, port)).min()
+    }
+
+    /// Wait and sense for the first frame.
+    fn contend(&mut self, port: PortId, now: Instant) {
+        let access = &mut self.stations.at(port).access;
+        let be = self.parameters.min_be.saturating_add(access.backoffs).min(self.parameters.max_be);
+        let periods = self.backoffs.below(1 << be) as u32;
+        access.phase = Phase::Sensing;
+        access.until = now + UNIT_BACKOFF * periods + CCA;
+    }
+
+    fn sensed(&mut self, port: PortId, now: Instant) {
+        let is_sent = |phase| matches!(phase, Phase::Sending { since, .. } if since < now);
+        let is_busy =
+            self.busy_until > now - CCA || self.stations.iter().any(|(_, station)| is_sent(station.access.phase));
+        let access = &mut self.stations.at(port).access;
+        if !is_busy {
+            access.phase = Phase::Turning;
+            access.until = now + TURNAROUND;
+            return;
+        }
+        access.backoffs += 1;
+        if access.backoffs > self.parameters.max_backoffs { self.give_up(port, now) } else { self.contend(port, now) }
+    }
+
+    fn send(&mut self, port: PortId, now: Instant) {
+        let mut overlaps = false;
+        for (_, station) in self.stations.iter_mut().filter(|(_, station)| station.access.until > now) {
+            if let Phase::Sending { collided, .. } = &mut station.access.phase {
+                *collided = true;
+                overlaps = true;
+            }
+        }
+        let bytes = self.frame_bytes(port);
+        let access = &mut self.stations.at(port).access;
+        access.phase = Phase::Sending { since: now, collided: overlaps };
+        access.until = now + BYTE * (PHY_BYTES + bytes);
+    }
+
+    fn sent(&mut self, port: PortId, collided: bool, now: Instant) {
+        let received = !collided && !self.errors.chance(self.parameters.frame_error);
+        let bytes = self.frame_bytes(port);
+        let station = self.stations.at(port);
+        let access = &mut station.access;
+        if !received {
+            access.phase = Phase::Waiting;
+            access.until = now + ACK_WAIT;
+            self.busy_until = self.busy_until.max(now);
+            return;
+        }
+        let acknowledged = now + TURNAROUND + ACK;
+        access.phase = Phase::Spacing;
+        access.until = acknowledged + if bytes > MAX_SIFS_FRAME_BYTES { LIFS } else { SIFS };
+        self.busy_until = self.busy_until.max(acknowledged);
+        access.frames.pop_front();
+        if access.frames.is_empty()
+            && let Some(packet) = station.packet.take()
+        {
+            self.outlet.depart(packet, now);
+        }
+    }
+
+    fn not_acknowledged(&mut self, port: PortId, now: Instant) {
+        let access = &mut self.stations.at(port).access;
+        access.backoffs = 0;
+        access.retries += 1;
+        if access.retries > self.parameters.retries { self.give_up(port, now) } else { self.contend(port, now) }
+    }
+
+    /// The datagram dies with its frame.
+    fn give_up(&mut self, port: PortId, now: Instant) {
+        let station = self.stations.at(port);
+        station.access.frames.clear();
+        if let Some(packet) = station.packet.take() {
+            self.outlet.drop(packet, now, DropCause::Retries);
+        }
+        self.go_on(port, now);
+    }
+
+    /// To the next frame, of this datagram or the next.
+    fn go_on(&mut self, port: PortId, now: Instant) {
+        let station = self.stations.at(port);
+        if station.access.frames.is_empty() && !station.serve_next() {
+            station.access.phase = Phase::Idle;
+        } else {
+            self.begin(port, now);
+        }
+    }
+
+    /// Begin with the frame that is first, or with those of a datagram that is new.
+    fn begin(&mut self, port: PortId, now: Instant) {
+        let Ieee802154 { compressed_bytes, mac_bytes, .. } = self.parameters;
+        let station = self.stations.at(port);
+        if let (Some(packet), true) = (&station.packet, station.access.frames.is_empty()) {
+            station.access.frames =
+                sixlowpan::frames(packet.size, compressed_bytes, MAX_PHY_PACKET_BYTES - mac_bytes);
+        }
+        (station.access.retries, station.access.backoffs) = (0, 0);
+        self.contend(port, now);
+    }
+
+    /// Bytes of the frame being sent, behind those of the PHY.
+    fn frame_bytes(&mut self, port: PortId) -> u32 {
+        self.parameters.mac_bytes + self.stations.at(port).access.frames.front().copied().unwrap_or(0)
+    }
+}
+
+impl Impairment for Csma {
+    fn handle_packet(&mut self, packet: Packet, now: Instant) {
+        self.advance(now);
+        self.outlet.receive();
+        let (port, bytes) = (packet.port, packet.size.into());
+        match self.stations.accept(packet, bytes) {
+            Ok(Some(_)) => self.begin(port, now),
+            Ok(None) => {}
+            Err(packet) => self.outlet.drop(packet, now, DropCause::QueueFull),
+        }
+    }
+
+    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
+        self.advance(now);
+        self.outlet.poll_packet(now)
+    }
+
+    fn poll_dropped(&mut self) -> Option<Dropped> {
+        self.outlet.poll_dropped()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        let holding = self.stations.iter().filter(|(_, station)| station.held() > 0);
+        holding.map(|(_, station)| station.access.until).chain(self.outlet.poll_timeout()).min()
+    }
+
+    fn counters(&self) -> Counters {
+        self.outlet.counters(self.stations.held())
+    }
+}
+
+const fn symbols(count: u32) -> Duration {
+    SYMBOL.saturating_mul(count)
+}

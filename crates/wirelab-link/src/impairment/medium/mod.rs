@@ -1,0 +1,100 @@
+//! The stage that all ports share, in both directions.
+
+mod ieee802154;
+mod sixlowpan;
+mod station;
+mod turns;
+mod wifi;
+
+use std::num::NonZeroU64;
+
+pub use ieee802154::Ieee802154;
+pub use wifi::Wifi;
+
+use crate::{Counters, Dropped, Impairment, Instant, Packet, Seed};
+use ieee802154::Csma;
+use turns::Turns;
+use wifi::Dcf;
+
+/// What all ports share: one frame at a time, each port behind its own drop-tail queue.
+///
+/// A poll settles who is sent first, so arrivals must not be handed in behind it: [`Link`](crate::Link) sees to that. The media with contention
+/// draw from their own generators; how often depends on the contention, so that with them the seed is only a block: two stacks on one seed do
+/// not meet the same back-offs and losses.
+#[derive(Debug)]
+pub struct Medium(Kind);
+
+#[derive(Debug)]
+enum Kind {
+    Serialiser(Turns),
+    Wifi(Dcf),
+    Ieee802154(Csma),
+}
+
+impl Medium {
+    /// A half-duplex serialiser that ports use in turn, without contention or errors. `queue_bytes` may wait at each port behind the packet
+    /// being sent; each packet counts with `overhead_bytes` on top of its IP bytes.
+    pub fn serialiser(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
+        Self(Kind::Serialiser(Turns::new(rate_bps, queue_bytes, overhead_bytes)))
+    }
+
+    /// Air shared as in IEEE 802.11. No chain has an impairment of this `seed` if its index is `u16::MAX`.
+    ///
+    /// # Panics
+    ///
+    /// If the slot is 0 or `cw_min` is above `cw_max`.
+    pub fn wifi(wifi: Wifi, seed: Seed) -> Self {
+        Self(Kind::Wifi(Dcf::new(wifi, seed)))
+    }
+
+    /// IEEE 802.15.4 under 6LoWPAN. No chain has an impairment of this `seed` if its index is `u16::MAX`.
+    ///
+    /// # Panics
+    ///
+    /// If `min_be` is above `max_be`, `max_be` above 8, or `mac_bytes` above 114, which leaves no room for a fragment.
+    pub fn ieee802154(ieee802154: Ieee802154, seed: Seed) -> Self {
+        Self(Kind::Ieee802154(Csma::new(ieee802154, seed)))
+    }
+
+    fn stage(&self) -> &dyn Impairment {
+        match &self.0 {
+            Kind::Serialiser(turns) => turns,
+            Kind::Wifi(dcf) => dcf,
+            Kind::Ieee802154(csma) => csma,
+        }
+    }
+
+    fn stage_mut(&mut self) -> &mut dyn Impairment {
+        match &mut self.0 {
+            Kind::Serialiser(turns) => turns,
+            Kind::Wifi(dcf) => dcf,
+            Kind::Ieee802154(csma) => csma,
+        }
+    }
+}
+
+impl Impairment for Medium {
+    fn handle_packet(&mut self, packet: Packet, now: Instant) {
+        self.stage_mut().handle_packet(packet, now);
+    }
+
+    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
+        self.stage_mut().poll_packet(now)
+    }
+
+    fn poll_dropped(&mut self) -> Option<Dropped> {
+        self.stage_mut().poll_dropped()
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.stage().poll_timeout()
+    }
+
+    fn settles_when_polled(&self) -> bool {
+        true
+    }
+
+    fn counters(&self) -> Counters {
+        self.stage().counters()
+    }
+}

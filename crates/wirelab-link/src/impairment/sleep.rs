@@ -1,0 +1,260 @@
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use crate::Instant;
+
+/// One depth of sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sleep {
+    /// How long no packet has passed when it begins.
+    pub after: Duration,
+    /// How often the client listens, the first time this long after the sleep began; `None`: never.
+    pub cycle: Option<Duration>,
+    /// How long waking from it takes.
+    pub wake: Duration,
+}
+
+/// What a client's radio does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RadioState {
+    /// Packets pass.
+    Awake,
+    /// It sleeps at this depth, from 0, the lightest. Listening every cycle is part of it.
+    Asleep(usize),
+    /// It wakes: no packet passes yet.
+    Waking,
+}
+
+/// A time in one state. It may be empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadioInterval {
+    /// What the radio did.
+    pub state: RadioState,
+    /// From when.
+    pub from: Instant,
+    /// Until when.
+    pub until: Instant,
+}
+
+/// When a client's radio sleeps and wakes, from the instants of its packets alone: the times in each state are what a model of its energy needs.
+///
+/// Instants of all calls together never go backwards. It starts in its deepest sleep, at the instant given to [`start`](Self::start), else at 0. A
+/// packet from the client wakes it at once; one for it is kept by the network until the client listens. Sleep gets deeper meanwhile: a packet
+/// kept beyond the last instant at which a sleep listens waits for the first of the next. An instant that is both belongs to the deeper sleep.
+#[derive(Debug)]
+pub struct SleepMachine {
+    sleeps: Vec<Sleep>,
+    state: RadioState,
+    /// When that began.
+    since: Instant,
+    /// The end of waking.
+    ready: Instant,
+    /// When the last packet passed.
+    passed: Instant,
+    /// Since when the network has a packet for the client.
+    kept_since: Option<Instant>,
+    ended: VecDeque<RadioInterval>,
+}
+
+impl SleepMachine {
+    /// A radio with these `sleeps`, from light to deep; without any it is always awake.
+    ///
+    /// # Panics
+    ///
+    /// If a sleep begins before a lighter one, or a cycle is 0.
+    pub fn new(sleeps: Vec<Sleep>) -> Self {
+        assert!(sleeps.is_sorted_by_key(|sleep| sleep.after), "{sleeps:?} are not from light to deep");
+        assert!(sleeps.iter().all(|sleep| sleep.cycle != Some(Duration::ZERO)), "a cycle of 0 in {sleeps:?}");
+        let state = sleeps.len().checked_sub(1).map_or(RadioState::Awake, RadioState::Asleep);
+        let origin = Instant::default();
+        Self { sleeps, state, since: origin, ready: origin, passed: origin, kept_since: None, ended: VecDeque::new() }
+    }
+
+    /// Its first sleep begins at `origin`. Called at most once, before any packet.
+    pub fn start(&mut self, origin: Instant) {
+        (self.since, self.passed) = (origin, origin);
+    }
+
+    /// A packet comes from the client at `now`. True if it passes at once; else it passes when the radio is awake.
+    pub fn handle_uplink(&mut self, now: Instant) -> bool {
+        let passes = self.pass(now);
+        if matches!(self.state, RadioState::Asleep(_)) {
+            self.enter(RadioState::Waking, now);
+        }
+        passes
+    }
+
+    /// A packet for the client comes to the network at `now`. True if it passes at once; else it is kept and passes when the radio is awake.
+    pub fn handle_downlink(&mut self, now: Instant) -> bool {
+        let passes = self.pass(now);
+        if matches!(self.state, RadioState::Asleep(_)) {
+            self.kept_since.get_or_insert(now);
+        }
+        passes
+    }
+
+    /// The next time in a state that has ended by `now`. All packets kept or waiting pass where one of [`RadioState::Waking`] ends.
+    pub fn poll_interval(&mut self, now: Instant) -> Option<RadioInterval> {
+        self.advance(now);
+        self.ended.pop_front()
+    }
+
+    /// Its state at the last instant that it was told.
+    pub fn state(&self) -> RadioState {
+        self.state
+    }
+
+    /// When its state changes next, if no packet comes.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        self.next().map(|(instant, _)| instant)
+    }
+
+    fn pass(&mut self, now: Instant) -> bool {
+        self.advance(now);
+        let awake = self.state == RadioState::Awake;
+        if awake {
+            self.passed = now;
+        }
+        awake
+    }
+
+    fn advance(&mut self, now: Instant) {
+        while let Some((instant, state)) = self.next().filter(|(instant, _)| *instant <= now) {
+            self.enter(state, instant);
+        }
+    }
+
+    fn next(&self) -> Option<(Instant, RadioState)> {
+        let depth = match self.state {
+            RadioState::Awake => return self.deepens(0),
+            RadioState::Waking => return Some((self.ready, RadioState::Awake)),
+            RadioState::Asleep(depth) => depth,
+        };
+        let deepens = self.deepens(depth + 1);
+        let listens = self.kept_since.and_then(|kept| self.listens(depth, kept));
+        match (deepens, listens) {
+            (Some((deeper, _)), Some(listens)) if deeper <= listens => deepens,
+            (_, Some(listens)) => Some((listens, RadioState::Waking)),
+            (_, None) => deepens,
+        }
+    }
+
+    fn deepens(&self, depth: usize) -> Option<(Instant, RadioState)> {
+        self.sleeps.get(depth).map(|sleep| (self.passed + sleep.after, RadioState::Asleep(depth)))
+    }
+
+    /// When the present sleep listens first, from `kept` on.
+    fn listens(&self, depth: usize, kept: Instant) -> Option<Instant> {
+        let cycle = self.sleeps[depth].cycle?.as_nanos();
+        let cycles = kept.saturating_since(self.since).as_nanos().div_ceil(cycle).max(1);
+        Some(self.since + Duration::from_nanos(u64::try_from(cycles * cycle).unwrap_or(u64::MAX)))
+    }
+
+    fn enter(&mut self, state: RadioState, now: Instant) {
+        self.ended.push_back(RadioInterval { state: self.state, from: self.since, until: now });
+        match (self.state, state) {
+            (RadioState::Asleep(depth), RadioState::Waking) => self.ready = now + self.sleeps[depth].wake,
+            (_, RadioState::Awake) => (self.passed, self.kept_since) = (now, None),
+            _ => {}
+        }
+        (self.state, self.since) = (state, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RadioState::{Asleep, Awake, Waking};
+    use super::*;
+
+    fn at(milliseconds: u64) -> Instant {
+        Instant::from_nanos(milliseconds * 1_000_000)
+    }
+
+    fn sleep(after: u64, cycle: Option<u64>, wake: u64) -> Sleep {
+        let [after, wake] = [after, wake].map(Duration::from_millis);
+        Sleep { after, cycle: cycle.map(Duration::from_millis), wake }
+    }
+
+    /// Light sleep after 100 ms that listens every 40 ms, PSM after 1 s.
+    fn machine() -> SleepMachine {
+        SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(1000, None, 50)])
+    }
+
+    fn states(machine: &mut SleepMachine, now: u64) -> Vec<(RadioState, u64, u64)> {
+        let milliseconds = |instant: Instant| instant.as_nanos() / 1_000_000;
+        std::iter::from_fn(|| machine.poll_interval(at(now)))
+            .map(|RadioInterval { state, from, until }| (state, milliseconds(from), milliseconds(until)))
+            .collect()
+    }
+
+    #[test]
+    fn it_starts_in_its_deepest_sleep_and_goes_from_light_to_deep_after_a_packet() {
+        let mut machine = machine();
+        machine.start(at(10));
+        assert!(!machine.handle_uplink(at(30)));
+        assert_eq!(
+            states(&mut machine, 5000),
+            [(Asleep(1), 10, 30), (Waking, 30, 80), (Awake, 80, 180), (Asleep(0), 180, 1080)]
+        );
+        assert_eq!(machine.poll_timeout(), None);
+    }
+
+    #[test]
+    fn a_packet_while_awake_passes_and_keeps_it_awake() {
+        let mut machine = machine();
+        assert!(!machine.handle_uplink(at(0)));
+        assert!(machine.handle_downlink(at(149)));
+        assert!(machine.handle_uplink(at(248)));
+        assert!(!machine.handle_uplink(at(348)));
+        let expected = [(Asleep(1), 0, 0), (Waking, 0, 50), (Awake, 50, 348), (Asleep(0), 348, 348), (Waking, 348, 353)];
+        assert_eq!(states(&mut machine, 353), expected);
+    }
+
+    #[test]
+    fn a_packet_for_a_sleeping_client_waits_for_the_next_instant_at_which_it_listens() {
+        for (kept, listens) in [(151, 190), (189, 190), (190, 190), (191, 230)] {
+            let mut machine = machine();
+            machine.handle_uplink(at(0));
+            assert!(!machine.handle_downlink(at(kept)));
+            assert_eq!(states(&mut machine, listens + 5).last(), Some(&(Waking, listens, listens + 5)), "kept since {kept}");
+        }
+    }
+
+    #[test]
+    fn a_packet_for_a_client_that_never_listens_waits_for_one_of_its_own() {
+        let mut machine = machine();
+        assert!(!machine.handle_downlink(at(0)));
+        assert_eq!((states(&mut machine, 100_000), machine.poll_timeout()), (vec![], None));
+        assert!(!machine.handle_uplink(at(100_000)));
+        assert_eq!(states(&mut machine, 100_050), [(Asleep(1), 0, 100_000), (Waking, 100_000, 100_050)]);
+        assert!(machine.handle_downlink(at(100_050)));
+    }
+
+    #[test]
+    fn a_packet_kept_beyond_the_last_instant_of_a_sleep_waits_for_the_deeper_one() {
+        let mut machine = SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(200, Some(1000), 50)]);
+        machine.handle_uplink(at(0));
+        assert!(!machine.handle_downlink(at(245)));
+        assert_eq!(
+            states(&mut machine, 2000)[2..5],
+            [(Awake, 50, 150), (Asleep(0), 150, 250), (Asleep(1), 250, 1250)]
+        );
+    }
+
+    #[test]
+    fn an_uplink_packet_wakes_a_client_before_it_listens() {
+        let mut machine = machine();
+        machine.handle_uplink(at(0));
+        assert!(!machine.handle_downlink(at(152)));
+        assert!(!machine.handle_uplink(at(160)));
+        assert_eq!(states(&mut machine, 200)[3..], [(Asleep(0), 150, 160), (Waking, 160, 165)]);
+        assert!(machine.handle_downlink(at(200)));
+    }
+
+    #[test]
+    fn a_radio_without_sleeps_is_always_awake() {
+        let mut machine = SleepMachine::new(vec![]);
+        assert!(machine.handle_downlink(at(0)) && machine.handle_uplink(at(1_000_000)));
+        assert_eq!(states(&mut machine, 2_000_000), []);
+    }
+}

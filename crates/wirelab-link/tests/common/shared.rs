@@ -1,0 +1,149 @@
+//! The stages that both directions of a link share, and random ones.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use wirelab_link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi};
+use wirelab_link::{Direction, Link, Probability, Seed};
+
+use crate::common::Plan;
+
+/// A medium with its parameters.
+#[derive(Clone, Debug)]
+pub enum Air {
+    /// Rate and queue.
+    Serialiser(u64, u64),
+    Wifi(Wifi),
+    Ieee802154(Ieee802154),
+}
+
+/// What a link's directions share.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    pub air: Option<Air>,
+    /// Sleeps and buffer.
+    pub radio: Option<(Vec<Sleep>, u64)>,
+    /// Time-outs of UDP and TCP.
+    pub nat: Option<[Duration; 2]>,
+}
+
+impl Air {
+    pub fn build(&self, link: u64) -> Medium {
+        let seed = Seed { link, direction: Direction::Uplink, index: u16::MAX };
+        match *self {
+            Self::Serialiser(rate, queue) => Medium::serialiser(NonZeroU64::new(rate).unwrap(), queue, 0),
+            Self::Wifi(wifi) => Medium::wifi(wifi, seed),
+            Self::Ieee802154(ieee802154) => Medium::ieee802154(ieee802154, seed),
+        }
+    }
+}
+
+impl Shared {
+    /// A link with the plan's chains and these stages in place of its own.
+    pub fn link(&self, plan: &Plan) -> Link {
+        let mut link = Link::new(plan.chain(Direction::Uplink), plan.chain(Direction::Downlink));
+        if let Some(air) = &self.air {
+            link = link.with_medium(air.build(plan.seed));
+        }
+        if let Some((sleeps, buffer)) = &self.radio {
+            link = link.with_radio(Radio::new(sleeps.clone(), *buffer));
+        }
+        if let Some([udp, tcp]) = self.nat {
+            link = link.with_nat(Nat::new(udp, tcp));
+        }
+        link
+    }
+}
+
+/// 802.11g without protection: 54 Mbit/s behind a preamble of 20 us; the ACK at 24 Mbit/s.
+pub fn ieee80211g() -> Wifi {
+    Wifi {
+        rate_bps: NonZeroU64::new(54_000_000).unwrap(),
+        overhead_bytes: 36,
+        preamble: Duration::from_micros(20),
+        ack: Duration::from_micros(28),
+        slot: Duration::from_micros(9),
+        sifs: Duration::from_micros(10),
+        difs: Duration::from_micros(28),
+        cw_min: 15,
+        cw_max: 1023,
+        retries: 6,
+        frame_error: Probability::new(0.0).unwrap(),
+        queue_bytes: u64::MAX,
+    }
+}
+
+/// IEEE 802.15.4 with its defaults and long addresses.
+pub fn ieee802154() -> Ieee802154 {
+    Ieee802154 {
+        compressed_bytes: 40,
+        mac_bytes: 23,
+        frame_error: Probability::new(0.0).unwrap(),
+        retries: 3,
+        max_backoffs: 4,
+        min_be: 3,
+        max_be: 5,
+        queue_bytes: u64::MAX,
+    }
+}
+
+pub fn air() -> impl Strategy<Value = Air> {
+    prop_oneof![
+        (100_000..50_000_000u64, 0..10_000u64).prop_map(|(rate, queue)| Air::Serialiser(rate, queue)),
+        wifi().prop_map(Air::Wifi),
+        any_ieee802154().prop_map(Air::Ieee802154),
+    ]
+}
+
+pub fn wifi() -> impl Strategy<Value = Wifi> {
+    let times = [0..200u64, 0..300, 1..20, 0..20, 0..60].map(|range| range.prop_map(Duration::from_micros));
+    let windows = (0..32u32, 0..1000u32).prop_map(|(least, more)| (least, least + more));
+    (1_000_000..54_000_000u64, 0..60u32, times, windows, 0..8u32, error(), 0..10_000u64).prop_map(
+        |(rate, overhead_bytes, [preamble, ack, slot, sifs, difs], (cw_min, cw_max), retries, frame_error, queue_bytes)| {
+            let rate_bps = NonZeroU64::new(rate).unwrap();
+            #[rustfmt::skip]
+            let wifi = Wifi { rate_bps, overhead_bytes, preamble, ack, slot, sifs, difs, cw_min, cw_max, retries, frame_error, queue_bytes };
+            wifi
+        },
+    )
+}
+
+pub fn any_ieee802154() -> impl Strategy<Value = Ieee802154> {
+    let exponents = (0..4u32, 0..4u32).prop_map(|(least, more)| (least, least + more));
+    (0..48u32, 5..115u32, error(), 0..4u32, 0..5u32, exponents, 0..10_000u64).prop_map(
+        |(compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, (min_be, max_be), queue_bytes)| {
+            #[rustfmt::skip]
+            let parameters = Ieee802154 { compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, min_be, max_be, queue_bytes };
+            parameters
+        },
+    )
+}
+
+pub fn radio() -> impl Strategy<Value = (Vec<Sleep>, u64)> {
+    let micros = |range: std::ops::Range<u64>| range.prop_map(Duration::from_micros);
+    let sleep = (micros(0..20_000), prop::option::of(micros(1..20_000)), micros(0..20_000));
+    let sleeps = prop::collection::vec(sleep, 0..4).prop_map(|sleeps| {
+        let mut after = Duration::ZERO;
+        let deeper = |(more, cycle, wake): (Duration, Option<Duration>, Duration)| {
+            after += more;
+            Sleep { after, cycle, wake }
+        };
+        sleeps.into_iter().map(deeper).collect()
+    });
+    (sleeps, 0..10_000u64)
+}
+
+pub fn nat() -> impl Strategy<Value = [Duration; 2]> {
+    [0..100_000u64, 0..100_000].map(|range| range.prop_map(Duration::from_micros))
+}
+
+pub fn shared() -> impl Strategy<Value = Shared> {
+    (prop::option::of(air()), prop::option::of(radio()), prop::option::of(nat()))
+        .prop_map(|(air, radio, nat)| Shared { air, radio, nat })
+}
+
+fn error() -> impl Strategy<Value = Probability> {
+    prop_oneof![Just(0.0), Just(1.0), 0.0..1.0].prop_map(|value| Probability::new(value).unwrap())
+}
