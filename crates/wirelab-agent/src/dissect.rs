@@ -45,13 +45,14 @@ pub fn run(arguments: Arguments) -> ExitCode {
 }
 
 /// True if whoever read our output, such as `head`, has seen enough.
-fn has_no_reader(error: &anyhow::Error) -> bool {
+pub fn has_no_reader(error: &anyhow::Error) -> bool {
     let json = || error.downcast_ref::<serde_json::Error>().and_then(serde_json::Error::io_error_kind);
     let kind = error.downcast_ref::<io::Error>().map(io::Error::kind).or_else(json);
     kind == Some(io::ErrorKind::BrokenPipe)
 }
 
-fn write_lines<T: Serialize>(output: &mut impl Write, rows: impl IntoIterator<Item = T>) -> Result<()> {
+/// Write each row as a line of JSON.
+pub fn write_lines<T: Serialize>(output: &mut impl Write, rows: impl IntoIterator<Item = T>) -> Result<()> {
     for row in rows {
         serde_json::to_writer(&mut *output, &row)?;
         output.write_all(b"\n")?;

@@ -10,6 +10,12 @@ use crate::machine::eventually;
 pub const PACKETS: usize = 20;
 pub const BULK_BYTES: usize = 3_000_000;
 pub const FLOOD: u64 = 5000;
+/// Variable that tells a sender how many datagrams to send, of how many bytes, and how many microseconds apart.
+pub const SEND: &str = "WIRELAB_TEST_SEND";
+/// When `udp_late_echo` answers again, and for how long `udp_listener` listens.
+pub const LATE: Duration = Duration::from_millis(300);
+/// How long a sender stays after its last datagram, so that the link can deliver it.
+const LINGER: Duration = Duration::from_millis(400);
 const SERVER: SocketAddr = SocketAddr::new(wirelab_net::topology::SERVER, 9000);
 
 fn ready() {
@@ -48,6 +54,87 @@ fn udp_pinger() {
                 break;
             }
         }
+    }
+}
+
+/// Sends datagrams of which each byte is their number, as [`SEND`] says.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_sender() {
+    let words = std::env::var(SEND).unwrap();
+    let [count, bytes, gap_us] =
+        words.split(' ').map(|word| word.parse().unwrap()).collect::<Vec<u64>>().try_into().unwrap();
+    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    for number in 0..count {
+        socket.send_to(&vec![number as u8; bytes as usize], SERVER).unwrap();
+        std::thread::sleep(Duration::from_micros(gap_us));
+    }
+    std::thread::sleep(LINGER);
+}
+
+/// Prints number and length of each datagram, and how many packets the kernel discarded as damaged whenever that changes.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_sink() {
+    let socket = UdpSocket::bind(SERVER).unwrap();
+    ready();
+    std::thread::spawn(|| {
+        let mut damaged = 0;
+        loop {
+            let now = damaged_packets();
+            if now != damaged {
+                println!("damaged {now}");
+            }
+            damaged = now;
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let mut buffer = [0; 2048];
+    loop {
+        let length = socket.recv(&mut buffer).unwrap();
+        assert!(buffer[..length].iter().all(|byte| *byte == buffer[0]));
+        println!("number {}\nlength {length}", buffer[0]);
+    }
+}
+
+/// IP packets with a damaged header and UDP datagrams with a wrong checksum or length, in this network namespace.
+fn damaged_packets() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/net/snmp").unwrap();
+    let counter = |protocol: &str, name: &str| -> u64 {
+        let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol)).map(str::split_whitespace);
+        let (mut names, values) = (lines.next().unwrap(), lines.next().unwrap());
+        let place = names.position(|other| other == name).unwrap();
+        values.skip(place).next().unwrap().parse().unwrap()
+    };
+    counter("Ip:", "InHdrErrors") + counter("Udp:", "InErrors")
+}
+
+/// Answers each datagram twice: at once, and later.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_late_echo() {
+    let socket = UdpSocket::bind(SERVER).unwrap();
+    ready();
+    let mut buffer = [0; 2048];
+    loop {
+        let (length, peer) = socket.recv_from(&mut buffer).unwrap();
+        socket.send_to(&buffer[..length], peer).unwrap();
+        std::thread::sleep(LATE);
+        socket.send_to(&buffer[..length], peer).unwrap();
+    }
+}
+
+/// Sends a datagram, and prints the length of each answer within twice the time that a late one takes.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_listener() {
+    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    socket.set_read_timeout(Some(2 * LATE)).unwrap();
+    socket.send_to(&[1; 1400], SERVER).unwrap();
+    println!();
+    let mut buffer = [0; 2048];
+    while let Ok(length) = socket.recv(&mut buffer) {
+        println!("answer {length}");
     }
 }
 

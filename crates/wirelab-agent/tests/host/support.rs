@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use wirelab_net::packet_log::{Fate, LogReader, Record};
 use wirelab_schema::{
     DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult, ImpairmentSpec, LinkSpec,
-    OpenLanes, PacketLogHeader, ReadyCondition, TrialRequest, TrialResult, TrialStatus,
+    OpenLanes, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult, TrialStatus,
 };
 
 use crate::machine::{AGENT, PATIENCE, eventually, network_namespaces, numbers_in};
@@ -103,6 +103,15 @@ impl Host {
         }
     }
 
+    /// The message with which a trial is refused.
+    pub fn refusal(&mut self, trial: TrialRequest) -> String {
+        let id = self.send(HostOp::RunTrial(Box::new(trial)));
+        match self.receive(id) {
+            HostResult::Error { message, .. } => message,
+            other => panic!("{other:?}"),
+        }
+    }
+
     pub fn trial(&self, name: &str, link: LinkSpec, endpoints: Vec<EndpointProcess>) -> TrialRequest {
         TrialRequest {
             trial: name.into(),
@@ -127,6 +136,13 @@ impl Host {
         server.ready = Some(ReadyCondition::Event { timeout_ns: PATIENCE.as_nanos() as u64 });
         server.ends_trial = false;
         server
+    }
+
+    /// This program as a client that sends `count` datagrams of `bytes`, one every `gap`.
+    pub fn sender(&self, count: u32, bytes: usize, gap: Duration) -> EndpointProcess {
+        let mut sender = self.client("udp_sender");
+        sender.environment.insert(roles::SEND.into(), format!("{count} {bytes} {}", gap.as_micros()));
+        sender
     }
 
     /// This program as a client.
@@ -213,8 +229,9 @@ impl Drop for Host {
 
 /// A link with the same delay each way.
 pub fn delay(each_way: Duration) -> LinkSpec {
-    let stage = ImpairmentSpec::Delay { delay_ns: each_way.as_nanos() as u64, jitter: None };
-    LinkSpec { uplink: vec![stage.clone()], downlink: vec![stage], medium: None }
+    let delay_ns = each_way.as_nanos() as u64;
+    let stage = ImpairmentSpec::Delay { delay_ns, jitter: None, correlation: 0.0, overtaking: false };
+    LinkSpec { uplink: vec![stage.clone()], downlink: vec![stage], ..LinkSpec::default() }
 }
 
 /// A trial in which a client pings an echo server.
@@ -226,7 +243,8 @@ pub fn echo(host: &Host, name: &str, link: LinkSpec) -> TrialRequest {
 /// Every packet of a direction has its fate.
 pub fn assert_conserved(direction: &DirectionReport) {
     let dropped: u64 = direction.dropped.iter().map(|drop| drop.packets).sum();
-    assert_eq!(direction.received, direction.delivered + dropped + direction.held, "{direction:?}");
+    let settled = direction.delivered + dropped + direction.held;
+    assert_eq!(direction.received + direction.duplicated, settled, "{direction:?}");
     assert_eq!(direction.lateness.packets.iter().sum::<u64>(), direction.delivered);
 }
 
@@ -235,6 +253,14 @@ pub fn log(host: &Host, trial: &str) -> (PacketLogHeader, Vec<(Record, Vec<u8>)>
     let reader = LogReader::new(File::open(host.log(trial)).unwrap()).unwrap();
     let header = serde_json::from_slice(reader.header()).unwrap();
     (header, reader.map(Result::unwrap).collect())
+}
+
+/// The packet log of a trial, run through a fresh link, gives every fate, departure, copy and inverted bit.
+pub fn assert_replays(host: &Host, trial: &str) {
+    let output = Command::new(AGENT).arg("replay").arg(host.log(trial)).output().unwrap();
+    let report: ReplayReport = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((report.mismatches, &report.first_mismatch), (0, &None));
+    assert!(report.packets > 0 && output.status.success());
 }
 
 /// A trial of the host's first lane works, to the last packet.

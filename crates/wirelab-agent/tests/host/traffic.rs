@@ -34,7 +34,8 @@ fn nothing_passes_a_link_that_loses_everything() {
     }
     let mut host = Host::start();
     host.open(1);
-    let link = LinkSpec { uplink: vec![ImpairmentSpec::Loss { probability: 1.0 }], downlink: vec![], medium: None };
+    let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
+    let link = LinkSpec { uplink: vec![all], ..LinkSpec::default() };
     let result = host.run(echo(&host, "loss", link));
     assert_eq!(result.status, TrialStatus::Done);
     assert_eq!(host.printed("client", "round-trip").len(), 0);
@@ -155,7 +156,8 @@ fn a_link_that_slept_takes_packets_to_a_shared_medium_at_the_instants_at_which_t
     }
     let mut host = Host::start();
     host.open(1);
-    let medium = Some(MediumSpec { rate_bps: 1_000_000_000, queue_bytes: 1 << 30, overhead_bytes: 0 });
+    let medium =
+        Some(MediumSpec::Serialiser { rate_bps: 1_000_000_000, queue_bytes: 1 << 30, overhead_bytes: 0 });
     let (_, woken) = flood(&mut host, LinkSpec { medium, ..delay(Duration::ZERO) });
     let (_, records) = log(&host, "flood");
     let uplink: Vec<_> = records.iter().filter(|(record, _)| record.port == PortId(0)).collect();

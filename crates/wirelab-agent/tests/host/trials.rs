@@ -142,17 +142,18 @@ fn a_request_that_cannot_be_carried_out_is_answered_with_a_reason() {
     let refused = |host: &mut Host, change: &dyn Fn(&mut TrialRequest)| {
         let mut trial = host.trial("refused", delay(ONE_WAY), vec![host.endpoint("client", &["true"])]);
         change(&mut trial);
-        let id = host.send(HostOp::RunTrial(Box::new(trial)));
-        match host.receive(id) {
-            HostResult::Error { message, .. } => message,
-            other => panic!("{other:?}"),
-        }
+        host.refusal(trial)
     };
     assert_eq!(refused(&mut host, &|_| ()), "no lanes are open; `open` comes first");
     host.open(1);
     assert_eq!(refused(&mut host, &|trial| trial.lane = 1), "there is no lane 1: 1 are open, from 0");
-    let loss = |trial: &mut TrialRequest| trial.link.uplink = vec![ImpairmentSpec::Loss { probability: 2.0 }];
+    let twice = ImpairmentSpec::Loss { probability: 2.0, correlation: 0.0 };
+    let loss = |trial: &mut TrialRequest| trial.link.uplink = vec![twice.clone()];
     assert_eq!(refused(&mut host, &loss), "uplink[0].probability: 2 is not a probability (0 to 1)");
+    let narrow = |trial: &mut TrialRequest| trial.link.mtu = Some(67);
+    assert_eq!(refused(&mut host, &narrow), "mtu: 67 is less than 68, the least of IPv4 (RFC 791 section 3.2)");
+    let wide = |trial: &mut TrialRequest| trial.link.mtu = Some(9000);
+    assert_eq!(refused(&mut host, &wide), "mtu: 9000 is more than 1500, for which the lanes were made");
     let unknown = |trial: &mut TrialRequest| trial.congestion_control = "none-such".into();
     assert!(refused(&mut host, &unknown).starts_with("routing to 10.77.0.2 with congestion control none-such: "));
     let nowhere = |trial: &mut TrialRequest| trial.packet_log = Some("/no/such/folder/log".into());

@@ -1,0 +1,116 @@
+use std::time::Duration;
+
+use wirelab_net::link::Seed;
+use wirelab_net::link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi};
+use wirelab_schema::{MediumSpec, NatSpec, RadioSpec};
+
+use super::LinkError;
+use super::values::{Place, probability, rate};
+
+/// aMaxPHYPacketSize of IEEE 802.15.4, and what a fragment takes of it: its header (RFC 4944 section 5.3) and 8 bytes.
+const FRAME_BYTES: u32 = 127;
+const LEAST_FRAGMENT_BYTES: u32 = 13;
+/// The largest macMaxBE of IEEE 802.15.4.
+const LARGEST_EXPONENT: u32 = 8;
+/// Headers of IPv6 and UDP.
+const HEADER_BYTES: u32 = 48;
+
+pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkError> {
+    match *spec {
+        MediumSpec::Serialiser { rate_bps, queue_bytes, overhead_bytes } => {
+            Ok(Medium::serialiser(rate(rate_bps, at)?, queue_bytes, overhead_bytes))
+        }
+        MediumSpec::Wifi {
+            rate_bps,
+            overhead_bytes,
+            preamble_ns,
+            ack_ns,
+            slot_ns,
+            sifs_ns,
+            difs_ns,
+            cw_min,
+            cw_max,
+            retries,
+            frame_error,
+            queue_bytes,
+        } => {
+            if slot_ns == 0 {
+                return Err(at.key("slot_ns").error("a slot of 0 takes no time, so that stations never leave off colliding"));
+            }
+            if cw_min > cw_max {
+                return Err(at.key("cw_min").error(format!("{cw_min} is more than cw_max, {cw_max}")));
+            }
+            let wifi = Wifi {
+                rate_bps: rate(rate_bps, at)?,
+                overhead_bytes,
+                preamble: Duration::from_nanos(preamble_ns),
+                ack: Duration::from_nanos(ack_ns),
+                slot: Duration::from_nanos(slot_ns),
+                sifs: Duration::from_nanos(sifs_ns),
+                difs: Duration::from_nanos(difs_ns),
+                cw_min,
+                cw_max,
+                retries,
+                frame_error: probability(frame_error, &at.key("frame_error"))?,
+                queue_bytes,
+            };
+            Ok(Medium::wifi(wifi, seed))
+        }
+        MediumSpec::Ieee802154 {
+            compressed_bytes,
+            mac_bytes,
+            frame_error,
+            retries,
+            max_backoffs,
+            min_be,
+            max_be,
+            queue_bytes,
+        } => {
+            most(compressed_bytes, HEADER_BYTES, "the headers of IPv6 and UDP", &at.key("compressed_bytes"))?;
+            let room = FRAME_BYTES - LEAST_FRAGMENT_BYTES;
+            most(mac_bytes, room, "what leaves room for a fragment in a frame", &at.key("mac_bytes"))?;
+            most(max_be, LARGEST_EXPONENT, "the largest of IEEE 802.15.4", &at.key("max_be"))?;
+            most(min_be, max_be, "max_be", &at.key("min_be"))?;
+            let frame_error = probability(frame_error, &at.key("frame_error"))?;
+            let parameters = Ieee802154 {
+                compressed_bytes,
+                mac_bytes,
+                frame_error,
+                retries,
+                max_backoffs,
+                min_be,
+                max_be,
+                queue_bytes,
+            };
+            Ok(Medium::ieee802154(parameters, seed))
+        }
+    }
+}
+
+pub fn radio(spec: &RadioSpec, at: &Place) -> Result<Radio, LinkError> {
+    let at_sleeps = at.key("sleeps");
+    for (index, pair) in (1..).zip(spec.sleeps.windows(2)) {
+        let [lighter, deeper] = [pair[0].after_ns, pair[1].after_ns];
+        if deeper < lighter {
+            let at = at_sleeps.index(index).key("after_ns");
+            return Err(at.error(format!("{deeper} comes after {lighter}: sleeps go from light to deep")));
+        }
+    }
+    if let Some(index) = spec.sleeps.iter().position(|sleep| sleep.cycle_ns == Some(0)) {
+        return Err(at_sleeps.index(index).key("cycle_ns").error("a client that listens every 0 ns does not sleep"));
+    }
+    let sleeps = spec.sleeps.iter().map(|sleep| Sleep {
+        after: Duration::from_nanos(sleep.after_ns),
+        cycle: sleep.cycle_ns.map(Duration::from_nanos),
+        wake: Duration::from_nanos(sleep.wake_ns),
+    });
+    Ok(Radio::new(sleeps.collect(), spec.buffer_bytes))
+}
+
+pub fn nat(spec: &NatSpec) -> Nat {
+    Nat::new(Duration::from_nanos(spec.udp_timeout_ns), Duration::from_nanos(spec.tcp_timeout_ns))
+}
+
+fn most(value: u32, most: u32, what: &str, at: &Place) -> Result<(), LinkError> {
+    if value > most { Err(at.error(format!("{value} is more than {most}, {what}"))) } else { Ok(()) }
+}

@@ -1,0 +1,334 @@
+use std::collections::BTreeSet;
+
+use wirelab_net::link::IMPAIRMENTS;
+use wirelab_schema::{MediumSpec, NatSpec, RadioSpec, SchedulePoint, SleepSpec};
+
+use super::*;
+
+pub const MILLISECOND: u64 = 1_000_000;
+
+pub fn drop_tail(bytes: u64) -> QueueSpec {
+    QueueSpec::DropTail { bytes: Some(bytes), packets: None }
+}
+
+pub fn codel(bytes: u64) -> QueueSpec {
+    QueueSpec::Codel { target_ns: 5 * MILLISECOND, interval_ns: 100 * MILLISECOND, bytes }
+}
+
+pub fn fq_codel(packets: u32) -> QueueSpec {
+    QueueSpec::FqCodel {
+        target_ns: 5 * MILLISECOND,
+        interval_ns: 100 * MILLISECOND,
+        flows: 1024,
+        quantum_bytes: 1514,
+        packets,
+    }
+}
+
+pub fn delay(delay_ns: u64, jitter: Option<JitterSpec>) -> ImpairmentSpec {
+    ImpairmentSpec::Delay { delay_ns, jitter, correlation: 0.0, overtaking: false }
+}
+
+pub fn loss(probability: f64) -> ImpairmentSpec {
+    ImpairmentSpec::Loss { probability, correlation: 0.0 }
+}
+
+pub fn rate_of(rate_bps: u64, queue: QueueSpec, overhead_bytes: u32) -> ImpairmentSpec {
+    ImpairmentSpec::Rate { rate_bps, queue, overhead_bytes }
+}
+
+pub fn schedule_of(points: Vec<SchedulePoint>, repeat_ns: Option<u64>) -> ImpairmentSpec {
+    ImpairmentSpec::Schedule { points, repeat_ns, queue: drop_tail(10_000), overhead_bytes: 0 }
+}
+
+pub fn at_ms(at_ms: u64, rate_bps: Option<u64>) -> SchedulePoint {
+    SchedulePoint { at_ns: at_ms * MILLISECOND, delay_ns: None, rate_bps, loss: None }
+}
+
+pub fn wifi(frame_error: f64) -> MediumSpec {
+    MediumSpec::Wifi {
+        rate_bps: 24_000_000,
+        overhead_bytes: 36,
+        preamble_ns: 20_000,
+        ack_ns: 28_000,
+        slot_ns: 9000,
+        sifs_ns: 10_000,
+        difs_ns: 28_000,
+        cw_min: 15,
+        cw_max: 1023,
+        retries: 6,
+        frame_error,
+        queue_bytes: 100_000,
+    }
+}
+
+pub fn ieee802154(frame_error: f64) -> MediumSpec {
+    MediumSpec::Ieee802154 {
+        compressed_bytes: 40,
+        mac_bytes: 23,
+        frame_error,
+        retries: 3,
+        max_backoffs: 4,
+        min_be: 3,
+        max_be: 5,
+        queue_bytes: 10_000,
+    }
+}
+
+pub fn psm() -> RadioSpec {
+    let sleep = |after_ms, cycle_ms: Option<u64>| SleepSpec {
+        after_ns: after_ms * MILLISECOND,
+        cycle_ns: cycle_ms.map(|cycle| cycle * MILLISECOND),
+        wake_ns: MILLISECOND,
+    };
+    RadioSpec { sleeps: vec![sleep(2, Some(3)), sleep(20, None)], buffer_bytes: 4000 }
+}
+
+pub fn nat_of_10_ms() -> NatSpec {
+    NatSpec { udp_timeout_ns: 10 * MILLISECOND, tcp_timeout_ns: 20 * MILLISECOND }
+}
+
+pub fn one_of_each() -> Vec<ImpairmentSpec> {
+    let table = JitterSpec::Table { offsets_ns: vec![-1000, 0, 5000] };
+    vec![
+        ImpairmentSpec::Delay { delay_ns: MILLISECOND, jitter: Some(table), correlation: 0.5, overtaking: true },
+        ImpairmentSpec::Loss { probability: 0.1, correlation: 0.25 },
+        ImpairmentSpec::FourState { p13: 0.1, p31: 0.5, p32: 0.2, p23: 0.3, p14: 0.01 },
+        ImpairmentSpec::Markov { transitions: vec![vec![0.9, 0.1], vec![0.5, 0.5]], loss: vec![0.0, 1.0] },
+        ImpairmentSpec::LossPattern { pattern: "0001000".to_owned(), repeat: true },
+        ImpairmentSpec::GilbertElliott { p: 0.01, r: 0.1, bad_loss: 0.7, good_loss: 0.001 },
+        ImpairmentSpec::GilbertElliottTime {
+            good_ns: MILLISECOND,
+            bad_ns: MILLISECOND,
+            bad_loss: 0.7,
+            good_loss: 0.0,
+        },
+        ImpairmentSpec::Reorder { probability: 0.1, by_ns: MILLISECOND, correlation: 0.0 },
+        ImpairmentSpec::Duplicate { probability: 0.1, correlation: 0.0 },
+        ImpairmentSpec::Corrupt { probability: 0.1, correlation: 0.0 },
+        rate_of(1_000_000, drop_tail(10_000), 14),
+        ImpairmentSpec::TokenBucket {
+            rate_bps: 1_000_000,
+            burst_bytes: 1600,
+            queue: codel(10_000),
+            overhead_bytes: 14,
+        },
+        ImpairmentSpec::DeliveryTrace {
+            opportunities_ms: vec![0, 0, 3, 10],
+            queue: fq_codel(100),
+            overhead_bytes: 0,
+        },
+        schedule_of(vec![at_ms(0, None), at_ms(5, Some(1_000_000))], Some(10 * MILLISECOND)),
+        ImpairmentSpec::Outage {
+            start_ns: 0,
+            duration_ns: MILLISECOND,
+            every_ns: Some(20 * MILLISECOND),
+            hold_bytes: Some(5000),
+        },
+        ImpairmentSpec::DutyCycle {
+            rate_bps: 10_000_000,
+            share: 0.5,
+            queue: QueueSpec::DropTail { bytes: None, packets: Some(10) },
+            overhead_bytes: 0,
+        },
+    ]
+}
+
+fn refused(spec: &LinkSpec) -> String {
+    build(spec, 1).expect_err("no link can do this").to_string()
+}
+
+/// The error that a stage is refused with, without its place in the chain.
+fn error(stage: ImpairmentSpec) -> String {
+    let message = refused(&LinkSpec { downlink: vec![loss(0.5), stage], ..LinkSpec::default() });
+    let at = message.strip_prefix("downlink[1]").unwrap_or_else(|| panic!("{message}"));
+    at.trim_start_matches(['.', ':', ' ']).to_owned()
+}
+
+#[test]
+fn every_impairment_of_the_schema_is_registered_and_no_other() {
+    let schema = serde_json::to_value(schemars::schema_for!(ImpairmentSpec)).unwrap();
+    let variants = schema["oneOf"].as_array().unwrap();
+    let kinds: BTreeSet<_> =
+        variants.iter().map(|variant| variant["properties"]["kind"]["const"].as_str().unwrap()).collect();
+    let registered: BTreeSet<_> = IMPAIRMENTS.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, registered);
+    assert_eq!(IMPAIRMENTS.len(), registered.len());
+    assert!(IMPAIRMENTS.iter().all(|(_, about)| about.len() > 80));
+}
+
+#[test]
+fn a_link_with_every_impairment_is_built() {
+    let kinds: BTreeSet<_> = one_of_each()
+        .iter()
+        .map(|stage| serde_json::to_value(stage).unwrap()["kind"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(kinds.len(), IMPAIRMENTS.len());
+    let serialiser = MediumSpec::Serialiser { rate_bps: 1, queue_bytes: 0, overhead_bytes: 0 };
+    for medium in [serialiser, wifi(0.1), ieee802154(0.1)] {
+        let spec = LinkSpec {
+            uplink: one_of_each(),
+            downlink: one_of_each(),
+            medium: Some(medium),
+            radio: Some(psm()),
+            nat: Some(nat_of_10_ms()),
+            mtu: Some(1280),
+        };
+        build(&spec, 1).unwrap();
+    }
+}
+
+#[test]
+fn jitter_of_every_distribution_is_built() {
+    for jitter in [
+        JitterSpec::Normal { sigma_ns: 1000 },
+        JitterSpec::Uniform { half_width_ns: 1000 },
+        JitterSpec::Pareto { sigma_ns: 1000 },
+        JitterSpec::ParetoNormal { sigma_ns: 1000 },
+    ] {
+        build(&LinkSpec { uplink: vec![delay(MILLISECOND, Some(jitter))], ..LinkSpec::default() }, 1).unwrap();
+    }
+}
+
+#[test]
+fn the_place_of_an_error_is_named() {
+    let spec = LinkSpec { downlink: vec![loss(0.5), loss(1.5)], ..LinkSpec::default() };
+    assert_eq!(refused(&spec), "downlink[1].probability: 1.5 is not a probability (0 to 1)");
+}
+
+#[test]
+fn what_no_loss_model_can_do_is_refused_with_its_value() {
+    assert_eq!(error(loss(f64::NAN)), "probability: NaN is not a probability (0 to 1)");
+    let correlated = ImpairmentSpec::Loss { probability: 0.1, correlation: 25.0 };
+    assert_eq!(error(correlated), "correlation: 25 is not a correlation (0 to 1)");
+    let elliott = |p, r, bad_loss, good_loss| error(ImpairmentSpec::GilbertElliott { p, r, bad_loss, good_loss });
+    assert_eq!(elliott(-0.1, 0.0, 0.0, 0.0), "p: -0.1 is not a probability (0 to 1)");
+    assert_eq!(elliott(0.0, 0.0, 0.0, 70.0), "good_loss: 70 is not a probability (0 to 1)");
+    let time = ImpairmentSpec::GilbertElliottTime { good_ns: MILLISECOND, bad_ns: 1, bad_loss: 0.1, good_loss: 0.1 };
+    assert_eq!(error(time), "bad_ns: a mean sojourn of 1ns is shorter than 10µs");
+    let states = |p13, p31, p32| error(ImpairmentSpec::FourState { p13, p31, p32, p23: 0.0, p14: 0.5 });
+    assert_eq!(states(0.75, 0.0, 0.0), "p13 + p14 is 1.25, and cannot be above 1");
+    assert_eq!(states(0.0, 0.75, 0.5), "p31 + p32 is 1.25, and cannot be above 1");
+    assert_eq!(states(0.0, 2.0, 0.5), "p31: 2 is not a probability (0 to 1)");
+    let pattern = |pattern: &str| error(ImpairmentSpec::LossPattern { pattern: pattern.to_owned(), repeat: false });
+    assert_eq!(pattern(""), "pattern: it is empty");
+    assert_eq!(pattern("01 1"), "pattern[2]: ` ` is neither 0 nor 1");
+}
+
+#[test]
+fn what_is_no_markov_chain_is_refused_with_its_value() {
+    let markov = |transitions: &[&[f64]], loss: &[f64]| {
+        let transitions = transitions.iter().map(|row| row.to_vec()).collect();
+        error(ImpairmentSpec::Markov { transitions, loss: loss.to_vec() })
+    };
+    assert_eq!(markov(&[], &[]), "transitions: there is no state");
+    assert_eq!(markov(&[&[1.0, 0.0], &[1.0]], &[0.0; 2]), "transitions[1]: 1 probabilities for 2 states");
+    assert_eq!(markov(&[&[1.0, 0.0], &[0.5, 0.25]], &[0.0; 2]), "transitions[1]: the row sums to 0.75");
+    assert_eq!(markov(&[&[2.0]], &[0.0]), "transitions[0][0]: 2 is not a probability (0 to 1)");
+    assert_eq!(markov(&[&[1.0]], &[0.0; 2]), "loss: 2 probabilities for 1 states");
+    assert_eq!(markov(&[&[1.0]], &[3.0]), "loss[0]: 3 is not a probability (0 to 1)");
+}
+
+#[test]
+fn what_no_path_can_do_is_refused_with_its_value() {
+    let table = |offsets_ns| error(delay(MILLISECOND, Some(JitterSpec::Table { offsets_ns })));
+    assert_eq!(table(vec![0, 7, 3]), "jitter.offsets_ns[2]: 3 comes after 7");
+    assert_eq!(table(vec![1]), "jitter.offsets_ns: a table has two offsets or more");
+    let reorder = ImpairmentSpec::Reorder { probability: -1.0, by_ns: 1, correlation: 0.0 };
+    assert_eq!(error(reorder), "probability: -1 is not a probability (0 to 1)");
+    let duplicate = ImpairmentSpec::Duplicate { probability: 0.1, correlation: -1.0 };
+    assert_eq!(error(duplicate), "correlation: -1 is not a correlation (0 to 1)");
+    let corrupt = ImpairmentSpec::Corrupt { probability: 9.0, correlation: 0.0 };
+    assert_eq!(error(corrupt), "probability: 9 is not a probability (0 to 1)");
+}
+
+#[test]
+fn what_no_rate_can_do_is_refused_with_its_value() {
+    assert_eq!(error(rate_of(0, drop_tail(1), 0)), "rate_bps: a rate of 0 bit/s sends nothing");
+    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 1, burst_bytes: 0, queue: drop_tail(1), overhead_bytes: 0 };
+    assert_eq!(error(bucket), "burst_bytes: a bucket of 0 bytes lets no packet pass");
+    let trace = |opportunities_ms| {
+        error(ImpairmentSpec::DeliveryTrace { opportunities_ms, queue: drop_tail(1), overhead_bytes: 0 })
+    };
+    assert_eq!(trace(vec![0, 1, 2, 2, 7, 3]), "opportunities_ms[5]: 3 comes after 7");
+    assert!(trace(vec![]).starts_with("opportunities_ms: "));
+    assert!(trace(vec![0, 0]).starts_with("opportunities_ms: "));
+    for share in [0.0, 1.1, f64::NAN] {
+        let duty = ImpairmentSpec::DutyCycle { rate_bps: 1, share, queue: drop_tail(1), overhead_bytes: 0 };
+        assert!(error(duty).starts_with(&format!("share: {share} ")), "{share}");
+    }
+    let outage = ImpairmentSpec::Outage { start_ns: 0, duration_ns: 2, every_ns: Some(1), hold_bytes: None };
+    assert_eq!(error(outage), "outages of 2ns every 1ns never end");
+}
+
+#[test]
+fn a_schedule_that_makes_no_sense_is_refused_with_its_value() {
+    let schedule = |points, repeat_ns| error(schedule_of(points, repeat_ns));
+    assert_eq!(schedule(vec![at_ms(0, None), at_ms(5, None), at_ms(2, None)], None), "points[2].at_ns: 2000000 comes after 5000000");
+    assert_eq!(schedule(vec![at_ms(0, Some(0)), at_ms(1, Some(0))], None), "points: a rate of 0 bit/s throughout sends nothing");
+    let lossy = SchedulePoint { loss: Some(2.0), ..at_ms(1, None) };
+    assert_eq!(schedule(vec![at_ms(0, None), lossy], None), "points[1].loss: 2 is not a probability (0 to 1)");
+    assert_eq!(schedule(vec![], None), "a schedule has at least one point");
+    assert_eq!(schedule(vec![at_ms(3, None)], None), "the first point is at 0, not at 3ms");
+    assert!(schedule(vec![at_ms(0, None), at_ms(3, None)], Some(1)).contains("never reaches"));
+}
+
+#[test]
+fn a_queue_that_cannot_work_is_refused_with_its_value() {
+    let queue = |queue| error(rate_of(1, queue, 0));
+    let boundless = QueueSpec::DropTail { bytes: None, packets: None };
+    assert_eq!(queue(boundless), "queue: a drop-tail queue has a bound: bytes, packets or both");
+    let hasty = QueueSpec::Codel { target_ns: 1, interval_ns: 0, bytes: 1 };
+    assert_eq!(queue(hasty), "queue.interval_ns: an interval of 0 drops everything that waits");
+    let fair = |interval_ns, flows, quantum_bytes| QueueSpec::FqCodel {
+        target_ns: 1,
+        interval_ns,
+        flows,
+        quantum_bytes,
+        packets: 1,
+    };
+    assert_eq!(queue(fair(0, 1, 1)), "queue.interval_ns: an interval of 0 drops everything that waits");
+    assert_eq!(queue(fair(1, 0, 1)), "queue.flows: flows cannot be hashed to 0 queues");
+    assert_eq!(queue(fair(1, 1, 0)), "queue.quantum_bytes: a queue cannot send by turns of 0 bytes");
+}
+
+#[test]
+fn shared_stages_that_cannot_work_are_refused_with_their_value() {
+    let medium = |medium| refused(&LinkSpec { medium: Some(medium), ..LinkSpec::default() });
+    let serialiser = MediumSpec::Serialiser { rate_bps: 0, queue_bytes: 1, overhead_bytes: 0 };
+    assert_eq!(medium(serialiser), "medium.rate_bps: a rate of 0 bit/s sends nothing");
+    assert_eq!(medium(wifi(1.5)), "medium.frame_error: 1.5 is not a probability (0 to 1)");
+    assert_eq!(medium(ieee802154(-1.0)), "medium.frame_error: -1 is not a probability (0 to 1)");
+    let changed = |medium: MediumSpec, key: &str, value: u64| {
+        let mut json = serde_json::to_value(medium).unwrap();
+        json[key] = value.into();
+        serde_json::from_value::<MediumSpec>(json).unwrap()
+    };
+    assert_eq!(medium(changed(wifi(0.0), "cw_min", 2000)), "medium.cw_min: 2000 is more than cw_max, 1023");
+    assert!(medium(changed(wifi(0.0), "slot_ns", 0)).starts_with("medium.slot_ns: a slot of 0 "));
+    let zigbee = |key, value| medium(changed(ieee802154(0.0), key, value));
+    assert_eq!(zigbee("min_be", 6), "medium.min_be: 6 is more than 5, max_be");
+    assert_eq!(zigbee("max_be", 9), "medium.max_be: 9 is more than 8, the largest of IEEE 802.15.4");
+    assert_eq!(zigbee("mac_bytes", 115), "medium.mac_bytes: 115 is more than 114, what leaves room for a fragment in a frame");
+    assert_eq!(zigbee("compressed_bytes", 49), "medium.compressed_bytes: 49 is more than 48, the headers of IPv6 and UDP");
+
+    let radio = |change: fn(&mut RadioSpec)| {
+        let mut radio = psm();
+        change(&mut radio);
+        refused(&LinkSpec { radio: Some(radio), ..LinkSpec::default() })
+    };
+    let restless = radio(|radio| radio.sleeps[0].cycle_ns = Some(0));
+    assert_eq!(restless, "radio.sleeps[0].cycle_ns: a client that listens every 0 ns does not sleep");
+    let unordered = radio(|radio| radio.sleeps[1].after_ns = 1);
+    assert_eq!(unordered, "radio.sleeps[1].after_ns: 1 comes after 2000000: sleeps go from light to deep");
+}
+
+#[test]
+fn links_that_tell_flows_apart_are_known() {
+    let up = |stage| LinkSpec { uplink: vec![stage], ..LinkSpec::default() };
+    assert!(!tells_flows_apart(&up(rate_of(1, codel(1), 0))));
+    assert!(tells_flows_apart(&up(rate_of(1, fq_codel(1), 0))));
+    assert!(tells_flows_apart(&LinkSpec { nat: Some(nat_of_10_ms()), ..LinkSpec::default() }));
+    assert!(!tells_flows_apart(&LinkSpec { radio: Some(psm()), medium: Some(wifi(0.0)), ..LinkSpec::default() }));
+    assert!(tells_flows_apart(&LinkSpec { downlink: one_of_each(), ..LinkSpec::default() }));
+}

@@ -1,0 +1,298 @@
+use std::time::Duration;
+
+use proptest::prelude::*;
+use wirelab_net::link::PortId;
+use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec};
+
+use super::*;
+use crate::link_chain::tests::{
+    MILLISECOND, at_ms, codel, delay, drop_tail, fq_codel, ieee802154, loss, nat_of_10_ms, one_of_each, psm, rate_of,
+    schedule_of, wifi,
+};
+use crate::log_file::tests::{record, written};
+
+/// A packet to send: nanoseconds after the last one, port, size, and how late the emulator is in looking at it.
+type Send = (u64, u16, u32, u64);
+type Logged = (Record, Vec<u8>);
+
+/// Drive a link as the emulator does, with a virtual clock that oversleeps, and log it.
+fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
+    let mut link = link_chain::build(spec, seed).unwrap();
+    let (mut records, mut arrival, mut end) = (Vec::new(), 0, Instant::default());
+    let mut flows = Flows::default();
+    for (sequence, (gap, port, size, late)) in (0..).zip(train) {
+        arrival += gap;
+        let now = Instant::from_nanos(arrival);
+        let data = header(*port, sequence);
+        let (port, flow) = (PortId(*port), flows.flow(&data));
+        let (copy, corrupted_bit) = (false, None);
+        let packet = Packet { sequence, port, size: *size, arrival: now, flow, copy, corrupted_bit, data };
+        link.handle_packet(packet, now);
+        end = end.max(now + Duration::from_nanos(*late));
+        records.extend(settled(&mut link, now + Duration::from_nanos(*late)));
+    }
+    end = end + Duration::from_nanos(lasts);
+    records.extend(settled(&mut link, end));
+    let held = settled(&mut link, Instant::END).into_iter();
+    records.extend(held.map(|(record, bytes)| {
+        (Record { fate: Fate::Held, departure: end, lateness: Duration::ZERO, ..record }, bytes)
+    }));
+    written(spec, seed, &records)
+}
+
+/// IPv4 and UDP headers of one of three flows.
+fn header(port: u16, sequence: u64) -> Vec<u8> {
+    let flow = (sequence % 3) as u8;
+    let (hosts, ports) = if port == 0 { ([1, 2], [flow, 9]) } else { ([2, 1], [9, flow]) };
+    let addresses = [10, 0, 0, hosts[0], 10, 0, 0, hosts[1]];
+    let mut bytes = vec![0x45, 0, 0, 28, 0, 0, 0x40, 0, 64, 17, 0, 0];
+    bytes.extend(addresses);
+    bytes.extend([0, ports[0], 0, ports[1], 0, 8, 0, 0]);
+    bytes
+}
+
+/// Records of what has left and was dropped by `now`.
+fn settled(link: &mut Link, now: Instant) -> Vec<Logged> {
+    let record = |packet: Packet, fate, departure, lateness| {
+        let Packet { sequence, port, size, arrival, copy, corrupted_bit, data, .. } = packet;
+        (Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness }, data)
+    };
+    let mut records = Vec::new();
+    while let Some((departure, packet)) = link.poll_packet(now) {
+        records.push(record(packet, Fate::Delivered, departure, now.saturating_since(departure)));
+    }
+    while let Some(dropped) = link.poll_dropped() {
+        records.push(record(dropped.packet, dropped.cause.into(), dropped.at, Duration::ZERO));
+    }
+    records
+}
+
+fn replayed(log: &[u8]) -> ReplayReport {
+    replay("log".to_owned(), &log_file::parse(log).unwrap()).unwrap()
+}
+
+fn without_bytes(records: impl IntoIterator<Item = Record>) -> Vec<Logged> {
+    records.into_iter().map(|record| (record, vec![])).collect()
+}
+
+/// A log of a link that does nothing.
+fn clean(records: &[Logged]) -> Vec<u8> {
+    written(&LinkSpec::default(), 1, records)
+}
+
+fn lossy() -> LinkSpec {
+    let stages = vec![
+        delay(10 * MILLISECOND, Some(JitterSpec::Normal { sigma_ns: 2 * MILLISECOND })),
+        rate_of(1_000_000, drop_tail(3000), 14),
+        ImpairmentSpec::GilbertElliott { p: 0.1, r: 0.2, bad_loss: 0.7, good_loss: 0.0 },
+        ImpairmentSpec::Duplicate { probability: 0.1, correlation: 0.0 },
+        ImpairmentSpec::Duplicate { probability: 0.5, correlation: 0.0 },
+        ImpairmentSpec::Corrupt { probability: 0.2, correlation: 0.0 },
+        delay(MILLISECOND, None),
+    ];
+    let medium = MediumSpec::Serialiser { rate_bps: 2_000_000, queue_bytes: 3000, overhead_bytes: 0 };
+    LinkSpec { uplink: stages.clone(), downlink: stages, medium: Some(medium), ..LinkSpec::default() }
+}
+
+fn train() -> Vec<Send> {
+    (0..400u64)
+        .map(|n| (n * 7919 % 9_000_000, (n % 3 == 0).into(), 40 + (n * 31 % 1400) as u32, n % 5 * 1000))
+        .collect()
+}
+
+#[test]
+fn a_log_replays_without_a_mismatch() {
+    let log = emulate(&lossy(), 9, &train(), MILLISECOND);
+    let records = log_file::parse(&log[..]).unwrap().records;
+    let fates: Vec<_> = records.iter().map(|(record, _)| record.fate).collect();
+    assert!([Fate::Delivered, Fate::Loss, Fate::QueueFull, Fate::Held].iter().all(|fate| fates.contains(fate)));
+    assert!(records.windows(3).any(|three| three.iter().all(|(record, _)| record.sequence == three[0].0.sequence)));
+    assert!(records.iter().any(|(record, _)| record.copy && record.corrupted_bit.is_some()));
+    let expected =
+        ReplayReport { log: "log".to_owned(), packets: records.len() as u64, mismatches: 0, first_mismatch: None };
+    assert_eq!(replayed(&log), expected);
+}
+
+#[test]
+fn another_seed_is_found_out() {
+    let log = log_file::parse(&emulate(&lossy(), 9, &train(), 0)[..]).unwrap();
+    let forged = written(&lossy(), 10, &log.records);
+    assert!(replayed(&forged).mismatches > 100);
+}
+
+/// Change the first record that `picks`, and return what the replay finds first.
+fn forged(picks: impl Fn(&Record) -> bool, change: impl Fn(&mut Record)) -> ReplayMismatch {
+    let mut log = log_file::parse(&emulate(&lossy(), 9, &train(), MILLISECOND)[..]).unwrap();
+    change(&mut log.records.iter_mut().find(|(record, _)| picks(record)).unwrap().0);
+    let report = replayed(&written(&lossy(), 9, &log.records));
+    assert_eq!(report.mismatches, 1);
+    report.first_mismatch.unwrap()
+}
+
+#[test]
+fn another_inverted_bit_is_found_out() {
+    let corrupted = |record: &Record| record.fate == Fate::Delivered && record.corrupted_bit.is_some_and(|bit| bit > 0);
+    let found = forged(corrupted, |record| record.corrupted_bit = Some(0));
+    assert_eq!(found.logged.unwrap().corrupted_bit, Some(0));
+    assert!(found.replayed.unwrap().corrupted_bit > Some(0));
+    let found = forged(corrupted, |record| record.corrupted_bit = None);
+    assert_eq!(found.logged.unwrap().corrupted_bit, None);
+}
+
+#[test]
+fn another_fate_of_a_copy_is_found_out() {
+    let copy = |record: &Record| record.copy && record.fate == Fate::Delivered;
+    let found = forged(copy, |record| record.fate = Fate::Loss);
+    assert!(found.copy);
+    assert_eq!((found.logged.unwrap().fate, found.replayed.unwrap().fate), (PacketFate::Loss, PacketFate::Delivered));
+}
+
+#[test]
+fn a_copy_that_one_of_them_misses_is_found_out() {
+    let mut log = log_file::parse(&emulate(&lossy(), 9, &train(), MILLISECOND)[..]).unwrap();
+    let copies = |sequence| log.records.iter().filter(|(record, _)| record.copy && record.sequence == sequence).count();
+    let only = |record: &Record| record.copy && record.fate == Fate::Delivered && copies(record.sequence) == 1;
+    let copy = log.records.iter().position(|(record, _)| only(record)).unwrap();
+    let removed = log.records.remove(copy);
+    let report = replayed(&written(&lossy(), 9, &log.records));
+    let found = report.first_mismatch.unwrap();
+    assert_eq!((report.mismatches, found.sequence, found.copy), (1, removed.0.sequence, true));
+    assert_eq!((found.logged, found.replayed.unwrap().fate), (None, PacketFate::Delivered));
+
+    let invented = Record { copy: true, ..record(0, 0, Fate::Delivered, 5, 5) };
+    let records = without_bytes([record(0, 0, Fate::Delivered, 5, 5), invented]);
+    let report = replayed(&clean(&records));
+    assert_eq!((report.packets, report.mismatches), (2, 1));
+    assert!(report.first_mismatch.unwrap().copy);
+}
+
+#[test]
+fn a_departure_that_is_one_nanosecond_off_is_found_out() {
+    let records = without_bytes([record(0, 0, Fate::Delivered, 5, 5), record(1, 0, Fate::Delivered, 7, 8)]);
+    let report = replayed(&clean(&records));
+    let found = report.first_mismatch.unwrap();
+    assert_eq!((report.mismatches, found.sequence), (1, 1));
+    assert_eq!((found.logged.unwrap().departure_ns, found.replayed.unwrap().departure_ns), (8, 7));
+}
+
+#[test]
+fn a_packet_that_the_chain_would_have_released_was_not_held() {
+    let records = without_bytes([record(0, 0, Fate::Held, 5, 9), record(1, 0, Fate::Delivered, 7, 7)]);
+    let report = replayed(&clean(&records));
+    assert_eq!(report.mismatches, 1);
+    assert_eq!(report.first_mismatch.unwrap().replayed.unwrap().fate, PacketFate::Delivered);
+}
+
+#[test]
+fn packets_that_the_log_misses_count() {
+    let records = without_bytes([record(0, 0, Fate::Delivered, 5, 5), record(3, 0, Fate::Delivered, 7, 7)]);
+    let report = replayed(&clean(&records));
+    assert_eq!((report.packets, report.mismatches), (2, 2));
+    let missing = ReplayMismatch { sequence: 1, copy: false, logged: None, replayed: None };
+    assert_eq!(report.first_mismatch.unwrap(), missing);
+}
+
+#[test]
+fn mappings_and_fair_queues_replay_by_the_logged_headers() {
+    let spec = LinkSpec {
+        uplink: vec![rate_of(500_000, fq_codel(20), 0)],
+        downlink: vec![rate_of(500_000, fq_codel(20), 0)],
+        nat: Some(nat_of_10_ms()),
+        ..LinkSpec::default()
+    };
+    let log = emulate(&spec, 9, &train(), MILLISECOND);
+    assert_eq!(replayed(&log).first_mismatch, None);
+    let mut records = log_file::parse(&log[..]).unwrap().records;
+    assert!([Fate::Nat, Fate::Delivered].iter().all(|fate| records.iter().any(|(record, _)| record.fate == *fate)));
+    records.iter_mut().for_each(|(_, bytes)| bytes.clear());
+    assert!(replayed(&written(&spec, 9, &records)).mismatches > 0);
+}
+
+fn queue() -> impl Strategy<Value = QueueSpec> {
+    prop_oneof![
+        (0..10_000u64).prop_map(drop_tail),
+        (0..10u32).prop_map(|packets| QueueSpec::DropTail { bytes: None, packets: Some(packets) }),
+        (0..20_000u64).prop_map(codel),
+        (0..20u32).prop_map(fq_codel),
+    ]
+}
+
+fn rate() -> impl Strategy<Value = ImpairmentSpec> {
+    let shape = (100_000..50_000_000u64, queue(), 0..20u32);
+    prop_oneof![
+        shape.clone().prop_map(|(rate_bps, queue, overhead_bytes)| rate_of(rate_bps, queue, overhead_bytes)),
+        (shape.clone(), 1..5000u64).prop_map(|((rate_bps, queue, overhead_bytes), burst_bytes)| {
+            ImpairmentSpec::TokenBucket { rate_bps, burst_bytes, queue, overhead_bytes }
+        }),
+        (queue(), prop::collection::vec(0..20u32, 1..10)).prop_map(|(queue, mut opportunities_ms)| {
+            opportunities_ms.push(20);
+            opportunities_ms.sort_unstable();
+            ImpairmentSpec::DeliveryTrace { opportunities_ms, queue, overhead_bytes: 0 }
+        }),
+        (shape, 0.01..1.0f64).prop_map(|((rate_bps, queue, overhead_bytes), share)| {
+            ImpairmentSpec::DutyCycle { rate_bps, share, queue, overhead_bytes }
+        }),
+        (prop::option::of(100_000..50_000_000u64), prop::option::of(0..1_000_000u64), any::<bool>()).prop_map(
+            |(first, second, repeats)| {
+                schedule_of(vec![at_ms(0, first), at_ms(7, second)], repeats.then_some(15 * MILLISECOND))
+            }
+        ),
+    ]
+    .prop_filter("a rate of 0 throughout", |stage| {
+        !matches!(stage, ImpairmentSpec::Schedule { points, .. } if points.iter().all(|point| point.rate_bps == Some(0)))
+    })
+}
+
+fn stage() -> impl Strategy<Value = ImpairmentSpec> {
+    let jitter = prop_oneof![
+        Just(None),
+        (0..5_000_000u64).prop_map(|sigma_ns| Some(JitterSpec::Normal { sigma_ns })),
+        (0..5_000_000u64).prop_map(|half_width_ns| Some(JitterSpec::Uniform { half_width_ns })),
+        (0..5_000_000u64).prop_map(|sigma_ns| Some(JitterSpec::ParetoNormal { sigma_ns })),
+    ];
+    let delay = (0..20_000_000u64, jitter, 0.0..1.0f64, any::<bool>());
+    prop_oneof![
+        3 => prop::sample::select(one_of_each()),
+        2 => delay.prop_map(|(delay_ns, jitter, correlation, overtaking)| {
+            ImpairmentSpec::Delay { delay_ns, jitter, correlation, overtaking }
+        }),
+        1 => (0.0..0.5).prop_map(loss),
+        1 => (0.0..1.0, 0..20_000_000u64, 0.0..1.0f64).prop_map(|(probability, by_ns, correlation)| {
+            ImpairmentSpec::Reorder { probability, by_ns, correlation }
+        }),
+        1 => (0.0..1.0).prop_map(|probability| ImpairmentSpec::Duplicate { probability, correlation: 0.0 }),
+        1 => (10_000..20_000_000u64, 10_000..20_000_000u64, 0.0..1.0).prop_map(|(good_ns, bad_ns, bad_loss)| {
+            ImpairmentSpec::GilbertElliottTime { good_ns, bad_ns, bad_loss, good_loss: 0.0 }
+        }),
+        3 => rate(),
+    ]
+}
+
+fn link() -> impl Strategy<Value = LinkSpec> {
+    let stages = || prop::collection::vec(stage(), 0..4);
+    let medium = prop_oneof![
+        3 => Just(None),
+        1 => (100_000..50_000_000u64, 0..10_000u64).prop_map(|(rate_bps, queue_bytes)| {
+            Some(MediumSpec::Serialiser { rate_bps, queue_bytes, overhead_bytes: 0 })
+        }),
+        1 => (0.0..0.9).prop_map(|frame_error| Some(wifi(frame_error))),
+        1 => (0.0..0.9).prop_map(|frame_error| Some(ieee802154(frame_error))),
+    ];
+    (stages(), stages(), medium, prop::option::of(Just(psm())), prop::option::of(Just(nat_of_10_ms()))).prop_map(
+        |(uplink, downlink, medium, radio, nat)| LinkSpec { uplink, downlink, medium, radio, nat, mtu: None },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_log_of_every_link_replays(
+        spec in link(),
+        seed in any::<u64>(),
+        train in prop::collection::vec((prop_oneof![Just(0), 0..5_000_000u64], 0..2u16, 40..1500u32, prop_oneof![Just(0), 0..9_000_000u64]), 0..60),
+        lasts in 0..30_000_000u64,
+    ) {
+        prop_assert_eq!(replayed(&emulate(&spec, seed, &train, lasts)).first_mismatch, None);
+    }
+}

@@ -1,0 +1,177 @@
+//! What each kind of impairment does to real packets. Every log replays.
+
+use std::time::Duration;
+
+use wirelab_net::link::PortId;
+use wirelab_net::packet_log::{Fate, Record};
+use wirelab_schema::{
+    DropCause, ImpairmentSpec, LinkReport, LinkSpec, NatSpec, OpenLanes, QueueSpec, TrialResult, TrialStatus,
+};
+
+use crate::machine::namespaces_work;
+use crate::roles::LATE;
+use crate::support::{Host, assert_conserved, assert_replays, delay, log};
+
+const MILLISECOND: Duration = Duration::from_millis(1);
+const DATAGRAMS: u32 = 40;
+const BYTES: usize = 500;
+
+fn open() -> Option<Host> {
+    namespaces_work().then(|| {
+        let mut host = Host::start();
+        host.open(1);
+        host
+    })
+}
+
+fn uplink(stage: ImpairmentSpec) -> LinkSpec {
+    LinkSpec { uplink: vec![stage], ..LinkSpec::default() }
+}
+
+/// Send datagrams over `link`, with a log of the headers' first bytes only.
+fn send(host: &mut Host, name: &str, link: LinkSpec, count: u32, bytes: usize, gap: Duration) -> TrialResult {
+    let endpoints = vec![host.server("udp_sink"), host.sender(count, bytes, gap)];
+    let mut trial = host.trial(name, link, endpoints);
+    trial.header_bytes = 20;
+    let result = host.run(trial);
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+    assert_eq!((result.link.kernel_drops, result.link.oversized), (0, 0));
+    result.link.directions.iter().for_each(assert_conserved);
+    assert_replays(host, name);
+    result
+}
+
+/// Records of packets from the client, in order of arrival.
+fn from_client(host: &Host, trial: &str) -> Vec<Record> {
+    let records = log(host, trial).1.into_iter().map(|(record, _)| record);
+    let mut records: Vec<_> = records.filter(|record| record.port == PortId(0)).collect();
+    records.sort_by_key(|record| record.sequence);
+    records
+}
+
+fn dropped(report: &LinkReport, direction: usize, cause: DropCause) -> u64 {
+    let counts = &report.directions[direction].dropped;
+    counts.iter().find(|count| count.cause == cause).expect("every cause is told").packets
+}
+
+#[test]
+fn what_exceeds_the_links_mtu_crosses_it_in_fragments_and_the_next_trial_has_the_lanes_mtu_again() {
+    let Some(mut host) = open() else { return };
+    let narrow = LinkSpec { mtu: Some(600), ..delay(MILLISECOND) };
+    send(&mut host, "narrow", narrow.clone(), DATAGRAMS, 1400, MILLISECOND);
+    assert_eq!(host.printed("server", "length"), [1400; DATAGRAMS as usize]);
+    let sizes: Vec<_> = from_client(&host, "narrow").iter().map(|record| record.size).collect();
+    assert_eq!(sizes, [596, 596, 276].repeat(DATAGRAMS as usize));
+
+    send(&mut host, "wide", delay(MILLISECOND), DATAGRAMS, 1400, MILLISECOND);
+    assert_eq!(host.printed("server", "length"), [1400; DATAGRAMS as usize]);
+    assert!(from_client(&host, "wide").iter().all(|record| record.size == 1428));
+
+    let endpoints = vec![host.server("tcp_bulk_server"), host.client("tcp_bulk_client")];
+    let result = host.run(host.trial("bulk", narrow, endpoints));
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+    assert_eq!(from_client(&host, "bulk").iter().map(|record| record.size).max(), Some(600));
+    assert_replays(&host, "bulk");
+}
+
+#[test]
+fn a_duplicated_packet_arrives_twice() {
+    let Some(mut host) = open() else { return };
+    let all = ImpairmentSpec::Duplicate { probability: 1.0, correlation: 0.0 };
+    let result = send(&mut host, "duplicate", uplink(all), DATAGRAMS, BYTES, MILLISECOND);
+    let expected: Vec<_> = (0..u64::from(DATAGRAMS)).flat_map(|number| [number; 2]).collect();
+    assert_eq!(host.printed("server", "number"), expected);
+    let counts = &result.link.directions[0];
+    let datagrams = u64::from(DATAGRAMS);
+    assert_eq!((counts.received, counts.duplicated, counts.delivered), (datagrams, datagrams, 2 * datagrams));
+    assert_eq!(from_client(&host, "duplicate").iter().filter(|record| record.copy).count(), DATAGRAMS as usize);
+}
+
+#[test]
+fn a_corrupted_packet_is_discarded_by_its_receivers_checksum() {
+    let Some(mut host) = open() else { return };
+    let all = ImpairmentSpec::Corrupt { probability: 1.0, correlation: 0.0 };
+    let result = send(&mut host, "corrupt", uplink(all), DATAGRAMS, BYTES, MILLISECOND);
+    assert_eq!(result.link.directions[0].delivered, u64::from(DATAGRAMS));
+    let damaged = host.printed("server", "damaged").last().copied();
+    assert_eq!((host.printed("server", "number"), damaged), (vec![], Some(DATAGRAMS.into())));
+    let bits: Vec<_> = from_client(&host, "corrupt").iter().map(|record| record.corrupted_bit.unwrap()).collect();
+    assert!(bits.iter().all(|bit| *bit < 8 * (BYTES as u32 + 28)));
+    assert!(bits.iter().any(|bit| *bit != bits[0]));
+}
+
+#[test]
+fn corruption_is_refused_where_packets_have_no_checksums() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: true });
+    let all = ImpairmentSpec::Corrupt { probability: 1.0, correlation: 0.0 };
+    let trial = host.trial("corrupt", uplink(all), vec![host.endpoint("client", &["true"])]);
+    let message = host.refusal(trial);
+    assert_eq!(
+        message,
+        "uplink[0]: corrupt needs lanes without offloads, for with them packets have no checksums"
+    );
+}
+
+#[test]
+fn reordered_packets_arrive_in_the_order_in_which_the_log_says_they_left() {
+    let Some(mut host) = open() else { return };
+    let some = ImpairmentSpec::Reorder { probability: 0.3, by_ns: 20_000_000, correlation: 0.0 };
+    send(&mut host, "reorder", uplink(some), DATAGRAMS, BYTES, 5 * MILLISECOND);
+    let mut records = from_client(&host, "reorder");
+    records.sort_by_key(|record| record.departure);
+    let arrived = host.printed("server", "number");
+    assert_eq!(arrived, records.iter().map(|record| record.sequence).collect::<Vec<_>>());
+    assert!(arrived.len() == DATAGRAMS as usize && !arrived.is_sorted(), "{arrived:?}");
+}
+
+#[test]
+fn a_late_answer_finds_no_mapping_and_an_answer_in_fragments_does() {
+    let Some(mut host) = open() else { return };
+    let nat = NatSpec { udp_timeout_ns: LATE.as_nanos() as u64 / 3, tcp_timeout_ns: 1_000_000_000 };
+    let link = LinkSpec { nat: Some(nat), mtu: Some(600), ..delay(MILLISECOND) };
+    let endpoints = vec![host.server("udp_late_echo"), host.client("udp_listener")];
+    let mut trial = host.trial("nat", link, endpoints);
+    trial.header_bytes = 0;
+    let result = host.run(trial);
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+    assert_eq!(host.printed("client", "answer"), [1400]);
+    // Both answers are in three fragments.
+    assert_eq!((result.link.directions[1].delivered, dropped(&result.link, 1, DropCause::Nat)), (3, 3));
+    result.link.directions.iter().for_each(assert_conserved);
+    assert_replays(&host, "nat");
+}
+
+#[test]
+fn codel_drops_from_a_standing_queue() {
+    let Some(mut host) = open() else { return };
+    let (target_ns, interval_ns) = (5_000_000, 20_000_000);
+    let queues = [
+        ("codel", QueueSpec::Codel { target_ns, interval_ns, bytes: 1_000_000 }),
+        ("fq-codel", QueueSpec::FqCodel { target_ns, interval_ns, flows: 1024, quantum_bytes: 1514, packets: 1000 }),
+    ];
+    for (name, queue) in queues {
+        let rate = ImpairmentSpec::Rate { rate_bps: 5_000_000, queue, overhead_bytes: 0 };
+        let result = send(&mut host, name, uplink(rate), 150, 1400, Duration::ZERO);
+        let lost = dropped(&result.link, 0, DropCause::Aqm);
+        assert!(lost > 0 && lost < 75, "{lost} packets");
+        assert_eq!(host.printed("server", "number").len() as u64, result.link.directions[0].delivered);
+        let records = from_client(&host, name);
+        assert_eq!(records.iter().filter(|record| record.fate == Fate::Aqm).count() as u64, lost);
+    }
+}
+
+#[test]
+fn an_outage_and_a_full_bucket_are_told_apart() {
+    let Some(mut host) = open() else { return };
+    let outage = ImpairmentSpec::Outage { start_ns: 50_000_000, duration_ns: 50_000_000, every_ns: None, hold_bytes: None };
+    let queue = QueueSpec::DropTail { bytes: None, packets: Some(0) };
+    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 8000, burst_bytes: 10 * (BYTES as u64 + 28), queue, overhead_bytes: 0 };
+    let link = LinkSpec { uplink: vec![outage, bucket], ..LinkSpec::default() };
+    let result = send(&mut host, "outage", link, DATAGRAMS, BYTES, 5 * MILLISECOND);
+    assert!(dropped(&result.link, 0, DropCause::Outage) > 0, "{result:?}");
+    assert!(dropped(&result.link, 0, DropCause::QueueFull) > 0, "{result:?}");
+}
