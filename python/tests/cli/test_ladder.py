@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.metrics.records import MS, START, exchange
-from wirelab.cli.ladder import ladder
+from wirelab.cli.ladder import LOST, ladder
+from wirelab.schema.link import DropCause
 
 PACKET = {
     "sequence": 0, "uplink": True, "size_bytes": 60, "arrival_ns": START, "departure_ns": START + 10 * MS,
-    "lateness_ns": 0, "fate": "delivered", "transport": "tcp", "client_port": 40_000, "server_port": 80,
-    "payload_bytes": 0, "tcp_flags": "S",
+    "lateness_ns": 0, "fate": "delivered", "copy": False, "corrupted": False, "transport": "tcp",
+    "client_port": 40_000, "server_port": 80, "payload_bytes": 0, "tcp_flags": "S",
     "tcp_sequence": 0, "tcp_acknowledgement": None, "retransmission": False, "spurious": False, "quic_packet": None,
 }  # fmt: skip
 
@@ -45,6 +48,19 @@ def test_a_full_queue_and_a_needless_retransmission_are_told_apart() -> None:
     _, full, needless = lines({"fate": "queue-full"}, {"retransmission": True, "spurious": True})
     assert full.endswith("queue full")
     assert needless.endswith("sent again needlessly")
+
+
+@pytest.mark.parametrize("cause", list(DropCause))
+def test_a_dropped_packet_ends_midway_with_its_cause(cause: DropCause) -> None:
+    line = lines({"fate": cause.value})[1]
+    assert "╳" in line
+    assert line.endswith(LOST[cause])
+
+
+def test_what_the_link_made_of_a_packet_stands_behind_it() -> None:
+    _, copy, corrupted = lines({"copy": True}, {"corrupted": True})
+    assert copy.endswith("copy")
+    assert corrupted.endswith("corrupted")
 
 
 def test_data_shows_its_place_in_the_stream_and_an_ack_what_it_acknowledges() -> None:

@@ -14,6 +14,14 @@ Packet = Mapping[str, Any]
 
 LANE = 46
 _TIME = 11
+LOST = {
+    "loss": "lost",
+    "queue-full": "queue full",
+    "aqm": "dropped by AQM",
+    "outage": "no link",
+    "retries": "retries exhausted",
+    "nat": "no NAT mapping",
+}
 PHASES = {
     "name_lookup_ns": "name looked up",
     "tcp_connect_ns": "TCP connected",
@@ -42,7 +50,7 @@ def seen_ns(packet: Packet) -> int:
 
 
 def _packet(packet: Packet, origin_ns: int) -> Text:
-    lost = packet["fate"] in {"loss", "queue-full"}
+    lost = packet["fate"] in LOST
     label = _label(packet)
     room = LANE - len(label) - 2
     shaft = "─" * (room // 2) if lost else "─" * room
@@ -77,9 +85,13 @@ def _label(packet: Packet) -> str:
 
 def _notes(packet: Packet, *, lost: bool) -> Iterator[tuple[str, str]]:
     if lost:
-        yield ("queue full" if packet["fate"] == "queue-full" else "lost"), "bold red"
+        yield LOST[packet["fate"]], "bold red"
     if packet["fate"] == "held":
         yield "not delivered by the end", "red"
+    if packet["copy"]:
+        yield "copy", "yellow"
+    if packet["corrupted"]:
+        yield "corrupted", "bold red"
     if packet["spurious"]:
         yield "sent again needlessly", "yellow"
     elif packet["retransmission"]:
