@@ -33,8 +33,9 @@ fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
     }
     end = end + Duration::from_nanos(lasts);
     records.extend(settled(&mut link, end));
-    let held = settled(&mut link, Instant::END).into_iter();
-    records.extend(held.map(|(record, bytes)| {
+    let mut held = settled(&mut link, Instant::from_nanos(u64::MAX));
+    held.extend(std::iter::from_fn(|| link.poll_held()).map(|packet| logged(packet, Fate::Held, end, end)));
+    records.extend(held.into_iter().map(|(record, bytes)| {
         (Record { fate: Fate::Held, departure: end, lateness: Duration::ZERO, ..record }, bytes)
     }));
     written(spec, seed, &records)
@@ -53,18 +54,21 @@ fn header(port: u16, sequence: u64) -> Vec<u8> {
 
 /// Records of what has left and was dropped by `now`.
 fn settled(link: &mut Link, now: Instant) -> Vec<Logged> {
-    let record = |packet: Packet, fate, departure, lateness| {
-        let Packet { sequence, port, size, arrival, copy, corrupted_bit, data, .. } = packet;
-        (Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness }, data)
-    };
     let mut records = Vec::new();
     while let Some((departure, packet)) = link.poll_packet(now) {
-        records.push(record(packet, Fate::Delivered, departure, now.saturating_since(departure)));
+        records.push(logged(packet, Fate::Delivered, departure, now));
     }
     while let Some(dropped) = link.poll_dropped() {
-        records.push(record(dropped.packet, dropped.cause.into(), dropped.at, Duration::ZERO));
+        records.push(logged(dropped.packet, dropped.cause.into(), dropped.at, dropped.at));
     }
     records
+}
+
+/// The record of a packet that is sent, or looked at, at `now`.
+fn logged(packet: Packet, fate: Fate, departure: Instant, now: Instant) -> Logged {
+    let Packet { sequence, port, size, arrival, copy, corrupted_bit, data, .. } = packet;
+    let lateness = now.saturating_since(departure);
+    (Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness }, data)
 }
 
 fn replayed(log: &[u8]) -> ReplayReport {

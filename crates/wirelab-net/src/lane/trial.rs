@@ -10,7 +10,7 @@ use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 
 const SPARE_BUFFERS: usize = 1024;
-/// Steps of virtual time in which nothing leaves, after which what is inside counts as held for ever.
+/// Steps of virtual time in which nothing leaves, after which a link is given up.
 const IDLE_STEPS: u32 = 10_000;
 
 /// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.

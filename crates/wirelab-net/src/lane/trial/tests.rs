@@ -26,7 +26,7 @@ impl Impairment for Mischief {
         match packet.sequence % 7 {
             0 => self.drops.push_back(Dropped { packet, at: now, cause: DropCause::Nat }),
             1 => self.stuck.push_back(packet),
-            2 => self.departures.push_back((now + Duration::from_secs(1), packet)),
+            2 => self.departures.push_back((Instant::from_nanos(u64::MAX), packet)),
             3 => {
                 self.departures.push_front((now, Packet { copy: true, ..packet.clone() }));
                 self.departures.push_front((now, packet));
