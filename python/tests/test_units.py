@@ -82,6 +82,28 @@ def test_more_than_64_bits_hold_is_refused(text: str) -> None:
         units.duration_ns(text)
 
 
+def test_offsets_and_signal_levels_may_be_negative() -> None:
+    assert units.offset_ns("-1.5 ms") == -1_500_000
+    assert units.offset_ns("2 us") == 2000
+    assert units.level_dbm("-85 dBm") == -85
+    with pytest.raises(UnitError, match="is too much"):
+        units.offset_ns("-1e12 s")
+    with pytest.raises(UnitError, match="is no signal that a radio receives"):
+        units.level_dbm("85000 dBm")
+
+
+def test_packets_are_counted_whole() -> None:
+    assert units.packet_count("100 packets") == 100
+    assert units.packet_count("1 packet") == 1
+    with pytest.raises(UnitError, match=r"is not a whole number of packets: 1.5"):
+        units.packet_count("1.5 packets")
+
+
+def test_a_number_of_thousands_of_digits_is_refused() -> None:
+    with pytest.raises(UnitError, match="has too many digits"):
+        units.duration_ns("9" * 5000 + " ms")
+
+
 def test_a_part_of_a_byte_is_refused() -> None:
     with pytest.raises(UnitError, match="not a whole number of bytes"):
         units.size_bytes("0.5 B")
@@ -99,9 +121,14 @@ def test_a_formatted_duration_is_read_back_to_three_digits(nanoseconds: float) -
 
 @given(st.text(max_size=12))
 def test_any_text_is_a_quantity_or_a_unit_error(text: str) -> None:
-    for read in (units.duration_ns, units.size_bytes, units.rate_bps, units.share, units.frequency_hz):
+    for read in (units.duration_ns, units.size_bytes, units.rate_bps, units.share, units.frequency_hz, units.packet_count):
         try:
             assert read(text) >= 0
+        except UnitError as error:
+            assert str(error)
+    for read in (units.offset_ns, units.level_dbm):
+        try:
+            read(text)
         except UnitError as error:
             assert str(error)
 

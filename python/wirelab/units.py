@@ -1,7 +1,7 @@
 """Quantities as people write them, to numbers in one base unit, and back.
 
-Durations become whole nanoseconds, sizes whole bytes, rates whole bit/s, shares fractions, frequencies Hz. A number
-without a unit is refused: whoever reads the file later must not have to guess.
+Durations become whole nanoseconds, sizes whole bytes, rates whole bit/s, shares fractions, frequencies Hz, signal levels
+dBm. A number without a unit is refused: whoever reads the file later must not have to guess.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ _SIZES = {
 }
 _RATES = {"bit/s": Fraction(1), "kbit/s": Fraction(10**3), "Mbit/s": Fraction(10**6), "Gbit/s": Fraction(10**9)}
 _SHARES = {"%": Fraction(1, 100)}
+_PACKETS = {"packets": Fraction(1), "packet": Fraction(1)}
+_LEVELS = {"dBm": Fraction(1)}
 _FREQUENCIES = {"/s": Fraction(1), "/min": Fraction(1, 60), "/h": Fraction(1, 3600), "Hz": Fraction(1)}
 
 _AMBIGUOUS = {
@@ -48,6 +50,8 @@ _AMBIGUOUS = {
 }
 _MOST = 2**63 - 1
 """What the data plane and a column of 64 bits hold, in base units."""
+_LONGEST = 100
+"""Digits of a quantity; Python refuses to read more than some thousand."""
 
 _QUANTITY = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?)\s*(.*)", re.DOTALL)
 
@@ -65,12 +69,25 @@ def duration_ns(value: object) -> int:
     return round(_quantity(value, "a duration", _DURATIONS, "ms"))
 
 
+def offset_ns(value: object) -> int:
+    """`"-1 ms"` as nanoseconds, rounded to a whole one; it may be negative."""
+    return round(_quantity(value, "a duration", _DURATIONS, "ms", signed=True))
+
+
 def size_bytes(value: object) -> int:
     """`"3.5 kB"` as bytes; a part of a byte is refused."""
     size = _quantity(value, "a size", _SIZES, "B")
     if size.denominator != 1:
         raise UnitError(f"is not a whole number of bytes: {float(size):g} B")
     return int(size)
+
+
+def packet_count(value: object) -> int:
+    """`"100 packets"` as 100."""
+    count = _quantity(value, "a number of packets", _PACKETS, "packets")
+    if count.denominator != 1:
+        raise UnitError(f"is not a whole number of packets: {float(count):g}")
+    return int(count)
 
 
 def rate_bps(value: object) -> int:
@@ -92,6 +109,14 @@ def share(value: object) -> float:
 def frequency_hz(value: object) -> float:
     """`"10 /s"` or `"6 /min"` as events per second."""
     return float(_quantity(value, "a frequency", _FREQUENCIES, "/s"))
+
+
+def level_dbm(value: object) -> float:
+    """`"-85 dBm"` as -85."""
+    level = float(_quantity(value, "a signal level", _LEVELS, "dBm", signed=True))
+    if not -300 <= level <= 100:
+        raise UnitError("is no signal that a radio receives", hint='such as "-85 dBm"')
+    return level
 
 
 def format_duration(nanoseconds: float) -> str:
@@ -126,7 +151,9 @@ def format_share(fraction: float) -> str:
     return f"{fraction * 100:.3g} %"
 
 
-def _quantity(value: object, what: str, units: Mapping[str, Fraction], example: str) -> Fraction:
+def _quantity(
+    value: object, what: str, units: Mapping[str, Fraction], example: str, *, signed: bool = False
+) -> Fraction:
     known = ", ".join(units)
     if isinstance(value, int | float) and not isinstance(value, bool):
         raise UnitError("has no unit", hint=f'write "{value} {example}" ({known})')
@@ -134,13 +161,15 @@ def _quantity(value: object, what: str, units: Mapping[str, Fraction], example: 
     if match is None:
         raise UnitError(f"is not {what}", hint=f'write a number and a unit, such as "10 {example}" ({known})')
     number, unit = match[1], match[2]
+    if len(number) > _LONGEST:
+        raise UnitError("has too many digits")
     if not unit:
         raise UnitError("has no unit", hint=f'write "{number} {example}" ({known})')
     if unit not in units:
         raise UnitError(f"unknown unit '{unit}' of {what}", hint=_AMBIGUOUS.get(unit, f"known: {known}"))
     quantity = Fraction(number) * units[unit]
-    if quantity < 0:
+    if quantity < 0 and not signed:
         raise UnitError("is negative")
-    if quantity > _MOST:
+    if abs(quantity) > _MOST:
         raise UnitError("is too much")
     return quantity

@@ -12,6 +12,15 @@ from wirelab.errors import WirelabError
 FACTORS = "[factors]\n"
 GE = '{ p = "1 %", r = "1 %", 1-h = "1 %", 1-k = "1 %" }'
 LINK = 'rtt = "20 ms"\n'
+WIFI = '{ kind = "wifi", rate = "54 Mbit/s", queue = "64 kB" }'
+FILES = {
+    "up.trace": "1\n2\n",
+    "back.trace": "1\n5\n4\n",
+    "words.trace": "1\ntwo\n",
+    "bare.txt": "12.5\n13\n",
+    "bare.csv": "time,delay\n0,10\n",
+    "cell.csv": "time_s,delay_ms\n0,10\n1,fast\n",
+}
 WORKLOAD = 'upload = "30 B"\n'
 STOP = "replicates = 3\n"
 
@@ -53,9 +62,113 @@ WRONG = {
     "round trip and a direction's delay": changed(LINK, 'rtt = "20 ms"\nuplink = { delay = "1 ms" }\n'),
     "direction said twice": changed(LINK, 'direction = "uplink"\ndownlink = { loss = "1 %" }\n'),
     "unknown direction": changed(LINK, 'loss = "1 %"\ndirection = "upstream"\n'),
-    "unknown jitter": changed(LINK, 'jitter = "pareto 5 ms"\n'),
+    "unknown jitter": changed(LINK, 'jitter = "gamma 5 ms"\n'),
     "jitter without distribution": changed(LINK, 'jitter = "5 ms"\n'),
     "jitter as a number": changed(LINK, "jitter = 5\n"),
+    "unknown distribution": changed(LINK, 'jitter = { distribution = "gamma", sigma = "5 ms" }\n'),
+    "quantiles that do not ascend": changed(
+        LINK, 'jitter = { distribution = "table", offsets = ["1 ms", "0 ms"] }\n'
+    ),
+    "one quantile": changed(LINK, 'jitter = { distribution = "table", offsets = ["1 ms"] }\n'),
+    "delays without a unit": changed(LINK, 'jitter = { distribution = "table", file = "bare.txt" }\n'),
+    "correlation of no jitter": changed(LINK, LINK + 'jitter-correlation = "25 %"\n'),
+    "overtaking without jitter": changed(LINK, LINK + "overtaking = true\n"),
+    "overtaking that is no boolean": changed(LINK, LINK + 'overtaking = "yes"\n'),
+    "correlation of no loss": changed(LINK, LINK + 'loss-correlation = "25 %"\n'),
+    "correlation of another loss": changed(LINK, f'gilbert-elliott = {GE}\nloss-correlation = "25 %"\n'),
+    "four states that sum to more": changed(
+        LINK, 'four-state = { p13 = "60 %", p31 = "1 %", p32 = "1 %", p23 = "1 %", p14 = "60 %" }\n'
+    ),
+    "a chain that is not square": changed(LINK, 'markov = { transitions = [["100 %"]], loss = ["0 %", "1 %"] }\n'),
+    "a row that does not sum to 100 %": changed(
+        LINK, 'markov = { transitions = [["90 %", "9 %"], ["50 %", "50 %"]], loss = ["0 %", "100 %"] }\n'
+    ),
+    "a chain in two parts": changed(
+        LINK, 'markov = { transitions = [["100 %", "0 %"], ["0 %", "100 %"]], loss = ["0 %", "100 %"] }\n'
+    ),
+    "a probability without a unit in a chain": changed(LINK, 'markov = { transitions = [[1]], loss = ["0 %"] }\n'),
+    "two patterns": changed(LINK, 'loss-pattern = { every = 10, pattern = "01" }\n'),
+    "a pattern of letters": changed(LINK, 'loss-pattern = { pattern = "lossy" }\n'),
+    "a recorded pattern of letters": changed(LINK, 'loss-pattern = { file = "bare.txt" }\n'),
+    "reordering without a time": changed(LINK, 'reorder = { probability = "1 %" }\n'),
+    "duplication above 100 %": changed(LINK, 'duplicate = "200 %"\n'),
+    "corruption with an unknown key": changed(LINK, 'corrupt = { probability = "1 %", bits = 2 }\n'),
+    "two kinds of rate": changed(LINK, 'rate = "1 Mbit/s"\ntrace = "up.trace"\nqueue = "1 kB"\n'),
+    "a burst without a rate": changed(LINK, 'burst = "15 kB"\n'),
+    "a burst and a duty cycle": changed(
+        LINK, 'rate = "1 Mbit/s"\nqueue = "1 kB"\nburst = "15 kB"\nduty-cycle = "1 %"\n'
+    ),
+    "a burst that no packet fits": changed(LINK, 'rate = "1 Mbit/s"\nqueue = "1 kB"\nburst = "100 B"\n'),
+    "a duty cycle of nothing": changed(LINK, 'rate = "1 Mbit/s"\nqueue = "1 kB"\nduty-cycle = "0 %"\n'),
+    "a trace that is not there": changed(LINK, 'trace = "upp.trace"\nqueue = "1 kB"\n'),
+    "a trace that goes back": changed(LINK, 'trace = "back.trace"\nqueue = "1 kB"\n'),
+    "a trace of words": changed(LINK, 'trace = "words.trace"\nqueue = "1 kB"\n'),
+    "a trace without a queue": changed(LINK, 'trace = "up.trace"\n'),
+    "a trace that is no text": changed(LINK, "trace = 5\n"),
+    "a trace as a level": factor('"link.trace" = ["up.trace", "upp.trace"]'),
+    "a schedule that does not begin": changed(LINK, 'schedule = { points = [{ at = "1 s", delay = "1 ms" }] }\n'),
+    "a schedule out of order": changed(
+        LINK, 'schedule = { points = [{ at = "0 s" }, { at = "2 s" }, { at = "1 s" }] }\n'
+    ),
+    "a schedule that repeats too soon": changed(
+        LINK, 'schedule = { points = [{ at = "0 s" }, { at = "2 s" }], repeat = "2 s" }\n'
+    ),
+    "a schedule without a source": changed(LINK, 'schedule = { repeat = "60 s" }\n'),
+    "an unknown key of a point": changed(LINK, 'schedule = { points = [{ at = "0 s", rates = "1 kbit/s" }] }\n'),
+    "a replay without units": changed(LINK, 'schedule = { file = "bare.csv" }\n'),
+    "a replay with a bad cell": changed(LINK, 'schedule = { file = "cell.csv" }\n'),
+    "an unknown discipline": changed(LINK, 'rate = "1 Mbit/s"\nqueue = { discipline = "red" }\n'),
+    "a queue without a discipline": changed(LINK, 'rate = "1 Mbit/s"\nqueue = { limit = "1 kB" }\n'),
+    "a discipline without a limit": changed(LINK, 'rate = "1 Mbit/s"\nqueue = { discipline = "codel" }\n'),
+    "an unknown key of a discipline": changed(
+        LINK, 'rate = "1 Mbit/s"\nqueue = { discipline = "codel", limt = "1 kB" }\n'
+    ),
+    "a queue of no packets": changed(LINK, 'rate = "1 Mbit/s"\nqueue = "0 packets"\n'),
+    "an outage without an end": changed(LINK, 'outage = { start = "1 s" }\n'),
+    "an outage that never stops": changed(LINK, 'outage = { start = "1 s", duration = "2 s", every = "1 s" }\n'),
+    "an order that forgets a stage": changed(LINK, LINK + 'loss = "1 %"\norder = ["loss"]\n'),
+    "an order of one direction that forgets a stage": changed(
+        LINK, LINK + 'loss = "1 %"\ndownlink = { order = ["loss"] }\n'
+    ),
+    "an order of unknown stages": changed(LINK, LINK + 'order = ["los", "delay"]\n'),
+    "an order with a stage twice": changed(LINK, LINK + 'order = ["delay", "delay"]\n'),
+    "an order that is no list": changed(LINK, LINK + 'order = "delay"\n'),
+    "an MTU below IP's": changed(LINK, LINK + 'mtu = "60 B"\n'),
+    "an overhead beyond reason": changed(LINK, 'rate = "1 Mbit/s"\nqueue = "1 kB"\noverhead = "5 GB"\n'),
+    "a radio without sleep": changed(LINK, LINK + 'radio = { sleeps = [], buffer = "16 kB" }\n'),
+    "a radio whose sleeps do not deepen": changed(
+        LINK,
+        LINK + 'radio = { sleeps = [{ after = "9 s", wake = "1 s" }, { after = "1 s", wake = "1 s" }], '
+        'buffer = "16 kB" }\n',
+    ),
+    "an unknown key of a sleep": changed(
+        LINK, LINK + 'radio = { sleeps = [{ after = "9 s", wake = "1 s", paging = "1 s" }], buffer = "16 kB" }\n'
+    ),
+    "a mapping that ends at once": changed(LINK, LINK + 'nat = { udp = "0 s" }\n'),
+    "an unknown medium": changed(LINK, 'medium = { kind = "wimax" }\n'),
+    "a medium without a rate": changed(LINK, 'medium = { kind = "wifi", queue = "64 kB" }\n'),
+    "a key of another medium": changed(
+        LINK, 'medium = { rate = "1 Mbit/s", queue = "1 kB", frame-error = "1 %" }\n'
+    ),
+    "a medium that is no table": changed(LINK, 'medium = "wifi"\n'),
+    "windows the wrong way round": changed(
+        LINK, 'medium = { kind = "wifi", rate = "1 Mbit/s", queue = "1 kB", cw-min = 31, cw-max = 15 }\n'
+    ),
+    "more retries than the standard has": changed(
+        LINK, 'medium = { kind = "ieee802154", queue = "1 kB", retries = 8 }\n'
+    ),
+    "a level inside a medium": factor('"link.medium.frame-error" = ["101 %"]', changed(LINK, f"medium = {WIFI}\n")),
+    "a level inside a table that is not there": factor('"link.medium.frame-error" = ["1 %"]'),
+    "a signal without its unit": changed(LINK, f'medium = {WIFI}\ntechnology = "802.11g"\nsignal = -70\n'),
+    "a signal that nobody hears": changed(
+        LINK, f'medium = {WIFI}\ntechnology = "802.11g"\nsignal = "-99 dBm"\n'
+    ),
+    "a signal of an unknown technology": changed(
+        LINK, f'medium = {WIFI}\ntechnology = "802.11z"\nsignal = "-70 dBm"\n'
+    ),
+    "a signal without a medium": changed(LINK, LINK + 'technology = "802.11g"\nsignal = "-70 dBm"\n'),
+    "a profile's file that is not there": changed(LINK, 'profile = "./mine.toml"\n'),
+    "an unknown profile as a level": factor('"link.profile" = ["geo-satelite"]'),
     "incomplete Gilbert-Elliott": changed(LINK, 'gilbert-elliott = { p = "1 %" }\n'),
     "unknown profile": changed(LINK, 'profile = "geo-satelite"\n'),
     "link that is no table": changed("[links.wire]\n" + LINK, "[links]\nwire = 3\n"),
@@ -118,6 +231,12 @@ WRONG = {
     .replace("[links.wire]", f'"workload.download" = {[f"{size} B" for size in range(400)]}\n[links.wire]', 1),
     "several at once": changed(LINK, "rtt = 20\n").replace(WORKLOAD, "exchanges = 0\nuplod = 1\n"),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def files(tmp_path: Path) -> None:
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -1,6 +1,9 @@
 """The link's columns."""
 
-from wirelab.metrics.link import lateness_quantile
+from typing import Any
+
+from wirelab.metrics.link import link_columns, lateness_quantile
+from wirelab.schema import DropCause
 
 
 def test_a_quantile_is_the_upper_edge_of_its_bucket_over_both_directions() -> None:
@@ -14,3 +17,25 @@ def test_a_quantile_is_the_upper_edge_of_its_bucket_over_both_directions() -> No
 def test_there_is_no_quantile_of_no_packets() -> None:
     assert lateness_quantile([{"upper_ns": [10], "packets": [0], "max_ns": 0}], 0.5) is None
     assert lateness_quantile([], 0.5) is None
+
+
+def direction(**counts: Any) -> dict[str, Any]:
+    empty = {"upper_ns": [], "packets": [], "max_ns": 0}
+    return {
+        "received": 9, "delivered": 1, "dropped": [], "held": 0, "received_bytes": 90, "delivered_bytes": 10,
+        "lateness": empty,
+    } | counts  # fmt: skip
+
+
+def columns(up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
+    return link_columns({"directions": [up, down], "kernel_drops": 0, "oversized": 0, "clock_step": False})
+
+
+def test_every_cause_of_a_drop_has_its_column() -> None:
+    dropped = [{"cause": cause, "packets": number} for number, cause in enumerate(DropCause, 1)]
+    found = columns(direction(dropped=dropped, duplicated=2), direction())
+    names = ("lost", "queue_full", "aqm", "outage", "retries", "nat")
+    assert [found[f"up_{name}"] for name in names] == [1, 2, 3, 4, 5, 6]
+    assert len(names) == len(DropCause)
+    assert (found["up_duplicated"], found["down_duplicated"]) == (2, 0)
+    assert [found[f"down_{name}"] for name in names] == [0] * 6

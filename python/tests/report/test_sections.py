@@ -129,24 +129,20 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("link", "words"),
     [
-        ({"uplink": [], "downlink": []}, "each way nothing"),
-        ({"uplink": [{"kind": "loss", "probability": 0.1}], "downlink": []}, "uplink loss 10 %; downlink nothing"),
+        ({"uplink": [], "downlink": []}, "each way nothing: packets pass at once"),
         (
-            {
-                "uplink": [], "downlink": [],
-                "medium": {"rate_bps": 250_000, "queue_bytes": 3000},
-            },
-            "each way nothing; both share 250 kbit/s with a queue of 3 kB for each host",
+            {"uplink": [{"kind": "loss", "probability": 0.1}], "downlink": []},
+            "uplink 10 % lost; downlink nothing: packets pass at once",
         ),
         (
-            {
-                "uplink": [{"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "bad_loss": 0.7, "good_loss": 0.001}],
-                "downlink": [{"kind": "delay", "delay_ns": 10_000_000, "jitter": JITTER}],
-            },
-            "uplink Gilbert-Elliott p 1 %, r 10 %, loss 70 % in the bad and 0.1 % in the good state; "
-            "downlink delay 10 ms (normal, standard deviation 30 ms)",
+            {"uplink": [], "downlink": [], "mtu": 600},
+            "mtu packets of at most 600 B",
         ),
-        ({"uplink": [{"kind": "new", "x": 1}], "downlink": []}, "uplink new x 1; downlink nothing"),
+        (
+            {"uplink": [], "downlink": [{"kind": "delay", "delay_ns": 10_000_000, "jitter": JITTER}]},
+            "uplink nothing: packets pass at once; downlink 10 ms ± 30 ms (normal, standard deviation)",
+        ),
+        ({"uplink": [{"kind": "new", "x": 1}], "downlink": []}, "as another version of Wirelab has it: plan.json"),
     ],
 )  # fmt: skip
 def test_a_link_is_told_in_words(link: dict[str, Any], words: str) -> None:

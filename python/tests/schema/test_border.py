@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -13,19 +13,59 @@ from wirelab.schema.host import HostReply
 
 FOLDER = Path(__file__).parents[3] / "schema"
 
-DELAY = schema.Delay(delay_ns=10, jitter=schema.NormalJitter(sigma_ns=3))
-LINK = schema.LinkSpec(
+QUEUE = schema.DropTail(bytes=64_000)
+FULL = schema.LinkSpec(
     uplink=(
-        schema.Rate(rate_bps=1000, queue_bytes=10, overhead_bytes=14),
-        schema.Loss(probability=0.1),
+        schema.Outage(start_ns=1, duration_ns=2, every_ns=3, hold_bytes=4),
+        schema.Rate(rate_bps=1000, queue=schema.DropTail(bytes=10, packets=1), overhead_bytes=14),
+        schema.TokenBucket(rate_bps=1000, burst_bytes=1500, queue=QUEUE),
+        schema.DeliveryTrace(
+            opportunities_ms=(0, 5, 5), queue=schema.Codel(target_ns=5, interval_ns=100, bytes=10), overhead_bytes=4
+        ),
+        schema.Schedule(
+            points=(
+                schema.SchedulePoint(at_ns=0, delay_ns=1, rate_bps=0, loss=0.5),
+                schema.SchedulePoint(at_ns=9),
+            ),
+            repeat_ns=10,
+            queue=schema.FqCodel(target_ns=5, interval_ns=100, flows=1024, quantum_bytes=1514, packets=10_240),
+        ),
+        schema.DutyCycle(rate_bps=250, share=0.01, queue=QUEUE, overhead_bytes=13),
+        schema.Loss(probability=0.1, correlation=0.25),
+        schema.FourState(p13=0.1, p31=0.2, p32=0.3, p23=0.4, p14=0.5),
+        schema.Markov(transitions=((0.9, 0.1), (0.5, 0.5)), loss=(0, 1)),
+        schema.LossPattern(pattern="0001", repeat=True),
         schema.GilbertElliott(p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001),
-        DELAY,
+        schema.Corrupt(probability=0.1, correlation=0.5),
+        schema.Duplicate(probability=0.1),
+        schema.Delay(delay_ns=10, jitter=schema.NormalJitter(sigma_ns=3), correlation=0.5, overtaking=True),
+        schema.Delay(delay_ns=10, jitter=schema.ParetoJitter(sigma_ns=3)),
+        schema.Delay(delay_ns=10, jitter=schema.ParetoNormalJitter(sigma_ns=3)),
+        schema.Delay(delay_ns=10, jitter=schema.TableJitter(offsets_ns=(-3, 0, 3))),
+        schema.Reorder(probability=0.1, by_ns=5, correlation=0.1),
     ),
     downlink=(
         schema.GilbertElliottTime(good_ns=10, bad_ns=1, bad_loss=0.5, good_loss=0),
         schema.Delay(delay_ns=5, jitter=schema.UniformJitter(half_width_ns=1)),
     ),
-    medium=schema.MediumSpec(rate_bps=250_000, queue_bytes=2000),
+    medium=schema.Wifi(
+        rate_bps=54_000_000, overhead_bytes=36, preamble_ns=20_000, ack_ns=28_000, slot_ns=9000, sifs_ns=16_000,
+        difs_ns=34_000, cw_min=15, cw_max=1023, retries=7, frame_error=0.1, queue_bytes=64_000,
+    ),
+    radio=schema.RadioSpec(
+        sleeps=(schema.SleepSpec(after_ns=1, cycle_ns=2, wake_ns=3), schema.SleepSpec(after_ns=4, wake_ns=5)),
+        buffer_bytes=10,
+    ),
+    nat=schema.NatSpec(udp_timeout_ns=1, tcp_timeout_ns=2),
+    mtu=600,
+)  # fmt: skip
+LINK = schema.LinkSpec(
+    uplink=(schema.Rate(rate_bps=1000, queue=QUEUE), schema.Loss(probability=0.1)),
+    downlink=(),
+    medium=schema.Serialiser(rate_bps=250_000, queue_bytes=2000),
+)
+AIR = schema.Ieee802154(
+    compressed_bytes=38, mac_bytes=23, frame_error=0.01, retries=3, max_backoffs=4, min_be=3, max_be=5, queue_bytes=4000
 )
 WORKLOAD = schema.RequestResponse(
     upload_bytes=30,
@@ -75,7 +115,7 @@ RUN = schema.RunTrial(
     timeout_ns=10**9,
 )
 WRITTEN = {
-    "link-spec": [LINK, schema.LinkSpec(uplink=(), downlink=())],
+    "link-spec": [FULL, LINK, LINK.model_copy(update={"medium": AIR}), schema.LinkSpec(uplink=(), downlink=())],
     "workload-spec": [
         WORKLOAD,
         WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.Fresh()}),
@@ -141,10 +181,16 @@ def test_what_is_registered_is_what_the_schema_describes() -> None:
     assert [stack.name for stack in schema.registered().stacks] == [stack["name"] for stack in document["stacks"]]
 
 
+SHARED = {"medium", "serialiser", "wifi", "ieee802154", "radio", "nat"}
+"""What a link has once for both directions."""
+STAGES = get_args(get_args(schema.ImpairmentSpec)[0])
+
+
 def test_every_impairment_of_the_data_plane_can_be_written() -> None:
     kinds = {impairment.kind for impairment in schema.registered().impairments}
-    written = {stage.kind for stage in (*LINK.uplink, *LINK.downlink)}
-    assert written == kinds - {"medium"}
+    written = {stage.kind for stage in (*FULL.uplink, *FULL.downlink)}
+    assert kinds - SHARED == written
+    assert written == {argument.model_fields["kind"].default for argument in STAGES}
 
 
 def test_a_reply_is_read_by_what_it_says() -> None:
@@ -155,7 +201,13 @@ def test_a_reply_is_read_by_what_it_says() -> None:
 
 def test_an_unknown_key_is_not_written() -> None:
     with pytest.raises(ValueError, match="extra_forbidden"):
-        schema.Loss.model_validate({"kind": "loss", "probability": 0.1, "correlation": 0.2})
+        schema.Loss.model_validate({"kind": "loss", "probability": 0.1, "correlated": 0.2})
+
+
+def test_what_the_data_plane_skips_is_not_written() -> None:
+    assert schema.Loss(probability=0.1).to_json() == {"kind": "loss", "probability": 0.1}
+    assert schema.Delay(delay_ns=1).to_json() == {"kind": "delay", "delay_ns": 1}
+    assert QUEUE.to_json() == {"discipline": "drop-tail", "bytes": 64_000}
 
 
 def test_a_probability_is_a_fraction() -> None:

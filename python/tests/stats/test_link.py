@@ -57,6 +57,41 @@ def test_trials_that_share_a_seed_are_worth_what_the_longest_of_them_is() -> Non
     assert naive / 400 < 0.85, "an interval that forgets the seed would have done"
 
 
+def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
+    link = told([{"kind": "loss-pattern", "pattern": "0" * 900 + "1" * 100, "repeat": True}])
+    assert link.loss == pytest.approx(0.1)
+    short = [Counts(950, 50, seed) for seed in range(20)]
+    assert link.over(short).loss == pytest.approx(50 / 950)
+    assert grade(link, short, 10e-6, 0.02, [])[0] == "publishable"
+    once = told([{"kind": "loss-pattern", "pattern": "0101", "repeat": False}])
+    assert once.over([Counts(1000, 2, 0)]).loss == pytest.approx(0.002)
+    assert grade(once, [Counts(1000, 3, 0)] * 400, 10e-6, 0.02, [])[0] == "invalid"
+
+
+def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
+    points = [{"at_ns": 0, "loss": 0.5}, {"at_ns": 10}]
+    link = told([{"kind": "schedule", "points": points}, LOSS])
+    assert link.as_dict() == {"delay_s": 0.0, "loss": None, "rate_bps": None}
+    flag, why = grade(link, [Counts(1000, 400, 0)], 10e-6, 0.02, [])
+    assert flag == "publishable"
+    assert "depends on when" in why
+    assert measured_loss(link, [Counts(1000, 400, 0)]).point == 0.4
+
+
+def test_packets_that_may_have_reached_the_loss_widen_its_interval_downwards() -> None:
+    link = told([LOSS])
+    sure, unsure = (measured_loss(link, [Counts(1000, 100, 0, more)]) for more in (0, 200))
+    assert sure.low is not None and unsure.low is not None
+    assert (unsure.point, unsure.high) == (sure.point, sure.high)
+    assert unsure.low < sure.low
+
+
+def test_the_narrowest_of_rates_is_told() -> None:
+    medium = {"kind": "wifi", "rate_bps": 300}
+    assert told([{"kind": "rate", "rate_bps": 500}, {"kind": "duty-cycle", "rate_bps": 1000, "share": 0.1}]).rate_bps == 100
+    assert told([{"kind": "rate", "rate_bps": 500}], medium).rate_bps == 300
+
+
 def test_a_quiet_link_is_publishable() -> None:
     assert grade(CLEAN, [Counts(1000, 0, 0)], 30e-6, 0.02, [])[0] == "publishable"
 

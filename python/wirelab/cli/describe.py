@@ -47,7 +47,7 @@ def _experiment(name: str) -> str:
 
 def _link(name: str) -> str:
     from wirelab.cli.citations import Citations
-    from wirelab.cli.link_words import link_words
+    from wirelab.schema.link_words import link_words
     from wirelab.experiment.library import profiles
     from wirelab.experiment.link import LinkTable, link_spec, merge
 

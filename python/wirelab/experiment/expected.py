@@ -1,27 +1,18 @@
 """A rough guess of how long an exchange takes, for a plan's minutes and for nothing else.
 
-Round trips of the stack's handshakes and of the request, transmission at the link's rate, and what lost packets cost:
-each round trip is repeated after a timer that doubles, 1 s for the first packet of a connection (RFC 6298 section 2.1,
-RFC 9002 section 6.2.2) and at least 200 ms afterwards (Linux's smallest retransmission timeout).
+Round trips of the stack's handshakes and of the request, transmission at the link's rate, waking the radio, and what
+lost packets cost: each round trip is repeated after a timer that doubles, 1 s for the first packet of a connection
+(RFC 6298 section 2.1, RFC 9002 section 6.2.2) and at least 200 ms afterwards (Linux's smallest retransmission timeout).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from math import log2
 
+from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.experiment.scenario import Scenario
-from wirelab.schema import (
-    Closed,
-    Delay,
-    Fresh,
-    GilbertElliott,
-    GilbertElliottTime,
-    ImpairmentSpec,
-    Loss,
-    Rate,
-    StackDescription,
-)
+from wirelab.schema import Closed, Fresh, ImpairmentSpec, StackDescription
 
 FIRST_TIMER_NS = 10**9
 LEAST_TIMER_NS = 2 * 10**8
@@ -33,15 +24,17 @@ TRIAL_OVERHEAD_NS = 3 * 10**8
 
 def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     """Time that one exchange takes in a closed loop, on average."""
-    ways = (scenario.link.uplink, scenario.link.downlink)
-    rtt_ns = sum(_delay_ns(way) for way in ways)
-    trips = _handshake_trips(scenario, stack) if isinstance(scenario.workload.connection, Fresh) else 0
-    workload = scenario.workload
-    total = PROCESSING_NS + (trips + 1) * rtt_ns
-    for way, size in zip(ways, (workload.upload_bytes, workload.download_bytes), strict=True):
-        total += _sending_ns(way, size + (trips + 1) * HEADER_BYTES)
-    for trip in range(trips + 1):
-        timer = FIRST_TIMER_NS if trip == 0 and trips else max(LEAST_TIMER_NS, 2 * rtt_ns)
+    link, workload = scenario.link, scenario.workload
+    ways = (link.uplink, link.downlink)
+    trips = 1 + (_handshake_trips(scenario, stack) if isinstance(workload.connection, Fresh) else 0)
+    sizes = (workload.upload_bytes + trips * HEADER_BYTES, workload.download_bytes + trips * HEADER_BYTES)
+    rtt_ns = sum(delay_ns(way) for way in ways)
+    gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
+    total = PROCESSING_NS + trips * rtt_ns + waking_ns(link.radio, gap_ns, rtt_ns, trips)
+    for way, size in zip(ways, sizes, strict=True):
+        total += sending_ns(way, size, trips) + medium_ns(link.medium, size, trips) + outage_ns(way)
+    for trip in range(trips):
+        timer = FIRST_TIMER_NS if trip == 0 and trips > 1 else max(LEAST_TIMER_NS, 2 * rtt_ns)
         total += round(timer * sum(_timers(way, workload.timeout_ns / timer) for way in ways))
     return min(total, workload.timeout_ns)
 
@@ -63,36 +56,10 @@ def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
     return 3 if scenario.settings.get("tls") == "1.2" else 2
 
 
-def _delay_ns(way: Iterable[ImpairmentSpec]) -> int:
-    return sum(stage.delay_ns for stage in way if isinstance(stage, Delay))
-
-
-def _sending_ns(way: Iterable[ImpairmentSpec], size: int) -> int:
-    return sum(size * 8 * 10**9 // stage.rate_bps for stage in way if isinstance(stage, Rate))
-
-
-def _timers(way: Iterable[ImpairmentSpec], most: float) -> float:
+def _timers(way: Sequence[ImpairmentSpec], most: float) -> float:
     """How many times the first timer a packet waits, on average: repetition n waits 2^n timers, none beyond `most`."""
     total = 0.0
     for stage in way:
-        first, again = _loss(stage)
+        first, again = loss(stage)
         total += sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))
     return total
-
-
-def _loss(stage: ImpairmentSpec) -> tuple[float, float]:
-    """Probability that a packet is lost, and that its repetition is lost too.
-
-    A burst that counts packets is worn down by the repetitions that it causes: what a packet meets is its beginning.
-    """
-    match stage:
-        case Loss(probability=probability):
-            return probability, probability
-        case GilbertElliott(p=p, r=r, bad_loss=bad, good_loss=good) if r + bad > 0:
-            again = bad * (1 - r)
-            met = bad / (1 - (1 - bad) * (1 - r))
-            return p * met + good, again
-        case GilbertElliottTime(good_ns=good_ns, bad_ns=bad_ns, bad_loss=bad, good_loss=good):
-            lost = (bad_ns * bad + good_ns * good) / (good_ns + bad_ns)
-            return lost, lost
-    return 0.0, 0.0

@@ -9,16 +9,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wirelab.errors import CombinedError, WirelabError, did_you_mean
+from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
-from wirelab.experiment.library import BUILTIN, profiles
-from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.library import BUILTIN, is_profile_file
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.scenario import Resolver, Scenario
 from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
-from wirelab.experiment.source import Source, read_source
+from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 from wirelab.units import UnitError
 
@@ -89,7 +89,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
 
 def _validate(source: Source) -> ExperimentFile:
     try:
-        return ExperimentFile.model_validate(source.document)
+        return ExperimentFile.model_validate(source.document, context=source.files)
     except ValidationError as error:
         raise _combined(problems(error, ExperimentFile, source.where)) from None
 
@@ -169,11 +169,25 @@ def _check_links(source: Source, file: ExperimentFile) -> list[WirelabError]:
             check_conflicts(table)
         except LinkConflictError as error:
             wrong.append(WirelabError(str(error), source.where((*path, *error.key.split("."))), error.hint))
-        if link.profile is not None and link.profile not in profiles():
-            near = did_you_mean(link.profile, profiles())
-            place = source.where((*path, "profile"))
-            wrong.append(WirelabError(f"unknown profile ({shown(link.profile)})", place, near))
+        if link.profile is not None:
+            wrong += _check_profile(source, (*path, "profile"), link.profile)
     return wrong
+
+
+def _check_profile(source: Source, path: tuple[str, ...], name: str) -> list[WirelabError]:
+    """An unknown profile, or what is wrong in a file of the user's own."""
+    try:
+        link = source.profile(name).link
+        if is_profile_file(name):
+            check_conflicts(link)
+            LinkTable.model_validate(merge([link]), context=source.files)
+    except WirelabError as error:
+        return [error if error.where is not None else WirelabError(error.what, source.where(path), error.hint)]
+    except LinkConflictError as error:
+        return [WirelabError(str(error), Where(name, key=f"link.{error.key}"), error.hint)]
+    except ValidationError as error:
+        return problems(error, LinkTable, lambda key: Where(name, key=dotted(("link", *key))))
+    return []
 
 
 def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.library import BUILTIN, profiles
-from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.link import WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
@@ -158,15 +158,24 @@ class _LevelCheck:
         ]
 
     def _table(self, model: type[BaseModel], parts: tuple[str, ...]) -> list[WirelabError]:
+        """Levels of a key. What lies inside a link's table can only be judged with the rest of that table, when the
+        scenario is made.
+        """
         if parts[0] not in field_names(model):
             prefix = self.factor.path.removesuffix(".".join(parts))
             near = did_you_mean(parts[0], field_names(model))
             raise WirelabError(f"{prefix[:-1]} has no key '{parts[0]}'", self.source.where(self.factor.origin), near)
+        if model is LinkTable and len(parts) > (2 if parts[0] in WAYS else 1):
+            return [
+                WirelabError(f"has no place in a link ({shown(level)})", self._where(index))
+                for index, level in enumerate(self.factor.levels)
+                if not _is_plain(level)
+            ]
         wrong = []
         for index, level in enumerate(self.factor.levels):
             table = nested(parts, level)
             try:
-                model.model_validate(table)
+                model.model_validate(table, context=self.source.files)
                 if model is LinkTable:
                     check_conflicts(table)
             except ValidationError as error:
@@ -204,6 +213,16 @@ class _LevelCheck:
 
     def _where(self, index: int) -> Where:
         return self.source.where((*self.factor.origin, index))
+
+
+def _is_plain(level: Any) -> bool:
+    """Whether a level is text, whole numbers and truth values all through."""
+    match level:
+        case list():
+            return all(map(_is_plain, level))
+        case dict():
+            return all(map(_is_plain, level.values()))
+    return isinstance(level, str | int)
 
 
 _PATHS = (

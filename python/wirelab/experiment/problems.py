@@ -61,6 +61,8 @@ def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where
             what = f"must be at least {context['ge']}"
         case "less_than_equal":
             what = f"must be at most {context['le']}"
+        case "too_long":
+            what = f"has {context['actual_length'] or 'too many'} entries, at most {context['max_length']}"
         case "value_error":
             what, hint = str(context["error"]), getattr(context["error"], "hint", None)
         case _:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    PlainValidator,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+)
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from wirelab.units import UnitError, duration_ns, rate_bps, share, size_bytes
+from wirelab.errors import did_you_mean
+from wirelab.units import UnitError, duration_ns, level_dbm, offset_ns, packet_count, rate_bps, share, size_bytes
+
+MOST_32 = 2**32 - 1
+"""What the data plane holds in fields of 32 bits."""
 
 
 class Table(BaseModel):
@@ -23,6 +36,11 @@ def quantity(read: Callable[[object], Any], example: str) -> tuple[PlainValidato
     return PlainValidator(read), WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]", "examples": [example]})
 
 
+def signed(read: Callable[[object], Any], example: str) -> tuple[PlainValidator, WithJsonSchema]:
+    """The same of a quantity that may be negative."""
+    return PlainValidator(read), WithJsonSchema({"type": "string", "pattern": r"^\s*[-+0-9.]", "examples": [example]})
+
+
 def positive(value: float) -> float:
     """Refuse 0."""
     if value == 0:
@@ -30,8 +48,49 @@ def positive(value: float) -> float:
     return value
 
 
+def none(value: object) -> object:
+    """Read `"none"` as nothing, so that a later layer can take away what an earlier one has."""
+    return None if value == "none" else value
+
+
+def fits_32_bits(value: int) -> int:
+    """Refuse what the data plane cannot hold."""
+    if value > MOST_32:
+        raise UnitError("is too much", hint=f"at most {MOST_32}")
+    return value
+
+
+def choose(tag: str, models: Mapping[str, type[Table]], value: object, info: ValidationInfo, default: str = "") -> Any:
+    """Read a table by the one of several models that its key `tag` names."""
+    if not isinstance(value, Mapping):
+        raise UnitError("should be a table")
+    word = value.get(tag, default)
+    if word == "":
+        raise UnitError(f"has no '{tag}'", hint=f"known: {', '.join(sorted(models))}")
+    if not isinstance(word, str) or word not in models:
+        raise _inside(tag, word, UnitError("unknown value", did_you_mean(str(word), models)))
+    known = [field.alias or name for name, field in models[word].model_fields.items()]
+    for key in value:
+        if key not in known:
+            raise _inside(key, value[key], UnitError("unknown key", did_you_mean(str(key), known)))
+    return models[word].model_validate(value, context=info.context)
+
+
+def _inside(key: str, value: object, error: UnitError) -> ValidationError:
+    """The error of one key, for a reader of the whole table."""
+    kind = PydanticCustomError("value_error", "cannot be read", {"error": error})
+    return ValidationError.from_exception_data("table", [InitErrorDetails(type=kind, loc=(key,), input=value)])
+
+
 Duration = Annotated[int, *quantity(duration_ns, "20 ms")]
 PositiveDuration = Annotated[int, *quantity(duration_ns, "10 s"), AfterValidator(positive)]
+Offset = Annotated[int, *signed(offset_ns, "-1 ms")]
 Size = Annotated[int, *quantity(size_bytes, "3.5 kB")]
+PositiveSize = Annotated[int, *quantity(size_bytes, "64 kB"), AfterValidator(positive)]
+Overhead = Annotated[int, *quantity(size_bytes, "14 B"), AfterValidator(fits_32_bits)]
+Packets = Annotated[int, *quantity(packet_count, "100 packets"), AfterValidator(positive), AfterValidator(fits_32_bits)]
 BitRate = Annotated[int, *quantity(rate_bps, "250 kbit/s"), AfterValidator(positive)]
+BitRateOrZero = Annotated[int, *quantity(rate_bps, "250 kbit/s")]
 Share = Annotated[float, *quantity(share, "10 %")]
+PositiveShare = Annotated[float, *quantity(share, "1 %"), AfterValidator(positive)]
+SignalLevel = Annotated[float, *signed(level_dbm, "-85 dBm")]

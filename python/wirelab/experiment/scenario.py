@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import ValidationError
+
 from wirelab.errors import WirelabError
 from wirelab.experiment.factors import ROLES, Factor, Point, nested
-from wirelab.experiment.library import BUILTIN, profiles
+from wirelab.experiment.library import BUILTIN, Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
+from wirelab.experiment.problems import problems
 from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
 from wirelab.experiment.source import Source
 from wirelab.experiment.workload import WorkloadTable
@@ -103,19 +106,47 @@ class Resolver:
     def _link(self, point: Point, name: str) -> LinkSpec:
         document = self.source.document
         own = document.get("links", {}).get(name, {})
-        levels = [nested(path.parts[1:], point[path.path]) for path in self._factors(point, "link")]
-        levels += [
-            nested(path.parts[2:], point[path.path]) for path in self._factors(point, "links") if path.parts[1] == name
-        ]
+        varied = self._varied(point, name)
+        levels = [nested(inner, point[factor.path]) for factor, inner in varied]
         base = document.get("link", {})
-        profile = merge([base, own, *levels]).get("profile")
-        if profile is None and name not in self.file.links and name in profiles():
-            profile = name
-        below = [] if profile is None else [profiles()[profile].link]
         try:
-            return link_spec(LinkTable.model_validate(merge([base, *below, own, *levels])))
+            profile = next((layer["profile"] for layer in (*reversed(levels), own, base) if "profile" in layer), None)
+            if profile is None and name not in self.file.links and name in profiles():
+                profile = name
+            below = [self._profile(point, name, profile).link] if isinstance(profile, str) else []
+            merged = merge([base, *below, own, *levels])
+            return link_spec(LinkTable.model_validate(merged, context=self.source.files))
         except LinkConflictError as error:
-            raise WirelabError(str(error), self.source.where(("links", name, error.key)), error.hint) from None
+            where = self.source.where(self._link_origin(point, name, tuple(error.key.split("."))))
+            raise WirelabError(str(error), where, error.hint) from None
+        except ValidationError as error:
+            raise problems(error, LinkTable, lambda key: self.source.where(self._link_origin(point, name, key)))[
+                0
+            ] from None
+
+    def _profile(self, point: Point, name: str, profile: str) -> Profile:
+        try:
+            return self.source.profile(profile)
+        except WirelabError as error:
+            where = error.where or self.source.where(self._link_origin(point, name, ("profile",)))
+            raise WirelabError(error.what, where, error.hint) from None
+
+    def _varied(self, point: Point, name: str) -> list[tuple[Factor, tuple[str, ...]]]:
+        """Factors of a link, weakest first, each with the path that it varies inside the link's table."""
+        varied = [(factor, factor.parts[1:]) for factor in self._factors(point, "link")]
+        varied += [(factor, factor.parts[2:]) for factor in self._factors(point, "links") if factor.parts[1] == name]
+        return varied
+
+    def _link_origin(self, point: Point, name: str, key: Path) -> Path:
+        """Where a key of a link was written: the level that has it, the link's table, or the defaults."""
+        for factor, inner in reversed(self._varied(point, name)):
+            if inner[: len(key)] == key[: len(inner)] and point[factor.path] in factor.levels:
+                return (*factor.origin, factor.levels.index(point[factor.path]))
+        tables: tuple[Path, ...] = (("links", name), ("link",))
+        for table in tables:
+            if (*table, *key[:1]) in self.source.index:
+                return (*table, *key)
+        return ("links", name, *key) if name in self.file.links else ("factors", "link")
 
     def _workload(self, point: Point) -> WorkloadSpec:
         table = dict(self.source.document.get("workload", {}))

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment import library
+from wirelab.experiment.files import Files
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import Position, positions
+from wirelab.experiment.problems import shown
 
 _SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 _TABLE = re.compile(r"\('.*'(,|)\)")
@@ -22,7 +24,7 @@ _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 @dataclass(frozen=True)
 class Source:
     """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
-    foreign implementations that it may name."""
+    foreign implementations that it may name, `files` what its links name."""
 
     name: str
     shown: str
@@ -32,6 +34,19 @@ class Source:
     index: dict[KeyPath, Position]
     sets: dict[str, list[Any]]
     programs: Mapping[str, library.Implementation]
+    files: Files
+    _profiles: dict[str, library.Profile] = field(default_factory=dict, repr=False, compare=False)
+
+    def profile(self, name: str) -> library.Profile:
+        """A shipped link by its name, or one of the user's own by its file, which is read once."""
+        if name not in self._profiles:
+            if not library.is_profile_file(name) and name not in library.profiles():
+                raise WirelabError(f"unknown profile ({shown(name)})", hint=did_you_mean(name, library.profiles()))
+            try:
+                self._profiles[name] = library.find_profile(name, self.folder)
+            except (ValueError, RecursionError):
+                raise WirelabError(f"is no profile ({shown(name)})") from None
+        return self._profiles[name]
 
     def where(self, path: KeyPath) -> Where:
         """The place of a key, or of the nearest table around it."""
@@ -88,7 +103,7 @@ def _neighbours(path: Path) -> Sequence[str]:
 def _parse(text: str, name: str, shown: str, folder: Path) -> Source:
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         match = _SYNTAX.fullmatch(str(error))
         last = text.count("\n") + 1
         line, column = (int(match["line"]), int(match["column"])) if match and match["line"] else (last, 1)
@@ -96,4 +111,5 @@ def _parse(text: str, name: str, shown: str, folder: Path) -> Source:
             lambda path: path[0].strip("(),'").replace("', '", "."), match["what"] if match else str(error)
         )
         raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
-    return Source(name, shown, text, folder, document, positions(text), {}, library.implementations(folder))
+    programs = library.implementations(folder)
+    return Source(name, shown, text, folder, document, positions(text), {}, programs, Files(folder))

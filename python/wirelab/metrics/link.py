@@ -10,7 +10,16 @@ import polars as pl
 from wirelab.metrics.base import Metric
 
 DIRECTIONS = ("up", "down")
-COUNTS = ("received", "delivered", "lost", "queue_full", "held", "received_bytes")
+CAUSES = {
+    "lost": "loss",
+    "queue_full": "queue-full",
+    "aqm": "aqm",
+    "outage": "outage",
+    "retries": "retries",
+    "nat": "nat",
+}
+"""Columns of dropped packets, with the link's word for the cause."""
+COUNTS = ("received", "duplicated", "delivered", *CAUSES, "held", "received_bytes")
 
 _LATENESS = (
     "Lateness of a trial's packets, both directions: the instant at which a packet was handed to the receiver's "
@@ -30,7 +39,7 @@ def link_columns(report: dict[str, Any]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for prefix, direction in zip(DIRECTIONS, report["directions"], strict=False):
         dropped = {count["cause"]: count["packets"] for count in direction["dropped"]}
-        counts = {**direction, "lost": dropped.get("loss", 0), "queue_full": dropped.get("queue-full", 0)}
+        counts = {"duplicated": 0, **direction} | {name: dropped.get(cause, 0) for name, cause in CAUSES.items()}
         columns |= {f"{prefix}_{name}": counts[name] for name in COUNTS}
     histograms = [direction["lateness"] for direction in report["directions"]]
     return columns | {

@@ -11,6 +11,7 @@ SCHEMA_VERSION = 1
 """`SCHEMA_VERSION` of `crates/wirelab-schema`; part of every scenario's key."""
 
 Unsigned = Annotated[int, Field(ge=0)]
+Unsigned32 = Annotated[int, Field(ge=0, lt=2**32)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 

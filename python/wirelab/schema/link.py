@@ -7,90 +7,85 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wirelab.schema.base import Border, Probability, Received, Unsigned
+from wirelab.schema.base import Border, Probability, Received, Unsigned, Unsigned32
+from wirelab.schema.impairment import ImpairmentSpec
 
 
-class NormalJitter(Border):
-    """Normal around the mean."""
+class Serialiser(Border):
+    """A serialiser that ports use in turn."""
 
-    distribution: Literal["normal"] = "normal"
-    sigma_ns: Unsigned
-
-
-class UniformJitter(Border):
-    """Uniform on mean ± half-width."""
-
-    distribution: Literal["uniform"] = "uniform"
-    half_width_ns: Unsigned
-
-
-JitterSpec = Annotated[NormalJitter | UniformJitter, Field(discriminator="distribution")]
-
-
-class Delay(Border):
-    """Propagation delay, constant without `jitter`."""
-
-    kind: Literal["delay"] = "delay"
-    delay_ns: Unsigned
-    jitter: JitterSpec | None = None
-
-
-class Loss(Border):
-    """Independent loss."""
-
-    kind: Literal["loss"] = "loss"
-    probability: Probability
-
-
-class GilbertElliott(Border):
-    """Gilbert-Elliott loss per packet, netem's parameters and convention."""
-
-    kind: Literal["gilbert-elliott"] = "gilbert-elliott"
-    p: Probability
-    r: Probability
-    bad_loss: Probability
-    good_loss: Probability
-
-
-class GilbertElliottTime(Border):
-    """Gilbert-Elliott loss whose state evolves in time."""
-
-    kind: Literal["gilbert-elliott-time"] = "gilbert-elliott-time"
-    good_ns: Unsigned
-    bad_ns: Unsigned
-    bad_loss: Probability
-    good_loss: Probability
-
-
-class Rate(Border):
-    """Serialisation at a fixed rate behind a bounded drop-tail queue."""
-
-    kind: Literal["rate"] = "rate"
+    kind: Literal["serialiser"] = "serialiser"
     rate_bps: Unsigned
     queue_bytes: Unsigned
-    overhead_bytes: Unsigned = 0
+    overhead_bytes: Unsigned32 = 0
 
 
-ImpairmentSpec = Annotated[
-    Delay | Loss | GilbertElliott | GilbertElliottTime | Rate,
-    Field(discriminator="kind"),
-]
+class Wifi(Border):
+    """Air shared by CSMA/CA as in IEEE 802.11's distributed coordination function."""
 
-
-class MediumSpec(Border):
-    """A serialiser that both directions share."""
-
+    kind: Literal["wifi"] = "wifi"
     rate_bps: Unsigned
+    overhead_bytes: Unsigned32
+    preamble_ns: Unsigned
+    ack_ns: Unsigned
+    slot_ns: Unsigned
+    sifs_ns: Unsigned
+    difs_ns: Unsigned
+    cw_min: Unsigned32
+    cw_max: Unsigned32
+    retries: Unsigned32
+    frame_error: Probability
     queue_bytes: Unsigned
-    overhead_bytes: Unsigned = 0
+
+
+class Ieee802154(Border):
+    """IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN; a datagram dies with one frame."""
+
+    kind: Literal["ieee802154"] = "ieee802154"
+    compressed_bytes: Unsigned32
+    mac_bytes: Unsigned32
+    frame_error: Probability
+    retries: Unsigned32
+    max_backoffs: Unsigned32
+    min_be: Unsigned32
+    max_be: Unsigned32
+    queue_bytes: Unsigned
+
+
+MediumSpec = Annotated[Serialiser | Wifi | Ieee802154, Field(discriminator="kind")]
+
+
+class SleepSpec(Border):
+    """One depth of a radio's sleep."""
+
+    after_ns: Unsigned
+    cycle_ns: Unsigned | None = None
+    wake_ns: Unsigned
+
+
+class RadioSpec(Border):
+    """How the client's radio goes to sleep, from light to deep, and what waking takes."""
+
+    sleeps: tuple[SleepSpec, ...]
+    buffer_bytes: Unsigned
+
+
+class NatSpec(Border):
+    """Address translation whose mappings end after a time without packets."""
+
+    udp_timeout_ns: Unsigned
+    tcp_timeout_ns: Unsigned
 
 
 class LinkSpec(Border):
-    """A chain of impairments per direction; uplink is from client to server."""
+    """A chain of impairments per direction, and what both share; uplink is from client to server."""
 
     uplink: tuple[ImpairmentSpec, ...]
     downlink: tuple[ImpairmentSpec, ...]
     medium: MediumSpec | None = None
+    radio: RadioSpec | None = None
+    nat: NatSpec | None = None
+    mtu: Unsigned32 | None = None
 
 
 class DropCause(StrEnum):
@@ -98,6 +93,10 @@ class DropCause(StrEnum):
 
     LOSS = "loss"
     QUEUE_FULL = "queue-full"
+    AQM = "aqm"
+    OUTAGE = "outage"
+    RETRIES = "retries"
+    NAT = "nat"
 
 
 class DropCount(Received):
@@ -116,9 +115,10 @@ class LatenessHistogram(Received):
 
 
 class DirectionReport(Received):
-    """One direction of a trial's link."""
+    """One direction of a trial's link: received + duplicated = delivered + dropped + held."""
 
     received: Unsigned
+    duplicated: Unsigned = 0
     delivered: Unsigned
     dropped: tuple[DropCount, ...]
     held: Unsigned

@@ -9,11 +9,14 @@ lateness reaches a hundredth of the round trip, or the interval of the measured 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from wirelab.stats.delay_model import mean_delay_ns
 from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.loss_model import long_run
 from wirelab.stats.proportion import clopper_pearson, effective_size
+from wirelab.stats.rate_model import mean_rate, medium_rate
 
 Json = Mapping[str, Any]
 GRADES = ("publishable", "teaching", "invalid")
@@ -28,52 +31,57 @@ LOSS_LEVEL = 0.999
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What one direction's chain was asked to do. `bursty` is the design effect of its loss: how much wider than
-    binomial counts spread.
+    """What one direction's chain was asked to do. `loss` is None where it depends on when packets are sent. `bursty` is
+    the design effect of its loss: how much wider than binomial counts spread; None where it is not known. `pattern` is
+    a loss that is known packet by packet.
     """
 
     delay_s: float
-    loss: float
+    loss: float | None
     rate_bps: int | None
     bursty: float | None
+    pattern: tuple[str, bool] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {"delay_s": self.delay_s, "loss": self.loss, "rate_bps": self.rate_bps}
+
+    def over(self, trials: Sequence[Counts]) -> Told:
+        """The same for trials of so many packets: a pattern begins anew with each."""
+        reached = sum(trial.reached for trial in trials)
+        if self.pattern is None or reached == 0:
+            return self
+        return replace(self, loss=sum(_lost_by(self.pattern, trial.reached) for trial in trials) / reached)
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """Packets of one direction in one trial that reached the loss stage, and those it dropped.
 
-    `seed` is the same for trials whose link drew the same numbers.
+    `seed` is the same for trials whose link drew the same numbers. `unsure` more packets may have reached it.
     """
 
     reached: int
     lost: int
     seed: int
+    unsure: int = 0
 
 
 def told(direction: Sequence[Json], medium: Json | None = None) -> Told:
-    """A direction of a `LinkSpec`, summed up; `bursty` is None where it depends on the sender's timing."""
-    delay, loss, rate = 0, 0.0, None
+    """A direction of a `LinkSpec`, summed up. Only what `loss` drops is told here; queues, outages, radios, media and
+    address translation drop by what the traffic does.
+    """
+    loss: float | None = 0.0
     bursty: float | None = 1.0
-    for stage in direction:
-        match stage["kind"]:
-            case "delay":
-                delay += stage["delay_ns"]
-            case "loss":
-                loss += (1 - loss) * stage["probability"]
-            case "gilbert-elliott":
-                loss += (1 - loss) * _mean_loss(stage["p"], stage["r"], stage)
-                bursty = None if bursty is None else max(bursty, _design_effect(stage))
-            case "gilbert-elliott-time":
-                loss += (1 - loss) * _mean_loss(1 / stage["good_ns"], 1 / stage["bad_ns"], stage)
-                bursty = None
-            case "rate":
-                rate = stage["rate_bps"] if rate is None else min(rate, stage["rate_bps"])
-    if medium is not None:
-        rate = medium["rate_bps"] if rate is None else min(rate, medium["rate_bps"])
-    return Told(delay / 1e9, loss, rate, bursty)
+    models = [model for stage in direction if (model := long_run(stage)) is not None]
+    for share, effect in models:
+        loss = None if loss is None or share is None else loss + (1 - loss) * share
+        bursty = None if bursty is None or effect is None else max(bursty, effect)
+    pattern = next(((stage["pattern"], stage["repeat"]) for stage in direction if stage["kind"] == "loss-pattern"), None)
+    if pattern is not None and len(models) > 1:
+        loss, pattern = None, None
+    rates = [rate for rate in (medium_rate(medium), *map(mean_rate, direction)) if rate is not None]
+    delay_s = sum(map(mean_delay_ns, direction)) / 1e9
+    return Told(delay_s, loss, min(rates, default=None), bursty, pattern)
 
 
 def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) -> Estimate:
@@ -96,6 +104,10 @@ def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) ->
         )
         method = "Korn-Graubard over seeds"
     low, high = clopper_pearson(lost / n * worth, worth, level)
+    most = n + sum(trial.unsure for trial in trials)
+    if most > n:
+        low = clopper_pearson(lost / most * worth, worth, level)[0]
+        method += f", {most - n} packets unsure"
     return Estimate(lost / n, min(low, lost / n), max(high, lost / n), level, n, method)
 
 
@@ -112,22 +124,34 @@ def grade(
             reasons.append(("invalid", f"{late}, a tenth of the round trip or more"))
         elif lateness_p99_s > TEACHING_SHARE * round_trip_s:
             reasons.append(("teaching", f"{late}, a hundredth of the round trip or more"))
+    what = what.over(trials)
     measured = measured_loss(what, trials, LOSS_LEVEL)
     if measured.point is None:
         reasons.append(("invalid", "no packet passed"))
-    elif measured.low is not None and measured.high is not None and not measured.low <= what.loss <= measured.high:
+    elif (
+        what.loss is not None
+        and measured.low is not None
+        and measured.high is not None
+        and not measured.low <= what.loss <= measured.high
+    ):
         off = f"told {what.loss:.4%} loss, measured {measured.point:.4%} [{measured.low:.4%}, {measured.high:.4%}]"
         far = abs(measured.point - what.loss) > INVALID_SHARE * what.loss
         reasons.append(("invalid" if far else "teaching", off))
     if not reasons:
+        if what.loss is None:
+            return "publishable", "delay is as told; how many packets are lost depends on when they are sent"
         return "publishable", "delay and loss are as told"
     worst = max((flag for flag, _ in reasons), key=GRADES.index)
     return worst, "; ".join(reason for flag, reason in reasons if flag == worst)
 
 
-def _mean_loss(to_bad: float, to_good: float, stage: Json) -> float:
-    bad = to_bad / (to_bad + to_good) if to_bad + to_good > 0 else 0.0
-    return float(bad * stage["bad_loss"] + (1 - bad) * stage["good_loss"])
+def _lost_by(pattern: tuple[str, bool], packets: int) -> int:
+    """Losses of a pattern among the first packets."""
+    fates, repeats = pattern
+    whole, rest = divmod(packets, len(fates))
+    if not repeats:
+        return fates[:packets].count("1")
+    return whole * fates.count("1") + fates[:rest].count("1")
 
 
 def _seed_effect(trials: Sequence[Counts]) -> float:
@@ -139,17 +163,3 @@ def _seed_effect(trials: Sequence[Counts]) -> float:
         sizes.setdefault(trial.seed, []).append(trial.reached)
     shared = sum(min(a, b) for group in sizes.values() for a in group for b in group)
     return shared / sum(trial.reached for trial in trials)
-
-
-def _design_effect(stage: Json) -> float:
-    """Variance of a Gilbert-Elliott loss count over that of independent loss, for long runs: 1 + 2 x the sum of
-    autocorrelations.
-    """
-    p, r = stage["p"], stage["r"]
-    mean = _mean_loss(p, r, stage)
-    if p + r == 0 or not 0 < mean < 1:
-        return 1.0
-    bad = p / (p + r)
-    persistence = 1 - p - r
-    covariance = bad * (1 - bad) * (stage["bad_loss"] - stage["good_loss"]) ** 2
-    return max(1.0, float(1 + 2 * covariance * persistence / (p + r) / (mean * (1 - mean))))

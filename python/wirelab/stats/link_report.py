@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.metrics.link import lateness_quantile
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import Counts, grade, measured_loss, told
+from wirelab.stats.loss_path import LossPath
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,7 +34,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
         for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
             histograms = list(_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
-            counts = list(_counts(trials, prefix, _loses_behind_its_queue(link[direction])))
+            counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
             flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
             measured = {
                 "delay_error_s": {
@@ -41,10 +42,10 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
                     "p99": p99,
                     "max": _seconds(max((histogram["max_ns"] for histogram in histograms), default=None)),
                 },
-                "loss": measured_loss(what, counts).as_dict(),
+                "loss": measured_loss(what.over(counts), counts).as_dict(),
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
-            row = {"told": what.as_dict(), "measured": measured, "flag": flag, "why": why}
+            row = {"told": what.over(counts).as_dict(), "measured": measured, "flag": flag, "why": why}
             rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
     return rows
 
@@ -66,19 +67,13 @@ def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
 _QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
 
 
-def _counts(trials: pl.DataFrame, prefix: str, behind_queue: bool) -> Iterator[Counts]:
+def _counts(trials: pl.DataFrame, prefix: str, path: LossPath) -> Iterator[Counts]:
     """Trials of one link; their replicate stands for the seed, which is drawn from the link and the replicate alone."""
     for row in trials.iter_rows(named=True):
         if row[f"{prefix}_received"] is not None:
-            queued = (row[f"{prefix}_queue_full"] or 0) if behind_queue else 0
-            yield Counts(row[f"{prefix}_received"] - queued, row[f"{prefix}_lost"] or 0, row["replicate"])
-
-
-def _loses_behind_its_queue(chain: list[dict[str, Any]]) -> bool:
-    """Packets that the queue refused never reach a loss stage behind it."""
-    kinds = [stage["kind"] for stage in chain]
-    losses = [i for i, kind in enumerate(kinds) if kind == "loss" or kind.startswith("gilbert")]
-    return "rate" in kinds and bool(losses) and min(losses) > kinds.index("rate")
+            counts = {name.removeprefix(f"{prefix}_"): value or 0 for name, value in row.items()}
+            reached, unsure = path.reached(counts)
+            yield Counts(reached, counts["lost"], row["replicate"], unsure)
 
 
 def _broken(trials: pl.DataFrame) -> Iterator[str]:

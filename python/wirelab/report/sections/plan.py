@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import ValidationError
+
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, number
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json
-from wirelab.units import format_duration, format_rate, format_share, format_size
+from wirelab.schema import LinkSpec
+from wirelab.schema.link_words import link_words
+from wirelab.units import format_duration, format_size
 
 
 def section(campaign: Campaign) -> Section:
@@ -28,13 +32,12 @@ def section(campaign: Campaign) -> Section:
 
 
 def chain(link: Json) -> str:
-    """A link's impairments in words, both directions at once if they are the same."""
-    up, down = (", ".join(map(_impairment, link.get(d) or [])) or "nothing" for d in ("uplink", "downlink"))
-    words = f"each way {up}" if up == down else f"uplink {up}; downlink {down}"
-    if medium := link.get("medium"):
-        rate, queue = format_rate(medium["rate_bps"]), format_size(medium["queue_bytes"])
-        words += f"; both share {rate} with a queue of {queue} for each host"
-    return words
+    """A link in words, from the client's radio to the far end."""
+    try:
+        words = link_words(LinkSpec.model_validate(link))
+    except ValidationError:
+        return "as another version of Wirelab has it: plan.json"
+    return "; ".join(f"{where} {what}" for where, what in words)
 
 
 def workload_words(workload: Json) -> str:
@@ -57,37 +60,6 @@ def workload_words(workload: Json) -> str:
         f"{policy}; "
         f"given up after {format_duration(workload.get('timeout_ns', 0))}"
     )
-
-
-def _impairment(spec: Json) -> str:
-    kind = spec.get("kind")
-    if kind == "delay":
-        return f"delay {format_duration(spec['delay_ns'])}{_jitter(spec.get('jitter'))}"
-    if kind == "loss":
-        return f"loss {format_share(spec['probability'])}"
-    if kind == "gilbert-elliott":
-        return (
-            f"Gilbert-Elliott p {format_share(spec['p'])}, r {format_share(spec['r'])}, "
-            f"loss {format_share(spec['bad_loss'])} in the bad and {format_share(spec['good_loss'])} in the good state"
-        )
-    if kind == "gilbert-elliott-time":
-        return (
-            f"Gilbert-Elliott in time, good {format_duration(spec['good_ns'])}, bad {format_duration(spec['bad_ns'])} "
-            "on average, "
-            f"loss {format_share(spec['bad_loss'])} and {format_share(spec['good_loss'])}"
-        )
-    if kind == "rate":
-        rate, queue = format_rate(spec["rate_bps"]), format_size(spec["queue_bytes"])
-        return f"rate {rate}, queue {queue}, {spec.get('overhead_bytes', 0)} B overhead a packet"
-    return f"{kind} " + ", ".join(f"{key} {value}" for key, value in spec.items() if key != "kind")
-
-
-def _jitter(jitter: Json | None) -> str:
-    if not jitter:
-        return ""
-    if jitter.get("distribution") == "normal":
-        return f" (normal, standard deviation {format_duration(jitter['sigma_ns'])})"
-    return f" (uniform, ± {format_duration(jitter['half_width_ns'])})"
 
 
 def _summary(campaign: Campaign) -> str:

@@ -92,7 +92,7 @@ def _link_table(links: Iterable[Json]) -> Table:
             Cell(str(link.get("flag")), title=str(link.get("why") or ""), tone=TONES.get(str(link.get("flag")), "bad")),
             _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
             *(_scaled(_delay_error(link, q), MICROSECONDS, "no packet delivered") for q in ("p50", "p99", "max")),
-            _scaled(_told(link).get("loss"), PERCENT, "no loss stage"),
+            _scaled(_told(link).get("loss"), PERCENT, "depends on when packets are sent"),
             estimate(Estimate.of(_measured(link).get("loss")), PERCENT, "no packet sent"),
             _rate(_told(link).get("rate_bps")),
             number(_measured(link).get("packets"), 0),

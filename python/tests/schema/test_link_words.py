@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from wirelab.cli.link_words import link_words
+from wirelab.schema.link_words import link_words
 from wirelab.schema import LinkSpec
 
 QUEUE = {"discipline": "drop-tail", "bytes": 16_000}

@@ -1,0 +1,110 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from wirelab.experiment.files import Files
+from wirelab.experiment.link import LinkTable, link_spec
+from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, Schedule, SchedulePoint
+
+
+def read(table: dict[str, Any], folder: Path = Path()) -> LinkTable:
+    return LinkTable.model_validate(table, context=Files(folder))
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("64 kB", DropTail(bytes=64_000)),
+        ("0 B", DropTail(bytes=0)),
+        ("100 packets", DropTail(packets=100)),
+        ("1 packet", DropTail(packets=1)),
+        ({"discipline": "drop-tail", "bytes": "64 kB", "packets": "100 packets"}, DropTail(bytes=64_000, packets=100)),
+        (
+            {"discipline": "codel", "target": "5 ms", "interval": "100 ms", "limit": "1.5 MB"},
+            Codel(target_ns=5_000_000, interval_ns=100_000_000, bytes=1_500_000),
+        ),
+        (
+            {"discipline": "fq-codel"},
+            FqCodel(target_ns=5_000_000, interval_ns=100_000_000, flows=1024, quantum_bytes=1514, packets=10_240),
+        ),
+        (
+            {"discipline": "fq-codel", "flows": 16, "quantum": "300 B", "limit": "100 packets"},
+            FqCodel(target_ns=5_000_000, interval_ns=100_000_000, flows=16, quantum_bytes=300, packets=100),
+        ),
+    ],
+)
+def test_a_queue_is_a_bound_or_a_discipline(written: object, meant: QueueSpec) -> None:
+    assert read({"queue": written}).queue == meant
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "0 packets", "1.5 packets", "5000000000 packets", "100", 100, [], {}, {"discipline": "red"},
+        {"discipline": "drop-tail"}, {"discipline": "codel"}, {"discipline": "codel", "limit": "0 B"},
+        {"discipline": "codel", "limit": "1 kB", "target": "0 ms"}, {"discipline": "fq-codel", "flows": 0},
+        {"discipline": "fq-codel", "quantum": "0 B"}, {"discipline": "fq-codel", "packets": "1 packet"},
+    ],
+)  # fmt: skip
+def test_what_is_no_queue_is_refused(written: object) -> None:
+    with pytest.raises(ValidationError):
+        read({"queue": written})
+
+
+def test_a_schedule_is_points_in_order() -> None:
+    points = [{"at": "0 s", "rate": "1 Mbit/s", "delay": "10 ms"}, {"at": "30 s", "rate": "0 bit/s", "loss": "1 %"}]
+    (stage,) = link_spec(read({"schedule": {"points": points, "repeat": "60 s"}, "queue": "1 kB"})).uplink
+    first = SchedulePoint(at_ns=0, rate_bps=1_000_000, delay_ns=10_000_000)
+    second = SchedulePoint(at_ns=30 * 10**9, rate_bps=0, loss=0.01)
+    assert stage == Schedule(points=(first, second), repeat_ns=60 * 10**9, queue=DropTail(bytes=1000))
+
+
+def test_a_schedule_is_read_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "replay.csv").write_text("time_s,delay_ms,rate_kbps,loss\n100,20,1000,0.01\n100.5,,2000,\n")
+    (stage,) = link_spec(read({"schedule": {"file": "replay.csv"}, "queue": "1 kB"}, tmp_path)).uplink
+    first = SchedulePoint(at_ns=0, delay_ns=20_000_000, rate_bps=1_000_000, loss=0.01)
+    second = SchedulePoint(at_ns=500_000_000, rate_bps=2_000_000)
+    assert stage == Schedule(points=(first, second), queue=DropTail(bytes=1000))
+
+
+POINT = {"at": "0 s", "rate": "1 Mbit/s"}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        {"schedule": {}},
+        {"schedule": {"points": []}},
+        {"schedule": {"points": [{"at": "1 s"}]}},
+        {"schedule": {"points": [POINT, POINT]}},
+        {"schedule": {"points": [POINT, {"at": "2 s"}], "repeat": "2 s"}},
+        {"schedule": {"points": [POINT], "file": "replay.csv"}},
+        {"schedule": {"points": [{**POINT, "queue": "1 kB"}]}},
+        {"schedule": {"file": "none.csv"}},
+        {"trace": "none.trace"},
+        {"trace": 3},
+        {"outage": {"start": "1 s"}},
+        {"outage": {"start": "1 s", "duration": "0 s"}},
+        {"outage": {"start": "1 s", "duration": "2 s", "every": "2 s"}},
+        {"duty-cycle": "0 %"},
+        {"duty-cycle": "101 %"},
+        {"burst": "0 B"},
+        {"overhead": "5 GB"},
+        {"order": []},
+        {"order": ["loss", "loss"]},
+        {"order": ["lost"]},
+        {"order": "loss"},
+        {"mtu": "67 B"},
+        {"mtu": "1 MB"},
+    ],
+)
+def test_what_is_no_rate_schedule_or_outage_is_refused(table: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        read(table)
+
+
+def test_an_outage_without_an_end_of_its_kind_comes_once() -> None:
+    (stage,) = link_spec(read({"outage": {"start": "1 s", "duration": "2 s"}})).uplink
+    assert stage == Outage(start_ns=10**9, duration_ns=2 * 10**9)

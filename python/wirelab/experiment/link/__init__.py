@@ -1,0 +1,10 @@
+"""A link as written, and the `LinkSpec` it means.
+
+Layers are merged (`layers`), read as one table (`table`) and made to a chain of stages for each direction (`chain`).
+"""
+
+from wirelab.experiment.link.chain import link_spec
+from wirelab.experiment.link.layers import WAYS, LinkConflictError, check_conflicts, merge
+from wirelab.experiment.link.table import DirectionTable, LinkTable
+
+__all__ = ["WAYS", "DirectionTable", "LinkConflictError", "LinkTable", "check_conflicts", "link_spec", "merge"]

@@ -1,0 +1,193 @@
+"""A link's table to what the data plane is told.
+
+Packets pass a direction's stages in the order of `STAGES`, or of `order`: an outage comes first, a lost frame has used
+its airtime, and only frames that were sent propagate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
+from wirelab.experiment.link.table import STAGES, DirectionTable, LinkTable
+from wirelab.schema import (
+    Corrupt,
+    Delay,
+    DeliveryTrace,
+    DropTail,
+    Duplicate,
+    DutyCycle,
+    ImpairmentSpec,
+    LinkSpec,
+    Loss,
+    Rate,
+    Schedule,
+    TokenBucket,
+)
+from wirelab.units import format_size
+
+LANE_MTU = 1500
+"""MTU of endpoints where the link gives none."""
+IDLE_QUEUE = DropTail(packets=1000)
+"""Queue of a schedule without a rate: the border wants one, and nothing waits in it."""
+
+_LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
+
+
+def link_spec(link: LinkTable) -> LinkSpec:
+    """What the data plane is told."""
+    return LinkSpec(
+        uplink=_Side(link, "uplink", link.uplink).chain(),
+        downlink=_Side(link, "downlink", link.downlink).chain(),
+        medium=link.medium,
+        radio=None if link.radio is None else link.radio.spec(),
+        nat=None if link.nat is None else link.nat.spec(),
+        mtu=link.mtu,
+    )
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One direction of a link; its own keys override the link's."""
+
+    link: LinkTable
+    way: str
+    own: DirectionTable | None
+
+    def chain(self) -> tuple[ImpairmentSpec, ...]:
+        stages = {name: stage for name in STAGES if (stage := _BUILDERS[name](self)) is not None}
+        order = self.value("order")
+        if order is None:
+            return tuple(stages.values())
+        for name in stages:
+            if name not in order:
+                raise self.conflict("order", f"has no place for {name}", f"name it: {', '.join([*order, name])}")
+        return tuple(stages[name] for name in order if name in stages)
+
+    def has(self, name: str) -> bool:
+        """Whether the direction itself says so."""
+        return self.own is not None and name in self.own.model_fields_set
+
+    def says(self, name: str) -> bool:
+        """Whether the direction or the link says so."""
+        return self.has(name) or name in self.link.model_fields_set
+
+    def value(self, name: str) -> Any:
+        return getattr(self.own if self.has(name) else self.link, name)
+
+    def conflict(self, key: str, what: str, hint: str) -> LinkConflictError:
+        prefix = f"{self.way}." if self.has(key.replace("-", "_")) else ""
+        return LinkConflictError(prefix + key, what, hint)
+
+
+def _outage(side: _Side) -> ImpairmentSpec | None:
+    outage = side.value("outage")
+    return None if outage is None else outage.spec()
+
+
+def _rate(side: _Side) -> ImpairmentSpec | None:
+    table: DirectionTable = side.link
+    if side.own is not None and any(getattr(side.own, name) is not None for name in RATES):
+        table = side.own
+    kind = next((name for name in RATES if getattr(table, name) is not None), None)
+    queue, overhead = side.value("queue"), side.value("overhead")
+    if kind != "rate":
+        for key in ("burst", "duty-cycle"):
+            if side.has(key.replace("-", "_")) or (kind is None and side.says(key.replace("-", "_"))):
+                raise side.conflict(key, f"{key} needs a rate", 'such as rate = "250 kbit/s"')
+    if kind is None:
+        if queue is not None:
+            raise side.conflict("queue", "a queue needs a rate", "without a rate nothing ever waits")
+        return None
+    if kind == "schedule" and all(point.rate_bps is None for point in _schedule(table).spec_points()):
+        queue = queue or IDLE_QUEUE
+    if queue is None:
+        raise side.conflict(kind, f"a {kind} needs a queue", 'say how much may wait, such as queue = "64 kB"')
+    match kind:
+        case "trace":
+            return DeliveryTrace(opportunities_ms=table.trace or (), queue=queue, overhead_bytes=overhead)
+        case "schedule":
+            schedule = _schedule(table)
+            return Schedule(
+                points=schedule.spec_points(), repeat_ns=schedule.repeat, queue=queue, overhead_bytes=overhead
+            )
+    rate, burst, share = table.rate or 0, side.value("burst"), side.value("duty_cycle")
+    if burst is not None and share is not None:
+        raise side.conflict("duty-cycle", "burst and duty-cycle exclude one another", "remove one of them")
+    if share is not None:
+        return DutyCycle(rate_bps=rate, share=share, queue=queue, overhead_bytes=overhead)
+    if burst is None:
+        return Rate(rate_bps=rate, queue=queue, overhead_bytes=overhead)
+    if burst < (least := (side.link.mtu or LANE_MTU) + overhead):
+        what = f"a burst of {format_size(burst)} lets no packet of {least} B pass"
+        raise side.conflict("burst", what, f"at least {least} B, or give the link a smaller mtu")
+    return TokenBucket(rate_bps=rate, burst_bytes=burst, queue=queue, overhead_bytes=overhead)
+
+
+def _schedule(table: DirectionTable) -> Any:
+    return table.schedule
+
+
+def _loss(side: _Side) -> ImpairmentSpec | None:
+    own = side.own is not None and any(side.has(name) for name in _LOSS_FIELDS)
+    if side.says("loss_correlation") and not (own or any(name in side.link.model_fields_set for name in _LOSS_FIELDS)):
+        raise side.conflict("loss-correlation", "loss-correlation needs a loss", 'such as loss = "1 %"')
+    table: DirectionTable
+    if own and side.own is not None:
+        table = side.own
+    elif side.link.direction in ("both", side.way):
+        table = side.link
+    else:
+        return None
+    if table.loss:
+        return Loss(probability=table.loss, correlation=side.value("loss_correlation"))
+    kinds = (table.gilbert_elliott, table.gilbert_elliott_time, table.four_state, table.markov, table.loss_pattern)
+    return next((kind.spec() for kind in kinds if kind is not None), None)
+
+
+def _corrupt(side: _Side) -> ImpairmentSpec | None:
+    chance = side.value("corrupt")
+    if chance is None or chance.probability == 0:
+        return None
+    return Corrupt(probability=chance.probability, correlation=chance.correlation)
+
+
+def _duplicate(side: _Side) -> ImpairmentSpec | None:
+    chance = side.value("duplicate")
+    if chance is None or chance.probability == 0:
+        return None
+    return Duplicate(probability=chance.probability, correlation=chance.correlation)
+
+
+def _delay(side: _Side) -> ImpairmentSpec | None:
+    delay, jitter = side.value("delay"), side.value("jitter")
+    delay_ns = delay if delay is not None else (side.link.rtt or 0) // 2
+    if jitter is None:
+        for key in ("jitter-correlation", "overtaking"):
+            if side.value(key.replace("-", "_")) and not side.says("jitter"):
+                raise side.conflict(key, f"{key} needs a jitter", 'such as jitter = "normal 5 ms"')
+        return Delay(delay_ns=delay_ns) if delay_ns else None
+    return Delay(
+        delay_ns=delay_ns,
+        jitter=jitter,
+        correlation=side.value("jitter_correlation"),
+        overtaking=side.value("overtaking"),
+    )
+
+
+def _reorder(side: _Side) -> ImpairmentSpec | None:
+    reorder = side.value("reorder")
+    return None if reorder is None else reorder.spec()
+
+
+_BUILDERS: dict[str, Callable[[_Side], ImpairmentSpec | None]] = {
+    "outage": _outage,
+    "rate": _rate,
+    "loss": _loss,
+    "corrupt": _corrupt,
+    "duplicate": _duplicate,
+    "delay": _delay,
+    "reorder": _reorder,
+}

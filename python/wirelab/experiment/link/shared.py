@@ -1,0 +1,197 @@
+"""What both directions of a link share: the medium, the client's radio, address translation."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Literal
+
+from pydantic import Field, PlainValidator, ValidationInfo, model_validator
+
+from wirelab.experiment.quantities import (
+    BitRate,
+    Duration,
+    Overhead,
+    PositiveDuration,
+    Share,
+    Size,
+    Table,
+    choose,
+)
+from wirelab.schema import Ieee802154, MediumSpec, NatSpec, RadioSpec, Serialiser, SleepSpec, Wifi
+from wirelab.units import UnitError
+
+US = 1000
+MAX_SLEEPS = 16
+MOST_MAC_BYTES = 46
+"""RFC 4944 section 4: 25 bytes of header and 21 of security, of a frame's 127."""
+UDP_TIMEOUT_NS = 120 * 10**9
+"""RFC 4787, REQ-5: not before 2 minutes."""
+TCP_TIMEOUT_NS = 7440 * 10**9
+"""RFC 5382, REQ-5: not before 2 hours 4 minutes."""
+
+
+class SerialiserTable(Table):
+    """A serialiser that both directions use in turn, such as a gateway's bottleneck."""
+
+    kind: Literal["serialiser"] = "serialiser"
+    rate: BitRate
+    queue: Size = Field(description="Bytes that may wait for each port.")
+    overhead: Overhead = Field(default=0, description="Bytes added to each packet's IP length.")
+
+    def spec(self) -> Serialiser:
+        return Serialiser(rate_bps=self.rate, queue_bytes=self.queue, overhead_bytes=self.overhead)
+
+
+class WifiTable(Table):
+    """Air shared by CSMA/CA. Defaults are those of the OFDM PHY at 20 MHz (IEEE 802.11-2020, table 17-21), a header
+    without QoS and ACKs at 24 Mbit/s.
+    """
+
+    kind: Literal["wifi"]
+    rate: BitRate = Field(description="Rate of data frames.")
+    queue: Size = Field(description="Bytes that may wait for each port.")
+    overhead: Overhead = Field(
+        default=36, description="MAC header, LLC and FCS of each packet.", json_schema_extra={"default": "36 B"}
+    )
+    preamble: Duration = Field(
+        default=20 * US, description="Preamble and PHY header of a data frame.", json_schema_extra={"default": "20 us"}
+    )
+    ack: Duration = Field(
+        default=28 * US, description="Duration of an ACK with its preamble.", json_schema_extra={"default": "28 us"}
+    )
+    slot: PositiveDuration = Field(default=9 * US, description="Slot time.", json_schema_extra={"default": "9 us"})
+    sifs: Duration = Field(default=16 * US, description="SIFS.", json_schema_extra={"default": "16 us"})
+    difs: Duration = Field(default=34 * US, description="DIFS.", json_schema_extra={"default": "34 us"})
+    cw_min: int = Field(default=15, ge=0, le=65535, description="CWmin, slots.")
+    cw_max: int = Field(default=1023, ge=0, le=65535, description="CWmax, slots.")
+    retries: int = Field(default=6, ge=0, le=255, description="How often a frame is sent again; dot11ShortRetryLimit is one more.")
+    frame_error: Share = Field(default=0.0, description="Probability that a data frame is not received.")
+
+    @model_validator(mode="after")
+    def _windows(self) -> WifiTable:
+        if self.cw_max < self.cw_min:
+            raise UnitError(f"cw-max {self.cw_max} is less than cw-min {self.cw_min}")
+        return self
+
+    def spec(self) -> Wifi:
+        return Wifi(
+            rate_bps=self.rate,
+            overhead_bytes=self.overhead,
+            preamble_ns=self.preamble,
+            ack_ns=self.ack,
+            slot_ns=self.slot,
+            sifs_ns=self.sifs,
+            difs_ns=self.difs,
+            cw_min=self.cw_min,
+            cw_max=self.cw_max,
+            retries=self.retries,
+            frame_error=self.frame_error,
+            queue_bytes=self.queue,
+        )
+
+
+class Ieee802154Table(Table):
+    """IEEE 802.15.4 at 2.4 GHz under 6LoWPAN, with the standard's defaults (IEEE 802.15.4-2020, table 8-94)."""
+
+    kind: Literal["ieee802154"]
+    queue: Size = Field(description="Bytes that may wait for each port.")
+    compressed: Overhead = Field(
+        default=0, description="Bytes that header compression (RFC 6282) saves of each datagram."
+    )
+    mac: Overhead = Field(
+        default=23,
+        description="MAC header and FCS of each data frame; the default has two 64-bit addresses.",
+        json_schema_extra={"default": "23 B"},
+    )
+    frame_error: Share = Field(default=0.0, description="Probability that a data frame is not received.")
+    retries: int = Field(default=3, ge=0, le=7, description="macMaxFrameRetries.")
+    max_backoffs: int = Field(default=4, ge=0, le=5, description="macMaxCsmaBackoffs.")
+    min_be: int = Field(default=3, ge=0, le=8, description="macMinBe.")
+    max_be: int = Field(default=5, ge=3, le=8, description="macMaxBe.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Ieee802154Table:
+        if self.mac > MOST_MAC_BYTES:
+            raise UnitError(f"mac {self.mac} B leaves too little of a frame", hint=f"at most {MOST_MAC_BYTES} B")
+        if self.max_be < self.min_be:
+            raise UnitError(f"max-be {self.max_be} is less than min-be {self.min_be}")
+        return self
+
+    def spec(self) -> Ieee802154:
+        return Ieee802154(
+            compressed_bytes=self.compressed,
+            mac_bytes=self.mac,
+            frame_error=self.frame_error,
+            retries=self.retries,
+            max_backoffs=self.max_backoffs,
+            min_be=self.min_be,
+            max_be=self.max_be,
+            queue_bytes=self.queue,
+        )
+
+
+_MEDIA: dict[str, type[SerialiserTable | WifiTable | Ieee802154Table]] = {
+    "serialiser": SerialiserTable,
+    "wifi": WifiTable,
+    "ieee802154": Ieee802154Table,
+}
+
+
+def read_medium(value: object, info: ValidationInfo) -> MediumSpec | None:
+    """A table with a kind, by default a serialiser; or `"none"`."""
+    if value == "none":
+        return None
+    table: SerialiserTable | WifiTable | Ieee802154Table = choose("kind", _MEDIA, value, info, default="serialiser")
+    return table.spec()
+
+
+class SleepTable(Table):
+    """One depth of sleep."""
+
+    after: Duration = Field(description="How long no packet has passed when it begins.")
+    cycle: PositiveDuration | None = Field(
+        default=None, description="How often the client listens; without it never, and downlink waits for uplink."
+    )
+    wake: Duration = Field(description="How long waking takes.")
+
+    def spec(self) -> SleepSpec:
+        return SleepSpec(after_ns=self.after, cycle_ns=self.cycle, wake_ns=self.wake)
+
+
+class RadioTable(Table):
+    """How the client's radio goes to sleep while no packet passes, and what waking takes."""
+
+    sleeps: list[SleepTable] = Field(min_length=1, max_length=MAX_SLEEPS, description="From light to deep.")
+    buffer: Size = Field(description="Bytes that the network keeps for a sleeping client.")
+
+    @model_validator(mode="after")
+    def _deepens(self) -> RadioTable:
+        for number, (light, deep) in enumerate(pairwise(self.sleeps), 2):
+            if deep.after <= light.after:
+                raise UnitError(f"sleep {number} begins no later than the one before", hint="from light to deep")
+        return self
+
+    def spec(self) -> RadioSpec:
+        return RadioSpec(sleeps=tuple(sleep.spec() for sleep in self.sleeps), buffer_bytes=self.buffer)
+
+
+class NatTable(Table):
+    """Address translation whose mappings end after an idle time."""
+
+    udp: PositiveDuration = Field(
+        default=UDP_TIMEOUT_NS, description="Of UDP (RFC 4787, REQ-5).", json_schema_extra={"default": "2 min"}
+    )
+    tcp: PositiveDuration = Field(
+        default=TCP_TIMEOUT_NS, description="Of TCP (RFC 5382, REQ-5).", json_schema_extra={"default": "124 min"}
+    )
+
+    def spec(self) -> NatSpec:
+        return NatSpec(udp_timeout_ns=self.udp, tcp_timeout_ns=self.tcp)
+
+
+Medium = Annotated[
+    MediumSpec | None,
+    PlainValidator(
+        read_medium, json_schema_input_type=Literal["none"] | SerialiserTable | WifiTable | Ieee802154Table
+    ),
+]
