@@ -124,6 +124,25 @@ def test_a_stable_hash_is_the_same_on_every_machine() -> None:
     assert stable_hash(1, {"uplink": []}, 0, "link") == 1897330229774209658
 
 
+def test_a_trials_seeds_are_hashes_of_campaign_link_and_replicate(tmp_path: Path) -> None:
+    made = plan(tmp_path)
+    for trial in trials(made):
+        link = made.scenario(trial.scenario).link.to_json()
+        assert trial.link_seed == stable_hash(made.seed, link, trial.replicate, "link")
+        assert trial.endpoint_seed == stable_hash(made.seed, link, trial.replicate, "endpoint")
+
+
+def test_what_a_trace_holds_makes_the_key_and_not_its_name(tmp_path: Path) -> None:
+    text = BASE.replace('rtt = "20 ms"', 'trace = "a.trace"\nqueue = "1 kB"')
+    (tmp_path / "a.trace").write_text("1\n")
+    (tmp_path / "b.trace").write_text("1\n")
+    one, two = (make_plan(load(tmp_path, text.replace("a.trace", name))) for name in ("a.trace", "b.trace"))
+    assert [scenario.key for scenario in one.scenarios] == [scenario.key for scenario in two.scenarios]
+    (tmp_path / "a.trace").write_text("2\n")
+    changed = make_plan(load(tmp_path, text))
+    assert not {scenario.key for scenario in one.scenarios} & {scenario.key for scenario in changed.scenarios}
+
+
 def test_twice_the_lanes_take_half_the_time(tmp_path: Path) -> None:
     made = plan(tmp_path, "stop.replicates=100")
     assert expected_ns(made, 2) == pytest.approx(expected_ns(made, 1) / 2, rel=1e-6)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import PurePath
@@ -154,8 +155,7 @@ def minutes(plan: Plan, lanes: int) -> float:
 
 def stable_hash(*parts: Any) -> int:
     """63 bits that depend on the parts alone, on every machine."""
-    digest = hashlib.sha256(canonical_json(list(parts)).encode()).digest()
-    return int.from_bytes(digest[:8], "big") >> 1
+    return _hash(canonical_json(list(parts)))
 
 
 def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
@@ -173,7 +173,8 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         stop=stop,
         preview=preview,
     )
-    blocks = tuple(_block(scenarios, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
+    links = {scenario.key: canonical_json(scenario.link.to_json()) for scenario in scenarios}
+    blocks = tuple(_block(scenarios, links, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
     return Plan(experiment=record, seed=experiment.seed, scenarios=scenarios, blocks=blocks)
 
 
@@ -200,22 +201,28 @@ def _scenario(scenario: ResolvedScenario, seed: int, known: Description) -> Scen
     )
 
 
-def _block(scenarios: tuple[Scenario, ...], seed: int, replicate: int) -> Block:
+def _block(scenarios: tuple[Scenario, ...], links: Mapping[str, str], seed: int, replicate: int) -> Block:
     """The block's trials in the order of a hash, so that another scenario finds its place without moving the rest."""
     ordered = sorted(scenarios, key=lambda scenario: stable_hash(seed, "order", replicate, scenario.key))
-    return Block(block=replicate, trials=tuple(_trial(scenario, seed, replicate) for scenario in ordered))
+    return Block(
+        block=replicate, trials=tuple(_trial(scenario, links[scenario.key], seed, replicate) for scenario in ordered)
+    )
 
 
-def _trial(scenario: Scenario, seed: int, replicate: int) -> Trial:
-    link = scenario.link.to_json()
+def _trial(scenario: Scenario, link: str, seed: int, replicate: int) -> Trial:
+    """`link` is its canonical JSON, which with a trace in it is long: it is written once for all trials."""
     stack = _UNSAFE.sub("-", scenario.stack)
     return Trial(
         trial=f"{stack}-{scenario.key[:12]}-{replicate:04d}",
         scenario=scenario.key,
         replicate=replicate,
-        link_seed=stable_hash(seed, link, replicate, "link"),
-        endpoint_seed=stable_hash(seed, link, replicate, "endpoint"),
+        link_seed=_hash(f'[{seed},{link},{replicate},"link"]'),
+        endpoint_seed=_hash(f'[{seed},{link},{replicate},"endpoint"]'),
     )
+
+
+def _hash(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
 def _stop(experiment: Experiment) -> dict[str, Any]:

@@ -52,8 +52,18 @@ def test_address_translation_is_the_first_thing_on_the_way_down() -> None:
 
 def test_a_radio_is_the_first_thing_on_the_way_up() -> None:
     radio = {"sleeps": [], "buffer_bytes": 1}
-    assert reached(LOSS, radio=radio, direction="uplink") == (900, 0)
+    up = LossPath.of({"uplink": [LOSS], "downlink": [], "radio": radio}, "uplink")
+    assert up.reached({**COUNTS, "held": 2}) == (998, 0)
     assert reached(LOSS, radio=radio, direction="downlink") == (1000, 0)
+    assert reached(RATE, LOSS, radio=radio, direction="downlink") == (900, 100)
+
+
+def test_a_schedule_loses_behind_its_queue() -> None:
+    points = [{"at_ns": 0, "loss": 0.1}]
+    schedule = {"kind": "schedule", "points": points, "queue": {"discipline": "codel"}}
+    assert reached(schedule) == (880, 0)
+    path = LossPath.of({"uplink": [schedule], "downlink": []}, "uplink")
+    assert path.reached({**COUNTS, "held": 4}) == (876, 4)
 
 
 def test_what_is_held_at_the_end_may_be_on_either_side_of_the_loss() -> None:

@@ -12,7 +12,7 @@ Json = Mapping[str, Any]
 
 RATES = frozenset({"rate", "token-bucket", "delivery-trace", "schedule", "duty-cycle"})
 AQM = frozenset({"codel", "fq-codel"})
-HOLDERS = RATES | {"delay", "reorder", "outage", "radio", "medium"}
+HOLDERS = RATES | {"delay", "reorder", "outage", "radio", "buffer", "medium"}
 """Stages inside which packets may be when the trial ends."""
 
 
@@ -33,10 +33,10 @@ class LossPath:
         first = next((index for index, stage in enumerate(stages) if long_run(stage) is not None), None)
         if first is None:
             return cls(frozenset(), frozenset(), frozenset())
-        ahead, behind = _leaves(stages[:first]), _leaves(stages[first + 1 :])
-        own = _leaves([stages[first]])
+        own = _leaves([stages[first]])  # a schedule's packets are lost behind its queue
+        ahead, behind = _leaves(stages[:first]) | own, _leaves(stages[first + 1 :]) | (own & {"held"})
         made = {"duplicated" for stage in stages[:first] if stage["kind"] == "duplicate"}
-        return cls(ahead - behind - own, (ahead & behind) | own, frozenset(made))
+        return cls(ahead - behind, ahead & behind, frozenset(made))
 
     def reached(self, counts: Mapping[str, int]) -> tuple[int, int]:
         """How many packets reached the loss stage at least, and how many more may have."""
@@ -47,14 +47,15 @@ class LossPath:
 
 
 def _stages(link: Json, direction: str) -> Sequence[Json]:
-    """In the order in which packets pass them."""
+    """In the order in which packets pass them: the network's buffer for a sleeping radio drops, the radio waits."""
     chain = list(link[direction])
     radio = [{"kind": "radio"}] if link.get("radio") else []
+    buffer = [{"kind": "buffer"}] if link.get("radio") else []
     medium = [{**link["medium"], "kind": "medium"}] if link.get("medium") else []
     nat = [{"kind": "nat"}] if link.get("nat") else []
     if direction == "uplink":
         return [*radio, *chain, *medium, *nat]
-    return [*nat, *chain, *medium, *radio]
+    return [*nat, *chain, *medium, *buffer]
 
 
 def _leaves(stages: Sequence[Json]) -> frozenset[str]:
@@ -64,7 +65,7 @@ def _leaves(stages: Sequence[Json]) -> frozenset[str]:
         kind = stage["kind"]
         if kind in HOLDERS:
             found.add("held")
-        if kind in RATES or kind == "radio":
+        if kind in RATES or kind == "buffer":
             found.add("queue_full")
         if kind in RATES and stage.get("queue", {}).get("discipline") in AQM:
             found.add("aqm")

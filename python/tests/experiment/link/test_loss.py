@@ -47,6 +47,7 @@ def test_a_pattern_is_recorded_in_a_file(tmp_path: Path) -> None:
         {"four-state": STATES | {"p14": "99.1 %"}},
         {"four-state": STATES | {"p31": "71 %"}},
         {"four-state": {"p13": "1 %"}},
+        {"gilbert-elliott-time": {"good": "1 s", "bad": "9 us", "bad-loss": "1 %"}},
         {"markov": CHAIN | {"loss": ["0 %"]}},
         {"markov": CHAIN | {"transitions": [["90 %", "10 %"]]}},
         {"markov": CHAIN | {"transitions": [["90 %", "9 %"], ["50 %", "50 %"]]}},

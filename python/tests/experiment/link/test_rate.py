@@ -80,6 +80,7 @@ POINT = {"at": "0 s", "rate": "1 Mbit/s"}
         {"schedule": {"points": [{"at": "1 s"}]}},
         {"schedule": {"points": [POINT, POINT]}},
         {"schedule": {"points": [POINT, {"at": "2 s"}], "repeat": "2 s"}},
+        {"schedule": {"points": [{"at": "0 s", "rate": "0 bit/s"}]}},
         {"schedule": {"points": [POINT], "file": "replay.csv"}},
         {"schedule": {"points": [{**POINT, "queue": "1 kB"}]}},
         {"schedule": {"file": "none.csv"}},
@@ -97,7 +98,7 @@ POINT = {"at": "0 s", "rate": "1 Mbit/s"}
         {"order": ["lost"]},
         {"order": "loss"},
         {"mtu": "67 B"},
-        {"mtu": "1 MB"},
+        {"mtu": "1501 B"},
     ],
 )
 def test_what_is_no_rate_schedule_or_outage_is_refused(table: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
-from wirelab.experiment.link.table import STAGES, DirectionTable, LinkTable
+from wirelab.experiment.link.table import LANE_MTU, STAGES, DirectionTable, LinkTable
 from wirelab.schema import (
     Corrupt,
     Delay,
@@ -28,8 +28,6 @@ from wirelab.schema import (
 )
 from wirelab.units import format_size
 
-LANE_MTU = 1500
-"""MTU of endpoints where the link gives none."""
 IDLE_QUEUE = DropTail(packets=1000)
 """Queue of a schedule without a rate: the border wants one, and nothing waits in it."""
 

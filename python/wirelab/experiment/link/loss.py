@@ -10,10 +10,12 @@ from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 from wirelab.experiment.files import MAX_ENTRIES, Files, losses
 from wirelab.experiment.quantities import PositiveDuration, Share, Table
 from wirelab.schema import FourState, GilbertElliott, GilbertElliottTime, LossPattern, Markov
-from wirelab.units import UnitError, format_share
+from wirelab.units import UnitError, format_duration, format_share
 
 MAX_STATES = 64
 SUM_TOLERANCE = 1e-9
+SHORTEST_SOJOURN_NS = 10_000
+"""What the data plane takes as a mean."""
 
 
 class GilbertElliottTable(Table):
@@ -35,6 +37,12 @@ class GilbertElliottTimeTable(Table):
     bad: PositiveDuration = Field(description="Mean sojourn in the bad state.")
     bad_loss: Share = Field(description="Loss in the bad state.")
     good_loss: Share = Field(default=0.0, description="Loss in the good state.")
+
+    @model_validator(mode="after")
+    def _lasts(self) -> GilbertElliottTimeTable:
+        if min(self.good, self.bad) < SHORTEST_SOJOURN_NS:
+            raise UnitError("a state lasts too short a time", hint=f"at least {format_duration(SHORTEST_SOJOURN_NS)}")
+        return self
 
     def spec(self) -> GilbertElliottTime:
         return GilbertElliottTime(

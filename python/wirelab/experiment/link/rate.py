@@ -166,6 +166,8 @@ class ScheduleTable(Table):
         for number, (before, after) in enumerate(pairwise(points), 2):
             if after.at_ns <= before.at_ns:
                 raise UnitError(f"point {number} is not later than the one before", hint="order them by at")
+        if all(point.rate_bps == 0 for point in points):
+            raise UnitError("has a rate of 0 throughout", hint="nothing would ever be sent")
         if self.repeat is not None and self.repeat <= points[-1].at_ns:
             raise UnitError("repeat is not later than the last point", hint="it is the length of the whole schedule")
         return self

@@ -22,8 +22,10 @@ from wirelab.units import UnitError
 
 US = 1000
 MAX_SLEEPS = 16
-MOST_MAC_BYTES = 46
-"""RFC 4944 section 4: 25 bytes of header and 21 of security, of a frame's 127."""
+MOST_COMPRESSED_BYTES = 48
+"""Headers of IPv6 and UDP."""
+MOST_MAC_BYTES = 114
+"""Of a frame's 127 bytes, so that a fragment (RFC 4944 section 5.3) has 5 of header and 8 of its own."""
 UDP_TIMEOUT_NS = 120 * 10**9
 """RFC 4787, REQ-5: not before 2 minutes."""
 TCP_TIMEOUT_NS = 7440 * 10**9
@@ -113,6 +115,8 @@ class Ieee802154Table(Table):
     def _fits(self) -> Ieee802154Table:
         if self.mac > MOST_MAC_BYTES:
             raise UnitError(f"mac {self.mac} B leaves too little of a frame", hint=f"at most {MOST_MAC_BYTES} B")
+        if self.compressed > MOST_COMPRESSED_BYTES:
+            raise UnitError(f"compressed {self.compressed} B is more than IPv6 and UDP have", hint="at most 48 B")
         if self.max_be < self.min_be:
             raise UnitError(f"max-be {self.max_be} is less than min-be {self.min_be}")
         return self

@@ -29,12 +29,12 @@ from wirelab.experiment.quantities import (
     Table,
     none,
 )
-from wirelab.units import UnitError, format_size
+from wirelab.units import UnitError
 
 STAGES = ("outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder")
 """Stages of a direction in the order in which packets pass them unless `order` says otherwise."""
-LEAST_MTU, MOST_MTU = 68, 65535
-"""RFC 791: every host forwards 68 bytes."""
+LEAST_MTU, LANE_MTU = 68, 1500
+"""RFC 791: every host forwards 68 bytes; and what lanes carry, which is the endpoints' MTU unless the link gives one."""
 
 
 def read_order(value: list[str]) -> list[str]:
@@ -49,8 +49,8 @@ def read_order(value: list[str]) -> list[str]:
 
 def read_mtu(value: int) -> int:
     """An MTU that IP can have."""
-    if not LEAST_MTU <= value <= MOST_MTU:
-        raise UnitError("is not an MTU", hint=f"{LEAST_MTU} B to {format_size(MOST_MTU)}; IPv6 needs 1280 B")
+    if not LEAST_MTU <= value <= LANE_MTU:
+        raise UnitError("is not an MTU of a lane", hint=f"{LEAST_MTU} B to {LANE_MTU} B; IPv6 needs 1280 B")
     return value
 
 
