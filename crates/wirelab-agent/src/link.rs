@@ -105,7 +105,8 @@ fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut L
     Ok(())
 }
 
-fn build(
+/// What the loop needs for a trial of `link`; creates its packet log.
+pub fn build(
     link: LinkSpec,
     seed: u64,
     packet_log: Option<&Path>,

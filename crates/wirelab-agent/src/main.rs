@@ -2,6 +2,7 @@
 //!
 //! This crate is the only place that reads arguments, prints or exits.
 
+mod behind;
 mod calibrate;
 mod certificates;
 mod describe;
@@ -32,6 +33,8 @@ struct Arguments {
 enum Command {
     /// Own the namespaces of a campaign; requests and replies as lines of JSON on stdin and stdout.
     Host(host::Arguments),
+    /// Run a command behind a link (started by `wirelab link`).
+    Behind(behind::Arguments),
     /// Carry every link of a campaign (started by `host`).
     #[command(hide = true)]
     Link(link::Arguments),
@@ -58,6 +61,7 @@ enum Command {
 
 fn main() -> ExitCode {
     match Arguments::parse().command {
+        Command::Behind(arguments) => behind::run(arguments),
         Command::Host(arguments) => host::run(arguments),
         Command::Link(arguments) => link::run(arguments),
         Command::Trial(arguments) => trial::run(arguments),

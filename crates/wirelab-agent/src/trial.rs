@@ -19,6 +19,7 @@ use wirelab_net::process;
 use wirelab_schema::{EndpointProcess, EndpointResult, TrialStatus};
 
 use endpoints::Endpoints;
+pub use endpoints::{DEFAULT_PATH, find, tail};
 use inbox::Inbox;
 
 #[derive(clap::Args)]

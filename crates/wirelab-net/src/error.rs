@@ -8,6 +8,13 @@ pub struct Error {
     source: io::Error,
 }
 
+impl Error {
+    /// True if the system's reason is of this kind.
+    pub fn is(&self, kind: io::ErrorKind) -> bool {
+        self.source.kind() == kind
+    }
+}
+
 /// Says what was being done when a system call failed.
 pub trait Context<T> {
     /// `what` in the present participle or as a noun: it stands before a colon and the system's reason.

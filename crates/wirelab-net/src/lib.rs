@@ -14,6 +14,7 @@ pub mod link_loop;
 mod log_sink;
 pub mod namespace;
 pub mod packet_log;
+pub mod pid_namespace;
 pub mod process;
 mod report;
 mod ring;

@@ -22,9 +22,14 @@ impl NetNamespace {
     pub fn create() -> Result<Self, Error> {
         on_a_thread(|| {
             unshare(CloneFlags::CLONE_NEWNET).context("making a network namespace")?;
-            let file = File::open("/proc/thread-self/ns/net").context("opening a network namespace")?;
-            Ok(Self { descriptor: file.into() })
+            Self::current()
         })
+    }
+
+    /// That of the calling thread.
+    pub fn current() -> Result<Self, Error> {
+        let file = File::open("/proc/thread-self/ns/net").context("opening a network namespace")?;
+        Ok(Self { descriptor: file.into() })
     }
 
     /// Run `work` inside, on a thread of its own.
@@ -47,14 +52,24 @@ impl AsFd for NetNamespace {
 ///
 /// Call it before any thread exists: the kernel refuses to move a process of several threads into a user namespace.
 pub fn gain_namespaces() -> Result<bool, Error> {
+    gain(|_| 0)
+}
+
+/// As [`gain_namespaces`], but in the new user namespace the caller keeps user and group: who runs in it is no root, and has capabilities only
+/// until it executes a program, unless they are kept.
+pub fn gain_namespaces_as_oneself() -> Result<bool, Error> {
+    gain(|id| id)
+}
+
+fn gain(inside: impl Fn(u32) -> u32) -> Result<bool, Error> {
     if unshare(CloneFlags::CLONE_NEWNET).is_ok() {
         return Ok(false);
     }
-    let (user, group) = (geteuid(), getegid());
+    let (user, group) = (geteuid().as_raw(), getegid().as_raw());
     unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).context("making a user namespace")?;
     fs::write("/proc/self/setgroups", "deny").context("writing /proc/self/setgroups")?;
-    fs::write("/proc/self/uid_map", format!("0 {user} 1")).context("writing /proc/self/uid_map")?;
-    fs::write("/proc/self/gid_map", format!("0 {group} 1")).context("writing /proc/self/gid_map")?;
+    fs::write("/proc/self/uid_map", format!("{} {user} 1", inside(user))).context("writing /proc/self/uid_map")?;
+    fs::write("/proc/self/gid_map", format!("{} {group} 1", inside(group))).context("writing /proc/self/gid_map")?;
     Ok(true)
 }
 

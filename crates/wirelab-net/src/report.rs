@@ -49,12 +49,14 @@ pub struct Histogram {
     pub counts: [u64; BUCKETS],
     /// Largest value.
     pub max: Duration,
+    /// Sum of all values.
+    pub total: Duration,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
         let upper_ns = std::array::from_fn(|index| (1000.0 * 2f64.powf(index as f64 / 4.0)).round() as u64);
-        Self { upper_ns, counts: [0; BUCKETS], max: Duration::ZERO }
+        Self { upper_ns, counts: [0; BUCKETS], max: Duration::ZERO, total: Duration::ZERO }
     }
 }
 
@@ -65,6 +67,19 @@ impl Histogram {
         let bucket = self.upper_ns.partition_point(|upper| *upper < nanoseconds).min(BUCKETS - 1);
         self.counts[bucket] += 1;
         self.max = self.max.max(value);
+        self.total = self.total.saturating_add(value);
+    }
+
+    /// The upper edge of the bucket below or in which `share` of the values lie, or the largest value if that is less; `None` without values.
+    pub fn quantile(&self, share: f64) -> Option<Duration> {
+        let rank = (share * self.counts.iter().sum::<u64>() as f64).ceil() as u64;
+        let mut below = 0;
+        let bucket = self.counts.iter().position(|count| {
+            below += count;
+            below > 0 && below >= rank
+        })?;
+        let edge = Duration::from_nanos(self.upper_ns[bucket]);
+        Some(if bucket == BUCKETS - 1 { self.max } else { edge.min(self.max) })
     }
 }
 
@@ -82,5 +97,17 @@ mod tests {
         assert_eq!(&histogram.counts[..5], &[2, 2, 0, 0, 1]);
         assert_eq!(histogram.counts[BUCKETS - 1], 1);
         assert_eq!(histogram.max, Duration::from_nanos(u64::MAX));
+    }
+
+    #[test]
+    fn a_quantile_is_an_upper_bound_no_coarser_than_a_bucket() {
+        let mut histogram = Histogram::default();
+        assert_eq!(histogram.quantile(0.99), None);
+        (1..=100).for_each(|hundreds| histogram.add(Duration::from_nanos(hundreds * 100)));
+        assert_eq!(histogram.total, Duration::from_nanos(505_000));
+        assert_eq!(histogram.quantile(0.5), Some(Duration::from_nanos(5657)));
+        assert_eq!(histogram.quantile(1.0), Some(Duration::from_nanos(10_000)));
+        histogram.add(Duration::from_secs(60));
+        assert_eq!(histogram.quantile(1.0), Some(Duration::from_secs(60)));
     }
 }

@@ -9,6 +9,7 @@
 
 mod netlink;
 mod offload;
+mod single;
 mod sysctl;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ use std::os::fd::AsFd;
 
 use crate::namespace::NetNamespace;
 use crate::{Error, socket::PacketSocket};
+
+pub use single::{SingleLink, depth};
 
 /// Address of the client in every lane.
 pub const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
@@ -141,13 +144,18 @@ pub fn open_ports(lane: usize, mtu: u32, offloads: bool) -> Result<[PacketSocket
 }
 
 impl Side<'_> {
+    /// The link's end of the veth.
+    fn outer(&self) -> String {
+        format!("{}-link", self.interface)
+    }
+
     /// Make the veth, both ends, and everything the endpoint's end needs. Returns settings read back.
     fn create(&self, link: &NetNamespace, mtu: u32, offloads: bool) -> Result<BTreeMap<String, String>, Error> {
         self.namespace.run(|| {
             sysctl::silence_ipv6();
             Ok(())
         })?;
-        let outer = format!("{}-link", self.interface);
+        let outer = self.outer();
         link.run(|| {
             netlink::create_veth(&outer, &self.interface, self.namespace.as_fd(), self.mac, mtu)?;
             offload::set(&outer, offloads)?;

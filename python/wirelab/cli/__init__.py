@@ -33,7 +33,7 @@ VERBS = {
     "report": Verb("wirelab.cli.report:command", "Write a campaign's report as one HTML file."),
     "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder."),
     "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
-    "link": Verb("wirelab.cli.link:command", "Make a link profile from a measurement of your own."),
+    "link": Verb("wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement."),
     "list": Verb("wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …"),
     "describe": Verb(
         "wirelab.cli.describe:command", "Describe one thing that `list` names: settings, units, defaults, sources."

@@ -5,37 +5,168 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
+import re
+import secrets
+import shlex
+import signal
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.errors import RunError, Where, WirelabError, did_you_mean
+from wirelab.errors import RunError, Where, WirelabError
 
 if TYPE_CHECKING:
     from wirelab.fit import FittedProfile, Observations
 
 
-class LinkGroup(click.Group):
-    """A group whose unknown first words are kept for names of links."""
+LINK = "LINK"
+"""The subcommand that other words than subcommands stand for."""
+SEED_BITS = 32
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse what is no subcommand, and say which there are."""
-        if args and not args[0].startswith("-") and args[0] not in self.commands:
-            raise WirelabError(f"unknown subcommand '{args[0]}' of wirelab link", hint=did_you_mean(args[0], self.commands))
-        return super().resolve_command(ctx, args)
+
+class LinkGroup(click.Group):
+    """A group whose unknown first words are links to run a command behind."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Put the subcommand in that a link leaves out."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = [LINK, *args]
+        return super().parse_args(ctx, args)
+
+
+class BehindCommand(click.Command):
+    """A command with another one behind `--`, whose options are not its own."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep what stands behind `--` as it is."""
+        end = args.index("--") if "--" in args else len(args)
+        rest = super().parse_args(ctx, args[:end])
+        if rest:
+            link = ctx.params["link"]
+            hint = f"wirelab link {link} [OPTIONS] -- {' '.join([*rest, *args[end + 1 :]])}"
+            raise WirelabError(f"the command stands behind -- ('{rest[0]}')", hint=hint)
+        ctx.params["words"] = tuple(args[end + 1 :])
+        return rest
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Without the link, which the name of the subcommand stands for."""
+        return ["[OPTIONS] [-- COMMAND [ARGUMENTS]...]"]
 
 
 @click.group(
     cls=LinkGroup,
-    short_help="Make a link profile from a measurement of your own.",
+    short_help="Run a command behind a link; make a link profile from a measurement.",
     no_args_is_help=True,
-    subcommand_metavar="SUBCOMMAND [ARGUMENTS]...",
+    subcommand_metavar="LINK|SUBCOMMAND [ARGUMENTS]...",
 )
 def command() -> None:
-    """Make a link profile from a measurement of your own."""
+    """Run a command behind a link; make a link profile from a measurement.
+
+    wirelab link nb-iot -- COMMAND runs a command, wirelab link nb-iot a shell. `wirelab link LINK --help` has the options.
+    """
+
+
+def _server_words(_ctx: click.Context, _param: click.Parameter, text: str | None) -> list[str] | None:
+    if text is None:
+        return None
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{str(error).lower()} ({text})") from None
+    if not words:
+        raise click.BadParameter("is empty")
+    return words
+
+
+_READY = re.compile(r"(tcp|udp):([0-9]{1,5})|[0-9]{1,9}(\.[0-9]{1,9})?")
+
+
+def _ready(_ctx: click.Context, _param: click.Parameter, text: str | None) -> str | None:
+    if text is None:
+        return None
+    match = _READY.fullmatch(text)
+    if match is None or int(match[2] or 1) not in range(1, 2**16):
+        raise click.BadParameter(f"'{text}' is none of tcp:PORT, udp:PORT and a number of seconds")
+    return text
+
+
+@command.command(
+    LINK,
+    cls=BehindCommand,
+    short_help="Run a command, or a shell, behind a link.",
+    context_settings={"allow_extra_args": True},
+)
+@click.argument("link")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a value of the link. May be repeated.")
+@click.option("--server", callback=_server_words, metavar="COMMAND", help="Run this at the other end.")
+@click.option(
+    "--server-ready",
+    callback=_ready,
+    metavar="WHEN",
+    help="Start COMMAND when the server listens on tcp:PORT or udp:PORT, or after so many SECONDS.  [any port]",
+)
+@click.option("--server-log", type=click.Path(), metavar="FILE", help="Write the server's output there.  [stderr]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of everything random.  [told at the end]")
+@click.option("--log", type=click.Path(), metavar="FILE", help="Keep a log of every packet.")
+@click.option("--quiet", "-q", is_flag=True, help="No summary at the end.")
+def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    link: str,
+    sets: tuple[str, ...],
+    server: list[str] | None,
+    server_ready: str | None,
+    server_log: str | None,
+    seed: int | None,
+    log: str | None,
+    *,
+    quiet: bool,
+    words: tuple[str, ...],
+) -> None:
+    """Run COMMAND behind a link; without one, a shell.
+
+    LINK is a name of `wirelab list links`, the file of a profile of your own, a table such as '{ rtt = "50 ms" }', or
+    clean, which does nothing by itself: wirelab link clean --set rtt=50ms --set loss=1%.
+
+    COMMAND reaches the other end only, not the internet. The other end is what --server runs there, or else nobody,
+    who answers pings. In both commands {server} and {client} become addresses; the environment has WIRELAB_SERVER and
+    WIRELAB_CLIENT. In a COMMAND, another wirelab link without --server begins where it is called: the links add up.
+
+    The exit code is COMMAND's, and 125 if there was no link, 126 or 127 if COMMAND could not be started or found.
+    """
+    from wirelab.agent import find_agent
+    from wirelab.experiment.single_link import single_link
+
+    for option, value in (("--server-ready", server_ready), ("--server-log", server_log)):
+        if value is not None and server is None:
+            raise WirelabError(f"{option} needs --server")
+    spec = single_link(link, sets, [name for name in command.commands if name != LINK])
+    # An unnamed file, so that nothing has to be removed.
+    descriptor = os.memfd_create("wirelab-link")
+    os.write(descriptor, json.dumps(spec.to_json()).encode())
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    os.set_inheritable(descriptor, True)
+    arguments = ["--link-fd", str(descriptor), "--name", link]
+    arguments += ["--seed", str(secrets.randbits(SEED_BITS) if seed is None else seed)]
+    for option, text in (
+        ("--server", None if server is None else json.dumps(server)),
+        ("--server-ready", server_ready),
+        ("--server-log", server_log),
+        ("--log", log),
+    ):
+        arguments += [] if text is None else [f"{option}={text}"]
+    _become(find_agent(), ["behind", *arguments, *(["--quiet"] if quiet else []), "--", *words])
+
+
+def _become(agent: Path, arguments: list[str]) -> None:
+    """Go on as the agent: nothing of Python stays between the terminal and the command."""
+    # Python ignores these, and what is ignored stays so in every program that follows.
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execv(agent, [str(agent), *arguments])
 
 
 @command.command(short_help="Fit a link profile to a ping log, an irtt result or a capture.")

@@ -23,7 +23,8 @@ use super::{Inbox, TrialOutcome, TrialPlan, readiness};
 const GRACE: Duration = Duration::from_secs(2);
 const PROBE_EVERY: Duration = Duration::from_millis(2);
 const TAIL_CHARACTERS: usize = 2000;
-const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/// Where programs are sought without `PATH`.
+pub const DEFAULT_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const UNSUPPORTED: i32 = 3;
 
 /// The processes of a trial.
@@ -223,7 +224,7 @@ impl<'a> Endpoints<'a> {
 }
 
 /// The program's file. The C library would say "permission denied" of a program that is nowhere, if a folder of `path` may not be searched.
-fn find(program: &str, path: &str) -> io::Result<PathBuf> {
+pub fn find(program: &str, path: &str) -> io::Result<PathBuf> {
     if program.contains('/') {
         return Ok(program.into());
     }
@@ -237,7 +238,7 @@ fn create(path: &Path) -> anyhow::Result<File> {
 }
 
 /// The last characters of a file.
-fn tail(path: &Path) -> String {
+pub fn tail(path: &Path) -> String {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();

@@ -88,6 +88,19 @@ pub(super) fn route(interface: &str, own: IpAddr, peer: IpAddr, congestion_contr
     run(async |handle| handle.route().add(message).replace().execute().await).context(what)
 }
 
+/// Set the route to a network, address and prefix length, by a `gateway` that has a route of its own.
+pub(super) fn route_through(interface: &str, network: (Ipv4Addr, u8), gateway: IpAddr) -> Result<(), Error> {
+    let (address, prefix) = network;
+    let builder = RouteMessageBuilder::<Ipv4Addr>::new().destination_prefix(address, prefix);
+    let builder = builder.output_interface(index(interface)?);
+    let IpAddr::V4(gateway) = gateway else {
+        return Err(io::Error::from(io::ErrorKind::Unsupported)).context(format!("routing by {gateway}"));
+    };
+    let message = builder.gateway(gateway).build();
+    run(async |handle| handle.route().add(message).replace().execute().await)
+        .context(format!("routing to {address}/{prefix} by {gateway}"))
+}
+
 /// Packets that could not be sent through an interface.
 pub(super) fn dropped(interface: &str) -> Result<u64, Error> {
     let message = run(async |handle| handle.link().get().match_name(interface.to_owned()).execute().try_next().await);

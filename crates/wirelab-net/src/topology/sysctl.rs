@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use crate::{Context, Error};
+
 /// Set in every lane. Many fresh connections need many ports, and ports whose last connection is over.
 const SET: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
@@ -30,6 +32,15 @@ const READ: [&str; 13] = [
 /// Let interfaces that are made from now on do without IPv6.
 pub(super) fn silence_ipv6() {
     write("net.ipv6.conf.default.disable_ipv6", "1");
+}
+
+/// Let the namespace forward packets between its interfaces.
+pub(super) fn forward() -> Result<(), Error> {
+    let key = "net.ipv4.ip_forward";
+    if read(key).as_deref() == Some("1") {
+        return Ok(());
+    }
+    fs::write(path(key), "1").context(format!("setting {key}, without which links cannot be nested"))
 }
 
 /// Set what a lane needs; returns it and what else matters as the kernel has it.

@@ -1,0 +1,223 @@
+//! The emulator by itself: runs a command behind a link, and a server at the other end if one is asked for. Started by `wirelab link`.
+//!
+//! This process moves the packets and watches the others, which are its children in a PID namespace: when it dies, however it does, they die.
+//! Exit codes are the command's (128 and the signal's number if one ended it), or one of [`failure`].
+
+mod client;
+mod failure;
+mod observed;
+mod ready;
+mod server;
+mod signals;
+mod summary;
+mod terminal;
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Read;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use wirelab_net::lane::{Finished, TrialLink};
+use wirelab_net::link_loop::LinkLoop;
+use wirelab_net::namespace::{self, NetNamespace};
+use wirelab_net::pid_namespace::{PidNamespace, be_first};
+use wirelab_net::topology::{SingleLink, depth, least_mtu};
+use wirelab_net::{LogThread, process, scheduling};
+use wirelab_schema::LinkSpec;
+
+use crate::{link, probe};
+use client::Client;
+use failure::Failure;
+use observed::{Observed, Told};
+use ready::Ready;
+use server::Server;
+use signals::Signals;
+use summary::Summary;
+
+const MTU: u32 = 1500;
+/// Bytes of each packet in the log: IPv4 and TCP headers with options, or what tells QUIC's packets apart.
+const HEADER_BYTES: u8 = 128;
+/// Where a server's address is told to what runs behind a link.
+const SERVER: &str = "WIRELAB_SERVER";
+const CLIENT: &str = "WIRELAB_CLIENT";
+/// How long from SIGTERM to SIGKILL, and how long the last packets have to reach a server.
+const GRACE: Duration = Duration::from_secs(5);
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Inherited descriptor of a file with the link's description: JSON of a `LinkSpec`.
+    #[arg(long, required_unless_present = "first")]
+    link_fd: Option<i32>,
+    /// What people call the link.
+    #[arg(long, default_value = "link")]
+    name: String,
+    /// Seed of everything random.
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Command at the other end, as a JSON array of words.
+    #[arg(long)]
+    server: Option<Words>,
+    /// When the server is ready: tcp:PORT, udp:PORT, or a number of seconds.
+    #[arg(long, requires = "server")]
+    server_ready: Option<Ready>,
+    /// Where the server's output goes instead of stderr.
+    #[arg(long, requires = "server")]
+    server_log: Option<PathBuf>,
+    /// Where to keep the packet log.
+    #[arg(long)]
+    log: Option<PathBuf>,
+    /// No summary.
+    #[arg(long)]
+    quiet: bool,
+    /// Be the first process of the others' PID namespace (started by this program).
+    #[arg(long, hide = true)]
+    first: bool,
+    /// The command behind the link; a shell if there is none.
+    #[arg(last = true)]
+    command: Vec<OsString>,
+}
+
+/// A command's words.
+#[derive(Clone, Debug)]
+struct Words(Vec<OsString>);
+
+impl FromStr for Words {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(serde_json::from_str::<Vec<String>>(text)?.into_iter().map(OsString::from).collect()))
+    }
+}
+
+/// Addresses that commands are told.
+#[derive(Clone, Copy, Debug)]
+pub struct Addresses {
+    client: IpAddr,
+    server: IpAddr,
+}
+
+/// What is at the other end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherEnd {
+    /// The server that was asked for.
+    Server,
+    /// Nobody: the kernel answers pings.
+    Nobody,
+    /// The command that this link began in.
+    Outer,
+}
+
+pub fn run(arguments: Arguments) -> ExitCode {
+    if arguments.first {
+        be_first();
+    }
+    match play(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            eprint!("{failure}");
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn play(arguments: Arguments) -> Result<u8, Failure> {
+    // Signals and namespaces before any thread exists.
+    let signals = Signals::block()?;
+    let spec = read_link(arguments.link_fd)?;
+    let (depth, here) = (depth(), NetNamespace::current()?);
+    let rootless = namespace::gain_namespaces_as_oneself().map_err(|error| {
+        Failure::new(format!("this machine does not let an ordinary user make namespaces ({error})"))
+            .hint(probe::cure())
+    })?;
+    let other_end = match (&arguments.server, depth) {
+        (Some(_), _) => OtherEnd::Server,
+        (None, 0) => OtherEnd::Nobody,
+        (None, _) => OtherEnd::Outer,
+    };
+    if other_end == OtherEnd::Outer && rootless {
+        let lost = "no other link can begin here: this user has no rights over the network of the link around it";
+        return Err(Failure::new(lost).hint("do not change the user between one `wirelab link` and the next"));
+    }
+    let ends = SingleLink::create(depth, (other_end == OtherEnd::Outer).then_some(here), mtu(&spec)?)?;
+    let addresses = Addresses { client: ends.near_address(), server: server_address(&ends, other_end) };
+    let told = Arc::new(Told::default());
+    let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
+    scheduling::lock_memory();
+    link_loop.begin(0, trial_link(spec, &arguments, &told)?)?;
+
+    let mut first = Command::new(std::env::current_exe().context("finding this program")?);
+    first.args(["behind", "--first"]);
+    let family = PidNamespace::create(first).context("making a PID namespace")?;
+    let mut server = match &arguments.server {
+        Some(words) => {
+            let mut server =
+                Server::start(&family, &ends, &words.0, addresses, &signals, arguments.server_log.clone())?;
+            server.wait_until_ready(ends.far(), arguments.server_ready.as_ref(), &signals)?;
+            Some(server)
+        }
+        None => None,
+    };
+    let summary = Summary { name: &arguments.name, seed: arguments.seed, addresses, other_end };
+    if arguments.command.is_empty() && !arguments.quiet {
+        eprintln!("{}", summary.greeting());
+    }
+    let client = Client::start(&family, &ends, &arguments.command, addresses, &signals)?;
+    let code = client.wait(&signals, &mut server);
+    if server.is_some() {
+        told.wait_until_delivered(&signals, GRACE);
+    }
+    let delays = told.mean_delays();
+    let finished = link_loop.finish(0)?;
+    if let Some(server) = &mut server {
+        server.end(&signals);
+    }
+    drop(family);
+    if let Some(server) = server {
+        server.hear_out();
+    }
+    if let Some(Finished { mut report, log }) = finished {
+        report.kernel_drops += ends.dropped().unwrap_or(0);
+        if !arguments.quiet {
+            eprint!("{}", summary.text(&report, delays));
+        }
+        match log.map(|log| log.recv()) {
+            None | Some(Ok(Ok(()))) => {}
+            Some(Ok(Err(error))) => eprintln!("error: the packet log is incomplete: {error}"),
+            Some(Err(_)) => eprintln!("error: the packet log is incomplete"),
+        }
+    }
+    Ok(code)
+}
+
+fn read_link(descriptor: Option<i32>) -> anyhow::Result<LinkSpec> {
+    let mut text = String::new();
+    let file = process::inherited(descriptor.context("no descriptor of a link")?)?;
+    File::from(file).read_to_string(&mut text).context("reading the link's description")?;
+    serde_json::from_str(&text).context("reading the link's description")
+}
+
+fn mtu(spec: &LinkSpec) -> anyhow::Result<u32> {
+    let (mtu, least) = (spec.mtu.unwrap_or(MTU), least_mtu(wirelab_net::topology::CLIENT));
+    anyhow::ensure!((least..=u16::MAX.into()).contains(&mtu), "mtu: {mtu} is not one that IPv4 can have");
+    Ok(mtu)
+}
+
+/// Behind several links, the server of the outermost that has one.
+fn server_address(ends: &SingleLink, other_end: OtherEnd) -> IpAddr {
+    let outer = || std::env::var(SERVER).ok()?.parse().ok();
+    let outer = if other_end == OtherEnd::Outer { outer() } else { None };
+    outer.unwrap_or(ends.far_address())
+}
+
+fn trial_link(spec: LinkSpec, arguments: &Arguments, told: &Arc<Told>) -> anyhow::Result<TrialLink> {
+    let mut logs = LogThread::start()?;
+    let mut trial = link::build(spec, arguments.seed, arguments.log.as_deref(), HEADER_BYTES, &mut logs)?;
+    trial.link = Box::new(Observed::new(trial.link, told.clone()));
+    Ok(trial)
+}

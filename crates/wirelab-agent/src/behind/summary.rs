@@ -1,0 +1,155 @@
+use std::fmt::Write;
+use std::time::Duration;
+
+use wirelab_net::link::{Direction, DropCause};
+use wirelab_net::{DirectionCounts, LaneReport};
+
+use super::{Addresses, OtherEnd};
+
+/// Lines for people begin so.
+const PREFIX: &str = "wirelab: ";
+
+/// What was run, and where.
+#[derive(Clone, Copy, Debug)]
+pub struct Summary<'a> {
+    pub name: &'a str,
+    pub seed: u64,
+    pub addresses: Addresses,
+    pub other_end: OtherEnd,
+}
+
+impl Summary<'_> {
+    /// Where a shell's user is.
+    pub fn greeting(&self) -> String {
+        let Addresses { client, server } = self.addresses;
+        let there = match self.other_end {
+            OtherEnd::Server => format!("the server is {server}"),
+            OtherEnd::Nobody => {
+                format!("{server} answers pings, and nothing else can be reached from here, not the internet either")
+            }
+            OtherEnd::Outer => format!("beyond it is where this command was started, and the server {server}"),
+        };
+        format!("{PREFIX}a shell behind {}; this is {client}, {there}", self.name)
+    }
+
+    /// What the link did, a line for each direction, and what to tell when asking about it. `told` is the mean delay that it told its packets.
+    pub fn text(&self, report: &LaneReport, told: [Option<Duration>; 2]) -> String {
+        let mut text = String::new();
+        for (name, direction) in [("uplink", Direction::Uplink), ("downlink", Direction::Downlink)] {
+            let (counts, told) = (&report.directions[direction.index()], told[direction.index()]);
+            let _ = writeln!(text, "{PREFIX}{name:8} {}{}", packets(counts), delays(counts, told));
+        }
+        let alone = match self.other_end {
+            OtherEnd::Nobody => "; reached the other end only, not the internet",
+            OtherEnd::Server | OtherEnd::Outer => "",
+        };
+        let _ = writeln!(text, "{PREFIX}{:8} {} on {}{alone}", "seed", self.seed, self.name);
+        for warning in warnings(report) {
+            let _ = writeln!(text, "warning: {warning}");
+        }
+        text
+    }
+}
+
+fn packets(counts: &DirectionCounts) -> String {
+    let number = |packets: u64| format!("{packets} packet{}", if packets == 1 { "" } else { "s" });
+    let mut text = format!("{}, {}", number(counts.received), bytes(counts.received_bytes));
+    let lost: u64 = counts.dropped.iter().sum();
+    let causes = DropCause::ALL.into_iter().zip(counts.dropped).filter(|(_, packets)| *packets > 0);
+    let causes: Vec<_> = causes.map(|(cause, packets)| format!("{packets} {}", words(cause))).collect();
+    match lost {
+        0 => text += ", none lost",
+        _ => text += &format!(", {lost} lost ({})", causes.join(", ")),
+    }
+    if counts.duplicated > 0 {
+        text += &format!(", {} duplicated", counts.duplicated);
+    }
+    if counts.held > 0 {
+        text += &format!(", {} still on the way", counts.held);
+    }
+    text
+}
+
+/// Told is what the link computed; measured is when it did it, so that their difference is the emulator's lateness.
+fn delays(counts: &DirectionCounts, told: Option<Duration>) -> String {
+    let (Some(told), Some(late)) = (told, counts.lateness.quantile(0.99)) else { return String::new() };
+    let measured = told + counts.lateness.total / u32::try_from(counts.delivered.max(1)).unwrap_or(u32::MAX);
+    let [told, measured, late] = [told, measured, late].map(|time| time.as_secs_f64() * 1e3);
+    format!("; mean delay told {told:.3} ms, measured {measured:.3} ms, 99 % within {late:.3} ms")
+}
+
+fn warnings(report: &LaneReport) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if report.kernel_drops > 0 {
+        warnings.push(format!("the kernel dropped {} packets that the link should have carried", report.kernel_drops));
+    }
+    if report.oversized > 0 {
+        warnings.push(format!("{} packets were longer than the MTU and not carried", report.oversized));
+    }
+    if report.clock_step {
+        warnings.push("the machine's clock was set meanwhile, so that delays around it are wrong".into());
+    }
+    warnings
+}
+
+fn bytes(count: u64) -> String {
+    match count {
+        0..1000 => format!("{count} B"),
+        1000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        _ => format!("{:.1} MB", count as f64 / 1e6),
+    }
+}
+
+const fn words(cause: DropCause) -> &'static str {
+    match cause {
+        DropCause::Loss => "by chance",
+        DropCause::QueueFull => "queue full",
+        DropCause::Aqm => "by the queue's management",
+        DropCause::Outage => "in an outage",
+        DropCause::Retries => "after the last retry",
+        DropCause::Nat => "without a NAT mapping",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summary(other_end: OtherEnd) -> Summary<'static> {
+        let addresses = Addresses { client: [10, 77, 0, 1].into(), server: [10, 77, 0, 2].into() };
+        Summary { name: "nb-iot", seed: 7, addresses, other_end }
+    }
+
+    #[test]
+    fn each_direction_has_a_line_with_its_losses_by_cause_and_its_delay() {
+        let mut report = LaneReport::default();
+        let uplink = &mut report.directions[0];
+        (uplink.received, uplink.received_bytes, uplink.delivered, uplink.held) = (5, 1500, 2, 0);
+        (uplink.dropped[0], uplink.dropped[1]) = (2, 1);
+        [10, 30].map(|lateness| uplink.lateness.add(Duration::from_micros(lateness)));
+        let text = summary(OtherEnd::Server).text(&report, [Some(Duration::from_millis(25)), None]);
+        assert_eq!(
+            text.lines().collect::<Vec<_>>(),
+            [
+                "wirelab: uplink   5 packets, 1.5 kB, 3 lost (2 by chance, 1 queue full); mean delay told 25.000 ms, measured 25.020 ms, \
+                 99 % within 0.030 ms",
+                "wirelab: downlink 0 packets, 0 B, none lost",
+                "wirelab: seed     7 on nb-iot",
+            ]
+        );
+    }
+
+    #[test]
+    fn who_reached_nobody_is_told_so() {
+        let text = summary(OtherEnd::Nobody).text(&LaneReport::default(), [None; 2]);
+        assert!(text.ends_with("reached the other end only, not the internet\n"), "{text}");
+        assert!(summary(OtherEnd::Nobody).greeting().contains("not the internet"));
+    }
+
+    #[test]
+    fn what_makes_the_figures_wrong_is_a_warning() {
+        let report = LaneReport { kernel_drops: 2, oversized: 1, clock_step: true, ..LaneReport::default() };
+        let text = summary(OtherEnd::Outer).text(&report, [None; 2]);
+        assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 3);
+    }
+}
