@@ -19,10 +19,17 @@ def test_the_same_with_a_place_has_a_number_of_its_own_that_names_the_first() ->
 
 
 def test_words_that_only_begin_alike_are_a_source_of_their_own() -> None:
-    assert Citations({"rate": "A note", "delay": "the same note, page 2"}).texts()[1] == ("[2]", "the same note, page 2")
+    assert Citations({"rate": "A note", "delay": "the same note, page 2"}).texts()[1] == (
+        "[2]",
+        "the same note, page 2",
+    )
 
 
 def test_what_is_assumed_or_second_hand_says_so() -> None:
     assert split_mark("assumed: one product") == ("assumed", "one product")
     assert split_mark("second-hand: IEEE 802.11: a table") == ("second-hand", "IEEE 802.11: a table")
     assert split_mark("RFC 4944: section 4") == ("", "RFC 4944: section 4")
+
+
+def test_a_value_without_a_source_says_so() -> None:
+    assert Citations({"rate": "A paper"})["delay"] == ("", "no source")

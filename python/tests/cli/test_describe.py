@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tests.cli.test_main import run
@@ -22,6 +24,21 @@ def test_a_stack_is_described_with_its_settings_and_defaults() -> None:
 @pytest.mark.parametrize("name", ["nb-iot", "wifi-poor"])
 def test_a_link_is_described_with_what_it_does_and_the_source_of_each_number(name: str) -> None:
     assert_golden(f"describe-link-{name}.txt", described("link", name))
+
+
+def test_a_link_of_ones_own_is_described_with_what_lacks_a_source(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text('[link]\nrtt = "20 ms"\nloss = "1 %"\n[sources]\nrtt = "a ping of mine"\n', encoding="utf-8")
+    out = described("link", str(file))
+    assert out.startswith("mine: mine\n\nwhat packets meet\n  each way  1 % lost, then 10 ms\n")
+    assert "  rtt   20 ms  [1]\n  loss  1 %         no source\n" in out
+    assert "wirelab run" not in out
+
+
+def test_a_link_that_nobody_knows_has_a_neighbour() -> None:
+    code, _, err = run("describe", "link", "nb-iott")
+    assert code == 2
+    assert "did you mean 'nb-iot'?" in err
 
 
 def test_descriptions_of_links_fit_a_terminal() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from wirelab import data
 from wirelab.cli.citations import split_mark
+from wirelab.experiment import load_experiment
 from wirelab.experiment.library import profiles, signal_tables
 from wirelab.experiment.link import LinkTable, check_conflicts, link_spec, merge
 from wirelab.schema import Delay, LinkSpec, Rate, Wifi
@@ -32,8 +33,14 @@ def resolved(name: str) -> LinkSpec:
     return link_spec(LinkTable.model_validate(merge([profiles()[name].link])))
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_a_profile_can_be_chosen_on_the_command_line(name: str) -> None:
+    experiment = load_experiment("quickstart", [f"link={name}"])
+    assert {scenario.link for scenario in experiment.scenarios} == {resolved(name)}
+
+
 def test_every_file_is_a_profile() -> None:
-    assert [path.stem for path in sorted(FOLDER.iterdir())] == NAMES
+    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(f"{name}.toml" for name in NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)

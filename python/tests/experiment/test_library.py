@@ -3,7 +3,11 @@ from wirelab.schema import registered
 
 
 def test_values_of_a_profile_have_dotted_paths_that_count_the_tables_of_a_list() -> None:
-    link = {"rtt": "1 s", "radio": {"sleeps": [{"after": "1 s"}, {"after": "9 s"}]}, "uplink": {"offsets": ["0 s", "1 s"]}}
+    link = {
+        "rtt": "1 s",
+        "radio": {"sleeps": [{"after": "1 s"}, {"after": "9 s"}]},
+        "uplink": {"offsets": ["0 s", "1 s"]},
+    }
     assert dict(Profile("x", "", "", link, {}).values()) == {
         "rtt": "1 s",
         "radio.sleeps.1.after": "1 s",

@@ -63,7 +63,9 @@ def test_a_signal_between_two_rates_loses_some_frames() -> None:
 
 
 def test_a_signal_that_no_receiver_must_hear_is_refused_with_a_way_out() -> None:
-    with pytest.raises(UnitError, match=r"-85 dBm is weaker than what 802.11n asks of any receiver \(-82 dBm\)") as error:
+    with pytest.raises(
+        UnitError, match=r"-85 dBm is weaker than what 802.11n asks of any receiver \(-82 dBm\)"
+    ) as error:
         resolve("802.11n", -85)
     assert error.value.hint is not None
     assert "wifi-poor" in error.value.hint

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from wirelab.schema.link_words import link_words
 from wirelab.schema import LinkSpec
+from wirelab.schema.link_words import link_words
 
 QUEUE = {"discipline": "drop-tail", "bytes": 16_000}
 RATE = {"kind": "rate", "rate_bps": 20_000, "queue": QUEUE}
@@ -40,18 +40,23 @@ def test_a_link_without_effects_says_so() -> None:
         (DELAY | {"jitter": {"distribution": "uniform", "half_width_ns": 2_500_000}, "overtaking": True},
          "100 ms ± 2.5 ms (uniform), overtaking"),
         (DELAY | {"jitter": {"distribution": "pareto", "sigma_ns": 1_000}}, "100 ms ± 1 us (netem's pareto)"),
-        (DELAY | {"jitter": {"distribution": "pareto-normal", "sigma_ns": 999}}, "100 ms ± 999 ns (netem's paretonormal)"),
-        (DELAY | {"jitter": {"distribution": "table", "offsets_ns": [-1, 0, 1]}}, "100 ms with a spread of 3 quantiles"),
+        (DELAY | {"jitter": {"distribution": "pareto-normal", "sigma_ns": 999}},
+         "100 ms ± 999 ns (netem's paretonormal)"),
+        (DELAY | {"jitter": {"distribution": "table", "offsets_ns": [-1, 0, 1]}},
+         "100 ms with a spread of 3 quantiles"),
         ({"kind": "loss", "probability": 0.01, "correlation": 0.5}, "1 % lost, 50 % correlated"),
         ({"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "bad_loss": 0.7, "good_loss": 0.001},
          "6.45 % lost, in bursts that lose 70 % for 10 packets on average"),
         ({"kind": "gilbert-elliott", "p": 0.01, "r": 0, "bad_loss": 0.7, "good_loss": 0},
          "70 % lost, in bursts that lose 70 % for ever"),
-        ({"kind": "gilbert-elliott-time", "good_ns": 480_000_000, "bad_ns": 70_000_000, "bad_loss": 0.37, "good_loss": 0},
+        ({"kind": "gilbert-elliott-time", "good_ns": 480_000_000, "bad_ns": 70_000_000, "bad_loss": 0.37,
+          "good_loss": 0},
          "4.71 % lost, in bursts that lose 37 % for 70 ms, 480 ms apart, on average"),
-        ({"kind": "four-state", "p13": 0.1, "p31": 0.1, "p32": 0.1, "p23": 0.1, "p14": 0.1}, "loss by netem's four states"),
+        ({"kind": "four-state", "p13": 0.1, "p31": 0.1, "p32": 0.1, "p23": 0.1, "p14": 0.1},
+         "loss by netem's four states"),
         ({"kind": "markov", "transitions": [[0.9, 0.1], [0.5, 0.5]], "loss": [0, 1]}, "loss by a chain of 2 states"),
-        ({"kind": "loss-pattern", "pattern": "0010", "repeat": True}, "1 of 4 packets lost by a pattern, again and again"),
+        ({"kind": "loss-pattern", "pattern": "0010", "repeat": True},
+         "1 of 4 packets lost by a pattern, again and again"),
         ({"kind": "reorder", "probability": 0.02, "by_ns": 10_000_000}, "2 % held back for 10 ms"),
         ({"kind": "duplicate", "probability": 0.001}, "0.1 % sent twice"),
         ({"kind": "corrupt", "probability": 0.001}, "0.1 % with one bit inverted"),

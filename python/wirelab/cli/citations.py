@@ -32,8 +32,8 @@ class Citations:
             self._cited[path] = (f"[{number}]", mark or kind)
 
     def __getitem__(self, path: str) -> tuple[str, str]:
-        """The number of a value's source, and "second-hand" or "assumed" if it is."""
-        return self._cited[path]
+        """The number of a value's source, and "second-hand" or "assumed" if it is, or "no source"."""
+        return self._cited.get(path, ("", "no source"))
 
     def texts(self) -> list[tuple[str, str]]:
         """Each number with what it cites."""

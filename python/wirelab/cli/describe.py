@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -47,21 +48,24 @@ def _experiment(name: str) -> str:
 
 def _link(name: str) -> str:
     from wirelab.cli.citations import Citations
+    from wirelab.experiment.library import is_profile_file, profile_file, profiles
+    from wirelab.experiment.single_link import single_link
     from wirelab.schema.link_words import link_words
-    from wirelab.experiment.library import profiles
-    from wirelab.experiment.link import LinkTable, link_spec, merge
 
-    profile = _find(name, profiles(), "link")
-    met = link_words(link_spec(LinkTable.model_validate(merge([profile.link]))))
+    own = is_profile_file(name)
+    profile = profile_file(Path(name)) if own else _find(name, profiles(), "link")
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
-    use = [
-        ("as it is", f"wirelab run quickstart --set link={name}"),
-        ("changed", f'[links.mine] profile = "{name}", then the keys that differ'),
+    use = [] if own else [("in a run", f"wirelab run quickstart --set link={name}")]
+    use += [
+        ("by itself", f"wirelab link {name} -- COMMAND"),
+        ("changed", f'[links] mine = {{ profile = "{name}" }}, with the keys that differ'),
     ]
-    parts = [_head(profile.name, profile.title), _paragraph(profile.about)]
-    parts += [_hanging("what packets meet", met), _section("values", rows)]
-    return "\n\n".join([*parts, _hanging("sources", citations.texts()), _hanging("use it", use)])
+    parts = [_head(profile.name, profile.title), *([_paragraph(profile.about)] if profile.about else [])]
+    parts += [_hanging("what packets meet", link_words(single_link(name)))]
+    parts += [_section("values", rows)] if rows else []
+    parts += [_hanging("sources", citations.texts())] if profile.sources else []
+    return "\n\n".join([*parts, _hanging("use it", use)])
 
 
 def _stack(name: str) -> str:

@@ -65,23 +65,16 @@ def experiment_file(name: str) -> Traversable:
 @cache
 def profiles() -> Mapping[str, Profile]:
     """Shipped links by name."""
-    found = {}
-    for entry in sorted(_folder("profiles/links"), key=lambda entry: entry.name):
-        if entry.name.endswith(".toml"):
-            name = entry.name.removesuffix(".toml")
-            table = tomllib.loads(entry.read_text(encoding="utf-8"))
-            found[name] = Profile(name, table["title"], table["about"], table["link"], table["sources"])
-    return found
+    return {
+        name: Profile(name, table["title"], table["about"], table["link"], table["sources"])
+        for name, table in _tables("profiles/links").items()
+    }
 
 
 @cache
 def signal_tables() -> Mapping[str, Mapping[str, Any]]:
     """Shipped tables of receiver sensitivity as written, by technology."""
-    return {
-        entry.name.removesuffix(".toml"): tomllib.loads(entry.read_text(encoding="utf-8"))
-        for entry in sorted(_folder("profiles/signals"), key=lambda entry: entry.name)
-        if entry.name.endswith(".toml")
-    }
+    return _tables("profiles/signals")
 
 
 def is_profile_file(name: str) -> bool:
@@ -153,6 +146,12 @@ def _values(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, Any]]
             yield from _values(value, (*path, key))
     else:
         yield ".".join(path), table
+
+
+def _tables(path: str) -> Mapping[str, Mapping[str, Any]]:
+    """The TOML files of a folder by name."""
+    files = {entry.name.removesuffix(".toml"): entry for entry in _folder(path) if entry.name.endswith(".toml")}
+    return {name: tomllib.loads(files[name].read_text(encoding="utf-8")) for name in sorted(files)}
 
 
 def _folder(path: str) -> list[Traversable]:
