@@ -106,7 +106,8 @@ fn two_bulk_flows_share_a_rate_equally_however_large_their_packets_are() {
     let fates = fates(&RATE, fq_codel(TARGET, 1024, 10_240), &train);
     let end = Instant::from_nanos(5_000_000_000);
     let delivered = |size| {
-        let sent = fates.iter().zip(&train).filter(|((at, cause), send)| send.size == size && cause.is_none() && *at <= end);
+        let sent =
+            fates.iter().zip(&train).filter(|((at, cause), send)| send.size == size && cause.is_none() && *at <= end);
         sent.map(|(_, send)| u64::from(send.size)).sum::<u64>()
     };
     let (large, small) = (delivered(large), delivered(small));

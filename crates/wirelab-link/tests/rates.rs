@@ -26,7 +26,13 @@ fn ms(milliseconds: u64) -> Duration {
 fn sends(packets: &[(u64, u32)]) -> Vec<Send> {
     let mut last = 0;
     let gap = |at| Duration::from_micros(at - std::mem::replace(&mut last, at));
-    packets.iter().map(|(at, _)| *at).map(gap).zip(packets).map(|(gap, (_, size))| Send { gap, port: 0, size: *size }).collect()
+    packets
+        .iter()
+        .map(|(at, _)| *at)
+        .map(gap)
+        .zip(packets)
+        .map(|(gap, (_, size))| Send { gap, port: 0, size: *size })
+        .collect()
 }
 
 fn fates(impairment: &mut dyn Impairment, train: &[Send]) -> Vec<Fate> {
@@ -49,7 +55,8 @@ fn point(at: Duration, rate_bps: Option<u64>, delay: Duration, loss: f64) -> Sch
 }
 
 fn rates(points: &[(u64, Option<u64>)], repeat: Option<u64>) -> Stage {
-    let points = points.iter().map(|(at, rate)| point(Duration::from_micros(*at), *rate, Duration::ZERO, 0.0)).collect();
+    let points =
+        points.iter().map(|(at, rate)| point(Duration::from_micros(*at), *rate, Duration::ZERO, 0.0)).collect();
     unbounded(Sender::Schedule(points, repeat.map(Duration::from_micros)))
 }
 
@@ -81,7 +88,11 @@ fn a_busy_token_bucket_loses_no_part_of_a_nanosecond() {
         let stage = Stage::Queued(Sender::TokenBucket(rate, 3000), UNBOUNDED, 14);
         for (nth, (departure, _)) in (1u128..).zip(fates(&mut *stage.build(SEED), &train)) {
             let missing = (nth * 1475).saturating_sub(3000) * 8_000_000_000;
-            assert_eq!(u128::from(departure.as_nanos()), missing.div_ceil(u128::from(rate)), "packet {nth} at {rate} bit/s");
+            assert_eq!(
+                u128::from(departure.as_nanos()),
+                missing.div_ceil(u128::from(rate)),
+                "packet {nth} at {rate} bit/s"
+            );
         }
     }
 }
@@ -154,7 +165,10 @@ fn a_packet_before_a_pause_waits_in_the_queue_unless_it_is_being_sent() {
 #[test]
 fn a_schedule_begins_again_also_within_one_packet() {
     let stage = rates(&[(0, Some(8_000_000)), (1000, Some(0))], Some(2000));
-    assert_eq!(departures(&stage, &[(0, 1000), (0, 1000), (0, 500), (9500, 1000)]), [1000, 3000, 4500, 11_000].map(Some));
+    assert_eq!(
+        departures(&stage, &[(0, 1000), (0, 1000), (0, 500), (9500, 1000)]),
+        [1000, 3000, 4500, 11_000].map(Some)
+    );
     // A bit in each millisecond, at its beginning.
     let slow = rates(&[(0, Some(1_000_000)), (1, Some(0))], Some(1000));
     assert_eq!(departures(&slow, &[(0, 1000), (0, 1)]), [7_999_001, 8_007_001].map(Some));
@@ -182,7 +196,8 @@ fn loss_and_delay_are_those_that_hold_when_the_last_bit_is_sent() {
 fn a_schedule_draws_once_for_each_packet_whatever_the_loss_is() {
     let points = vec![point(ms(0), None, ms(0), 0.0), point(ms(100), None, ms(0), 0.5)];
     let train = sends(&(0..400).map(|nth| (nth * 1000, 100)).collect::<Vec<_>>());
-    let lost = |stage: Stage| fates(&mut *stage.build(SEED), &train).into_iter().map(|(_, cause)| cause).collect::<Vec<_>>();
+    let lost =
+        |stage: Stage| fates(&mut *stage.build(SEED), &train).into_iter().map(|(_, cause)| cause).collect::<Vec<_>>();
     let (scheduled, independent) = (lost(unbounded(Sender::Schedule(points, None))), lost(Stage::Independent(0.5)));
     assert!(scheduled[..100].iter().all(Option::is_none));
     assert_eq!(scheduled[100..], independent[100..]);

@@ -74,7 +74,9 @@ impl Impairment for Outage {
         match (self.end(now), self.hold_bytes) {
             (None, _) => self.outlet.depart(packet, now),
             (Some(_), None) => self.outlet.drop(packet, now, DropCause::Outage),
-            (Some(end), Some(limit)) if self.hold(u64::from(packet.size), end, limit) => self.outlet.depart(packet, end),
+            (Some(end), Some(limit)) if self.hold(u64::from(packet.size), end, limit) => {
+                self.outlet.depart(packet, end)
+            }
             (Some(_), Some(_)) => self.outlet.drop(packet, now, DropCause::QueueFull),
         }
     }
@@ -95,4 +97,3 @@ impl Impairment for Outage {
         self.outlet.counters(0)
     }
 }
-

@@ -48,7 +48,10 @@ impl Schedule {
             return Err(format!("points are in order, but {:?} follows {:?}", pair[1].at, pair[0].at));
         }
         if let Some(repeat) = repeat.filter(|repeat| *repeat <= last.at) {
-            return Err(format!("a schedule that begins again after {repeat:?} never reaches its point at {:?}", last.at));
+            return Err(format!(
+                "a schedule that begins again after {repeat:?} never reaches its point at {:?}",
+                last.at
+            ));
         }
         Ok(Self { points, repeat_ns: repeat.map(nanoseconds), origin_ns: 0 })
     }

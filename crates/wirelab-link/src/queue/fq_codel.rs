@@ -225,7 +225,10 @@ mod tests {
             queue.pop(at(now), &mut outlet);
         }
         let dropped = drops(&mut outlet);
-        assert!(dropped.len() >= 4 && dropped.iter().all(|(sequence, _, cause)| *sequence < 500 && *cause == DropCause::Aqm));
+        assert!(
+            dropped.len() >= 4
+                && dropped.iter().all(|(sequence, _, cause)| *sequence < 500 && *cause == DropCause::Aqm)
+        );
         assert_eq!(queue.len(), 500 + 399 - 2 * 399 - dropped.len());
     }
 

@@ -6,9 +6,11 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use wirelab_link::impairment::{
-    Correlation, Corrupt, Delay, Duplicate, FourState, GilbertElliott, GilbertElliottTime, Independent, Jitter, LossPattern,
-    Lossy, Markov, Medium, Rate, Reorder,
+    Correlation, Corrupt, Delay, DeliveryTrace, Duplicate, DutyCycle, FourState, GilbertElliott, GilbertElliottTime,
+    Independent, Jitter, LossPattern, Lossy, Markov, Medium, Outage, Queued, Rate, Reorder, Schedule, SchedulePoint,
+    TokenBucket,
 };
+use wirelab_link::queue::Queue;
 use wirelab_link::{Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Probability, Seed};
 
 /// What became of a packet: when it left, or when and why it was dropped.
@@ -60,6 +62,44 @@ pub enum Stage {
     GilbertElliott([f64; 4]),
     GilbertElliottTime(Duration, Duration, f64, f64),
     Rate(u64, u64, u32),
+    /// A transmitter, what waits before it, and bytes added to each packet.
+    Queued(Sender, Queue, u32),
+    /// Start, duration, interval and the bytes held.
+    Outage(Duration, Duration, Option<Duration>, Option<u64>),
+}
+
+/// A transmitter with its parameters; the schedule's delay and loss come with it.
+#[derive(Clone, Debug)]
+pub enum Sender {
+    Rate(u64),
+    /// Rate and burst.
+    TokenBucket(u64, u64),
+    /// Milliseconds.
+    DeliveryTrace(Vec<u32>),
+    Schedule(Vec<SchedulePoint>, Option<Duration>),
+    /// Rate and share.
+    DutyCycle(u64, f64),
+}
+
+impl Sender {
+    pub fn build(&self, queue: Queue, overhead: u32, seed: Seed) -> Box<dyn Impairment> {
+        let bps = |rate| NonZeroU64::new(rate).unwrap();
+        match self {
+            Self::Rate(rate) => Box::new(Queued::new(Rate::new(bps(*rate)), queue, overhead)),
+            Self::TokenBucket(rate, burst) => {
+                Box::new(Queued::new(TokenBucket::new(bps(*rate), *burst), queue, overhead))
+            }
+            Self::DeliveryTrace(opportunities) => {
+                Box::new(Queued::new(DeliveryTrace::new(opportunities).unwrap(), queue, overhead))
+            }
+            Self::Schedule(points, repeat) => {
+                Box::new(Schedule::new(points.clone(), *repeat).unwrap().into_chain(queue, overhead, seed))
+            }
+            Self::DutyCycle(rate, share) => {
+                Box::new(Queued::new(DutyCycle::new(bps(*rate), *share).unwrap(), queue, overhead))
+            }
+        }
+    }
 }
 
 /// A link: its stages by direction, and rate and queue of its medium.
@@ -73,7 +113,7 @@ pub struct Plan {
 impl Stage {
     /// True if packets of one port may leave in another order than that in which they came.
     pub fn overtakes(&self) -> bool {
-        matches!(self, Self::Overtaking(..) | Self::Reorder(..))
+        matches!(self, Self::Overtaking(..) | Self::Reorder(..) | Self::Queued(_, Queue::FqCodel { .. }, _))
     }
 
     pub fn build(&self, seed: Seed) -> Box<dyn Impairment> {
@@ -100,9 +140,7 @@ impl Stage {
                 let rows: Vec<_> = transitions.iter().map(fractions).collect();
                 Box::new(Lossy::new(Markov::new(&rows, fractions(loss), seed).unwrap()))
             }
-            Self::LossPattern(ref pattern, repeat) => {
-                Box::new(Lossy::new(LossPattern::new(pattern, repeat).unwrap()))
-            }
+            Self::LossPattern(ref pattern, repeat) => Box::new(Lossy::new(LossPattern::new(pattern, repeat).unwrap())),
             Self::Reorder(share, by, rho) => Box::new(Reorder::new(probability(share), by, correlation(rho), seed)),
             Self::Duplicate(share, rho) => Box::new(Duplicate::new(probability(share), correlation(rho), seed)),
             Self::Corrupt(share, rho) => Box::new(Corrupt::new(probability(share), correlation(rho), seed)),
@@ -114,7 +152,9 @@ impl Stage {
                 let (bad_loss, good_loss) = (probability(bad_loss), probability(good_loss));
                 Box::new(Lossy::new(GilbertElliottTime::new(good, bad, bad_loss, good_loss, seed)))
             }
-            Self::Rate(rate, queue, overhead) => Box::new(Rate::new(NonZeroU64::new(rate).unwrap(), queue, overhead)),
+            Self::Rate(rate, queue, overhead) => Sender::Rate(rate).build(drop_tail(queue), overhead, seed),
+            Self::Queued(ref sender, queue, overhead) => sender.build(queue, overhead, seed),
+            Self::Outage(start, duration, every, hold) => Box::new(Outage::new(start, duration, every, hold).unwrap()),
         }
     }
 }
@@ -127,9 +167,22 @@ impl Plan {
     }
 
     pub fn link(&self) -> Link {
-        let medium = self.medium.map(|(rate, queue)| Medium::new(NonZeroU64::new(rate).unwrap(), queue, 0));
-        Link::new(self.chain(Direction::Uplink), self.chain(Direction::Downlink), medium)
+        let link = Link::new(self.chain(Direction::Uplink), self.chain(Direction::Downlink));
+        match self.medium {
+            Some((rate, queue)) => link.with_medium(Medium::serialiser(NonZeroU64::new(rate).unwrap(), queue, 0)),
+            None => link,
+        }
     }
+}
+
+/// A drop-tail queue for `bytes`.
+pub fn drop_tail(bytes: u64) -> Queue {
+    Queue::DropTail { bytes: Some(bytes), packets: None }
+}
+
+/// The flow of a packet in a train: a third of the sizes each.
+pub fn flow(size: u32) -> Flow {
+    Flow { id: u64::from(size % 3), ..Flow::default() }
 }
 
 /// Send `train` through `impairment` as `caller` does, and return every packet's fate. Conservation is checked after every call.
@@ -144,7 +197,7 @@ pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -
             port: PortId(send.port),
             size: send.size,
             arrival,
-            flow: Flow::default(),
+            flow: flow(send.size),
             copy: false,
             corrupted_bit: None,
             data: Vec::new(),
@@ -176,6 +229,9 @@ pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -
     }
     run.poll(run.clock);
     run.poll_when_due(Instant::from_nanos(u64::MAX));
+    while let Some(packet) = run.impairment.poll_held() {
+        run.fates.insert((packet.sequence, packet.copy), (Instant::from_nanos(u64::MAX), None));
+    }
     let counters = run.impairment.counters();
     assert_eq!((counters.received, counters.held), (train.len() as u64, 0));
     run.fates
