@@ -133,8 +133,8 @@ fn packets_that_may_overtake_leave_by_their_own_delay() {
     assert!(left.is_sorted_by_key(|(departure, _)| *departure));
     assert!(!left.is_sorted_by_key(|(_, packet)| packet.sequence), "no packet overtook another");
     for (departure, packet) in left {
-        let offset = (far_apart[packet.sequence as usize] * MILLISECOND as f64).round() as i64;
-        assert_eq!(departure, packet.arrival + Duration::from_nanos(MEAN.as_nanos() as u64).saturating_add_signed(offset));
+        let delay = MEAN.as_nanos() as f64 + far_apart[packet.sequence as usize] * MILLISECOND as f64;
+        assert_eq!(departure, packet.arrival + Duration::from_nanos(delay.round() as u64));
     }
 }
 
@@ -162,14 +162,16 @@ fn a_packet_held_back_leaves_later_and_those_behind_it_overtake() {
 
 #[test]
 fn a_packet_held_back_leaves_before_one_that_comes_at_that_instant() {
-    let plan = Plan { stages: [vec![Stage::Reorder(0.5, Duration::from_millis(2), 0.0)], vec![]], medium: None, seed: 1 };
+    let plan =
+        Plan { stages: [vec![Stage::Reorder(0.5, Duration::from_millis(2), 0.0)], vec![]], medium: None, seed: 1 };
     let train = vec![Send { gap: Duration::from_millis(1), port: 0, size: 100 }; 200];
     let order = |caller: &Caller| {
         let mut link = plan.link();
         drive(&mut link, &train, caller)
     };
     assert_eq!(order(&Caller::Prompt), order(&Caller::Absent));
-    let left = pass(&mut *Stage::Reorder(0.5, Duration::from_millis(2), 0.0).build(SEED), 200, Duration::from_millis(1), 100);
+    let left =
+        pass(&mut *Stage::Reorder(0.5, Duration::from_millis(2), 0.0).build(SEED), 200, Duration::from_millis(1), 100);
     let key = |(departure, packet): &(Instant, Packet)| (*departure, packet.sequence);
     assert!(left.windows(2).any(|pair| pair[0].0 == pair[1].0));
     assert!(left.is_sorted_by_key(key));
@@ -193,12 +195,9 @@ fn a_copy_leaves_right_behind_its_original_and_is_counted() {
 
 #[test]
 fn a_copy_is_not_copied_again() {
-    let mut chain = Plan {
-        stages: [vec![Stage::Duplicate(1.0, 0.0), Stage::Duplicate(1.0, 0.0)], vec![]],
-        medium: None,
-        seed: 1,
-    }
-    .chain(Direction::Uplink);
+    let mut chain =
+        Plan { stages: [vec![Stage::Duplicate(1.0, 0.0), Stage::Duplicate(1.0, 0.0)], vec![]], medium: None, seed: 1 }
+            .chain(Direction::Uplink);
     chain.handle_packet(packet(0, 100), at(0));
     let copies: Vec<_> = std::iter::from_fn(|| chain.poll_packet(at(1))).map(|(_, packet)| packet.copy).collect();
     assert_eq!(copies, [false, true, true]);
@@ -246,7 +245,8 @@ fn a_packet_keeps_the_bit_that_was_corrupted_first_and_one_without_bits_has_none
     let mut stage = Stage::Corrupt(1.0, 0.0).build(SEED);
     stage.handle_packet(Packet { corrupted_bit: Some(7), ..packet(0, 100) }, at(0));
     stage.handle_packet(packet(1, 0), at(0));
-    let bits: Vec<_> = std::iter::from_fn(|| stage.poll_packet(at(0))).map(|(_, packet)| packet.corrupted_bit).collect();
+    let bits: Vec<_> =
+        std::iter::from_fn(|| stage.poll_packet(at(0))).map(|(_, packet)| packet.corrupted_bit).collect();
     assert_eq!(bits, [Some(7), None]);
 }
 

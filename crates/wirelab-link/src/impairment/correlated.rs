@@ -91,10 +91,7 @@ mod tests {
     use crate::Direction;
 
     fn draws(correlation: f64, link: u64) -> Correlated {
-        Correlated::new(
-            Correlation::new(correlation).unwrap(),
-            Seed { link, direction: Direction::Uplink, index: 0 },
-        )
+        Correlated::new(Correlation::new(correlation).unwrap(), Seed { link, direction: Direction::Uplink, index: 0 })
     }
 
     #[test]

@@ -27,7 +27,8 @@ impl Duplicate {
 impl Impairment for Duplicate {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.outlet.receive();
-        let copy = (self.draws.chance(self.probability) && !packet.copy).then(|| Packet { copy: true, ..packet.clone() });
+        let copy =
+            (self.draws.chance(self.probability) && !packet.copy).then(|| Packet { copy: true, ..packet.clone() });
         self.outlet.depart(packet, now);
         if let Some(copy) = copy {
             self.outlet.duplicate();

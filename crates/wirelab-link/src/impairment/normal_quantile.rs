@@ -97,9 +97,12 @@ mod tests {
     #[test]
     fn it_agrees_with_another_implementation() {
         // Python's statistics.NormalDist().inv_cdf.
-        for (probability, quantile) in
-            [(0.3, -0.5244005127080407), (0.01, -2.3263478740408408), (1e-15, -7.941345326170995), (0.975, 1.9599639845400536)]
-        {
+        for (probability, quantile) in [
+            (0.3, -0.5244005127080407),
+            (0.01, -2.3263478740408408),
+            (1e-15, -7.941345326170995),
+            (0.975, 1.9599639845400536),
+        ] {
             assert!((normal_quantile(probability) - quantile).abs() < 1e-14, "{probability}");
         }
     }

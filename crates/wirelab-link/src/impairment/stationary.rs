@@ -28,7 +28,8 @@ pub(super) fn stationary(transitions: &[Vec<f64>]) -> Vec<f64> {
 /// Which states lead to which, in any number of steps, none included.
 fn reachability(transitions: &[Vec<f64>]) -> Vec<Vec<bool>> {
     let states = transitions.len();
-    let mut reaches: Vec<Vec<bool>> = transitions.iter().map(|row| row.iter().map(|step| *step > 0.0).collect()).collect();
+    let mut reaches: Vec<Vec<bool>> =
+        transitions.iter().map(|row| row.iter().map(|step| *step > 0.0).collect()).collect();
     (0..states).for_each(|state| reaches[state][state] = true);
     for via in 0..states {
         let onward = reaches[via].clone();

@@ -234,10 +234,7 @@ pub fn cases() -> Vec<Case> {
         gilbert_elliott("gilbert-elliott", PAPER),
         gilbert_elliott_time(Duration::from_millis(100), Duration::from_millis(10), 0.7, 0.01),
         four_state([0.02, 0.3, 0.2, 0.4, 0.03]),
-        markov(
-            vec![vec![0.98, 0.015, 0.005], vec![0.05, 0.9, 0.05], vec![0.1, 0.2, 0.7]],
-            vec![0.001, 0.1, 0.8],
-        ),
+        markov(vec![vec![0.98, 0.015, 0.005], vec![0.05, 0.9, 0.05], vec![0.1, 0.2, 0.7]], vec![0.001, 0.1, 0.8]),
     ]
 }
 
