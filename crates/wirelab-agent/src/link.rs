@@ -129,7 +129,9 @@ fn refuse_corruption(link: &LinkSpec) -> anyhow::Result<()> {
     for (direction, stages) in [("uplink", &link.uplink), ("downlink", &link.downlink)] {
         let corrupts = |stage: &ImpairmentSpec| matches!(stage, ImpairmentSpec::Corrupt { .. });
         if let Some(index) = stages.iter().position(corrupts) {
-            bail!("{direction}[{index}]: corrupt needs lanes without offloads, for with them packets have no checksums");
+            bail!(
+                "{direction}[{index}]: corrupt needs lanes without offloads, for with them packets have no checksums"
+            );
         }
     }
     Ok(())

@@ -26,7 +26,8 @@ pub struct LinkError {
 /// The link that `spec` describes, its generators seeded by `seed`: each impairment's by its direction and its place in the chain, the medium's
 /// by a place beyond every chain.
 pub fn build(spec: &LinkSpec, seed: u64) -> Result<Link, LinkError> {
-    let chain = |name, direction, stages| chain(Place::new(name), stages, |index| Seed { link: seed, direction, index });
+    let chain =
+        |name, direction, stages| chain(Place::new(name), stages, |index| Seed { link: seed, direction, index });
     let uplink = chain("uplink", Direction::Uplink, &spec.uplink)?;
     let downlink = chain("downlink", Direction::Downlink, &spec.downlink)?;
     let mut link = Link::new(uplink, downlink);

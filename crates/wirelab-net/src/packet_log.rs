@@ -7,8 +7,8 @@ mod record;
 
 use std::io::{self, Read, Write};
 
-use record::{decode, encode};
 pub use record::{Fate, RECORD_BYTES, Record};
+use record::{decode, encode};
 
 /// First four bytes of a packet log.
 pub const MAGIC: [u8; 4] = *b"WLPL";
@@ -178,7 +178,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read_back() {
         let marks = [(false, None), (true, None), (false, Some(0)), (true, Some(u32::MAX))];
-        let kinds = Fate::ALL.into_iter().flat_map(|fate| marks.map(|(copy, corrupted_bit)| (fate, copy, corrupted_bit)));
+        let kinds =
+            Fate::ALL.into_iter().flat_map(|fate| marks.map(|(copy, corrupted_bit)| (fate, copy, corrupted_bit)));
         let records: Vec<_> = (0..)
             .zip(kinds)
             .map(|(sequence, (fate, copy, corrupted_bit))| {

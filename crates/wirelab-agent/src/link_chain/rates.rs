@@ -27,11 +27,9 @@ pub fn queue(spec: &QueueSpec, at: &Place) -> Result<Queue, LinkError> {
             return Err(at.error("a drop-tail queue has a bound: bytes, packets or both"));
         }
         QueueSpec::DropTail { bytes, packets } => Queue::DropTail { bytes: *bytes, packets: *packets },
-        QueueSpec::Codel { target_ns, interval_ns, bytes } => Queue::Codel {
-            target: Duration::from_nanos(*target_ns),
-            interval: interval(*interval_ns)?,
-            bytes: *bytes,
-        },
+        QueueSpec::Codel { target_ns, interval_ns, bytes } => {
+            Queue::Codel { target: Duration::from_nanos(*target_ns), interval: interval(*interval_ns)?, bytes: *bytes }
+        }
         QueueSpec::FqCodel { target_ns, interval_ns, flows, quantum_bytes, packets } => Queue::FqCodel {
             target: Duration::from_nanos(*target_ns),
             interval: interval(*interval_ns)?,

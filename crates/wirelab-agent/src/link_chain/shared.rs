@@ -35,7 +35,9 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
             queue_bytes,
         } => {
             if slot_ns == 0 {
-                return Err(at.key("slot_ns").error("a slot of 0 takes no time, so that stations never leave off colliding"));
+                return Err(at
+                    .key("slot_ns")
+                    .error("a slot of 0 takes no time, so that stations never leave off colliding"));
             }
             if cw_min > cw_max {
                 return Err(at.key("cw_min").error(format!("{cw_min} is more than cw_max, {cw_max}")));

@@ -97,12 +97,7 @@ pub fn one_of_each() -> Vec<ImpairmentSpec> {
         ImpairmentSpec::Markov { transitions: vec![vec![0.9, 0.1], vec![0.5, 0.5]], loss: vec![0.0, 1.0] },
         ImpairmentSpec::LossPattern { pattern: "0001000".to_owned(), repeat: true },
         ImpairmentSpec::GilbertElliott { p: 0.01, r: 0.1, bad_loss: 0.7, good_loss: 0.001 },
-        ImpairmentSpec::GilbertElliottTime {
-            good_ns: MILLISECOND,
-            bad_ns: MILLISECOND,
-            bad_loss: 0.7,
-            good_loss: 0.0,
-        },
+        ImpairmentSpec::GilbertElliottTime { good_ns: MILLISECOND, bad_ns: MILLISECOND, bad_loss: 0.7, good_loss: 0.0 },
         ImpairmentSpec::Reorder { probability: 0.1, by_ns: MILLISECOND, correlation: 0.0 },
         ImpairmentSpec::Duplicate { probability: 0.1, correlation: 0.0 },
         ImpairmentSpec::Corrupt { probability: 0.1, correlation: 0.0 },
@@ -113,11 +108,7 @@ pub fn one_of_each() -> Vec<ImpairmentSpec> {
             queue: codel(10_000),
             overhead_bytes: 14,
         },
-        ImpairmentSpec::DeliveryTrace {
-            opportunities_ms: vec![0, 0, 3, 10],
-            queue: fq_codel(100),
-            overhead_bytes: 0,
-        },
+        ImpairmentSpec::DeliveryTrace { opportunities_ms: vec![0, 0, 3, 10], queue: fq_codel(100), overhead_bytes: 0 },
         schedule_of(vec![at_ms(0, None), at_ms(5, Some(1_000_000))], Some(10 * MILLISECOND)),
         ImpairmentSpec::Outage {
             start_ns: 0,
@@ -264,8 +255,14 @@ fn what_no_rate_can_do_is_refused_with_its_value() {
 #[test]
 fn a_schedule_that_makes_no_sense_is_refused_with_its_value() {
     let schedule = |points, repeat_ns| error(schedule_of(points, repeat_ns));
-    assert_eq!(schedule(vec![at_ms(0, None), at_ms(5, None), at_ms(2, None)], None), "points[2].at_ns: 2000000 comes after 5000000");
-    assert_eq!(schedule(vec![at_ms(0, Some(0)), at_ms(1, Some(0))], None), "points: a rate of 0 bit/s throughout sends nothing");
+    assert_eq!(
+        schedule(vec![at_ms(0, None), at_ms(5, None), at_ms(2, None)], None),
+        "points[2].at_ns: 2000000 comes after 5000000"
+    );
+    assert_eq!(
+        schedule(vec![at_ms(0, Some(0)), at_ms(1, Some(0))], None),
+        "points: a rate of 0 bit/s throughout sends nothing"
+    );
     let lossy = SchedulePoint { loss: Some(2.0), ..at_ms(1, None) };
     assert_eq!(schedule(vec![at_ms(0, None), lossy], None), "points[1].loss: 2 is not a probability (0 to 1)");
     assert_eq!(schedule(vec![], None), "a schedule has at least one point");
@@ -309,8 +306,14 @@ fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     let zigbee = |key, value| medium(changed(ieee802154(0.0), key, value));
     assert_eq!(zigbee("min_be", 6), "medium.min_be: 6 is more than 5, max_be");
     assert_eq!(zigbee("max_be", 9), "medium.max_be: 9 is more than 8, the largest of IEEE 802.15.4");
-    assert_eq!(zigbee("mac_bytes", 115), "medium.mac_bytes: 115 is more than 114, what leaves room for a fragment in a frame");
-    assert_eq!(zigbee("compressed_bytes", 49), "medium.compressed_bytes: 49 is more than 48, the headers of IPv6 and UDP");
+    assert_eq!(
+        zigbee("mac_bytes", 115),
+        "medium.mac_bytes: 115 is more than 114, what leaves room for a fragment in a frame"
+    );
+    assert_eq!(
+        zigbee("compressed_bytes", 49),
+        "medium.compressed_bytes: 49 is more than 48, the headers of IPv6 and UDP"
+    );
 
     let radio = |change: fn(&mut RadioSpec)| {
         let mut radio = psm();

@@ -222,10 +222,10 @@ fn queue() -> impl Strategy<Value = QueueSpec> {
 }
 
 fn rate() -> impl Strategy<Value = ImpairmentSpec> {
-    let shape = (100_000..50_000_000u64, queue(), 0..20u32);
+    let shape = || (100_000..50_000_000u64, queue(), 0..20u32);
     prop_oneof![
-        shape.clone().prop_map(|(rate_bps, queue, overhead_bytes)| rate_of(rate_bps, queue, overhead_bytes)),
-        (shape.clone(), 1..5000u64).prop_map(|((rate_bps, queue, overhead_bytes), burst_bytes)| {
+        shape().prop_map(|(rate_bps, queue, overhead_bytes)| rate_of(rate_bps, queue, overhead_bytes)),
+        (shape(), 1..5000u64).prop_map(|((rate_bps, queue, overhead_bytes), burst_bytes)| {
             ImpairmentSpec::TokenBucket { rate_bps, burst_bytes, queue, overhead_bytes }
         }),
         (queue(), prop::collection::vec(0..20u32, 1..10)).prop_map(|(queue, mut opportunities_ms)| {
@@ -233,7 +233,7 @@ fn rate() -> impl Strategy<Value = ImpairmentSpec> {
             opportunities_ms.sort_unstable();
             ImpairmentSpec::DeliveryTrace { opportunities_ms, queue, overhead_bytes: 0 }
         }),
-        (shape, 0.01..1.0f64).prop_map(|((rate_bps, queue, overhead_bytes), share)| {
+        (shape(), 0.01..1.0f64).prop_map(|((rate_bps, queue, overhead_bytes), share)| {
             ImpairmentSpec::DutyCycle { rate_bps, share, queue, overhead_bytes }
         }),
         (prop::option::of(100_000..50_000_000u64), prop::option::of(0..1_000_000u64), any::<bool>()).prop_map(
@@ -282,9 +282,8 @@ fn link() -> impl Strategy<Value = LinkSpec> {
         1 => (0.0..0.9).prop_map(|frame_error| Some(wifi(frame_error))),
         1 => (0.0..0.9).prop_map(|frame_error| Some(ieee802154(frame_error))),
     ];
-    (stages(), stages(), medium, prop::option::of(Just(psm())), prop::option::of(Just(nat_of_10_ms()))).prop_map(
-        |(uplink, downlink, medium, radio, nat)| LinkSpec { uplink, downlink, medium, radio, nat, mtu: None },
-    )
+    (stages(), stages(), medium, prop::option::of(Just(psm())), prop::option::of(Just(nat_of_10_ms())))
+        .prop_map(|(uplink, downlink, medium, radio, nat)| LinkSpec { uplink, downlink, medium, radio, nat, mtu: None })
 }
 
 proptest! {

@@ -110,10 +110,7 @@ fn corruption_is_refused_where_packets_have_no_checksums() {
     let all = ImpairmentSpec::Corrupt { probability: 1.0, correlation: 0.0 };
     let trial = host.trial("corrupt", uplink(all), vec![host.endpoint("client", &["true"])]);
     let message = host.refusal(trial);
-    assert_eq!(
-        message,
-        "uplink[0]: corrupt needs lanes without offloads, for with them packets have no checksums"
-    );
+    assert_eq!(message, "uplink[0]: corrupt needs lanes without offloads, for with them packets have no checksums");
 }
 
 #[test]
@@ -167,9 +164,11 @@ fn codel_drops_from_a_standing_queue() {
 #[test]
 fn an_outage_and_a_full_bucket_are_told_apart() {
     let Some(mut host) = open() else { return };
-    let outage = ImpairmentSpec::Outage { start_ns: 50_000_000, duration_ns: 50_000_000, every_ns: None, hold_bytes: None };
+    let outage =
+        ImpairmentSpec::Outage { start_ns: 50_000_000, duration_ns: 50_000_000, every_ns: None, hold_bytes: None };
     let queue = QueueSpec::DropTail { bytes: None, packets: Some(0) };
-    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 8000, burst_bytes: 10 * (BYTES as u64 + 28), queue, overhead_bytes: 0 };
+    let bucket =
+        ImpairmentSpec::TokenBucket { rate_bps: 8000, burst_bytes: 10 * (BYTES as u64 + 28), queue, overhead_bytes: 0 };
     let link = LinkSpec { uplink: vec![outage, bucket], ..LinkSpec::default() };
     let result = send(&mut host, "outage", link, DATAGRAMS, BYTES, 5 * MILLISECOND);
     assert!(dropped(&result.link, 0, DropCause::Outage) > 0, "{result:?}");

@@ -29,16 +29,8 @@ pub enum Fate {
 
 impl Fate {
     /// All, in the order of their bytes.
-    pub const ALL: [Self; 8] = [
-        Self::Delivered,
-        Self::Loss,
-        Self::QueueFull,
-        Self::Held,
-        Self::Aqm,
-        Self::Outage,
-        Self::Retries,
-        Self::Nat,
-    ];
+    pub const ALL: [Self; 8] =
+        [Self::Delivered, Self::Loss, Self::QueueFull, Self::Held, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
 
     /// True if an impairment dropped the packet.
     pub const fn is_drop(self) -> bool {

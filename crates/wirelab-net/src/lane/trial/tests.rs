@@ -61,8 +61,7 @@ type Outcome = (LaneReport, Vec<(Record, Vec<u8>)>, Vec<(usize, Vec<u8>)>);
 
 fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
-    let mut trial =
-        Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, lead, Instant::from_nanos(0));
+    let mut trial = Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, lead, Instant::from_nanos(0));
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
     let offer = |port, frame: &[u8]| {
         sent.borrow_mut().push((port, frame.to_vec()));
