@@ -1,6 +1,8 @@
 //! What waits before a transmitter: whom drop-tail, CoDel and FQ-CoDel send first, and whom they drop.
 
 mod common;
+#[path = "common/exact.rs"]
+mod exact;
 #[path = "common/strategies.rs"]
 mod strategies;
 
@@ -9,13 +11,11 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use common::{Caller, Fate, Send, Sender, drive, flow};
+use exact::{SEED, UNBOUNDED};
 use proptest::prelude::*;
 use strategies::{lateness, queue, sender, train};
 use wirelab_link::queue::Queue;
-use wirelab_link::{Direction, DropCause, Instant, Seed};
-
-const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
-const UNBOUNDED: Queue = Queue::DropTail { bytes: None, packets: None };
+use wirelab_link::{DropCause, Instant};
 
 /// 1000 bytes in a millisecond.
 const RATE: Sender = Sender::Rate(8_000_000);

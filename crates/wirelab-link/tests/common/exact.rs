@@ -1,0 +1,54 @@
+//! The exact fates of a few packets.
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::time::Duration;
+
+use wirelab_link::impairment::SchedulePoint;
+use wirelab_link::queue::Queue;
+use wirelab_link::{Direction, Impairment, Instant, Packet, PortId, Probability, Seed};
+
+use crate::common::{Caller, Fate, Send, Sender, Stage, drive, flow};
+
+pub const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
+pub const UNBOUNDED: Queue = Queue::DropTail { bytes: None, packets: None };
+
+pub fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// Packets of these sizes at these microseconds.
+pub fn sends(packets: &[(u64, u32)]) -> Vec<Send> {
+    let mut last = 0;
+    let gap = |at| Duration::from_micros(at - std::mem::replace(&mut last, at));
+    packets
+        .iter()
+        .map(|(at, _)| *at)
+        .map(gap)
+        .zip(packets)
+        .map(|(gap, (_, size))| Send { gap, port: 0, size: *size })
+        .collect()
+}
+
+pub fn fates(impairment: &mut dyn Impairment, train: &[Send]) -> Vec<Fate> {
+    drive(impairment, train, &Caller::Prompt).into_values().collect()
+}
+
+/// Departures in order of arrival, microseconds; `None` where a packet was dropped.
+pub fn departures(stage: &Stage, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
+    let departure = |(at, cause): Fate| cause.is_none().then_some(at.as_nanos() / 1000);
+    fates(&mut *stage.build(SEED), &sends(packets)).into_iter().map(departure).collect()
+}
+
+pub fn unbounded(sender: Sender) -> Stage {
+    Stage::Queued(sender, UNBOUNDED, 0)
+}
+
+/// From when, rate, delay and loss.
+pub fn point(at: Duration, rate_bps: Option<u64>, delay: Duration, loss: f64) -> SchedulePoint {
+    SchedulePoint { at, delay, rate_bps, loss: Probability::new(loss).unwrap() }
+}
+
+pub fn packet(sequence: u64) -> Packet {
+    let (flow, arrival, data) = (flow(1000), Instant::default(), Vec::new());
+    Packet { sequence, port: PortId(0), size: 1000, arrival, flow, copy: false, corrupted_bit: None, data }
+}
