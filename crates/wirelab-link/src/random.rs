@@ -14,7 +14,7 @@ pub struct Seed {
     pub link: u64,
     /// Whose chain the impairment is in.
     pub direction: Direction,
-    /// Its position in the chain, from 0.
+    /// Its position in the chain, from 0; `u16::MAX` for the medium.
     pub index: u16,
 }
 
@@ -26,6 +26,8 @@ pub(crate) enum Purpose {
     Packet = 0,
     /// The path of a hidden state in time.
     Path = 1,
+    /// How long a station waits for the air.
+    Backoff = 2,
 }
 
 /// A probability: a fraction from 0 to 1.
@@ -54,8 +56,8 @@ impl Generator {
     /// The generator of `seed` for `purpose`.
     ///
     /// The 32-byte key is `wirelab` and a zero byte, the link's seed (little-endian), the impairment's index in its chain (little-endian, 8
-    /// bytes), then direction (0 uplink, 1 downlink), purpose (0 packet, 1 path) and six zero bytes. ChaCha makes unrelated streams of
-    /// different keys, so no further hash is needed.
+    /// bytes), then direction (0 uplink, 1 downlink), purpose (0 packet, 1 path, 2 back-off) and six zero bytes. ChaCha makes unrelated
+    /// streams of different keys, so no further hash is needed.
     pub(crate) fn new(seed: Seed, purpose: Purpose) -> Self {
         let mut key = [0; 32];
         key[..7].copy_from_slice(b"wirelab");
@@ -69,6 +71,11 @@ impl Generator {
     /// Uniform in [0, 1): the upper 53 bits of one draw.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+    }
+
+    /// Uniform on 0 to `bound` - 1, up to one part in 2^64 / `bound`: the upper half of the product of one draw and `bound`.
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
     /// True with `probability`: one draw.
@@ -122,13 +129,24 @@ mod tests {
         let mut draws = vec![
             first(SEED, Purpose::Packet),
             first(SEED, Purpose::Path),
+            first(SEED, Purpose::Backoff),
             first(Seed { link: 2, ..SEED }, Purpose::Packet),
             first(Seed { index: 1, ..SEED }, Purpose::Packet),
             first(Seed { direction: Direction::Downlink, ..SEED }, Purpose::Packet),
         ];
         draws.sort_unstable();
         draws.dedup();
-        assert_eq!(draws.len(), 5);
+        assert_eq!(draws.len(), 6);
+    }
+
+    #[test]
+    fn draws_below_a_bound_are_uniform_and_never_reach_it() {
+        let mut generator = generator();
+        let mut counts = [0u32; 10];
+        (0..1_000_000).for_each(|_| counts[generator.below(10) as usize] += 1);
+        // Five standard errors of a tenth of a million.
+        assert!(counts.iter().all(|count| count.abs_diff(100_000) < 1500), "{counts:?}");
+        assert_eq!(generator.below(1), 0);
     }
 
     #[test]

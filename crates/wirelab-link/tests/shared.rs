@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use common::{Caller, Fates, Plan, Send, Stage, drive};
 use proptest::prelude::*;
-use shared::{Air, Shared, any_ieee802154, ieee802154, ieee80211g, wifi};
+use shared::{Air, Shared, any_ieee802154, ieee80211g, ieee802154, wifi};
 use wirelab_link::impairment::{Ieee802154, Nat, Radio, Sleep, Wifi};
 use wirelab_link::{DropCause, Flow, Impairment, Instant, Packet, PortId, Probability, Transport};
 
@@ -91,7 +91,10 @@ fn chi_square(counts: &[u32]) -> f64 {
 #[test]
 fn a_station_that_finds_the_air_free_sends_at_once() {
     let mut medium = Air::Wifi(ieee80211g()).build(1);
-    assert_eq!(leave(&mut medium, &[(100, 0, 1500), (1_000_000, 1, 1500)]), [100_000 + AIRTIME, 1_000_000_000 + AIRTIME]);
+    assert_eq!(
+        leave(&mut medium, &[(100, 0, 1500), (1_000_000, 1, 1500)]),
+        [100_000 + AIRTIME, 1_000_000_000 + AIRTIME]
+    );
 }
 
 #[test]
@@ -240,6 +243,7 @@ fn saturated_stations_share_the_air_as_bianchis_model_says() {
         let seen = departures.len() / 2;
         let share = seen as f64 * AIRTIME as f64 / departures[seen - 1] as f64;
         let theory = bianchi(stations.into(), &wifi);
+        // The standard stops the count in a busy slot, the model does not.
         assert!((share / theory - 1.0).abs() < 0.05, "{stations} stations: {share} instead of {theory}");
     }
 }
@@ -285,10 +289,7 @@ fn frames_of_one_station_are_an_ack_and_a_space_for_their_size_apart() {
 fn a_datagram_that_does_not_fit_leaves_with_its_last_fragment() {
     // 148 bytes, 40 saved: 100 and 17 bytes behind 29 of PHY and MAC.
     let first = 320 + 129 * 32;
-    assert_eq!(
-        air802154(hasty_ieee802154(), 1, &[(0, 0, 148)]),
-        [delivered(first + 544 + 640 + 320 + 46 * 32)]
-    );
+    assert_eq!(air802154(hasty_ieee802154(), 1, &[(0, 0, 148)]), [delivered(first + 544 + 640 + 320 + 46 * 32)]);
 }
 
 #[test]
@@ -335,7 +336,7 @@ fn a_station_that_turns_round_is_not_heard_in_time() {
 
 #[test]
 fn the_same_seed_gives_the_same_contention_and_another_seed_another() {
-    let packets: Vec<_> = (0..200).map(|packet| (packet * 300, (packet % 2) as u16, 100)).collect();
+    let packets: Vec<_> = (0..200).map(|packet| (packet * 50, (packet % 2) as u16, 100)).collect();
     assert_eq!(air80211(ieee80211g(), 1, &packets), air80211(ieee80211g(), 1, &packets));
     assert_ne!(air80211(ieee80211g(), 1, &packets), air80211(ieee80211g(), 2, &packets));
     assert_eq!(air802154(ieee802154(), 1, &packets), air802154(ieee802154(), 1, &packets));
@@ -470,7 +471,8 @@ fn only_an_uplink_packet_makes_a_mapping() {
 
 #[test]
 fn a_mapping_ends_when_no_packet_of_either_direction_has_used_it_for_its_time() {
-    let packets = [(0, 0, UDP), (99, 1, UDP), (198, 1, UDP), (298, 1, UDP), (299, 1, UDP), (300, 0, UDP), (399, 1, UDP)];
+    let packets =
+        [(0, 0, UDP), (99, 1, UDP), (198, 1, UDP), (298, 1, UDP), (299, 1, UDP), (300, 0, UDP), (399, 1, UDP)];
     assert_eq!(passed(&mut Nat::new(ms(100), ms(1)), &packets), [true, true, true, false, false, true, true]);
 }
 

@@ -327,7 +327,7 @@ pub enum MediumSpec {
         cw_min: u32,
         /// CWmax, slots.
         cw_max: u32,
-        /// Retries of a frame (dot11ShortRetryLimit) before it is dropped.
+        /// How often a frame is sent again before it is dropped; dot11ShortRetryLimit is one more, for it counts the first try.
         retries: u32,
         /// Probability that a data frame is not received, whatever its size.
         frame_error: f64,

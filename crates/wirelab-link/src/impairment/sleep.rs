@@ -206,7 +206,8 @@ mod tests {
         assert!(machine.handle_downlink(at(149)));
         assert!(machine.handle_uplink(at(248)));
         assert!(!machine.handle_uplink(at(348)));
-        let expected = [(Asleep(1), 0, 0), (Waking, 0, 50), (Awake, 50, 348), (Asleep(0), 348, 348), (Waking, 348, 353)];
+        let expected =
+            [(Asleep(1), 0, 0), (Waking, 0, 50), (Awake, 50, 348), (Asleep(0), 348, 348), (Waking, 348, 353)];
         assert_eq!(states(&mut machine, 353), expected);
     }
 
@@ -216,7 +217,11 @@ mod tests {
             let mut machine = machine();
             machine.handle_uplink(at(0));
             assert!(!machine.handle_downlink(at(kept)));
-            assert_eq!(states(&mut machine, listens + 5).last(), Some(&(Waking, listens, listens + 5)), "kept since {kept}");
+            assert_eq!(
+                states(&mut machine, listens + 5).last(),
+                Some(&(Waking, listens, listens + 5)),
+                "kept since {kept}"
+            );
         }
     }
 
@@ -235,10 +240,7 @@ mod tests {
         let mut machine = SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(200, Some(1000), 50)]);
         machine.handle_uplink(at(0));
         assert!(!machine.handle_downlink(at(245)));
-        assert_eq!(
-            states(&mut machine, 2000)[2..5],
-            [(Awake, 50, 150), (Asleep(0), 150, 250), (Asleep(1), 250, 1250)]
-        );
+        assert_eq!(states(&mut machine, 2000)[2..5], [(Awake, 50, 150), (Asleep(0), 150, 250), (Asleep(1), 250, 1250)]);
     }
 
     #[test]

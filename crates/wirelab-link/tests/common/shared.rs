@@ -140,8 +140,11 @@ pub fn nat() -> impl Strategy<Value = [Duration; 2]> {
 }
 
 pub fn shared() -> impl Strategy<Value = Shared> {
-    (prop::option::of(air()), prop::option::of(radio()), prop::option::of(nat()))
-        .prop_map(|(air, radio, nat)| Shared { air, radio, nat })
+    (prop::option::of(air()), prop::option::of(radio()), prop::option::of(nat())).prop_map(|(air, radio, nat)| Shared {
+        air,
+        radio,
+        nat,
+    })
 }
 
 fn error() -> impl Strategy<Value = Probability> {

@@ -230,8 +230,7 @@ impl Csma {
         let Ieee802154 { compressed_bytes, mac_bytes, .. } = self.parameters;
         let station = self.stations.at(port);
         if let (Some(packet), true) = (&station.packet, station.access.frames.is_empty()) {
-            station.access.frames =
-                sixlowpan::frames(packet.size, compressed_bytes, MAX_PHY_PACKET_BYTES - mac_bytes);
+            station.access.frames = sixlowpan::frames(packet.size, compressed_bytes, MAX_PHY_PACKET_BYTES - mac_bytes);
         }
         (station.access.retries, station.access.backoffs) = (0, 0);
         self.contend(port, now);

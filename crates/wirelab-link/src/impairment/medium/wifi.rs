@@ -107,7 +107,7 @@ impl Dcf {
     /// When each station that has a frame sends it, if nobody does before; and how large its packet is.
     fn contenders(&self) -> impl Iterator<Item = (Instant, u32)> {
         let stations = self.stations.iter().map(|(_, station)| station);
-        stations.filter_map(|station| Some((self.sends(station), station.packet.as_ref()?.size)))
+        stations.filter_map(move |station| Some((self.sends(station), station.packet.as_ref()?.size)))
     }
 
     fn sends(&self, station: &Station<Backoff>) -> Instant {
@@ -124,9 +124,9 @@ impl Dcf {
             self.stations.iter().filter(|(_, station)| is_sender(station)).map(|(port, _)| port).collect();
         let mut airtime = Duration::ZERO;
         for (port, station) in self.stations.iter_mut() {
-            if senders.contains(&port) {
+            if let (Some(packet), true) = (&station.packet, senders.contains(&port)) {
                 station.access.tries += 1;
-                airtime = airtime.max(station.packet.as_ref().map_or(Duration::ZERO, |packet| self.wifi.airtime(packet.size)));
+                airtime = airtime.max(self.wifi.airtime(packet.size));
             } else {
                 station.access.slots = station.access.slots.saturating_sub(counted);
             }
