@@ -39,7 +39,7 @@ pub struct Arguments {
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum LinkCommand {
     /// Begin a trial.
-    Begin { lane: usize, link: LinkSpec, seed: u64, packet_log: Option<PathBuf>, header_bytes: u8 },
+    Begin { lane: usize, link: Box<LinkSpec>, seed: u64, packet_log: Option<PathBuf>, header_bytes: u8 },
     /// End it.
     Finish { lane: usize },
 }
@@ -86,7 +86,7 @@ fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut L
     match command {
         LinkCommand::Begin { lane, link, seed, packet_log, header_bytes } => {
             let built = if offloads { refuse_corruption(&link) } else { Ok(()) };
-            match built.and_then(|()| build(link, seed, packet_log.as_deref(), header_bytes, logs)) {
+            match built.and_then(|()| build(*link, seed, packet_log.as_deref(), header_bytes, logs)) {
                 Ok(link) => {
                     link_loop.begin(lane, link)?;
                     tell(&LinkEvent::Begun { lane });

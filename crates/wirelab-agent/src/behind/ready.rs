@@ -48,7 +48,9 @@ impl fmt::Display for Ready {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Listens => formatter.write_str("it listens on no port that the other end can reach"),
-            Self::Tcp(port) => write!(formatter, "it does not listen on TCP port {port} where the other end can reach it"),
+            Self::Tcp(port) => {
+                write!(formatter, "it does not listen on TCP port {port} where the other end can reach it")
+            }
             Self::Udp(port) => write!(formatter, "it does not have UDP port {port} where the other end can reach it"),
             Self::After(time) => write!(formatter, "it is not {time:?} old"),
         }

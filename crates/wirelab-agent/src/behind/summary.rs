@@ -126,7 +126,9 @@ mod tests {
         let uplink = &mut report.directions[0];
         (uplink.received, uplink.received_bytes, uplink.delivered, uplink.held) = (5, 1500, 2, 0);
         (uplink.dropped[0], uplink.dropped[1]) = (2, 1);
-        [10, 30].map(|lateness| uplink.lateness.add(Duration::from_micros(lateness)));
+        for lateness in [10, 30] {
+            uplink.lateness.add(Duration::from_micros(lateness));
+        }
         let text = summary(OtherEnd::Server).text(&report, [Some(Duration::from_millis(25)), None]);
         assert_eq!(
             text.lines().collect::<Vec<_>>(),

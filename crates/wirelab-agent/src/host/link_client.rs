@@ -68,7 +68,7 @@ impl LinkClient {
         let lane = request.lane as usize;
         let command = LinkCommand::Begin {
             lane,
-            link: request.link.clone(),
+            link: Box::new(request.link.clone()),
             seed: request.link_seed,
             packet_log: request.packet_log.clone(),
             header_bytes: request.header_bytes,

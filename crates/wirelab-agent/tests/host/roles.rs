@@ -102,9 +102,9 @@ fn damaged_packets() -> u64 {
     let text = std::fs::read_to_string("/proc/self/net/snmp").unwrap();
     let counter = |protocol: &str, name: &str| -> u64 {
         let mut lines = text.lines().filter_map(|line| line.strip_prefix(protocol)).map(str::split_whitespace);
-        let (mut names, values) = (lines.next().unwrap(), lines.next().unwrap());
+        let (mut names, mut values) = (lines.next().unwrap(), lines.next().unwrap());
         let place = names.position(|other| other == name).unwrap();
-        values.skip(place).next().unwrap().parse().unwrap()
+        values.nth(place).unwrap().parse().unwrap()
     };
     counter("Ip:", "InHdrErrors") + counter("Udp:", "InErrors")
 }
