@@ -121,7 +121,14 @@ def test_a_formatted_duration_is_read_back_to_three_digits(nanoseconds: float) -
 
 @given(st.text(max_size=12))
 def test_any_text_is_a_quantity_or_a_unit_error(text: str) -> None:
-    for read in (units.duration_ns, units.size_bytes, units.rate_bps, units.share, units.frequency_hz, units.packet_count):
+    for read in (
+        units.duration_ns,
+        units.size_bytes,
+        units.rate_bps,
+        units.share,
+        units.frequency_hz,
+        units.packet_count,
+    ):
         try:
             assert read(text) >= 0
         except UnitError as error:

@@ -26,7 +26,10 @@ from wirelab.schema import (
 
 S = 10**9
 QUEUE = DropTail(bytes=1000)
-POINTS = (SchedulePoint(at_ns=0, delay_ns=10, rate_bps=3000, loss=0.2), SchedulePoint(at_ns=S, delay_ns=20, rate_bps=1000))
+POINTS = (
+    SchedulePoint(at_ns=0, delay_ns=10, rate_bps=3000, loss=0.2),
+    SchedulePoint(at_ns=S, delay_ns=20, rate_bps=1000),
+)
 
 
 def test_delays_and_those_of_schedules_add_up() -> None:

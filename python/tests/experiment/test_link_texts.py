@@ -16,15 +16,21 @@ from wirelab.experiment.problems import field_names
 
 KEYS = sorted(field_names(LinkTable))
 WORDS = st.sampled_from(
-    ["20 ms", "-1 ms", "1 kB", "100 packets", "10 %", "1 Mbit/s", "-70 dBm", "none", "normal 5 ms", "pareto 1 s", "table",
-     "wifi", "ieee802154", "codel", "fq-codel", "drop-tail", "802.11g", "uplink", "rate", "loss", "0101", "up.trace", "wifi-n", "./mine.toml",
-     "../up.trace", "/dev/zero", "a\0b", "", " ", "1e99 s", "9" * 200 + " ms"]
-)  # fmt: skip
+    [
+        *("20 ms", "-1 ms", "1 kB", "100 packets", "10 %", "1 Mbit/s", "-70 dBm", "1e99 s", "9" * 200 + " ms"),
+        *("none", "normal 5 ms", "pareto 1 s", "table", "wifi", "ieee802154", "codel", "fq-codel", "drop-tail"),
+        *("802.11g", "uplink", "rate", "loss", "0101", "", " "),
+        *("wifi-n", "./mine.toml", "up.trace", "../up.trace", "/dev/zero", "a\0b"),
+    ]
+)
 INNER = st.sampled_from(
-    ["kind", "discipline", "distribution", "sigma", "half-width", "offsets", "file", "probability", "correlation", "by",
-     "every", "pattern", "repeat", "points", "at", "rate", "delay", "loss", "queue", "limit", "target", "transitions",
-     "start", "duration", "hold", "sleeps", "after", "wake", "buffer", "udp", "frame-error", "p13", "1-h", "good", "bad"]
-)  # fmt: skip
+    [
+        *("kind", "discipline", "distribution", "sigma", "half-width", "offsets", "file", "probability", "correlation"),
+        *("by", "every", "pattern", "repeat", "points", "at", "rate", "delay", "loss", "queue", "limit", "target"),
+        *("transitions", "start", "duration", "hold", "sleeps", "after", "wake", "buffer", "udp", "frame-error"),
+        *("p13", "1-h", "good", "bad"),
+    ]
+)
 SCALARS = WORDS | st.text(max_size=8) | st.integers(-(2**70), 2**70) | st.booleans() | st.floats()
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(INNER, inner, max_size=4), max_leaves=8
@@ -40,7 +46,7 @@ def test_any_link_is_read_or_refused_with_its_place(tmp_path: Path, link: dict[s
 
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(KEYS) | INNER, min_size=1, max_size=4), st.lists(VALUES, min_size=1, max_size=2))
-def test_any_level_of_a_link_is_read_or_refused_with_its_place(tmp_path: Path, path: list[str], levels: list[Any]) -> None:
+def test_any_level_is_read_or_refused_with_its_place(tmp_path: Path, path: list[str], levels: list[Any]) -> None:
     factor = f"{toml('.'.join(['link', *path]))} = {toml(levels)}\n"
     check(tmp_path, BASE.replace("[links.wire]", f"{factor}[links.wire]"))
 
@@ -80,7 +86,13 @@ def toml(value: Any) -> str:
         case int():
             return str(value)
         case float():
-            return "nan" if math.isnan(value) else f"{'-' if value < 0 else ''}inf" if math.isinf(value) else f"{value:.17e}"
+            return (
+                "nan"
+                if math.isnan(value)
+                else f"{'-' if value < 0 else ''}inf"
+                if math.isinf(value)
+                else f"{value:.17e}"
+            )
         case list():
             return f"[{', '.join(map(toml, value))}]"
         case dict():

@@ -31,7 +31,10 @@ def test_other_names_are_those_of_shipped_links(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ('title = "Mine"\n', "is not a link profile: it has no [link]\nhint: wirelab link fit FILE writes one"),
-        (f"{LINK}[source]\n", "unknown key 'source'\nhint: did you mean 'sources'? (known: about, link, sources, title)"),
+        (
+            f"{LINK}[source]\n",
+            "unknown key 'source'\nhint: did you mean 'sources'? (known: about, link, sources, title)",
+        ),
         ("link = 5\n", ": link: should be a table"),
         (f"title = 5\n{LINK}", ": title: should be a string"),
         ("[link\n", "is not TOML: "),

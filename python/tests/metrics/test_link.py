@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from wirelab.metrics.link import link_columns, lateness_quantile
+from wirelab.metrics.link import lateness_quantile, link_columns
 from wirelab.schema import DropCause
 
 

@@ -65,7 +65,7 @@ def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
     assert grade(link, short, 10e-6, 0.02, [])[0] == "publishable"
     once = told([{"kind": "loss-pattern", "pattern": "0101", "repeat": False}])
     assert once.over([Counts(1000, 2, 0)]).loss == pytest.approx(0.002)
-    assert grade(once, [Counts(1000, 3, 0)] * 400, 10e-6, 0.02, [])[0] == "invalid"
+    assert grade(once, [Counts(1000, 50, 0)], 10e-6, 0.02, [])[0] == "invalid"
 
 
 def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
@@ -88,7 +88,10 @@ def test_packets_that_may_have_reached_the_loss_widen_its_interval_downwards() -
 
 def test_the_narrowest_of_rates_is_told() -> None:
     medium = {"kind": "wifi", "rate_bps": 300}
-    assert told([{"kind": "rate", "rate_bps": 500}, {"kind": "duty-cycle", "rate_bps": 1000, "share": 0.1}]).rate_bps == 100
+    assert (
+        told([{"kind": "rate", "rate_bps": 500}, {"kind": "duty-cycle", "rate_bps": 1000, "share": 0.1}]).rate_bps
+        == 100
+    )
     assert told([{"kind": "rate", "rate_bps": 500}], medium).rate_bps == 300
 
 

@@ -45,7 +45,9 @@ def test_the_design_effect_is_the_variance_of_counts() -> None:
     for _ in range(packets):
         lost += rng.random(runs) < loss[states]
         states = (rng.random((runs, 1)) > np.cumsum(transitions, axis=1)[states]).sum(axis=1)
-    assert float(np.var(lost)) / (packets * mean * (1 - mean)) == pytest.approx(design_effect(transitions, loss), rel=0.12)
+    assert float(np.var(lost)) / (packets * mean * (1 - mean)) == pytest.approx(
+        design_effect(transitions, loss), rel=0.12
+    )
 
 
 def test_states_that_are_never_reached_do_not_count() -> None:
@@ -101,7 +103,9 @@ def test_correlated_loss_has_no_design_effect_that_is_known() -> None:
         ({"kind": "corrupt", "probability": 0.1}, None),
     ],
 )
-def test_loss_is_told_where_it_can_be(stage: dict[str, object], model: tuple[float | None, float | None] | None) -> None:
+def test_loss_is_told_where_it_can_be(
+    stage: dict[str, object], model: tuple[float | None, float | None] | None
+) -> None:
     assert long_run(stage) == (None if model is None else pytest.approx(model))
 
 

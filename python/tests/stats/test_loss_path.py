@@ -80,4 +80,7 @@ def test_copies_that_were_made_before_reach_it_too() -> None:
 
 
 def test_what_was_lost_had_reached_it() -> None:
-    assert LossPath.of({"uplink": [RATE, LOSS], "downlink": []}, "uplink").reached({**COUNTS, "queue_full": 990}) == (50, 0)
+    assert LossPath.of({"uplink": [RATE, LOSS], "downlink": []}, "uplink").reached({**COUNTS, "queue_full": 990}) == (
+        50,
+        0,
+    )

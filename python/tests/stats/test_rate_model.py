@@ -6,6 +6,8 @@ import pytest
 
 from wirelab.stats.rate_model import mean_rate, medium_rate
 
+FALLING = {"kind": "schedule", "points": [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 1, "rate_bps": 50}]}
+
 
 @pytest.mark.parametrize(
     ("stage", "rate"),
@@ -14,11 +16,8 @@ from wirelab.stats.rate_model import mean_rate, medium_rate
         ({"kind": "token-bucket", "rate_bps": 1000, "burst_bytes": 1500}, 1000),
         ({"kind": "duty-cycle", "rate_bps": 1000, "share": 0.01}, 10),
         ({"kind": "delivery-trace", "opportunities_ms": [0, 500, 1000]}, 36_000),
-        ({"kind": "schedule", "points": [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 1, "rate_bps": 50}]}, 50),
-        (
-            {"kind": "schedule", "points": [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 1, "rate_bps": 50}], "repeat_ns": 2},
-            75,
-        ),
+        (FALLING, 50),
+        ({**FALLING, "repeat_ns": 2}, 75),
         ({"kind": "schedule", "points": [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 1}], "repeat_ns": 2}, None),
         ({"kind": "delay", "delay_ns": 1}, None),
     ],

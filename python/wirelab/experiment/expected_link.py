@@ -101,28 +101,30 @@ def loss(stage: ImpairmentSpec) -> tuple[float, float]:
     A burst that counts packets is worn down by the repetitions that it causes: what a packet meets is its beginning.
     """
     match stage:
-        case Loss(probability=probability):
-            return probability, probability
         case GilbertElliott(p=p, r=r, bad_loss=bad, good_loss=good) if r + bad > 0:
             again = bad * (1 - r)
             met = bad / (1 - (1 - bad) * (1 - r))
             return p * met + good, again
-        case GilbertElliottTime(good_ns=good_ns, bad_ns=bad_ns, bad_loss=bad, good_loss=good):
-            lost = (bad_ns * bad + good_ns * good) / (good_ns + bad_ns)
-            return lost, lost
         case FourState(p13=p13, p31=p31, p32=p32, p23=p23, p14=p14):
             outside, inside = (1 - p13 - p14, 0.0, p13, p14), (0.0, 1 - p23, p23, 0.0)
             burst, alone = (p31, p32, 1 - p31 - p32, 0.0), (1.0, 0.0, 0.0, 0.0)
             return _chain_loss((outside, inside, burst, alone), (0.0, 0.0, 1.0, 1.0))
         case Markov():
             return _chain_loss(stage.transitions, stage.loss)
+    return _mean_loss(stage), _mean_loss(stage)
+
+
+def _mean_loss(stage: ImpairmentSpec) -> float:
+    match stage:
+        case Loss():
+            return stage.probability
+        case GilbertElliottTime(good_ns=good_ns, bad_ns=bad_ns, bad_loss=bad, good_loss=good):
+            return (bad_ns * bad + good_ns * good) / (good_ns + bad_ns)
         case LossPattern():
-            lost = stage.pattern.count("1") / len(stage.pattern)
-            return lost, lost
+            return stage.pattern.count("1") / len(stage.pattern)
         case Schedule():
-            lost = _mean(stage, lambda point: point.loss or 0.0)
-            return lost, lost
-    return 0.0, 0.0
+            return _mean(stage, lambda point: point.loss or 0.0)
+    return 0.0
 
 
 def _stage_ns(stage: ImpairmentSpec, size: int, packets: int) -> int:

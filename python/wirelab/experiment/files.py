@@ -27,7 +27,7 @@ MAX_BYTES = 16 * 10**6
 MOST_MS = 2**32 - 1
 MOST = 2**63 - 1
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,2})?")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]{1,30}\.?[0-9]{0,30}|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?")
 _MILLISECONDS = re.compile(r"[0-9]{1,10}")
 _SECONDS = {"ns": Fraction(1), "us": Fraction(10**3), "ms": Fraction(10**6), "s": Fraction(10**9)}
 _DELAYS = {f"{what}_{unit}": scale for what in ("delay", "offset") for unit, scale in _SECONDS.items()}
@@ -162,7 +162,9 @@ def replay(text: str) -> tuple[SchedulePoint, ...]:
             start = values["at_ns"] if not points else start
             values["at_ns"] -= start
             if points and values["at_ns"] <= points[-1].at_ns:
-                raise UnitError(f"{rows.line_num}: is not later than the line before", hint="each line has a later time")
+                raise UnitError(
+                    f"{rows.line_num}: is not later than the line before", hint="each line has a later time"
+                )
             points.append(SchedulePoint(**values))
             if len(points) > MAX_POINTS:
                 raise UnitError(f"{rows.line_num}: too many lines", hint=f"at most {MAX_POINTS:,}")

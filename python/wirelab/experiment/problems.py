@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -67,6 +67,8 @@ def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where
             what, hint = str(context["error"]), getattr(context["error"], "hint", None)
         case _:
             what = _KINDS.get(kind, detail["msg"])
+    if isinstance(value, str) and what.startswith(f"{value}:"):
+        return WirelabError(what, locate(path), hint)
     return WirelabError(f"{what} ({shown(value)})", locate(path), hint)
 
 
@@ -85,7 +87,9 @@ def _model_at(model: type[BaseModel], path: Iterable[str | int]) -> type[BaseMod
 
 
 def _bare(annotation: Any) -> Any:
-    """The annotation without `| None`."""
+    """The annotation without `| None` and without what is said about it."""
     if get_origin(annotation) in (Union, types.UnionType):
-        return next(argument for argument in get_args(annotation) if argument is not type(None))
+        return _bare(next(argument for argument in get_args(annotation) if argument is not type(None)))
+    if get_origin(annotation) is Annotated:
+        return _bare(get_args(annotation)[0])
     return annotation

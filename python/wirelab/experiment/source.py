@@ -40,8 +40,13 @@ class Source:
     def profile(self, name: str) -> library.Profile:
         """A shipped link by its name, or one of the user's own by its file, which is read once."""
         if name not in self._profiles:
+            path = self.folder / name
             if not library.is_profile_file(name) and name not in library.profiles():
                 raise WirelabError(f"unknown profile ({shown(name)})", hint=did_you_mean(name, library.profiles()))
+            if library.is_profile_file(name) and not path.exists():
+                near = nearest(path.name, _neighbours(path))
+                hint = "it is sought beside the experiment file" if near is None else f"did you mean '{near}'?"
+                raise WirelabError(f"no such file ({shown(name)})", hint=hint)
             try:
                 self._profiles[name] = library.find_profile(name, self.folder)
             except (ValueError, RecursionError):
@@ -96,7 +101,7 @@ def _text(path: Path) -> str:
 def _neighbours(path: Path) -> Sequence[str]:
     try:
         return [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
-    except OSError:
+    except (OSError, ValueError):
         return []
 
 

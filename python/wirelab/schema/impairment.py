@@ -1,4 +1,4 @@
-"""Effects on packets, as told to the data plane (`crates/wirelab-schema/src/link.rs`). Times in ns, sizes in IP bytes."""
+"""Effects on packets, as told to the data plane (`crates/wirelab-schema/src/link.rs`)."""
 
 from __future__ import annotations
 

@@ -69,18 +69,24 @@ def _stage(stage: ImpairmentSpec) -> str:
         case Rate() | TokenBucket() | DeliveryTrace() | Schedule() | DutyCycle():
             counted = f" (+ {_size(stage.overhead_bytes)} a packet)" if stage.overhead_bytes else ""
             return f"{_pace(stage)}{counted} behind {_queue(stage.queue)}"
-        case Reorder():
-            return f"{_share(stage.probability)} held back for {_time(stage.by_ns)}{_correlated(stage.correlation)}"
-        case Duplicate():
-            return f"{_share(stage.probability)} sent twice{_correlated(stage.correlation)}"
-        case Corrupt():
-            return f"{_share(stage.probability)} with one bit inverted{_correlated(stage.correlation)}"
+        case Reorder() | Duplicate() | Corrupt():
+            return f"{_share(stage.probability)} {_fate(stage)}{_correlated(stage.correlation)}"
         case Outage():
             again = f", again every {_time(stage.every_ns)}" if stage.every_ns is not None else ""
             fate = "dropped" if stage.hold_bytes is None else f"kept, up to {_size(stage.hold_bytes)}"
             return f"no link for {_time(stage.duration_ns)} from {_time(stage.start_ns)} on{again}, packets {fate}"
         case _:
             return _loss(stage)
+
+
+def _fate(stage: Reorder | Duplicate | Corrupt) -> str:
+    match stage:
+        case Reorder():
+            return f"held back for {_time(stage.by_ns)}"
+        case Duplicate():
+            return "sent twice"
+        case Corrupt():
+            return "with one bit inverted"
 
 
 def _delay(stage: Delay) -> str:

@@ -45,7 +45,7 @@ def mean_over_time(stage: Json, key: str, absent: float) -> float:
         return values[-1]
     instants = [*(point["at_ns"] for point in points), stage["repeat_ns"]]
     spans = [later - earlier for earlier, later in pairwise(instants)]
-    return sum(span * value for span, value in zip(spans, values, strict=True)) / sum(spans)
+    return float(sum(span * value for span, value in zip(spans, values, strict=True)) / sum(spans))
 
 
 def _quantiles(jitter: Json, probabilities: Floats) -> Floats:

@@ -76,7 +76,9 @@ def told(direction: Sequence[Json], medium: Json | None = None) -> Told:
     for share, effect in models:
         loss = None if loss is None or share is None else loss + (1 - loss) * share
         bursty = None if bursty is None or effect is None else max(bursty, effect)
-    pattern = next(((stage["pattern"], stage["repeat"]) for stage in direction if stage["kind"] == "loss-pattern"), None)
+    pattern = next(
+        ((stage["pattern"], stage["repeat"]) for stage in direction if stage["kind"] == "loss-pattern"), None
+    )
     if pattern is not None and len(models) > 1:
         loss, pattern = None, None
     rates = [rate for rate in (medium_rate(medium), *map(mean_rate, direction)) if rate is not None]

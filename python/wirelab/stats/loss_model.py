@@ -45,7 +45,7 @@ def long_run(stage: Json) -> tuple[float | None, float | None] | None:
 def share_below(probability: float, correlation: float) -> float:
     """How often netem's correlated draws are below `probability`: uniform ones are as often as it says.
 
-    A draw is (1 - c) x the sum of c^k x uniform ones. Its distribution on [0, 1] as a Fourier series, whose coefficients
+    A draw is (1 - c) x the sum of c^k x uniform ones. Its distribution on [0, 1] is a Fourier series whose coefficients
     are products of sinc.
     """
     if correlation in (0, 1) or not 0 < probability < 1:

@@ -18,10 +18,10 @@ def mean_rate(stage: Json) -> int | None:
         case "rate" | "token-bucket":
             return int(stage["rate_bps"])
         case "duty-cycle":
-            return round(stage["rate_bps"] * stage["share"])
+            return round(float(stage["rate_bps"] * stage["share"]))
         case "delivery-trace":
             instants = stage["opportunities_ms"]
-            return round(len(instants) * OPPORTUNITY_BITS * 1000 / instants[-1])
+            return round(float(len(instants) * OPPORTUNITY_BITS * 1000 / instants[-1]))
         case "schedule" if _is_limited(stage):
             return round(mean_over_time(stage, "rate_bps", 0.0))
     return None

@@ -9,6 +9,8 @@ from wirelab.experiment.link import LinkTable
 from wirelab.experiment.link.delay import MAX_QUANTILES
 from wirelab.schema import JitterSpec, NormalJitter, ParetoJitter, ParetoNormalJitter, TableJitter, UniformJitter
 
+MS = 1_000_000
+
 
 def jitter(written: object, folder: Path = Path()) -> JitterSpec | None:
     return LinkTable.model_validate({"jitter": written}, context=Files(folder)).jitter
@@ -25,7 +27,7 @@ def jitter(written: object, folder: Path = Path()) -> JitterSpec | None:
         ({"distribution": "uniform", "half-width": "5 ms"}, UniformJitter(half_width_ns=5_000_000)),
         ({"distribution": "pareto", "sigma": "5 ms"}, ParetoJitter(sigma_ns=5_000_000)),
         ({"distribution": "pareto-normal", "sigma": "5 ms"}, ParetoNormalJitter(sigma_ns=5_000_000)),
-        ({"distribution": "table", "offsets": ["-1 ms", "0 ms", "2 ms"]}, TableJitter(offsets_ns=(-10**6, 0, 2 * 10**6))),
+        ({"distribution": "table", "offsets": ["-1 ms", "0 ms", "2 ms"]}, TableJitter(offsets_ns=(-MS, 0, 2 * MS))),
         ("none", None),
     ],
 )  # fmt: skip
@@ -52,7 +54,7 @@ def test_a_long_file_keeps_its_ends_and_its_middle(tmp_path: Path) -> None:
     found = jitter({"distribution": "table", "file": "delays.txt"}, tmp_path)
     assert isinstance(found, TableJitter)
     assert len(found.offsets_ns) == MAX_QUANTILES
-    assert (found.offsets_ns[0], found.offsets_ns[MAX_QUANTILES // 2], found.offsets_ns[-1]) == (-50_000_000, 0, 50_000_000)
+    assert [found.offsets_ns[index] for index in (0, MAX_QUANTILES // 2, -1)] == [-50 * MS, 0, 50 * MS]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,11 @@ def test_a_chain_has_any_number_of_states() -> None:
 
 @pytest.mark.parametrize(
     ("written", "pattern", "repeat"),
-    [({"every": 4}, "0001", True), ({"pattern": "0110"}, "0110", True), ({"pattern": "01", "repeat": False}, "01", False)],
+    [
+        ({"every": 4}, "0001", True),
+        ({"pattern": "0110"}, "0110", True),
+        ({"pattern": "01", "repeat": False}, "01", False),
+    ],
 )
 def test_a_pattern_is_counted_or_written(written: dict[str, Any], pattern: str, repeat: bool) -> None:
     assert stage({"loss-pattern": written}) == LossPattern(pattern=pattern, repeat=repeat)

@@ -19,7 +19,7 @@ def test_wifi_has_the_standards_defaults() -> None:
     """IEEE 802.11-2020, table 17-21: OFDM at 20 MHz."""
     assert medium({"kind": "wifi", "rate": "54 Mbit/s", "queue": "64 kB"}) == Wifi(
         rate_bps=54_000_000, overhead_bytes=36, preamble_ns=20_000, ack_ns=28_000, slot_ns=9000, sifs_ns=16_000,
-        difs_ns=34_000, cw_min=15, cw_max=1023, retries=7, frame_error=0, queue_bytes=64_000,
+        difs_ns=34_000, cw_min=15, cw_max=1023, retries=6, frame_error=0, queue_bytes=64_000,
     )  # fmt: skip
 
 

@@ -90,42 +90,44 @@ def _rate(side: _Side) -> ImpairmentSpec | None:
     if side.own is not None and any(getattr(side.own, name) is not None for name in RATES):
         table = side.own
     kind = next((name for name in RATES if getattr(table, name) is not None), None)
+    _check_companions(side, kind)
     queue, overhead = side.value("queue"), side.value("overhead")
-    if kind != "rate":
-        for key in ("burst", "duty-cycle"):
-            if side.has(key.replace("-", "_")) or (kind is None and side.says(key.replace("-", "_"))):
-                raise side.conflict(key, f"{key} needs a rate", 'such as rate = "250 kbit/s"')
     if kind is None:
-        if queue is not None:
-            raise side.conflict("queue", "a queue needs a rate", "without a rate nothing ever waits")
         return None
-    if kind == "schedule" and all(point.rate_bps is None for point in _schedule(table).spec_points()):
-        queue = queue or IDLE_QUEUE
+    points = table.schedule.spec_points() if table.schedule is not None else ()
+    if queue is None and points and all(point.rate_bps is None for point in points):
+        queue = IDLE_QUEUE
     if queue is None:
         raise side.conflict(kind, f"a {kind} needs a queue", 'say how much may wait, such as queue = "64 kB"')
     match kind:
         case "trace":
             return DeliveryTrace(opportunities_ms=table.trace or (), queue=queue, overhead_bytes=overhead)
         case "schedule":
-            schedule = _schedule(table)
-            return Schedule(
-                points=schedule.spec_points(), repeat_ns=schedule.repeat, queue=queue, overhead_bytes=overhead
-            )
+            repeat = table.schedule.repeat if table.schedule is not None else None
+            return Schedule(points=points, repeat_ns=repeat, queue=queue, overhead_bytes=overhead)
     rate, burst, share = table.rate or 0, side.value("burst"), side.value("duty_cycle")
-    if burst is not None and share is not None:
-        raise side.conflict("duty-cycle", "burst and duty-cycle exclude one another", "remove one of them")
     if share is not None:
         return DutyCycle(rate_bps=rate, share=share, queue=queue, overhead_bytes=overhead)
-    if burst is None:
-        return Rate(rate_bps=rate, queue=queue, overhead_bytes=overhead)
-    if burst < (least := (side.link.mtu or LANE_MTU) + overhead):
+    if burst is not None:
+        return TokenBucket(rate_bps=rate, burst_bytes=burst, queue=queue, overhead_bytes=overhead)
+    return Rate(rate_bps=rate, queue=queue, overhead_bytes=overhead)
+
+
+def _check_companions(side: _Side, kind: str | None) -> None:
+    """Refuse what belongs to a rate where there is none, and a burst that no packet fits."""
+    for key in ("burst", "duty-cycle"):
+        name = key.replace("-", "_")
+        if kind != "rate" and (side.has(name) or (kind is None and side.says(name))):
+            raise side.conflict(key, f"{key} needs a rate", 'such as rate = "250 kbit/s"')
+    if kind is None and side.value("queue") is not None:
+        raise side.conflict("queue", "a queue needs a rate", "without a rate nothing ever waits")
+    burst = side.value("burst")
+    if burst is not None and side.value("duty_cycle") is not None:
+        raise side.conflict("duty-cycle", "burst and duty-cycle exclude one another", "remove one of them")
+    least = (side.link.mtu or LANE_MTU) + side.value("overhead")
+    if burst is not None and burst < least:
         what = f"a burst of {format_size(burst)} lets no packet of {least} B pass"
         raise side.conflict("burst", what, f"at least {least} B, or give the link a smaller mtu")
-    return TokenBucket(rate_bps=rate, burst_bytes=burst, queue=queue, overhead_bytes=overhead)
-
-
-def _schedule(table: DirectionTable) -> Any:
-    return table.schedule
 
 
 def _loss(side: _Side) -> ImpairmentSpec | None:

@@ -78,9 +78,8 @@ class OffsetsTable(Table):
     """Jitter by a table of quantiles."""
 
     distribution: Literal["table"]
-    offsets: list[Offset] | None = Field(
+    offsets: Annotated[list[Offset], Field(max_length=MAX_QUANTILES)] | None = Field(
         default=None,
-        max_length=MAX_QUANTILES,
         description="Offsets from the mean at equally spaced probabilities from 0 to 1, ascending.",
     )
     file: Annotated[tuple[int, ...], PlainValidator(read_delays, json_schema_input_type=str)] | None = Field(

@@ -45,9 +45,7 @@ class GilbertElliottTimeTable(Table):
         return self
 
     def spec(self) -> GilbertElliottTime:
-        return GilbertElliottTime(
-            good_ns=self.good, bad_ns=self.bad, bad_loss=self.bad_loss, good_loss=self.good_loss
-        )
+        return GilbertElliottTime(good_ns=self.good, bad_ns=self.bad, bad_loss=self.bad_loss, good_loss=self.good_loss)
 
 
 class FourStateTable(Table):
@@ -108,9 +106,13 @@ def read_losses(value: object, info: ValidationInfo) -> str:
 class LossPatternTable(Table):
     """Losses that are known beforehand, by one of three sources."""
 
-    every: int | None = Field(default=None, ge=1, le=MAX_ENTRIES, description="Each packet of this number is lost.")
+    every: Annotated[int, Field(ge=1, le=MAX_ENTRIES)] | None = Field(
+        default=None, description="Each packet of this number is lost."
+    )
     pattern: str | None = Field(
-        default=None, description="For each packet a sign: 0 passes, 1 is lost.", json_schema_extra={"pattern": "^[01]+$"}
+        default=None,
+        description="For each packet a sign: 0 passes, 1 is lost.",
+        json_schema_extra={"pattern": "^[01]+$"},
     )
     file: Annotated[str, PlainValidator(read_losses, json_schema_input_type=str)] | None = Field(
         default=None, description="File of such signs."

@@ -148,7 +148,9 @@ def read_replay(value: object, info: ValidationInfo) -> tuple[SchedulePoint, ...
 class ScheduleTable(Table):
     """Delay, rate and loss that change at given instants."""
 
-    points: list[PointTable] | None = Field(default=None, max_length=MAX_POINTS, description="In order; first at 0 s.")
+    points: Annotated[list[PointTable], Field(max_length=MAX_POINTS)] | None = Field(
+        default=None, description="In order; first at 0 s."
+    )
     file: Annotated[tuple[SchedulePoint, ...], PlainValidator(read_replay, json_schema_input_type=str)] | None = Field(
         default=None, description="CSV with a header such as time_s,delay_ms,rate_kbps,loss."
     )

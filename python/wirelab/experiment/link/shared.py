@@ -66,7 +66,9 @@ class WifiTable(Table):
     difs: Duration = Field(default=34 * US, description="DIFS.", json_schema_extra={"default": "34 us"})
     cw_min: int = Field(default=15, ge=0, le=65535, description="CWmin, slots.")
     cw_max: int = Field(default=1023, ge=0, le=65535, description="CWmax, slots.")
-    retries: int = Field(default=6, ge=0, le=255, description="How often a frame is sent again; dot11ShortRetryLimit is one more.")
+    retries: int = Field(
+        default=6, ge=0, le=255, description="How often a frame is sent again; dot11ShortRetryLimit is one more."
+    )
     frame_error: Share = Field(default=0.0, description="Probability that a data frame is not received.")
 
     @model_validator(mode="after")
@@ -195,7 +197,5 @@ class NatTable(Table):
 
 Medium = Annotated[
     MediumSpec | None,
-    PlainValidator(
-        read_medium, json_schema_input_type=Literal["none"] | SerialiserTable | WifiTable | Ieee802154Table
-    ),
+    PlainValidator(read_medium, json_schema_input_type=Literal["none"] | SerialiserTable | WifiTable | Ieee802154Table),
 ]

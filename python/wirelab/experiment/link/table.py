@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from wirelab.errors import did_you_mean
 from wirelab.experiment.link.delay import Chance, Jitter, ReorderTable
@@ -34,7 +34,7 @@ from wirelab.units import UnitError
 STAGES = ("outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder")
 """Stages of a direction in the order in which packets pass them unless `order` says otherwise."""
 LEAST_MTU, LANE_MTU = 68, 1500
-"""RFC 791: every host forwards 68 bytes; and what lanes carry, which is the endpoints' MTU unless the link gives one."""
+"""RFC 791: every host forwards 68 bytes; and what lanes carry, the endpoints' MTU unless the link gives one."""
 
 
 def read_order(value: list[str]) -> list[str]:
@@ -52,6 +52,9 @@ def read_mtu(value: int) -> int:
     if not LEAST_MTU <= value <= LANE_MTU:
         raise UnitError("is not an MTU of a lane", hint=f"{LEAST_MTU} B to {LANE_MTU} B; IPv6 needs 1280 B")
     return value
+
+
+Stage = Annotated[str, WithJsonSchema({"enum": list(STAGES)})]
 
 
 class DirectionTable(Table):
@@ -79,12 +82,14 @@ class DirectionTable(Table):
     trace: Trace | None = Field(default=None, description="File of delivery opportunities, as mahimahi has it.")
     schedule: ScheduleTable | None = None
     queue: Queue | None = Field(default=None, description="What may wait behind the packet being sent.")
-    overhead: Overhead = Field(default=0, description="Bytes that the rate counts for each packet beside its IP length.")
+    overhead: Overhead = Field(
+        default=0, description="Bytes that the rate counts for each packet beside its IP length."
+    )
     outage: Annotated[
         OutageTable | None, BeforeValidator(none, json_schema_input_type=OutageTable | Literal["none"])
     ] = None
-    order: Annotated[list[str], AfterValidator(read_order)] | None = Field(
-        default=None, min_length=1, description=f"Order of the stages; by default {', '.join(STAGES)}."
+    order: Annotated[list[Stage], Field(min_length=1), AfterValidator(read_order)] | None = Field(
+        default=None, description=f"Order of the stages; by default {', '.join(STAGES)}."
     )
 
 
@@ -96,13 +101,15 @@ class LinkTable(DirectionTable):
     uplink: DirectionTable | None = Field(default=None, description="From client to server.")
     downlink: DirectionTable | None = Field(default=None, description="From server to client.")
     medium: Medium = Field(default=None, description="What both directions share, such as half-duplex air.")
-    radio: Annotated[
-        RadioTable | None, BeforeValidator(none, json_schema_input_type=RadioTable | Literal["none"])
-    ] = None
+    radio: Annotated[RadioTable | None, BeforeValidator(none, json_schema_input_type=RadioTable | Literal["none"])] = (
+        None
+    )
     nat: Annotated[NatTable | None, BeforeValidator(none, json_schema_input_type=NatTable | Literal["none"])] = None
     mtu: Annotated[Size, AfterValidator(read_mtu)] | None = Field(
         default=None, description="MTU of the endpoints' interfaces, IP bytes."
     )
-    signal: SignalLevel | None = Field(default=None, description="Received level, from which the technology's keys follow.")
+    signal: SignalLevel | None = Field(
+        default=None, description="Received level, from which the technology's keys follow."
+    )
     technology: str | None = Field(default=None, description="What the signal level belongs to, such as 802.11n.")
     profile: str | None = Field(default=None, description="A shipped link to start from; see `wirelab list links`.")
