@@ -9,7 +9,7 @@ use theory::{Seen, cases, correlated, independent, seed};
 const PACKETS: u32 = 10_000_000;
 
 fn main() {
-    println!("model                 seed   theory     loss  off by  chi-square  degrees   99.9 %");
+    println!("{:40} seed    theory      loss  off by  chi-square  degrees   99.9 %", "model");
     let more = [independent(0.01), correlated(0.3, 0.25)];
     for case in cases().into_iter().chain(more) {
         let theory = &*case.theory;
@@ -21,7 +21,7 @@ fn main() {
             let (loss, deviation) = (seen.loss() * 100.0, seen.deviation(theory));
             let (statistic, degrees, bound) = (runs.statistic, runs.degrees, runs.bound());
             println!(
-                "{:20} {link:5} {mean:6.4} % {loss:6.4} % {deviation:+7.2} {statistic:11.1} {degrees:8} {bound:8.1}",
+                "{:40} {link:4} {mean:7.4} % {loss:7.4} % {deviation:+7.2} {statistic:11.1} {degrees:8} {bound:8.1}",
                 case.name
             );
         }

@@ -16,7 +16,7 @@ fn watch(case: &Case, link: u64) -> Seen {
 
 #[test]
 fn the_papers_model_loses_6_4545_percent() {
-    let case = gilbert_elliott("milosevic2021", PAPER);
+    let case = gilbert_elliott(PAPER);
     let mean = case.theory.mean_loss();
     assert!((mean * 100.0 - 6.4545).abs() < 0.0001);
     // A burst makes its packets alike: ten million tell the mean with a standard error of 0.027 points, a hundred million with 0.0085.
@@ -49,7 +49,7 @@ fn every_model_has_its_mean_loss_and_its_runs_of_losses() {
 fn the_test_of_runs_refuses_a_model_that_is_slightly_different() {
     let [p, r, bad_loss, good_loss] = PAPER;
     let told = [
-        (gilbert_elliott("other loss", [p, r, bad_loss + 0.01, good_loss]), gilbert_elliott("told", PAPER)),
+        (gilbert_elliott([p, r, bad_loss + 0.01, good_loss]), gilbert_elliott(PAPER)),
         (correlated(0.3, 0.52), correlated(0.3, 0.5)),
         (independent(0.3), correlated(0.3, 0.05)),
     ];

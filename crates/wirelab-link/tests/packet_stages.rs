@@ -178,6 +178,18 @@ fn a_packet_held_back_leaves_before_one_that_comes_at_that_instant() {
 }
 
 #[test]
+fn a_link_that_lets_packets_overtake_moves_a_late_arrival_up_to_the_last_poll() {
+    let held_back = Stage::Reorder(0.5, Duration::from_millis(2), 0.0);
+    let overtaking = Stage::Overtaking(MEAN, Jitter::Uniform { half_width: MEAN }, 0.0);
+    for stage in [held_back, overtaking] {
+        let mut link = Plan { stages: [vec![stage], vec![]], medium: None, seed: 1 }.link();
+        assert_eq!(link.poll_packet(at(100)), None);
+        link.handle_packet(packet(0, 100), at(90));
+        assert_eq!(link.poll_packet(at(1000)).unwrap().1.arrival, at(100));
+    }
+}
+
+#[test]
 fn a_copy_leaves_right_behind_its_original_and_is_counted() {
     let mut stage = Stage::Duplicate(0.3, 0.0).build(SEED);
     let left = pass(&mut *stage, 10_000, Duration::from_millis(1), 100);

@@ -18,7 +18,7 @@ pub struct Duplicate {
 impl Duplicate {
     /// A stage that copies packets, with `probability` if there is no correlation.
     ///
-    /// Sequence and `copy` name a packet only if there is one such stage in a chain.
+    /// Where a chain has several such stages, a packet may get several copies, which all bear its sequence.
     pub fn new(probability: Probability, correlation: Correlation, seed: Seed) -> Self {
         Self { probability, draws: Correlated::new(correlation, seed), outlet: Outlet::default() }
     }

@@ -79,8 +79,8 @@ pub const IMPAIRMENTS: &[(&str, &str)] = &[
 ///
 /// What comes out, and when, depends on the seed and on what was handed in, never on when or how often a caller polls: a late caller collects
 /// late, and that is all. The instants of `handle_packet` never go backwards, nor do those of `poll_packet`. A poll ahead of an arrival that is
-/// still to come is harmless to every stage that settles a packet's departure when it arrives; a [`Link`] with other stages moves such an arrival up to
-/// the last poll. So read the clock, hand in every packet that arrived by then, and poll with that reading.
+/// still to come is harmless to every stage that settles a packet's departure when it arrives and lets none overtake; a [`Link`] with other
+/// stages moves such an arrival up to the last poll. So read the clock, hand in every packet that arrived by then, and poll with that reading.
 ///
 /// [`Link`]: crate::Link
 pub trait Impairment: Send {

@@ -216,7 +216,7 @@ impl ChiSquare {
 
 /// A model with its theory.
 pub struct Case {
-    pub name: &'static str,
+    pub name: String,
     pub theory: Box<dyn Theory>,
     pub build: Box<dyn Fn(Seed) -> Box<dyn LossModel>>,
 }
@@ -231,7 +231,7 @@ pub fn cases() -> Vec<Case> {
         correlated(0.1, 0.25),
         correlated(0.3, 0.5),
         correlated(0.7, 0.25),
-        gilbert_elliott("gilbert-elliott", PAPER),
+        gilbert_elliott(PAPER),
         gilbert_elliott_time(Duration::from_millis(100), Duration::from_millis(10), 0.7, 0.01),
         four_state([0.02, 0.3, 0.2, 0.4, 0.03]),
         markov(vec![vec![0.98, 0.015, 0.005], vec![0.05, 0.9, 0.05], vec![0.1, 0.2, 0.7]], vec![0.001, 0.1, 0.8]),
@@ -244,7 +244,7 @@ pub fn seed(link: u64) -> Seed {
 
 pub fn independent(loss: f64) -> Case {
     Case {
-        name: "loss",
+        name: format!("loss {} %", 100.0 * loss),
         theory: Box::new(Chain { transitions: vec![vec![1.0]], loss: vec![loss] }),
         build: Box::new(move |seed| Box::new(Independent::new(probability(loss), seed))),
     }
@@ -253,16 +253,16 @@ pub fn independent(loss: f64) -> Case {
 pub fn correlated(loss: f64, correlation: f64) -> Case {
     let parsed = Correlation::new(correlation).unwrap();
     Case {
-        name: "loss, correlated",
+        name: format!("loss {} %, correlation {} %", 100.0 * loss, 100.0 * correlation),
         theory: Box::new(CorrelatedDraws { probability: loss, correlation }),
         build: Box::new(move |seed| Box::new(Independent::correlated(probability(loss), parsed, seed))),
     }
 }
 
-pub fn gilbert_elliott(name: &'static str, parameters: [f64; 4]) -> Case {
+pub fn gilbert_elliott(parameters: [f64; 4]) -> Case {
     let [p, r, bad_loss, good_loss] = parameters.map(probability);
     Case {
-        name,
+        name: format!("gilbert-elliott {parameters:?}"),
         theory: Box::new(Chain::two_states(parameters)),
         build: Box::new(move |seed| Box::new(GilbertElliott::new(p, r, bad_loss, good_loss, seed))),
     }
@@ -275,7 +275,7 @@ fn gilbert_elliott_time(good: Duration, bad: Duration, bad_loss: f64, good_loss:
     let [p, r] = [good_rate, bad_rate].map(|rate| rate / (good_rate + bad_rate) * decayed);
     let [bad_fraction, good_fraction] = [bad_loss, good_loss].map(probability);
     Case {
-        name: "gilbert-elliott-time",
+        name: "gilbert-elliott-time".to_owned(),
         theory: Box::new(Chain::two_states([p, r, bad_loss, good_loss])),
         build: Box::new(move |seed| Box::new(GilbertElliottTime::new(good, bad, bad_fraction, good_fraction, seed))),
     }
@@ -290,7 +290,7 @@ fn four_state(parameters: [f64; 5]) -> Case {
         vec![1.0, 0.0, 0.0, 0.0],
     ];
     Case {
-        name: "four-state",
+        name: "four-state".to_owned(),
         theory: Box::new(Chain { transitions, loss: vec![0.0, 0.0, 1.0, 1.0] }),
         build: Box::new(move |seed| {
             let [p13, p31, p32, p23, p14] = parameters.map(probability);
@@ -304,7 +304,7 @@ fn markov(transitions: Vec<Vec<f64>>, loss: Vec<f64>) -> Case {
     let rows: Vec<_> = transitions.iter().map(fractions).collect();
     let losses = fractions(&loss);
     Case {
-        name: "markov",
+        name: "markov".to_owned(),
         theory: Box::new(Chain { transitions, loss }),
         build: Box::new(move |seed| Box::new(Markov::new(&rows, losses.clone(), seed).unwrap())),
     }
