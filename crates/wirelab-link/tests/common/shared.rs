@@ -101,11 +101,30 @@ pub fn wifi() -> impl Strategy<Value = Wifi> {
     let times = [0..200u64, 0..300, 1..20, 0..20, 0..60].map(|range| range.prop_map(Duration::from_micros));
     let windows = (0..32u32, 0..1000u32).prop_map(|(least, more)| (least, least + more));
     (1_000_000..54_000_000u64, 0..60u32, times, windows, 0..8u32, error(), 0..10_000u64).prop_map(
-        |(rate, overhead_bytes, [preamble, ack, slot, sifs, difs], (cw_min, cw_max), retries, frame_error, queue_bytes)| {
+        |(
+            rate,
+            overhead_bytes,
+            [preamble, ack, slot, sifs, difs],
+            (cw_min, cw_max),
+            retries,
+            frame_error,
+            queue_bytes,
+        )| {
             let rate_bps = NonZeroU64::new(rate).unwrap();
-            #[rustfmt::skip]
-            let wifi = Wifi { rate_bps, overhead_bytes, preamble, ack, slot, sifs, difs, cw_min, cw_max, retries, frame_error, queue_bytes };
-            wifi
+            Wifi {
+                rate_bps,
+                overhead_bytes,
+                preamble,
+                ack,
+                slot,
+                sifs,
+                difs,
+                cw_min,
+                cw_max,
+                retries,
+                frame_error,
+                queue_bytes,
+            }
         },
     )
 }
@@ -113,10 +132,15 @@ pub fn wifi() -> impl Strategy<Value = Wifi> {
 pub fn any_ieee802154() -> impl Strategy<Value = Ieee802154> {
     let exponents = (0..4u32, 0..4u32).prop_map(|(least, more)| (least, least + more));
     (0..48u32, 5..115u32, error(), 0..4u32, 0..5u32, exponents, 0..10_000u64).prop_map(
-        |(compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, (min_be, max_be), queue_bytes)| {
-            #[rustfmt::skip]
-            let parameters = Ieee802154 { compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, min_be, max_be, queue_bytes };
-            parameters
+        |(compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, (min_be, max_be), queue_bytes)| Ieee802154 {
+            compressed_bytes,
+            mac_bytes,
+            frame_error,
+            retries,
+            max_backoffs,
+            min_be,
+            max_be,
+            queue_bytes,
         },
     )
 }
