@@ -54,7 +54,10 @@ def test_a_profile_goes_to_a_file_that_is_not_there_yet(log: Path, tmp_path: Pat
 def test_an_irtt_result_may_be_compressed(result: Path) -> None:
     packed = result.with_suffix(".json.gz")
     packed.write_bytes(gzip.compress(result.read_bytes()))
-    assert tomllib.loads(run("link", "fit", str(packed))[1])["link"] == tomllib.loads(run("link", "fit", str(result))[1])["link"]
+    assert (
+        tomllib.loads(run("link", "fit", str(packed))[1])["link"]
+        == tomllib.loads(run("link", "fit", str(result))[1])["link"]
+    )
 
 
 def test_synchronised_clocks_make_one_way_delays_hold(result: Path) -> None:
@@ -79,7 +82,9 @@ def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked == [["capture", str(path)]]
 
 
-def test_a_capture_that_the_agent_cannot_read_is_the_files_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_that_the_agent_cannot_read_is_the_files_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "mine.pcap"
     path.write_bytes(PCAP)
 

@@ -18,10 +18,10 @@ from wirelab.stats.estimate import LEVEL, Estimate
 Matrix = NDArray[np.float64]
 Cost = Callable[[NDArray[np.float64]], float]
 
-_STARTS = ((1.0, 0.9, 0.02), (0.5, 0.6, 0.1), (0.2, 0.4, 0.25))
-"""Where the search begins: transitions in multiples of the simple model's, loss in the bad state, loss in the good state
-in multiples of the mean."""
-_BOUND = 14.0
+_STARTS = ((1.0, 0.9, 0.02), (0.3, 0.5, 0.2))
+"""Where the search begins: transitions in multiples of the simple model's, loss in the bad state, loss in the good
+state in multiples of the mean."""
+_BOUND = 10.0
 _AT_BOUND = 9.0
 """On the logit scale: a probability that the search drives beyond this is 0 or 1 for all that the data say."""
 _STEP = 0.01
@@ -80,7 +80,8 @@ def fit(lost: Lost, p: float, r: float) -> Hidden:
     if logits[2] < logits[3]:
         logits = logits[[1, 0, 3, 2]]
     ratio = max(0.0, 2 * (-cost(logits) - log_likelihood(runs, p, r, 1.0, 0.0)))
-    return Hidden(*_estimates(cost, logits, len(lost)), p_simple=float(chdtrc(2, ratio)))
+    estimates = _estimates(cost, logits, len(lost))
+    return Hidden(estimates[0], estimates[1], estimates[2], estimates[3], float(chdtrc(2, ratio)))
 
 
 def log_likelihood(runs: Runs, p: float, r: float, bad_loss: float, good_loss: float) -> float:
