@@ -1,7 +1,7 @@
 //! The trait of all impairments, and their registry.
 
-mod corrupt;
 mod correlated;
+mod corrupt;
 mod delay;
 mod delivery_trace;
 mod duplicate;
@@ -29,8 +29,8 @@ mod sleep;
 mod stationary;
 mod token_bucket;
 
-pub use corrupt::Corrupt;
 pub use correlated::Correlation;
+pub use corrupt::Corrupt;
 pub use delay::Delay;
 pub use delivery_trace::DeliveryTrace;
 pub use duplicate::Duplicate;

@@ -63,8 +63,11 @@ impl Outlet {
             (Some(first), Some(Reverse(other))) => other < first,
             (first, _) => first.is_none(),
         };
-        let departure =
-            if overtaking { self.overtaking.pop().map(|Reverse(departure)| departure) } else { self.departures.pop_front() };
+        let departure = if overtaking {
+            self.overtaking.pop().map(|Reverse(departure)| departure)
+        } else {
+            self.departures.pop_front()
+        };
         departure.map(|departure| (departure.instant, departure.packet))
     }
 
