@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import resource
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,8 @@ def run_plan(
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)
             facts.write(folder, written, [*earlier, this_run])
-            summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
+            with _away_from(opened.link_cpu):
+                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
         finally:
             host.close()
         facts.write(folder, written, [*earlier, {**this_run, "ended": facts.now(), **asdict(summary)}])
@@ -89,6 +91,17 @@ def run_campaign(runner: Runner, plan: Plan, lanes: int, enough: Callable[[str],
         time_is_up=lambda: stop.budget_ns is not None and runner.elapsed_s * 1e9 > stop.budget_ns,
     )
     return runner.run(Schedule([block.trials for block in plan.blocks], lanes, stopping, runner.finished))
+
+
+@contextmanager
+def _away_from(cpu: int | None) -> Iterator[None]:
+    """Leave the link the CPU that it has for itself."""
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, allowed - {cpu} or allowed)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, allowed)
 
 
 def planned_lanes(plan: Plan) -> int:
