@@ -153,7 +153,7 @@ mod tests {
         let (before, own, after) = std::thread::spawn(thread).join().unwrap();
         let Some(own) = own else { return assert_eq!(before.len(), 1) };
         assert_eq!(after, [own]);
-        let others = || {
+        let others = move || {
             leave(own);
             cpus()
         };
