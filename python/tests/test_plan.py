@@ -151,7 +151,7 @@ def test_a_preview_keeps_the_whole_grid_and_fits(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_fits_the_budget_is_no_preview(tmp_path: Path) -> None:
-    experiment = load(tmp_path, LINKS)
+    experiment = load(tmp_path, LINKS, "link=wire")
     assert make_plan(experiment, budget_ns=10**15) == make_plan(experiment)
 
 

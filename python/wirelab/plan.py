@@ -130,7 +130,7 @@ class Plan(Border):
 
 
 def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1) -> Plan:
-    """The plan of an experiment; if it does not fit a budget in so many lanes, a preview of the whole grid that does."""
+    """The plan of an experiment; if it does not fit a budget in so many lanes, a preview of the grid that does."""
     if budget_ns is not None:
         return _preview(experiment, budget_ns, lanes)
     return _plan(experiment, Stop(**_stop(experiment)), None)

@@ -2,7 +2,7 @@
 
 The TLS handshake of a new curl process is 1 to 3 ms longer: it sets OpenSSL up between connecting and ClientHello. The
 packet log shows it (`wirelab show`). So curl stands here twice: as it is used, a process for each exchange, and as
-`curl-warm`, the second transfer of a process, on a connection of its own and without resumption, which is what ours are.
+`curl-warm`, the second transfer of a process, on a connection of its own and without resumption, as ours are.
 """
 
 from __future__ import annotations
@@ -63,13 +63,15 @@ def test_our_phases_stand_beside_curls(bench: Bench, capsys: pytest.CaptureFixtu
             print(client)
             for stack in STACKS:
                 for name in METRICS:
-                    print(_line(stack, name, by_end[stack, "builtin"][f"{name}_ns"], by_end[stack, client][f"{name}_ns"]))
+                    print(
+                        _line(stack, name, by_end[stack, "builtin"][f"{name}_ns"], by_end[stack, client][f"{name}_ns"])
+                    )
     assert set(by_end) == {(stack, client) for stack in STACKS for client in ("builtin", *CURLS)}
     assert all(row["end_to_end_delay_ns"] is not None for row in by_end.values())
 
 
 def _curl_warm() -> str:
-    """The catalogue's curl, with a transfer before the one that counts: from another host, whose connection it cannot reuse."""
+    """The catalogue's curl, with a transfer before the one that counts: from a host whose connection it cannot use."""
     catalogue = resources.files("wirelab.data").joinpath("implementations.toml").read_text(encoding="utf-8")
     curl = catalogue[catalogue.index("[curl]") : catalogue.index("[nginx]")].replace("[curl", "[curl-warm")
     start = '"curl", "--disable", "--silent",'

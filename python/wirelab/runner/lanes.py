@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 LANES_PER_CPU = 16
 CROWDED_LANES = 2
-"""Where the link has neither real-time scheduling nor a CPU of its own it waits for whatever else runs, and every lane is something else."""
+"""Without real-time scheduling and a CPU of its own the link waits for whatever else runs, such as another lane."""
 CPU_SHARE = 0.5
 CPU_PER_EXCHANGE_NS = 4_000_000
 """Rough CPU time of both endpoints and the link for one fresh TLS exchange; a kept connection takes less."""
