@@ -150,11 +150,6 @@ def test_a_preview_keeps_the_whole_grid_and_fits(tmp_path: Path) -> None:
     assert preview.experiment.preview.replicates == (30, len(preview.blocks))
 
 
-def test_a_plan_that_fits_the_budget_is_no_preview(tmp_path: Path) -> None:
-    experiment = load(tmp_path, LINKS, "link=wire")
-    assert make_plan(experiment, budget_ns=10**15) == make_plan(experiment)
-
-
 def test_a_preview_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: Path) -> None:
     experiment = load(tmp_path, LINKS, "link=wire,lossy", "workload.exchanges=100")
     full, preview = make_plan(experiment), make_plan(experiment, budget_ns=10**10)

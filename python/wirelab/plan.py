@@ -130,7 +130,7 @@ class Plan(Border):
 
 
 def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1) -> Plan:
-    """The plan of an experiment; if it does not fit a budget in so many lanes, a preview of the grid that does."""
+    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes."""
     if budget_ns is not None:
         return _preview(experiment, budget_ns, lanes)
     return _plan(experiment, Stop(**_stop(experiment)), None)
@@ -230,12 +230,9 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
 def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
     """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
     full = _plan(experiment, Stop(replicates=experiment.stop.replicates, interval=None, budget_ns=None), None)
-    expected = expected_ns(full, lanes)
-    if expected <= budget_ns:
-        return _plan(experiment, Stop(**_stop(experiment)), None)
     most = experiment.stop.replicates[1]
     exchanges = max(scenario.workload.exchanges for scenario in experiment.scenarios)
-    factor = sqrt(budget_ns / expected)
+    factor = min(1.0, sqrt(budget_ns / max(expected_ns(full, lanes), 1)))
     replicates = min(most, max(2, round(most * factor)))
     while True:
         scaled = replace(

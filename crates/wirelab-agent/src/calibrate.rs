@@ -35,7 +35,7 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
     delays: Vec<u64>,
     /// Numbers of lanes in use at once to try.
-    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16,32", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Vec<u32>,
     /// Packets in each lane.
     #[arg(long, default_value_t = 5000)]
@@ -66,7 +66,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 /// A time between packets that a program can wait.
 fn interval(text: &str) -> Result<f64, String> {
     let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (0.01..=1000.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0.01 to 1000")) }
+    if (0.1..=1000.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0.1 to 1000")) }
 }
 
 fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {

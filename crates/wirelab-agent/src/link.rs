@@ -70,8 +70,7 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let ports = |lane| topology::open_ports(lane, arguments.mtu, arguments.offloads);
     let lanes = (0..arguments.lanes).map(ports).collect::<Result<_, _>>()?;
     let link_loop = LinkLoop::start(lanes)?;
-    let cpu = link_loop.cpu();
-    cpu.into_iter().for_each(scheduling::leave);
+    let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
     let mut logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();
     tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), cpu, memory_locked });

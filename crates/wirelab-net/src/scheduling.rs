@@ -67,9 +67,9 @@ pub fn settle() -> Option<usize> {
     keep_to([cpu]).then_some(cpu)
 }
 
-/// Keep the calling thread, and what it starts from now on, away from a CPU.
-pub fn leave(cpu: usize) {
-    keep_to(cpus().into_iter().filter(|other| *other != cpu));
+/// Keep the calling thread, and what it starts from now on, away from a CPU; false if that is refused.
+pub fn leave(cpu: usize) -> bool {
+    keep_to(cpus().into_iter().filter(|other| *other != cpu))
 }
 
 fn keep_to(cpus: impl IntoIterator<Item = usize>) -> bool {
@@ -154,7 +154,7 @@ mod tests {
         let Some(own) = own else { return assert_eq!(before.len(), 1) };
         assert_eq!(after, [own]);
         let others = move || {
-            leave(own);
+            assert!(leave(own));
             cpus()
         };
         let others = std::thread::spawn(others).join().unwrap();

@@ -25,3 +25,4 @@ def test_a_link_that_shares_its_only_cpu_begins_with_few() -> None:
 
 def test_a_link_with_a_cpu_of_its_own_needs_no_real_time_scheduling() -> None:
     assert default_lanes([400 * MS], trials=500, cpus=2, real_time=False) == 32
+    assert default_lanes([60 * MS], trials=500, cpus=2, real_time=False) == 7

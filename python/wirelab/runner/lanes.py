@@ -13,9 +13,13 @@ CPU_PER_EXCHANGE_NS = 4_000_000
 
 
 def default_lanes(expected_exchange_ns: Collection[int], trials: int, cpus: int, *, real_time: bool) -> int:
-    """Lanes that keep half of the CPU idle: exchanges mostly wait for their link, which must never wait for a CPU."""
+    """Lanes that keep half of the endpoints' CPUs idle: exchanges mostly wait for their link, which must never wait.
+
+    Without real-time scheduling the link has one for itself.
+    """
     if cpus == 1 and not real_time:
         return min(CROWDED_LANES, trials)
     mean_ns = sum(expected_exchange_ns) / max(len(expected_exchange_ns), 1)
-    affordable = int(CPU_SHARE * cpus * mean_ns / CPU_PER_EXCHANGE_NS)
+    endpoints_cpus = cpus if real_time else cpus - 1
+    affordable = int(CPU_SHARE * endpoints_cpus * mean_ns / CPU_PER_EXCHANGE_NS)
     return max(1, min(affordable, LANES_PER_CPU * cpus, trials))

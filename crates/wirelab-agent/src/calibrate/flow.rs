@@ -7,6 +7,7 @@ use std::time::Duration;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
+use wirelab_net::scheduling;
 use wirelab_net::topology::{CLIENT, SERVER};
 
 /// Where the sink listens.
@@ -49,11 +50,12 @@ pub fn read_payload(bytes: &[u8]) -> Option<(u64, u64)> {
 }
 
 fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
+    scheduling::exact_timers();
     let socket = UdpSocket::bind((CLIENT, 0))?;
     socket.connect((SERVER, PORT))?;
     for number in 0..u64::from(packets) {
         // Spread by the golden ratio, so that lanes and timers do not fall into step.
-        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(clock::now().as_nanos()) % 1024;
+        let spread = number.wrapping_add(clock::now().as_nanos()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
         thread::sleep(interval.mul_f64(0.5 + spread as f64 / 1024.0));
         let mut payload = [0; PAYLOAD_BYTES];
         payload[..8].copy_from_slice(&number.to_le_bytes());

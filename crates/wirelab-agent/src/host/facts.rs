@@ -20,7 +20,7 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     HostFacts {
         kernel: uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default(),
         cpu: cpu(),
-        cpus: cpus() + u32::from(link_cpu.is_some()),
+        cpus: lanes.link().cpus(),
         memory_bytes: memory_bytes(),
         rootless,
         link_scheduling: lanes.link().scheduling().to_owned(),

@@ -21,6 +21,7 @@ pub struct LinkClient {
     waiting: Arc<Mutex<Option<Waiting>>>,
     scheduling: String,
     cpu: Option<usize>,
+    cpus: u32,
     memory_locked: bool,
 }
 
@@ -46,14 +47,15 @@ impl LinkClient {
         let Ok(LinkEvent::Started { scheduling, cpu, memory_locked }) = serde_json::from_str(&line) else {
             bail!("the link process did not start; its reason is on stderr");
         };
-        cpu.into_iter().for_each(scheduling::leave);
+        let cpus = scheduling::cpus().len() as u32;
+        let cpu = cpu.filter(|cpu| scheduling::leave(*cpu));
         let waiting = Arc::new(Mutex::new(Some(HashMap::new())));
         let (distributed, running) = (waiting.clone(), running.clone());
         thread::spawn(move || {
             distribute(events, &distributed);
             lock(&running).values_mut().for_each(Cancel::request);
         });
-        Ok(Self { process: Mutex::new(Some((child, stdin))), waiting, scheduling, cpu, memory_locked })
+        Ok(Self { process: Mutex::new(Some((child, stdin))), waiting, scheduling, cpu, cpus, memory_locked })
     }
 
     /// Scheduling that its loop was given.
@@ -64,6 +66,11 @@ impl LinkClient {
     /// CPU that its loop has for itself.
     pub fn cpu(&self) -> Option<usize> {
         self.cpu
+    }
+
+    /// How many CPUs there are for it and the endpoints together.
+    pub fn cpus(&self) -> u32 {
+        self.cpus
     }
 
     /// True if it cannot be paged out.
