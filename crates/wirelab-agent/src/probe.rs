@@ -102,7 +102,9 @@ fn scheduling_check(scheduling: Scheduling) -> Check {
         Scheduling::Slice => {
             "a 100 us slice of the fair scheduler, and a CPU of its own if there are two; what else runs there can make it late by milliseconds"
         }
-        Scheduling::Default => "the fair scheduler of Linux before 6.12, and a CPU of its own if there are two; each report says how late the link was",
+        Scheduling::Default => {
+            "the fair scheduler of Linux before 6.12, and a CPU of its own if there are two; each report says how late the link was"
+        }
     };
     Check::passed("scheduling", format!("{scheduling}: {detail}"))
 }
