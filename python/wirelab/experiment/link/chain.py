@@ -37,7 +37,7 @@ _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
 def link_spec(link: LinkTable) -> LinkSpec:
     """What the data plane is told; IPv4 as nothing, for scenarios of before there was a choice are the same ones."""
-    ipv6 = link.family is AddressFamily.IPV6
+    ipv6 = link.family == "ipv6"
     if ipv6 and link.mtu is not None and link.mtu < LEAST_IPV6_MTU:
         what = f"an MTU of {format_size(link.mtu)} is less than IPv6 can have"
         raise LinkConflictError("mtu", what, f'at least {LEAST_IPV6_MTU} B, or family = "ipv4"')

@@ -29,7 +29,6 @@ from wirelab.experiment.quantities import (
     Table,
     none,
 )
-from wirelab.schema import AddressFamily
 from wirelab.units import UnitError
 
 STAGES = ("outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder")
@@ -110,7 +109,7 @@ class LinkTable(DirectionTable):
     mtu: Annotated[Size, AfterValidator(read_mtu)] | None = Field(
         default=None, description="MTU of the endpoints' interfaces, IP bytes."
     )
-    family: AddressFamily | None = Field(
+    family: Literal["ipv4", "ipv6"] | None = Field(
         default=None,
         description="IP of the endpoints' addresses, by default ipv4; ipv6 needs an MTU of 1280 B or more.",
     )
