@@ -148,6 +148,30 @@ def test_links_inside_one_another_add_up(bench: Bench) -> None:
     bench.assert_nothing_left()
 
 
+def test_links_over_ipv6_tell_its_addresses_and_add_up_as_well(bench: Bench) -> None:
+    listen = LISTEN.replace('("0.0.0.0", 8000)', '("::", 8000), family=socket.AF_INET6')
+    server = f"{sys.executable} -c {shlex.quote(listen)} 2"
+    outer = ("link", "clean", "--set", "rtt=50ms", "--set", "family=ipv6", "--server", server)
+    inner = (*LINK, "clean", "--quiet", "--set", "rtt=30ms", "--set", "family=ipv6", "--")
+    code, out, words = bench.run(*outer, "--", *inner, *inner, *python(CONNECT, "{server}", "8000"))
+    assert code == 0, words
+    assert float(out) >= 0.11
+    assert "server: from fd77:0:0:2::1\n" in words
+    assert re.search(r"^wirelab: downlink \d packets?, ", words, re.M)
+    bench.assert_nothing_left()
+
+
+def test_a_link_over_ipv6_carries_what_the_command_sends_and_nothing_else(bench: Bench) -> None:
+    link = ("link", "clean", "--set", "rtt=50ms", "--set", "family=ipv6", "--")
+    script = CONNECT.replace("print(", "time.sleep(2); print(")
+    code, out, words = bench.run(*link, *python(script, "{server}", "8000"))
+    assert code == 0, words
+    assert float(out) >= 0.05
+    assert re.search(r"^wirelab: uplink   1 packet, 80 B, none lost; ", words, re.M), words
+    assert re.search(r"^wirelab: downlink 1 packet, 60 B, none lost; ", words, re.M), words
+    bench.assert_nothing_left()
+
+
 def test_one_link_after_the_other_begins_inside_a_link(bench: Bench) -> None:
     inner = shlex.join([*LINK, "clean", "--quiet", "--", *python(CONNECT, "10.77.0.2", "9")])
     outer = ("link", "clean", "--quiet", "--set", "rtt=20ms", "--")

@@ -27,10 +27,11 @@ use wirelab_net::lane::TrialLink;
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
-use wirelab_net::topology::{SingleLink, depth, least_mtu};
+use wirelab_net::topology::{Addresses, SingleLink, depth, least_mtu};
 use wirelab_net::{LogThread, process, scheduling};
-use wirelab_schema::LinkSpec;
+use wirelab_schema::{AddressFamily, LinkSpec};
 
+use crate::host::lanes;
 use crate::{link, probe};
 use client::Client;
 use failure::Failure;
@@ -95,13 +96,6 @@ impl FromStr for Words {
     }
 }
 
-/// Addresses that commands are told.
-#[derive(Clone, Copy, Debug)]
-pub struct Addresses {
-    client: IpAddr,
-    server: IpAddr,
-}
-
 /// What is at the other end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OtherEnd {
@@ -131,7 +125,8 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let signals = Signals::block()?;
     let spec = read_link(arguments.link_fd)?;
     let (ends, other_end) = make_ends(&spec, arguments.server.is_some())?;
-    let addresses = Addresses { client: ends.near_address(), server: server_address(&ends, other_end) };
+    let own = addresses(&spec, &ends)?;
+    let addresses = Addresses { client: own.client, server: server_address(own.server, other_end) };
     let summary = Summary { name: &arguments.name, seed: arguments.seed, addresses, other_end };
     let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
     // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
@@ -204,16 +199,28 @@ fn read_link(descriptor: Option<i32>) -> anyhow::Result<LinkSpec> {
 }
 
 fn mtu(spec: &LinkSpec) -> anyhow::Result<u32> {
-    let (mtu, least) = (spec.mtu.unwrap_or(MTU), least_mtu(wirelab_net::topology::CLIENT));
-    anyhow::ensure!((least..=u16::MAX.into()).contains(&mtu), "mtu: {mtu} is not one that IPv4 can have");
+    let family = spec.family.unwrap_or_default();
+    let (mtu, least) = (spec.mtu.unwrap_or(MTU), least_mtu(lanes::addresses(family).client));
+    let name = if family == AddressFamily::Ipv6 { "IPv6" } else { "IPv4" };
+    anyhow::ensure!((least..=u16::MAX.into()).contains(&mtu), "mtu: {mtu} is not one that {name} can have");
     Ok(mtu)
 }
 
+/// What both ends of this link are told; they have IPv4 addresses in any case, and IPv6 ones where they can.
+fn addresses(spec: &LinkSpec, ends: &SingleLink) -> anyhow::Result<Addresses> {
+    match spec.family.unwrap_or_default() {
+        AddressFamily::Ipv4 => Ok(ends.ipv4()),
+        AddressFamily::Ipv6 => {
+            ends.ipv6().map_err(|error| anyhow::anyhow!("family: this link can have no IPv6 addresses: {error}"))
+        }
+    }
+}
+
 /// Behind several links, the server of the outermost that has one.
-fn server_address(ends: &SingleLink, other_end: OtherEnd) -> IpAddr {
+fn server_address(own: IpAddr, other_end: OtherEnd) -> IpAddr {
     let outer = || std::env::var(SERVER).ok()?.parse().ok();
     let outer = if other_end == OtherEnd::Outer { outer() } else { None };
-    outer.unwrap_or(ends.far_address())
+    outer.unwrap_or(own)
 }
 
 fn trial_link(spec: LinkSpec, arguments: &Arguments, told: &Arc<Told>) -> anyhow::Result<TrialLink> {

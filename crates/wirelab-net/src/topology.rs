@@ -4,8 +4,8 @@
 //! client --(c0 = c0-link)-- link process --(s0-link = s0)-- server
 //! ```
 //!
-//! Every lane has the same addresses, for its namespaces keep it apart: [`CLIENT`] and [`SERVER`]. Neighbours are static and IPv6 is off on the
-//! veths, so that nothing but the endpoints' own packets enters a link.
+//! Every lane has the same addresses, for its namespaces keep it apart: [`IPV4`] and, where the kernel has it, [`IPV6`]. Neighbours are static,
+//! and no address is asked for, assigned or announced by itself, so that nothing but the endpoints' own packets enters a link.
 
 mod netlink;
 mod offload;
@@ -13,7 +13,7 @@ mod single;
 mod sysctl;
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 
 use crate::namespace::NetNamespace;
@@ -21,10 +21,23 @@ use crate::{Error, socket::PacketSocket};
 
 pub use single::{SingleLink, depth};
 
-/// Address of the client in every lane.
-pub const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
-/// Address of the server in every lane.
-pub const SERVER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
+/// Addresses of both hosts of a lane, of one family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addresses {
+    /// The client's.
+    pub client: IpAddr,
+    /// The server's.
+    pub server: IpAddr,
+}
+
+/// The IPv4 addresses of every lane.
+pub const IPV4: Addresses =
+    Addresses { client: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1)), server: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2)) };
+/// The IPv6 addresses of every lane, unique local ones (RFC 4193).
+pub const IPV6: Addresses = Addresses {
+    client: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1)),
+    server: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2)),
+};
 
 const CLIENT_MAC: [u8; 6] = [0x02, 0, 0, 0x77, 0, 0x01];
 const SERVER_MAC: [u8; 6] = [0x02, 0, 0, 0x77, 0, 0x02];
@@ -35,6 +48,7 @@ pub struct Topology {
     link: NetNamespace,
     lanes: Vec<LaneNamespaces>,
     settings: BTreeMap<String, String>,
+    ipv6: Result<(), Error>,
 }
 
 /// The namespaces of one lane.
@@ -51,10 +65,15 @@ pub struct LaneNamespaces {
 struct Side<'a> {
     namespace: &'a NetNamespace,
     interface: String,
-    address: IpAddr,
     mac: [u8; 6],
-    peer: IpAddr,
     peer_mac: [u8; 6],
+}
+
+/// An address of a side, and the other side's.
+#[derive(Clone, Copy)]
+struct Pair {
+    own: IpAddr,
+    peer: IpAddr,
 }
 
 impl Topology {
@@ -62,21 +81,28 @@ impl Topology {
     pub fn create(lanes: usize, mtu: u32, offloads: bool) -> Result<Self, Error> {
         let link = NetNamespace::create()?;
         link.run(|| {
-            sysctl::silence_ipv6();
+            sysctl::without_ipv6();
             Ok(())
         })?;
         let mut settings = BTreeMap::new();
+        let mut ipv6 = Ok(());
         let lanes = (0..lanes).map(|index| {
             let lane = LaneNamespaces::create(index)?;
             for side in [lane.client_side(), lane.server_side()] {
                 settings.extend(side.create(&link, mtu, offloads)?);
+            }
+            lane.set_addresses(IPV4, None)?;
+            // A kernel without IPv6 is no reason to do without the lane.
+            if ipv6.is_ok() {
+                ipv6 = lane.set_addresses(IPV6, None);
             }
             Ok(lane)
         });
         let lanes = lanes.collect::<Result<_, Error>>()?;
         settings.insert("interface.mtu".into(), mtu.to_string());
         settings.insert("route.initcwnd".into(), "kernel default (10 segments)".into());
-        Ok(Self { link, lanes, settings })
+        settings.insert("ipv6".into(), ipv6.as_ref().map_or_else(|error| format!("none: {error}"), |()| "on".into()));
+        Ok(Self { link, lanes, settings, ipv6 })
     }
 
     /// Where the link process runs.
@@ -87,6 +113,11 @@ impl Topology {
     /// By index.
     pub fn lanes(&self) -> &[LaneNamespaces] {
         &self.lanes
+    }
+
+    /// Why the lanes have no [`IPV6`] addresses, if they have none: a kernel without IPv6, or an MTU below its least.
+    pub fn ipv6(&self) -> Result<(), &Error> {
+        self.ipv6.as_ref().copied()
     }
 
     /// Kernel settings of the lanes, read back.
@@ -100,14 +131,16 @@ impl LaneNamespaces {
         Ok(Self { client: NetNamespace::create()?, server: NetNamespace::create()?, index })
     }
 
-    /// Pin the TCP congestion control of both ways, in a form that no socket option overrides by accident (`ip route … congctl lock NAME`).
-    pub fn pin_congestion_control(&self, name: &str) -> Result<(), Error> {
-        [self.client_side(), self.server_side()].iter().try_for_each(|side| {
-            side.namespace.run(|| netlink::route(&side.interface, side.address, side.peer, Some(name)))
-        })
+    /// Give both hosts these addresses and the routes between them, with TCP's congestion control pinned if one is given: in a form that no
+    /// socket option overrides by accident (`ip route … congctl lock NAME`). What they have already stays.
+    pub fn set_addresses(&self, addresses: Addresses, congestion_control: Option<&str>) -> Result<(), Error> {
+        let Addresses { client, server } = addresses;
+        self.client_side().set_addresses(Pair { own: client, peer: server }, congestion_control)?;
+        self.server_side().set_addresses(Pair { own: server, peer: client }, congestion_control)
     }
 
-    /// Set the MTU of the endpoints' interfaces, IP bytes, from [`least_mtu`] to that with which the lanes were made.
+    /// Set the MTU of the endpoints' interfaces, IP bytes, from [`least_mtu`] to that with which the lanes were made. Below the least of IPv6
+    /// the kernel takes the IPv6 addresses away, and [`set_addresses`](Self::set_addresses) gives them back.
     pub fn set_mtu(&self, mtu: u32) -> Result<(), Error> {
         let sides = [self.client_side(), self.server_side()];
         sides.iter().try_for_each(|side| side.namespace.run(|| netlink::mtu(&side.interface, mtu)))
@@ -121,14 +154,12 @@ impl LaneNamespaces {
 
     fn client_side(&self) -> Side<'_> {
         let interface = format!("c{}", self.index);
-        let (address, mac, peer, peer_mac) = (CLIENT, CLIENT_MAC, SERVER, SERVER_MAC);
-        Side { namespace: &self.client, interface, address, mac, peer, peer_mac }
+        Side { namespace: &self.client, interface, mac: CLIENT_MAC, peer_mac: SERVER_MAC }
     }
 
     fn server_side(&self) -> Side<'_> {
         let interface = format!("s{}", self.index);
-        let (address, mac, peer, peer_mac) = (SERVER, SERVER_MAC, CLIENT, CLIENT_MAC);
-        Side { namespace: &self.server, interface, address, mac, peer, peer_mac }
+        Side { namespace: &self.server, interface, mac: SERVER_MAC, peer_mac: CLIENT_MAC }
     }
 }
 
@@ -149,10 +180,10 @@ impl Side<'_> {
         format!("{}-link", self.interface)
     }
 
-    /// Make the veth, both ends, and everything the endpoint's end needs. Returns settings read back.
+    /// Make the veth, both ends, and everything the endpoint's end needs but addresses. Returns settings read back.
     fn create(&self, link: &NetNamespace, mtu: u32, offloads: bool) -> Result<BTreeMap<String, String>, Error> {
         self.namespace.run(|| {
-            sysctl::silence_ipv6();
+            sysctl::quiet_ipv6();
             Ok(())
         })?;
         let outer = self.outer();
@@ -166,11 +197,17 @@ impl Side<'_> {
             let mut settings = sysctl::set_and_read(&self.interface);
             offload::set(&self.interface, offloads)?;
             settings.extend(offload::read(&self.interface)?);
-            netlink::address(&self.interface, self.address)?;
             netlink::up(&self.interface)?;
-            netlink::neighbour(&self.interface, self.peer, self.peer_mac)?;
-            netlink::route(&self.interface, self.address, self.peer, None)?;
             Ok(settings)
+        })
+    }
+
+    /// See [`LaneNamespaces::set_addresses`].
+    fn set_addresses(&self, Pair { own, peer }: Pair, congestion_control: Option<&str>) -> Result<(), Error> {
+        self.namespace.run(|| {
+            netlink::address(&self.interface, own)?;
+            netlink::neighbour(&self.interface, peer, self.peer_mac)?;
+            netlink::route(&self.interface, own, peer, congestion_control)
         })
     }
 }

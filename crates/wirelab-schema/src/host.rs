@@ -169,10 +169,16 @@ pub struct HostFacts {
     pub link_cpu: Option<u32>,
     /// Kernel settings of the lanes, read back after setting: `net.ipv4.tcp_no_metrics_save`, `net.ipv4.tcp_fastopen`, offloads, …
     pub settings: BTreeMap<String, String>,
-    /// Address of the client in each lane.
+    /// IPv4 address of the client in each lane.
     pub client_address: String,
-    /// Address of the server in each lane.
+    /// IPv4 address of the server in each lane.
     pub server_address: String,
+    /// IPv6 address of the client in each lane; null where the lanes have none, and settings say why.
+    #[serde(default)]
+    pub client_ipv6_address: Option<String>,
+    /// IPv6 address of the server in each lane; null where the lanes have none.
+    #[serde(default)]
+    pub server_ipv6_address: Option<String>,
 }
 
 /// How a trial went.

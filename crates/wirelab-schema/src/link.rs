@@ -26,6 +26,20 @@ pub struct LinkSpec {
     /// interface. Absent means that of the lanes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
+    /// Which addresses the endpoints talk by. Absent means IPv4.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<AddressFamily>,
+}
+
+/// A version of IP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressFamily {
+    /// RFC 791.
+    #[default]
+    Ipv4,
+    /// RFC 8200. Needs an MTU of at least 1280.
+    Ipv6,
 }
 
 /// A stage that both directions and all hosts share: one frame at a time, each port behind its own bounded drop-tail queue.

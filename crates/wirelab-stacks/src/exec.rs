@@ -8,6 +8,7 @@ mod report;
 
 use std::fs;
 use std::io::ErrorKind;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{Output, Stdio};
 
@@ -24,8 +25,8 @@ use report::Report;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PerExchange {
-    /// Program and arguments, executed directly. `{url}`, `{scheme}`, `{method}`, `{name}`, `{address}`, `{port}`, `{authority}` (PEM file of the
-    /// certificate authority), `{upload_file}`, `{upload_bytes}`, `{download_bytes}` and `{timeout_s}` are filled in; other braces stay.
+    /// Program and arguments, executed directly. `{url}`, `{scheme}`, `{method}`, `{name}`, `{address}`, `{host}` (the same, IPv6 in brackets),
+    /// `{port}`, `{authority}` (PEM file of the certificate authority), `{upload_file}`, `{upload_bytes}`, `{download_bytes}` and `{timeout_s}` are filled in; other braces stay.
     pub command: Vec<String>,
     /// Exit codes by which the program says that it gave up for lack of time.
     #[serde(default)]
@@ -136,6 +137,7 @@ fn placeholders(parameters: &EndpointParameters, secure: bool, upload_file: &str
         ("{method}", method.to_owned()),
         ("{name}", server.name.clone()),
         ("{address}", server.address.to_string()),
+        ("{host}", host(server.address)),
         ("{port}", server.port.to_string()),
         ("{authority}", authority.unwrap_or_default()),
         ("{upload_file}", upload_file.to_owned()),
@@ -143,6 +145,14 @@ fn placeholders(parameters: &EndpointParameters, secure: bool, upload_file: &str
         ("{download_bytes}", workload.download_bytes.to_string()),
         ("{timeout_s}", (workload.timeout_ns as f64 / 1e9).to_string()),
     ]
+}
+
+/// An address as a URL has it (RFC 3986, section 3.2.2).
+fn host(address: IpAddr) -> String {
+    match address {
+        IpAddr::V4(address) => address.to_string(),
+        IpAddr::V6(address) => format!("[{address}]"),
+    }
 }
 
 fn fill(word: &str, placeholders: &[(&str, String)]) -> String {

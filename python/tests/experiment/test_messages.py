@@ -134,6 +134,8 @@ WRONG = {
     "an order with a stage twice": changed(LINK, LINK + 'order = ["delay", "delay"]\n'),
     "an order that is no list": changed(LINK, LINK + 'order = "delay"\n'),
     "an MTU below IP's": changed(LINK, LINK + 'mtu = "60 B"\n'),
+    "an MTU below IPv6's": changed(LINK, LINK + 'family = "ipv6"\nmtu = "600 B"\n'),
+    "an unknown version of IP": changed(LINK, LINK + 'family = "ip"\n'),
     "an overhead beyond reason": changed(LINK, 'rate = "1 Mbit/s"\nqueue = "1 kB"\noverhead = "5 GB"\n'),
     "a radio without sleep": changed(LINK, LINK + 'radio = { sleeps = [], buffer = "16 kB" }\n'),
     "a radio whose sleeps do not deepen": changed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from wirelab.plan import Implementations, Scenario
 from wirelab.runner.endpoints import Barrier, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
 from wirelab.schema import (
+    AddressFamily,
     Certificates,
     EndpointParameters,
     EventReady,
@@ -21,6 +23,8 @@ from wirelab.schema import (
     registered,
 )
 from wirelab.schema.campaign import EntryStatus
+
+ADDRESSES = {AddressFamily.IPV4: "10.0.0.2", AddressFamily.IPV6: "fd00::2"}
 
 
 def scenario(
@@ -42,12 +46,43 @@ def scenario(
 @pytest.fixture
 def endpoints(tmp_path: Path) -> Endpoints:
     pem = Certificates(authority=tmp_path / "a.pem", chain=tmp_path / "c.pem", key=tmp_path / "k.pem")
-    return Endpoints(Path("/agent"), load(None), {"ecdsa-p256": pem}, "10.0.0.2")
+    return Endpoints(Path("/agent"), load(None), {"ecdsa-p256": pem}, ADDRESSES)
 
 
 def request(endpoints: Endpoints, of: Scenario, folder: Path) -> TrialRequest:
     [block] = make_plan(1, 1).blocks
     return endpoints.request(of, block.trials[0], 3, folder)
+
+
+def over_ipv6(of: Scenario) -> Scenario:
+    return of.model_copy(update={"link": of.link.model_copy(update={"family": AddressFamily.IPV6})})
+
+
+@pytest.mark.parametrize(("of", "address"), [(scenario(), "10.0.0.2"), (over_ipv6(scenario()), "fd00::2")])
+def test_endpoints_talk_by_the_addresses_of_their_links_family(
+    endpoints: Endpoints, tmp_path: Path, of: Scenario, address: str
+) -> None:
+    request(endpoints, of, tmp_path / "t")
+    for role in ("server", "client"):
+        text = (tmp_path / "t" / role / "parameters.json").read_text()
+        assert EndpointParameters.model_validate_json(text).server.address == address
+
+
+def test_foreign_programs_are_given_an_ipv6_address_in_brackets(endpoints: Endpoints, tmp_path: Path) -> None:
+    request(endpoints, over_ipv6(scenario(client="curl", server="nginx")), tmp_path / "t")
+    assert "listen [fd00::2]:8080;" in (tmp_path / "t" / "server" / "nginx.conf").read_text()
+    template = json.loads((tmp_path / "t" / "client" / "per-exchange.json").read_text())
+    assert "server.test:8080:[fd00::2]" in template["command"]
+
+
+def test_a_scenario_of_a_family_that_the_lanes_lack_cannot_run_here(endpoints: Endpoints) -> None:
+    without = replace(endpoints, addresses={AddressFamily.IPV4: "10.0.0.2"})
+    barrier = without.barrier(over_ipv6(scenario()))
+    assert barrier is not None
+    assert barrier.status is EntryStatus.FAILED
+    assert "no ipv6 addresses" in barrier.error
+    assert without.barrier(scenario()) is None
+    assert endpoints.barrier(over_ipv6(scenario())) is None
 
 
 def test_the_server_starts_first_and_the_trial_ends_with_the_client(endpoints: Endpoints, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.runner.fakes import make_plan, result
 from wirelab.errors import RunError
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.host import AgentHost, HostGoneError, RefusedError
-from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult
+from wirelab.schema import AddressFamily, HostFacts, OpenLanes, TrialRequest, TrialResult
 
 FACTS = HostFacts(
     kernel="6.1", cpu="a CPU", cpus=2, memory_bytes=1, rootless=True, link_scheduling="slice", settings={},
@@ -59,7 +59,7 @@ def host(tmp_path: Path, hosts: list[AgentHost], *answers: str) -> AgentHost:
 
 def request(tmp_path: Path) -> TrialRequest:
     plan = make_plan(1, 1)
-    endpoints = Endpoints(Path("/agent"), {}, {}, "10.0.0.2")
+    endpoints = Endpoints(Path("/agent"), {}, {}, {AddressFamily.IPV4: "10.0.0.2"})
     return endpoints.request(plan.scenarios[0], plan.blocks[0].trials[0], 0, tmp_path / "trial")
 
 

@@ -11,7 +11,7 @@ from wirelab.runner.implementations import ClientEntry, Implementation, ServerEn
 from wirelab.schema import Role, registered
 
 PLACEHOLDERS = {
-    "address": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
+    "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
     "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": "30",
     "download_bytes": "200",
 }  # fmt: skip
@@ -84,7 +84,7 @@ def test_no_placeholder_of_ours_is_left() -> None:
     for stack in ("http1", "https1", "h2c", "h2"):
         text = nginx(stack, tls="1.3", resumption=False)
         assert "{" not in text.replace(" {", "").replace("\n}", ""), text
-        assert not [w for w in curl(stack, tls="1.3") if "{start_transfer}" in w or "{name}" in w or "{address}" in w]
+        assert not [w for w in curl(stack, tls="1.3") if "{start_transfer}" in w or "{name}" in w or "{host}" in w]
 
 
 def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:

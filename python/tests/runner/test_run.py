@@ -21,7 +21,7 @@ from wirelab.runner.implementations import load
 from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner
 from wirelab.runner.start import run_campaign
-from wirelab.schema import TrialRequest, TrialResult, TrialStatus
+from wirelab.schema import AddressFamily, TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
 
 
@@ -40,7 +40,7 @@ def run(
     fresh: bool = False,
 ) -> tuple[Summary, FakeHost, Ears]:
     host, ears = FakeHost(behaviour), Ears()
-    endpoints = Endpoints(Path("/agent"), load(None), {}, "10.0.0.2")
+    endpoints = Endpoints(Path("/agent"), load(None), {}, {AddressFamily.IPV4: "10.0.0.2"})
     with open_campaign(folder, plan, "digest", fresh=fresh, retry_failed=retry_failed) as campaign:
         summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, lanes, None)
     return summary, host, ears

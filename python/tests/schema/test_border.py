@@ -57,7 +57,8 @@ FULL = schema.LinkSpec(
         buffer_bytes=10,
     ),
     nat=schema.NatSpec(udp_timeout_ns=1, tcp_timeout_ns=2),
-    mtu=600,
+    mtu=1280,
+    family=schema.AddressFamily.IPV6,
 )  # fmt: skip
 LINK = schema.LinkSpec(
     uplink=(schema.Rate(rate_bps=1000, queue=QUEUE), schema.Loss(probability=0.1)),

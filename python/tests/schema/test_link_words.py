@@ -96,9 +96,12 @@ def test_a_sleeping_radio_is_told_from_light_to_deep() -> None:
 
 def test_what_both_directions_share_is_told() -> None:
     serialiser = {"kind": "serialiser", "rate_bps": 100_000, "queue_bytes": 8_000}
-    told = words(medium=serialiser, nat={"udp_timeout_ns": 120 * 10**9, "tcp_timeout_ns": 7440 * 10**9}, mtu=1280)
+    told = words(
+        medium=serialiser, nat={"udp_timeout_ns": 120 * 10**9, "tcp_timeout_ns": 7440 * 10**9}, mtu=1280, family="ipv6"
+    )
     assert told == {
         "shared": "one packet at a time at 100 kbit/s; both directions contend, each behind 8 kB",
         "nat": "an address mapping ends after 2 min (UDP) or 124 min (TCP) idle",
         "mtu": "packets of at most 1.28 kB",
+        "family": "IPv6 addresses",
     }

@@ -10,11 +10,13 @@ from pathlib import Path
 from wirelab.plan import Scenario, Trial
 from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
 from wirelab.schema import (
+    AddressFamily,
     Certificates,
     EndpointParameters,
     EndpointProcess,
     EventReady,
     Fixed,
+    HostFacts,
     Poisson,
     ReadyCondition,
     Role,
@@ -50,10 +52,13 @@ class Endpoints:
     agent: Path
     implementations: Mapping[str, Implementation]
     certificates: Mapping[str, Certificates]
-    address: str
+    addresses: Mapping[AddressFamily, str]
+    """Of the server, by the families that the lanes have."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """Missing programs are failures with a cure; what a program does not do is unsupported."""
+        if (family := _family(scenario)) not in self.addresses:
+            return Barrier(EntryStatus.FAILED, f"the lanes have no {family} addresses: this machine's kernel has none")
         for role in Role:
             name = getattr(scenario.implementation, role.value)
             if name == BUILTIN:
@@ -134,7 +139,7 @@ class Endpoints:
         parameters = EndpointParameters(
             stack=scenario.stack,
             role=role,
-            server=ServerAddress(address=self.address, port=stack.default_port, name=SERVER_NAME),
+            server=ServerAddress(address=self.addresses[_family(scenario)], port=stack.default_port, name=SERVER_NAME),
             settings=dict(scenario.settings),
             workload=scenario.workload,
             certificates=self.certificates.get(certificate_kind(scenario.settings)) if stack.secure else None,
@@ -152,8 +157,10 @@ class Endpoints:
         assert stack is not None
         certificates = self.certificates.get(certificate_kind(scenario.settings))
         files = {role: str(path) for role, path in certificates} if certificates else {}
+        address = self.addresses[_family(scenario)]
         return {
-            "address": self.address,
+            "address": address,
+            "host": f"[{address}]" if ":" in address else address,
             "port": str(stack.default_port),
             "name": SERVER_NAME,
             "directory": str(directory),
@@ -161,6 +168,12 @@ class Endpoints:
             "download_bytes": str(scenario.workload.download_bytes),
             **files,
         }
+
+
+def server_addresses(host: HostFacts) -> dict[AddressFamily, str]:
+    """Where servers are, by the families that the lanes have."""
+    found = {AddressFamily.IPV4: host.server_address, AddressFamily.IPV6: host.server_ipv6_address}
+    return {family: address for family, address in found.items() if address is not None}
 
 
 def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
@@ -205,6 +218,10 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return UdpBoundReady(port=port, timeout_ns=READY_TIMEOUT_NS)
         case "event":
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
+
+
+def _family(scenario: Scenario) -> AddressFamily:
+    return scenario.link.family or AddressFamily.IPV4
 
 
 def _facts(scenario: Scenario) -> dict[str, SettingValue]:

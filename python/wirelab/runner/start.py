@@ -15,7 +15,7 @@ from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.disk import replace_file
-from wirelab.runner.endpoints import Endpoints, certificate_kind
+from wirelab.runner.endpoints import Endpoints, certificate_kind, server_addresses
 from wirelab.runner.host import AgentHost
 from wirelab.runner.implementations import BUILTIN, Implementation, load
 from wirelab.runner.lanes import default_lanes
@@ -65,7 +65,7 @@ def run_plan(
         host = AgentHost(agent, folder / HOST_LOG)
         try:
             opened = host.open(OpenLanes(lanes=lanes, mtu=MTU))
-            endpoints = Endpoints(agent, implementations, certificates, opened.server_address)
+            endpoints = Endpoints(agent, implementations, certificates, server_addresses(opened))
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)

@@ -70,6 +70,7 @@ from wirelab.schema.impairment import (
     UniformJitter,
 )
 from wirelab.schema.link import (
+    AddressFamily,
     DirectionReport,
     DropCause,
     DropCount,
@@ -97,6 +98,7 @@ from wirelab.schema.workload import (
 __all__ = [
     "EXCHANGE_COLUMNS",
     "SCHEMA_VERSION",
+    "AddressFamily",
     "BooleanValues",
     "Cancel",
     "Cancelled",

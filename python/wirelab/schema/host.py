@@ -109,6 +109,8 @@ class HostFacts(Received):
     settings: dict[str, str]
     client_address: str
     server_address: str
+    client_ipv6_address: str | None = None
+    server_ipv6_address: str | None = None
 
 
 class TrialStatus(StrEnum):

@@ -77,6 +77,13 @@ class NatSpec(Border):
     tcp_timeout_ns: Unsigned
 
 
+class AddressFamily(StrEnum):
+    """A version of IP."""
+
+    IPV4 = "ipv4"
+    IPV6 = "ipv6"
+
+
 class LinkSpec(Border):
     """A chain of impairments per direction, and what both share; uplink is from client to server."""
 
@@ -86,6 +93,8 @@ class LinkSpec(Border):
     radio: RadioSpec | None = None
     nat: NatSpec | None = None
     mtu: Unsigned32 | None = None
+    family: AddressFamily | None = None
+    """Absent means IPv4."""
 
 
 class DropCause(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wirelab.schema import (
+    AddressFamily,
     Codel,
     Corrupt,
     Delay,
@@ -55,6 +56,8 @@ def link_words(link: LinkSpec) -> list[tuple[str, str]]:
         words.append(("nat", _nat(link.nat)))
     if link.mtu is not None:
         words.append(("mtu", f"packets of at most {_size(link.mtu)}"))
+    if link.family is AddressFamily.IPV6:
+        words.append(("family", "IPv6 addresses"))
     return words or [("each way", _chain(()))]
 
 

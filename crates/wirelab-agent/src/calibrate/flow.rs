@@ -8,7 +8,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, 
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
 use wirelab_net::scheduling;
-use wirelab_net::topology::{CLIENT, SERVER};
+use wirelab_net::topology::IPV4;
 
 /// Where the sink listens.
 pub const PORT: u16 = 9000;
@@ -51,8 +51,8 @@ pub fn read_payload(bytes: &[u8]) -> Option<(u64, u64)> {
 
 fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
     scheduling::exact_timers();
-    let socket = UdpSocket::bind((CLIENT, 0))?;
-    socket.connect((SERVER, PORT))?;
+    let socket = UdpSocket::bind((IPV4.client, 0))?;
+    socket.connect((IPV4.server, PORT))?;
     for number in 0..u64::from(packets) {
         // Spread by the golden ratio, so that lanes and timers do not fall into step.
         let spread = number.wrapping_add(clock::now().as_nanos()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
@@ -66,7 +66,7 @@ fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
 }
 
 fn receive(packets: u32) -> anyhow::Result<()> {
-    let socket = UdpSocket::bind((SERVER, PORT))?;
+    let socket = UdpSocket::bind((IPV4.server, PORT))?;
     socket.set_read_timeout(Some(SILENCE))?;
     setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
     let mut offset = RealtimeOffset::measure();

@@ -1,7 +1,7 @@
 use std::fs;
 
 use nix::sys::utsname::uname;
-use wirelab_net::topology::{CLIENT, SERVER};
+use wirelab_net::topology::{IPV4, IPV6};
 use wirelab_net::{destroy_sockets, scheduling};
 use wirelab_schema::HostFacts;
 
@@ -15,6 +15,7 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     add("link.memory_locked", lanes.link().memory_locked().to_string());
     add("trial.own_proc", lanes.own_proc().to_string());
     add("clocksource", clock_source());
+    let ipv6 = lanes.topology().ipv6().is_ok();
     let destroyed = lanes.lane(0).client.run(destroy_sockets);
     add("trial.leftover_sockets", destroyed.map_or_else(|error| format!("kept: {error}"), |_| "destroyed".into()));
     HostFacts {
@@ -26,8 +27,10 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
         link_scheduling: lanes.link().scheduling().to_owned(),
         link_cpu,
         settings,
-        client_address: CLIENT.to_string(),
-        server_address: SERVER.to_string(),
+        client_address: IPV4.client.to_string(),
+        server_address: IPV4.server.to_string(),
+        client_ipv6_address: ipv6.then(|| IPV6.client.to_string()),
+        server_ipv6_address: ipv6.then(|| IPV6.server.to_string()),
     }
 }
 

@@ -2,8 +2,8 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use wirelab_net::topology::{LaneNamespaces, SERVER, Topology, least_mtu};
-use wirelab_schema::OpenLanes;
+use wirelab_net::topology::{Addresses, IPV4, IPV6, LaneNamespaces, Topology, least_mtu};
+use wirelab_schema::{AddressFamily, LinkSpec, OpenLanes};
 
 use super::link_client::LinkClient;
 use super::{Refusal, Running, lock, rehearse};
@@ -14,10 +14,25 @@ pub struct Lanes {
     link: LinkClient,
     own_proc: bool,
     occupied: Mutex<HashSet<u32>>,
-    pinned: Mutex<Vec<String>>,
-    /// MTU with which the lanes were made, and that of each now.
+    /// MTU with which the lanes were made.
     mtu: u32,
-    mtus: Mutex<Vec<u32>>,
+    setups: Mutex<Vec<Setup>>,
+}
+
+/// What a lane's interfaces are like, as one trial may want it otherwise than the one before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Setup {
+    mtu: u32,
+    family: AddressFamily,
+    congestion_control: String,
+}
+
+/// The addresses of a lane's hosts.
+pub fn addresses(family: AddressFamily) -> Addresses {
+    match family {
+        AddressFamily::Ipv4 => IPV4,
+        AddressFamily::Ipv6 => IPV6,
+    }
 }
 
 impl Lanes {
@@ -29,9 +44,9 @@ impl Lanes {
         let topology = Topology::create(open.lanes as usize, open.mtu, open.offloads)?;
         let link = LinkClient::start(&topology, open, running)?;
         let own_proc = rehearse()?;
-        let pinned = Mutex::new(vec![String::new(); open.lanes as usize]);
-        let mtus = Mutex::new(vec![open.mtu; open.lanes as usize]);
-        Ok(Self { topology, link, own_proc, occupied: Mutex::default(), pinned, mtu: open.mtu, mtus })
+        let setup = Setup { mtu: open.mtu, family: AddressFamily::default(), congestion_control: String::new() };
+        let setups = Mutex::new(vec![setup; open.lanes as usize]);
+        Ok(Self { topology, link, own_proc, occupied: Mutex::default(), mtu: open.mtu, setups })
     }
 
     pub fn topology(&self) -> &Topology {
@@ -69,29 +84,32 @@ impl Lanes {
         lock(&self.occupied).remove(&index);
     }
 
-    /// Pin the congestion control of a lane's routes, if it is another one than before.
-    pub fn pin_congestion_control(&self, index: u32, name: &str) -> Result<(), Refusal> {
-        if lock(&self.pinned)[index as usize] == name {
-            return Ok(());
-        }
-        self.lane(index).pin_congestion_control(name).map_err(|error| Refusal {
-            message: error.to_string(),
-            hint: Some(format!("a kernel module may be missing: `sudo modprobe tcp_{name}`")),
-        })?;
-        lock(&self.pinned)[index as usize] = name.to_owned();
-        Ok(())
-    }
-
-    /// Give a lane's interfaces the MTU that a link asks for, or else that of all lanes, if they have another one.
-    pub fn set_mtu(&self, index: u32, wanted: Option<u32>) -> Result<(), Refusal> {
-        let mtu = wanted.unwrap_or(self.mtu);
-        if let Some(error) = wanted.and_then(|mtu| mtu_error(mtu, self.mtu, SERVER)) {
+    /// Give a lane's interfaces the MTU that a link asks for, or else that of all lanes, and the addresses of its family; pin the congestion
+    /// control of the routes between these.
+    pub fn set_up(&self, index: u32, link: &LinkSpec, congestion_control: &str) -> Result<(), Refusal> {
+        let family = link.family.unwrap_or_default();
+        let mtu = link.mtu.unwrap_or(self.mtu);
+        let addresses = addresses(family);
+        if let Some(error) = mtu_error(mtu, self.mtu, addresses.server) {
             return Err(Refusal::new(error));
         }
-        if lock(&self.mtus)[index as usize] != mtu {
-            self.lane(index).set_mtu(mtu)?;
-            lock(&self.mtus)[index as usize] = mtu;
+        if let (AddressFamily::Ipv6, Err(error)) = (family, self.topology.ipv6()) {
+            return Err(Refusal::new(format!("family: the lanes have no IPv6 addresses: {error}")));
         }
+        let wanted = Setup { mtu, family, congestion_control: congestion_control.to_owned() };
+        let current = lock(&self.setups)[index as usize].clone();
+        if current == wanted {
+            return Ok(());
+        }
+        if current.mtu != mtu {
+            self.lane(index).set_mtu(mtu)?;
+            lock(&self.setups)[index as usize].mtu = mtu;
+        }
+        self.lane(index).set_addresses(addresses, Some(congestion_control)).map_err(|error| Refusal {
+            message: error.to_string(),
+            hint: Some(format!("a kernel module may be missing: `sudo modprobe tcp_{congestion_control}`")),
+        })?;
+        lock(&self.setups)[index as usize] = wanted;
         Ok(())
     }
 

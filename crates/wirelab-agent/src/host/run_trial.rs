@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use wirelab_net::process::{Confinement, FirstProcess};
-use wirelab_net::topology::{LaneNamespaces, SERVER};
+use wirelab_net::topology::{IPV4, LaneNamespaces};
 use wirelab_net::{clock, destroy_sockets};
 use wirelab_schema::{TrialRequest, TrialResult, TrialStatus};
 
-use super::lanes::Lanes;
+use super::lanes::{self, Lanes};
 use super::{Refusal, Running, lock};
 use crate::trial::{TrialOutcome, TrialPlan};
 
@@ -21,8 +21,7 @@ const OVERTIME: Duration = Duration::from_secs(10);
 
 /// Run one trial in a lane that is free. When it returns, all its processes are gone.
 pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
-    lanes.pin_congestion_control(request.lane, &request.congestion_control)?;
-    lanes.set_mtu(request.lane, request.link.mtu)?;
+    lanes.set_up(request.lane, &request.link, &request.congestion_control)?;
     let lane = lanes.lane(request.lane);
     let dropped = lane.dropped()?;
     lanes.link().begin(request)?;
@@ -44,7 +43,7 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
 
 /// A trial process without endpoints: fails where PID namespaces do. True if it had a `/proc` in a mount namespace of its own.
 pub fn rehearse() -> anyhow::Result<bool> {
-    let plan = TrialPlan { hosts: BTreeMap::new(), server_address: SERVER, endpoints: vec![], timeout_ns: 0 };
+    let plan = TrialPlan { hosts: BTreeMap::new(), server_address: IPV4.server, endpoints: vec![], timeout_ns: 0 };
     let mut first = start(&[], &plan)?;
     let outcome = wait(&mut first.child, OVERTIME);
     end(first);
@@ -58,7 +57,7 @@ fn start_and_wait(
 ) -> anyhow::Result<TrialOutcome> {
     let plan = TrialPlan {
         hosts: hosts.iter().map(|(name, namespace)| ((*name).to_owned(), namespace.as_raw_fd())).collect(),
-        server_address: SERVER,
+        server_address: lanes::addresses(request.link.family.unwrap_or_default()).server,
         endpoints: request.endpoints.clone(),
         timeout_ns: request.timeout_ns,
     };

@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use wirelab_net::link::IMPAIRMENTS;
-use wirelab_schema::{MediumSpec, NatSpec, RadioSpec, SchedulePoint, SleepSpec};
+use wirelab_schema::{AddressFamily, MediumSpec, NatSpec, RadioSpec, SchedulePoint, SleepSpec};
 
 use super::*;
 
@@ -164,6 +164,7 @@ fn a_link_with_every_impairment_is_built() {
             radio: Some(psm()),
             nat: Some(nat_of_10_ms()),
             mtu: Some(1280),
+            family: Some(AddressFamily::Ipv6),
         };
         build(&spec, 1).unwrap();
     }

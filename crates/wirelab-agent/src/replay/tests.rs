@@ -278,8 +278,16 @@ fn link() -> impl Strategy<Value = LinkSpec> {
         1 => (0.0..0.9).prop_map(|frame_error| Some(wifi(frame_error))),
         1 => (0.0..0.9).prop_map(|frame_error| Some(ieee802154(frame_error))),
     ];
-    (stages(), stages(), medium, prop::option::of(Just(psm())), prop::option::of(Just(nat_of_10_ms())))
-        .prop_map(|(uplink, downlink, medium, radio, nat)| LinkSpec { uplink, downlink, medium, radio, nat, mtu: None })
+    (stages(), stages(), medium, prop::option::of(Just(psm())), prop::option::of(Just(nat_of_10_ms()))).prop_map(
+        |(uplink, downlink, medium, radio, nat)| LinkSpec {
+            uplink,
+            downlink,
+            medium,
+            radio,
+            nat,
+            ..LinkSpec::default()
+        },
+    )
 }
 
 proptest! {

@@ -227,6 +227,7 @@ fn links_whose_directions_share_air_radio_and_mappings_replay() {
             }),
             nat: Some(NatSpec { udp_timeout_ns: 40_000_000, tcp_timeout_ns: 40_000_000 }),
             mtu: Some(576),
+            family: None,
         };
         let endpoints = vec![host.server("udp_echo"), host.sender(150, 700, 3 * MILLISECOND)];
         let result = host.run(host.trial(name, link, endpoints));

@@ -5,6 +5,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
+use wirelab_net::topology::IPV4;
+
 use crate::machine::eventually;
 
 pub const PACKETS: usize = 20;
@@ -16,7 +18,19 @@ pub const SEND: &str = "WIRELAB_TEST_SEND";
 pub const LATE: Duration = Duration::from_millis(300);
 /// How long a sender stays after its last datagram, so that the link can deliver it.
 const LINGER: Duration = Duration::from_millis(400);
-const SERVER: SocketAddr = SocketAddr::new(wirelab_net::topology::SERVER, 9000);
+/// Variable that tells the server's address; IPv4's without it.
+pub const ADDRESS: &str = "WIRELAB_TEST_SERVER";
+
+fn server() -> SocketAddr {
+    let address = std::env::var(ADDRESS).map_or(IPV4.server, |address| address.parse().unwrap());
+    (address, 9000).into()
+}
+
+/// A socket of the server's family.
+fn socket() -> UdpSocket {
+    let any = if server().is_ipv4() { "0.0.0.0" } else { "::" };
+    UdpSocket::bind((any, 0)).unwrap()
+}
 
 fn ready() {
     // On a line of its own: the test harness has begun one.
@@ -27,7 +41,7 @@ fn ready() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_echo() {
-    let socket = UdpSocket::bind(SERVER).unwrap();
+    let socket = UdpSocket::bind(server()).unwrap();
     ready();
     let mut buffer = [0; 2048];
     loop {
@@ -40,8 +54,8 @@ fn udp_echo() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_pinger() {
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
-    socket.connect(SERVER).unwrap();
+    let socket = socket();
+    socket.connect(server()).unwrap();
     socket.set_read_timeout(Some(Duration::from_millis(50))).unwrap();
     println!();
     for number in 0..PACKETS {
@@ -64,9 +78,9 @@ fn udp_sender() {
     let words = std::env::var(SEND).unwrap();
     let [count, bytes, gap_us] =
         words.split(' ').map(|word| word.parse().unwrap()).collect::<Vec<u64>>().try_into().unwrap();
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    let socket = socket();
     for number in 0..count {
-        socket.send_to(&vec![number as u8; bytes as usize], SERVER).unwrap();
+        socket.send_to(&vec![number as u8; bytes as usize], server()).unwrap();
         std::thread::sleep(Duration::from_micros(gap_us));
     }
     std::thread::sleep(LINGER);
@@ -76,7 +90,7 @@ fn udp_sender() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_sink() {
-    let socket = UdpSocket::bind(SERVER).unwrap();
+    let socket = UdpSocket::bind(server()).unwrap();
     ready();
     std::thread::spawn(|| {
         let mut damaged = 0;
@@ -113,7 +127,7 @@ fn damaged_packets() -> u64 {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_late_echo() {
-    let socket = UdpSocket::bind(SERVER).unwrap();
+    let socket = UdpSocket::bind(server()).unwrap();
     ready();
     let mut buffer = [0; 2048];
     loop {
@@ -128,9 +142,9 @@ fn udp_late_echo() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_listener() {
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    let socket = socket();
     socket.set_read_timeout(Some(2 * LATE)).unwrap();
-    socket.send_to(&[1; 1400], SERVER).unwrap();
+    socket.send_to(&[1; 1400], server()).unwrap();
     println!();
     let mut buffer = [0; 2048];
     while let Ok(length) = socket.recv(&mut buffer) {
@@ -141,7 +155,7 @@ fn udp_listener() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn tcp_sink() {
-    let listener = TcpListener::bind(SERVER).unwrap();
+    let listener = TcpListener::bind(server()).unwrap();
     ready();
     let _accepted: Vec<TcpStream> = listener.incoming().map(Result::unwrap).collect();
 }
@@ -150,7 +164,7 @@ fn tcp_sink() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn tcp_deserter() {
-    let mut stream = TcpStream::connect(SERVER).unwrap();
+    let mut stream = TcpStream::connect(server()).unwrap();
     stream.write_all(b"x").unwrap();
 }
 
@@ -162,7 +176,7 @@ fn pattern() -> Vec<u8> {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn tcp_bulk_server() {
-    let listener = TcpListener::bind(SERVER).unwrap();
+    let listener = TcpListener::bind(server()).unwrap();
     ready();
     let mut received = Vec::new();
     let (mut stream, _) = listener.accept().unwrap();
@@ -174,7 +188,7 @@ fn tcp_bulk_server() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn tcp_bulk_client() {
-    let mut stream = TcpStream::connect(SERVER).unwrap();
+    let mut stream = TcpStream::connect(server()).unwrap();
     stream.write_all(&pattern()).unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
     let mut answer = String::new();
@@ -187,9 +201,9 @@ fn tcp_bulk_client() {
 #[ignore = "an endpoint of other tests"]
 fn udp_flood() {
     eventually(|| File::open("go").ok());
-    let socket = UdpSocket::bind(("0.0.0.0", 0)).unwrap();
+    let socket = socket();
     for _ in 0..FLOOD {
-        socket.send_to(&[7; 100], SERVER).unwrap();
+        socket.send_to(&[7; 100], server()).unwrap();
     }
     File::create("sent").unwrap();
     eventually(|| File::open("finish").ok());

@@ -14,9 +14,11 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
 use wirelab_net::packet_log::{Fate, LogReader, Record};
+use wirelab_net::topology::IPV6;
 use wirelab_schema::{
-    DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult, ImpairmentSpec, LinkSpec,
-    OpenLanes, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult, TrialStatus,
+    AddressFamily, DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult,
+    ImpairmentSpec, LinkSpec, OpenLanes, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult,
+    TrialStatus,
 };
 
 use crate::machine::{AGENT, PATIENCE, eventually, network_namespaces, numbers_in};
@@ -112,7 +114,12 @@ impl Host {
         }
     }
 
-    pub fn trial(&self, name: &str, link: LinkSpec, endpoints: Vec<EndpointProcess>) -> TrialRequest {
+    pub fn trial(&self, name: &str, link: LinkSpec, mut endpoints: Vec<EndpointProcess>) -> TrialRequest {
+        if link.family == Some(AddressFamily::Ipv6) {
+            for endpoint in &mut endpoints {
+                endpoint.environment.insert(roles::ADDRESS.into(), IPV6.server.to_string());
+            }
+        }
         TrialRequest {
             trial: name.into(),
             lane: 0,
@@ -265,7 +272,13 @@ pub fn assert_replays(host: &Host, trial: &str) {
 
 /// A trial of the host's first lane works, to the last packet.
 pub fn assert_echoes(host: &mut Host, name: &str) {
-    let trial = echo(host, name, delay(ONE_WAY));
+    assert_echoes_over(host, name, None);
+}
+
+/// The same over a family of addresses.
+pub fn assert_echoes_over(host: &mut Host, name: &str, family: Option<AddressFamily>) {
+    let (packet, first) = if family == Some(AddressFamily::Ipv6) { (148, 0x60) } else { (128, 0x45) };
+    let trial = echo(host, name, LinkSpec { family, ..delay(ONE_WAY) });
     let result = host.run(trial.clone());
     assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
     let round_trips = host.printed("client", "round-trip");
@@ -274,15 +287,15 @@ pub fn assert_echoes(host: &mut Host, name: &str) {
     assert_eq!((result.link.kernel_drops, result.link.oversized, result.link.clock_step), (0, 0, false));
     for direction in &result.link.directions {
         assert_conserved(direction);
-        assert_eq!((direction.delivered, direction.delivered_bytes), (20, 20 * 128));
+        assert_eq!((direction.delivered, direction.delivered_bytes), (20, 20 * u64::from(packet)));
     }
     let (header, records) = log(host, name);
     assert_eq!((header.link, header.seed), (trial.link, trial.link_seed));
     assert_eq!(records.len(), 2 * roles::PACKETS);
-    for (record, packet) in records {
-        assert_eq!((record.fate, record.size, packet.len()), (Fate::Delivered, 128, 64));
+    for (record, bytes) in records {
+        assert_eq!((record.fate, record.size, bytes.len()), (Fate::Delivered, packet, 64));
         assert_eq!(record.departure, record.arrival + ONE_WAY);
-        assert_eq!(packet[0], 0x45);
+        assert_eq!(bytes[0], first);
     }
 }
 

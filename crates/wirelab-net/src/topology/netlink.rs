@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 use futures_util::TryStreamExt;
+use netlink_packet_route::address::{AddressAttribute, AddressFlags};
 use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkMessage};
 use netlink_packet_route::neighbour::NeighbourState;
 use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteMetric, RouteScope};
@@ -54,12 +55,20 @@ pub(super) fn mtu(interface: &str, mtu: u32) -> Result<(), Error> {
         .context(format!("setting the MTU of {interface} to {mtu}"))
 }
 
-/// Give an interface an address of its own, without a route to any network.
+/// Give an interface an address of its own, without a route to any network. One that it has already stays as it is.
 pub(super) fn address(interface: &str, address: IpAddr) -> Result<(), Error> {
     let index = index(interface)?;
     let prefix = if address.is_ipv4() { 32 } else { 128 };
-    run(async |handle| handle.address().add(index, address, prefix).execute().await)
-        .context(format!("adding {address} to {interface}"))
+    run(async |handle| {
+        let mut request = handle.address().add(index, address, prefix).replace();
+        if address.is_ipv6() {
+            // Usable at once, and without a packet that asks whether anybody else has it (RFC 4862 section 5.4).
+            let flags = AddressFlags::Nodad | AddressFlags::Permanent;
+            request.message_mut().attributes.push(AddressAttribute::Flags(flags));
+        }
+        request.execute().await
+    })
+    .context(format!("adding {address} to {interface}"))
 }
 
 /// Set the hardware address of `peer` for good.
@@ -89,16 +98,13 @@ pub(super) fn route(interface: &str, own: IpAddr, peer: IpAddr, congestion_contr
 }
 
 /// Set the route to a network, address and prefix length, by a `gateway` that has a route of its own.
-pub(super) fn route_through(interface: &str, network: (Ipv4Addr, u8), gateway: IpAddr) -> Result<(), Error> {
+pub(super) fn route_through(interface: &str, network: (IpAddr, u8), gateway: IpAddr) -> Result<(), Error> {
     let (address, prefix) = network;
-    let builder = RouteMessageBuilder::<Ipv4Addr>::new().destination_prefix(address, prefix);
-    let builder = builder.output_interface(index(interface)?);
-    let IpAddr::V4(gateway) = gateway else {
-        return Err(io::Error::from(io::ErrorKind::Unsupported)).context(format!("routing by {gateway}"));
-    };
-    let message = builder.gateway(gateway).build();
-    run(async |handle| handle.route().add(message).replace().execute().await)
-        .context(format!("routing to {address}/{prefix} by {gateway}"))
+    let what = format!("routing to {address}/{prefix} by {gateway}");
+    let builder = RouteMessageBuilder::<IpAddr>::new().output_interface(index(interface)?);
+    let builder = builder.destination_prefix(address, prefix).and_then(|builder| builder.gateway(gateway));
+    let message = builder.map_err(io::Error::other).context(what.clone())?.build();
+    run(async |handle| handle.route().add(message).replace().execute().await).context(what)
 }
 
 /// Packets that could not be sent through an interface.

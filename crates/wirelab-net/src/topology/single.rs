@@ -1,17 +1,15 @@
 use std::io;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::thread;
 use std::time::Duration;
 
-use super::{CLIENT_MAC, SERVER_MAC, Side, netlink, sysctl};
+use super::{Addresses, CLIENT_MAC, Pair, SERVER_MAC, Side, netlink, sysctl};
 use crate::namespace::NetNamespace;
 use crate::socket::PacketSocket;
 use crate::{Context, Error};
 
 /// Links inside one another, at most.
 const MOST: u8 = 32;
-/// All addresses: 10.77.DEPTH.1 near, 10.77.DEPTH.2 far.
-const EVERY_DEPTH: (Ipv4Addr, u8) = (Ipv4Addr::new(10, 77, 0, 0), 16);
 /// The kernel removes a killed link's interfaces a little later than the link.
 const PATIENCE: u32 = 300;
 const PAUSE: Duration = Duration::from_millis(10);
@@ -27,7 +25,28 @@ pub struct SingleLink {
     far: NetNamespace,
     depth: u8,
     mtu: u32,
+    ipv6: Result<(), Error>,
 }
+
+/// Makes the address of a host at some depth; host 0 stands for the network of that depth.
+type Plan = fn(depth: u8, host: u8) -> IpAddr;
+
+/// The addresses of one family.
+struct Numbers {
+    address: Plan,
+    /// Prefix lengths of one depth's network, and of all.
+    one: u8,
+    all: u8,
+}
+
+/// 10.77.DEPTH.1 near, 10.77.DEPTH.2 far.
+const IPV4: Numbers = Numbers { address: |depth, host| Ipv4Addr::new(10, 77, depth, host).into(), one: 24, all: 16 };
+/// fd77:0:0:DEPTH::1 near, fd77:0:0:DEPTH::2 far.
+const IPV6: Numbers = Numbers {
+    address: |depth, host| Ipv6Addr::new(0xfd77, 0, 0, depth.into(), 0, 0, 0, host.into()).into(),
+    one: 64,
+    all: 48,
+};
 
 /// How many links the current network namespace is behind.
 pub fn depth() -> u8 {
@@ -44,12 +63,12 @@ impl SingleLink {
         }
         let link = NetNamespace::create()?;
         link.run(|| {
-            sysctl::silence_ipv6();
+            sysctl::without_ipv6();
             Ok(())
         })?;
         let nested = outer.is_some();
         let far = outer.map_or_else(NetNamespace::create, Ok)?;
-        let single = Self { link, near: NetNamespace::create()?, far, depth, mtu };
+        let mut single = Self { link, near: NetNamespace::create()?, far, depth, mtu, ipv6: Ok(()) };
         single.near_side().create(&single.link, mtu, false)?;
         // Where it cannot, no other link can begin here, which is told then.
         let _ = single.near.run(sysctl::forward);
@@ -57,7 +76,8 @@ impl SingleLink {
             single.far.run(sysctl::forward)?;
         }
         single.create_far_side()?;
-        single.add_routes(nested)?;
+        single.set_addresses(&IPV4, nested)?;
+        single.ipv6 = single.set_addresses(&IPV6, nested);
         Ok(single)
     }
 
@@ -71,14 +91,14 @@ impl SingleLink {
         &self.far
     }
 
-    /// Address of the near end.
-    pub fn near_address(&self) -> IpAddr {
-        address(self.depth, 1)
+    /// IPv4 addresses of the near end, the client's, and of the far one.
+    pub fn ipv4(&self) -> Addresses {
+        IPV4.at(self.depth)
     }
 
-    /// Address of the far end.
-    pub fn far_address(&self) -> IpAddr {
-        address(self.depth, 2)
+    /// IPv6 addresses, or why there are none: an MTU below 1280, or a kernel without IPv6.
+    pub fn ipv6(&self) -> Result<Addresses, &Error> {
+        self.ipv6.as_ref().map(|()| IPV6.at(self.depth))
     }
 
     /// Open the link's two sockets, the near end's first.
@@ -108,45 +128,38 @@ impl SingleLink {
         }
     }
 
-    fn add_routes(&self, nested: bool) -> Result<(), Error> {
+    /// Addresses of one family, the routes between them, and those to the links around this one and inside it.
+    fn set_addresses(&self, numbers: &Numbers, nested: bool) -> Result<(), Error> {
         let (near, far) = (self.near_side(), self.far_side());
-        self.far.run(|| netlink::route_through(&far.interface, EVERY_DEPTH, near.address))?;
+        let Addresses { client, server } = numbers.at(self.depth);
+        near.set_addresses(Pair { own: client, peer: server }, None)?;
+        far.set_addresses(Pair { own: server, peer: client }, None)?;
+        let every_depth = ((numbers.address)(0, 0), numbers.all);
+        self.far.run(|| netlink::route_through(&far.interface, every_depth, client))?;
         let around = if nested { 0..self.depth } else { 0..0 };
         self.near.run(|| {
             around.into_iter().try_for_each(|depth| {
-                let network = (Ipv4Addr::new(10, 77, depth, 0), 24);
-                netlink::route_through(&near.interface, network, far.address)
+                let network = ((numbers.address)(depth, 0), numbers.one);
+                netlink::route_through(&near.interface, network, server)
             })
         })
     }
 
     fn near_side(&self) -> Side<'_> {
-        Side {
-            namespace: &self.near,
-            interface: near_interface(self.depth),
-            address: self.near_address(),
-            mac: CLIENT_MAC,
-            peer: self.far_address(),
-            peer_mac: SERVER_MAC,
-        }
+        Side { namespace: &self.near, interface: near_interface(self.depth), mac: CLIENT_MAC, peer_mac: SERVER_MAC }
     }
 
     fn far_side(&self) -> Side<'_> {
-        Side {
-            namespace: &self.far,
-            interface: format!("far{}", self.depth),
-            address: self.far_address(),
-            mac: SERVER_MAC,
-            peer: self.near_address(),
-            peer_mac: CLIENT_MAC,
-        }
+        Side { namespace: &self.far, interface: format!("far{}", self.depth), mac: SERVER_MAC, peer_mac: CLIENT_MAC }
+    }
+}
+
+impl Numbers {
+    fn at(&self, depth: u8) -> Addresses {
+        Addresses { client: (self.address)(depth, 1), server: (self.address)(depth, 2) }
     }
 }
 
 fn near_interface(depth: u8) -> String {
     format!("wirelab{depth}")
-}
-
-fn address(depth: u8, host: u8) -> IpAddr {
-    Ipv4Addr::new(10, 77, depth, host).into()
 }

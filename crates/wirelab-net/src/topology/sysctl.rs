@@ -29,13 +29,27 @@ const READ: [&str; 13] = [
     "net.core.somaxconn",
 ];
 
-/// Let interfaces that are made from now on do without IPv6.
-pub(super) fn silence_ipv6() {
+/// What keeps an interface with IPv6 from speaking by itself: no link-local address, no duplicate address detection, no router solicitations.
+/// Reports of multicast listeners (RFC 9777) stay; a link carries no multicast.
+const QUIET_IPV6: [(&str, &str); 4] =
+    [("addr_gen_mode", "1"), ("accept_dad", "0"), ("router_solicitations", "0"), ("accept_ra", "0")];
+
+/// Let interfaces that are made from now on do without IPv6: the link's ends of the veths.
+pub(super) fn without_ipv6() {
     write("net.ipv6.conf.default.disable_ipv6", "1");
 }
 
-/// Let the namespace forward packets between its interfaces.
+/// Let interfaces that are made from now on say nothing over IPv6 that no process asked for. An interface whose MTU was below IPv6's least and
+/// grows again begins anew with these.
+pub(super) fn quiet_ipv6() {
+    for (key, value) in QUIET_IPV6 {
+        write(&format!("net.ipv6.conf.default.{key}"), value);
+    }
+}
+
+/// Let the namespace forward packets between its interfaces: IPv4, and IPv6 where there is any.
 pub(super) fn forward() -> Result<(), Error> {
+    write("net.ipv6.conf.all.forwarding", "1");
     let key = "net.ipv4.ip_forward";
     if read(key).as_deref() == Some("1") {
         return Ok(());
@@ -48,11 +62,12 @@ pub(super) fn set_and_read(interface: &str) -> BTreeMap<String, String> {
     for (key, value) in SET {
         write(key, value);
     }
-    let ipv6 = format!("net.ipv6.conf.{interface}.disable_ipv6");
-    write(&ipv6, "1");
     let keys = SET.iter().map(|(key, _)| *key).chain(READ);
     let mut settings: BTreeMap<_, _> = keys.filter_map(|key| Some((key.to_owned(), read(key)?))).collect();
-    settings.insert("interface.disable_ipv6".into(), read(&ipv6).unwrap_or_else(|| "1 (kernel without IPv6)".into()));
+    let quiet = QUIET_IPV6.iter().filter_map(|(key, _)| {
+        Some((format!("interface.ipv6.{key}"), read(&format!("net.ipv6.conf.{interface}.{key}"))?))
+    });
+    settings.extend(quiet);
     settings
 }
 

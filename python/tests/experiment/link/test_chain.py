@@ -5,7 +5,9 @@ import pytest
 
 from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
+from wirelab.experiment.single_link import single_link
 from wirelab.schema import (
+    AddressFamily,
     Corrupt,
     Delay,
     DeliveryTrace,
@@ -177,6 +179,19 @@ def test_a_burst_makes_a_token_bucket_and_a_duty_cycle_a_sender_that_rests() -> 
 def test_a_small_mtu_allows_a_small_burst() -> None:
     link = spec({"rate": "1 Mbit/s", "queue": "1 kB", "burst": "600 B", "mtu": "600 B"})
     assert link.mtu == 600
+
+
+def test_ipv4_is_told_as_nothing_so_that_scenarios_keep_their_keys() -> None:
+    assert spec({"rtt": "20 ms", "family": "ipv6"}).family is AddressFamily.IPV6
+    assert spec({"rtt": "20 ms", "family": "ipv4"}) == spec({"rtt": "20 ms"})
+    assert "family" not in spec({"rtt": "20 ms"}).to_json()
+    assert spec({"mtu": "1280 B", "family": "ipv6"}).mtu == 1280
+
+
+def test_links_that_carry_ipv6_alone_come_with_it() -> None:
+    for name in ("ieee802154", "ble"):
+        assert single_link(name).family is AddressFamily.IPV6
+        assert single_link(name, ["family=ipv4"]).family is None
     assert [stage.kind for stage in link.uplink] == ["token-bucket"]
 
 

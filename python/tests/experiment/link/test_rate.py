@@ -99,6 +99,7 @@ POINT = {"at": "0 s", "rate": "1 Mbit/s"}
         {"order": "loss"},
         {"mtu": "67 B"},
         {"mtu": "1501 B"},
+        {"family": "ipv5"},
     ],
 )
 def test_what_is_no_rate_schedule_or_outage_is_refused(table: dict[str, Any]) -> None:

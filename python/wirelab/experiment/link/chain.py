@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
-from wirelab.experiment.link.table import LANE_MTU, STAGES, DirectionTable, LinkTable
+from wirelab.experiment.link.table import LANE_MTU, LEAST_IPV6_MTU, STAGES, DirectionTable, LinkTable
 from wirelab.schema import (
+    AddressFamily,
     Corrupt,
     Delay,
     DeliveryTrace,
@@ -35,7 +36,11 @@ _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
 
 def link_spec(link: LinkTable) -> LinkSpec:
-    """What the data plane is told."""
+    """What the data plane is told; IPv4 as nothing, for scenarios of before there was a choice are the same ones."""
+    ipv6 = link.family == "ipv6"
+    if ipv6 and link.mtu is not None and link.mtu < LEAST_IPV6_MTU:
+        what = f"an MTU of {format_size(link.mtu)} is less than IPv6 can have"
+        raise LinkConflictError("mtu", what, f'at least {LEAST_IPV6_MTU} B, or family = "ipv4"')
     return LinkSpec(
         uplink=_Side(link, "uplink", link.uplink).chain(),
         downlink=_Side(link, "downlink", link.downlink).chain(),
@@ -43,6 +48,7 @@ def link_spec(link: LinkTable) -> LinkSpec:
         radio=None if link.radio is None else link.radio.spec(),
         nat=None if link.nat is None else link.nat.spec(),
         mtu=link.mtu,
+        family=AddressFamily.IPV6 if ipv6 else None,
     )
 
 

@@ -33,8 +33,9 @@ from wirelab.units import UnitError
 
 STAGES = ("outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder")
 """Stages of a direction in the order in which packets pass them unless `order` says otherwise."""
-LEAST_MTU, LANE_MTU = 68, 1500
-"""RFC 791: every host forwards 68 bytes; and what lanes carry, the endpoints' MTU unless the link gives one."""
+LEAST_MTU, LEAST_IPV6_MTU, LANE_MTU = 68, 1280, 1500
+"""RFC 791: every host forwards 68 bytes; RFC 8200, section 5: every link carries 1280 bytes; and what lanes carry, the
+endpoints' MTU unless the link gives one."""
 
 
 def read_order(value: list[str]) -> list[str]:
@@ -50,7 +51,7 @@ def read_order(value: list[str]) -> list[str]:
 def read_mtu(value: int) -> int:
     """An MTU that IP can have."""
     if not LEAST_MTU <= value <= LANE_MTU:
-        raise UnitError("is not an MTU of a lane", hint=f"{LEAST_MTU} B to {LANE_MTU} B; IPv6 needs 1280 B")
+        raise UnitError("is not an MTU of a lane", hint=f"{LEAST_MTU} B to {LANE_MTU} B; IPv6 needs {LEAST_IPV6_MTU} B")
     return value
 
 
@@ -107,6 +108,10 @@ class LinkTable(DirectionTable):
     nat: Annotated[NatTable | None, BeforeValidator(none, json_schema_input_type=NatTable | Literal["none"])] = None
     mtu: Annotated[Size, AfterValidator(read_mtu)] | None = Field(
         default=None, description="MTU of the endpoints' interfaces, IP bytes."
+    )
+    family: Literal["ipv4", "ipv6"] | None = Field(
+        default=None,
+        description="IP of the endpoints' addresses, by default ipv4; ipv6 needs an MTU of 1280 B or more.",
     )
     signal: SignalLevel | None = Field(
         default=None, description="Received level, from which the technology's keys follow."

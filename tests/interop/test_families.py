@@ -1,0 +1,86 @@
+"""The same exchanges over IPv4 and over IPv6."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+pytestmark = pytest.mark.namespaces
+
+EXCHANGES = 5
+REPLICATES = 2
+EXPERIMENT = """
+title = "families"
+[factors]
+stack = {stacks}
+"link.family" = ["ipv4", "ipv6"]
+[link]
+rtt = "10 ms"
+[endpoints]
+client = {{ implementation = "{client}" }}
+server = {{ implementation = "{server}" }}
+[workload]
+kind = "request-response"
+upload = "3.5 kB"
+connection = "fresh"
+exchanges = {exchanges}
+timeout = "20 s"
+[stop]
+replicates = {replicates}
+"""
+
+
+def campaign(bench: Bench, stacks: list[str], client: str, server: str) -> pl.DataFrame:
+    """Run it; its exchanges with the stack and family of each."""
+    text = EXPERIMENT.format(
+        stacks=json.dumps(stacks), client=client, server=server, exchanges=EXCHANGES, replicates=REPLICATES
+    )
+    bench.run_experiment(text, "--lanes", "2")
+    words = [path.read_text()[-500:] for path in bench.campaign.glob("trials/*/*/stderr.txt")]
+    assert set(bench.statuses().values()) == {"done"}, words
+    bench.assert_nothing_left()
+    scenarios = json.loads((bench.campaign / "plan.json").read_text())["scenarios"]
+    rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    return rows.with_columns(
+        stack=pl.col("scenario").replace_strict({s["key"]: s["stack"] for s in scenarios}),
+        family=pl.col("scenario").replace_strict({s["key"]: s["link"].get("family", "ipv4") for s in scenarios}),
+    )
+
+
+def check(rows: pl.DataFrame, stacks: list[str]) -> None:
+    """Every exchange completed, and its packets were seen, 20 B longer each over IPv6 than over IPv4."""
+    assert len(rows) == len(stacks) * 2 * REPLICATES * EXCHANGES
+    assert rows["error"].drop_nulls().to_list() == []
+    assert set(rows["outcome"]) == {"completed"}
+    assert rows["end_to_end_delay_ns"].min() >= 10_000_000
+    assert rows["lost_packets"].max() == 0
+    for stack in stacks:
+        ipv4, ipv6 = (
+            rows.filter((pl.col("stack") == stack) & (pl.col("family") == family)) for family in ("ipv4", "ipv6")
+        )
+        assert len(ipv4) == len(ipv6) == REPLICATES * EXCHANGES
+        # The least: an acknowledgement more or less depends on the moment.
+        longer = ipv6["wire_up_bytes"].min() - ipv4["wire_up_bytes"].min()
+        packets = min(ipv4["wire_up_packets"].min(), ipv6["wire_up_packets"].min())
+        assert longer >= 20 * packets - 200, (stack, longer, packets)
+        assert longer > 0, stack
+
+
+def test_built_in_stacks_exchange_over_both_families(bench: Bench) -> None:
+    stacks = ["http1", "h2", "h3"]
+    check(campaign(bench, stacks, "builtin", "builtin"), stacks)
+    host = json.loads((bench.campaign / "campaign.json").read_text())["host"]
+    assert (host["server_address"], host["server_ipv6_address"]) == ("10.77.0.2", "fd77::2")
+
+
+@pytest.mark.curl
+@pytest.mark.nginx
+def test_curl_talks_to_nginx_over_both_families(bench: Bench) -> None:
+    stacks = ["http1", "h2"]
+    check(campaign(bench, stacks, "curl", "nginx"), stacks)
