@@ -6,6 +6,7 @@
 mod client;
 mod failure;
 mod observed;
+mod pcap;
 mod ready;
 mod server;
 mod signals;
@@ -31,10 +32,12 @@ use wirelab_net::topology::{SingleLink, depth, least_mtu};
 use wirelab_net::{LogThread, process, scheduling};
 use wirelab_schema::LinkSpec;
 
-use crate::{link, probe};
+use crate::link::Files;
+use crate::{link, probe, taps};
 use client::Client;
 use failure::Failure;
 use observed::{Observed, Told};
+use pcap::Pcap;
 use ready::Ready;
 use server::Server;
 use signals::Signals;
@@ -72,6 +75,9 @@ pub struct Arguments {
     /// Where to keep the packet log.
     #[arg(long)]
     log: Option<PathBuf>,
+    /// Capture what one end sees: client=FILE, server=FILE.
+    #[arg(long)]
+    pcap: Vec<Pcap>,
     /// No summary.
     #[arg(long)]
     quiet: bool,
@@ -181,15 +187,18 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     if let Some(server) = server {
         server.hear_out();
     }
-    if let Some(Finished { mut report, log }) = finished {
+    if let Some(Finished { mut report, log, captures }) = finished {
         report.kernel_drops += ends.dropped().unwrap_or(0);
         if !arguments.quiet {
             eprint!("{}", summary.text(&report, delays));
         }
-        match log.map(|log| log.recv()) {
-            None | Some(Ok(Ok(()))) => {}
-            Some(Ok(Err(error))) => eprintln!("error: the packet log is incomplete: {error}"),
-            Some(Err(_)) => eprintln!("error: the packet log is incomplete"),
+        if let Some(Err(error)) = log.map(|log| link::written(&log)) {
+            eprintln!("error: the packet log is incomplete: {error}");
+        }
+        let written = captures.iter().try_for_each(link::written).context("a capture is incomplete");
+        let files = arguments.pcap.iter().map(|pcap| &*pcap.file);
+        if let Err(error) = written.and_then(|()| taps::complete(files, &[])) {
+            eprintln!("error: {error:#}");
         }
     }
     Ok(code)
@@ -217,7 +226,12 @@ fn server_address(ends: &SingleLink, other_end: OtherEnd) -> IpAddr {
 
 fn trial_link(spec: LinkSpec, arguments: &Arguments, told: &Arc<Told>) -> anyhow::Result<TrialLink> {
     let mut logs = LogThread::start()?;
-    let mut trial = link::build(spec, arguments.seed, arguments.log.as_deref(), HEADER_BYTES, &mut logs)?;
+    let mut captures = [None; 2];
+    for pcap in &arguments.pcap {
+        captures[pcap.end] = Some(&*pcap.file);
+    }
+    let files = Files { packet_log: arguments.log.as_deref(), header_bytes: HEADER_BYTES, captures };
+    let mut trial = link::build(spec, arguments.seed, &files, &mut logs)?;
     trial.link = Box::new(Observed::new(trial.link, told.clone()));
     Ok(trial)
 }

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use wirelab_link::{DropCause, Impairment, Instant, Packet, PortId};
 
+use super::Taps;
 use crate::clock;
 use crate::flow::Flows;
 use crate::packet_log::{Fate, LogWriter, Record};
@@ -18,6 +19,7 @@ pub(super) struct Trial<W: Write> {
     link: Box<dyn Impairment>,
     log: Option<LogWriter<W>>,
     header_bytes: u8,
+    taps: Option<Taps<W>>,
     /// Bytes of each frame before its Ethernet header.
     lead: usize,
     report: LaneReport,
@@ -33,6 +35,7 @@ impl<W: Write> Trial<W> {
         link: Box<dyn Impairment>,
         log: Option<LogWriter<W>>,
         header_bytes: u8,
+        taps: Option<Taps<W>>,
         lead: usize,
         now: Instant,
     ) -> Self {
@@ -40,6 +43,7 @@ impl<W: Write> Trial<W> {
             link,
             log,
             header_bytes,
+            taps,
             lead,
             report: LaneReport::default(),
             flows: Flows::default(),
@@ -125,10 +129,10 @@ impl<W: Write> Trial<W> {
         }
     }
 
-    /// The accounts and the log, with everything still inside recorded as held at `now`.
+    /// The accounts, the log and the captures, with everything still inside recorded as held at `now`.
     ///
     /// Virtual time runs until the link is empty. A copy or a corruption that this brings about counts, for nobody can tell it from one inside.
-    pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>) {
+    pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
         let (mut virtual_now, mut idle) = (now, 0);
         while idle < IDLE_STEPS
             && let Some(timeout) = self.link.poll_timeout()
@@ -147,7 +151,7 @@ impl<W: Write> Trial<W> {
         while let Some(packet) = self.link.poll_held() {
             self.hold(&packet, now);
         }
-        (self.report, self.log)
+        (self.report, self.log, self.taps)
     }
 
     fn hold(&mut self, packet: &Packet, now: Instant) {
@@ -155,12 +159,16 @@ impl<W: Write> Trial<W> {
         self.settle(packet, Fate::Held, now, Duration::ZERO);
     }
 
-    /// Count a copy, and log what became of a packet.
+    /// Count a copy, and hand on what became of a packet.
     fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration) {
         let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
         self.report.directions[usize::from(port.0)].duplicated += u64::from(copy);
+        let frame = &packet.data[self.lead..];
+        if let Some(taps) = &mut self.taps {
+            taps.settle(packet, frame, fate, departure, lateness);
+        }
         let Some(log) = &mut self.log else { return };
-        let bytes = &packet.data[self.lead + ETHERNET_BYTES..];
+        let bytes = &frame[ETHERNET_BYTES..];
         let bytes = &bytes[..bytes.len().min(self.header_bytes.into())];
         // The sink only hands on; what goes wrong on disk is told when the log is closed.
         let record = Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness };
