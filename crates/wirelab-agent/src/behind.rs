@@ -49,7 +49,7 @@ const HEADER_BYTES: u8 = 128;
 /// Where a server's address is told to what runs behind a link.
 const SERVER: &str = "WIRELAB_SERVER";
 const CLIENT: &str = "WIRELAB_CLIENT";
-/// How long from SIGTERM to SIGKILL, and how long the last packets have to reach a server.
+/// How long from SIGTERM to SIGKILL, and how long the command's last packets may take to the other end.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
@@ -175,7 +175,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     }
     let client = Client::start(&family, &ends, &arguments.command, addresses, &signals)?;
     let code = client.wait(&signals, &mut server);
-    if server.is_some() {
+    if other_end != OtherEnd::Nobody {
         told.wait_until_delivered(&signals, GRACE);
     }
     let delays = told.mean_delays();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
+use wirelab_net::scheduling;
 use wirelab_net::topology::{CLIENT, SERVER};
 
 /// Where the sink listens.
@@ -35,9 +36,9 @@ impl Role {
     }
 }
 
-pub fn play(role: Role, packets: u32) -> anyhow::Result<()> {
+pub fn play(role: Role, packets: u32, interval: Duration) -> anyhow::Result<()> {
     match role {
-        Role::Source => send(packets),
+        Role::Source => send(packets, interval),
         Role::Sink => receive(packets),
     }
 }
@@ -48,13 +49,14 @@ pub fn read_payload(bytes: &[u8]) -> Option<(u64, u64)> {
     Some((number(0)?, number(8)?))
 }
 
-fn send(packets: u32) -> anyhow::Result<()> {
+fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
+    scheduling::exact_timers();
     let socket = UdpSocket::bind((CLIENT, 0))?;
     socket.connect((SERVER, PORT))?;
     for number in 0..u64::from(packets) {
         // Spread by the golden ratio, so that lanes and timers do not fall into step.
-        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(clock::now().as_nanos()) % 10_000;
-        thread::sleep(Duration::from_micros(5_000 + spread));
+        let spread = number.wrapping_add(clock::now().as_nanos()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+        thread::sleep(interval.mul_f64(0.5 + spread as f64 / 1024.0));
         let mut payload = [0; PAYLOAD_BYTES];
         payload[..8].copy_from_slice(&number.to_le_bytes());
         payload[8..].copy_from_slice(&clock::now().as_nanos().to_le_bytes());
