@@ -16,8 +16,8 @@ use wirelab_net::link_loop::{Ended, LinkLoop};
 use wirelab_net::packet_log::LogWriter;
 use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
 use wirelab_schema::{
-    CaptureFiles, DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec, PacketLogHeader,
-    SCHEMA_VERSION,
+    CaptureFiles, DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec,
+    PacketLogHeader, SCHEMA_VERSION,
 };
 
 use crate::{link_chain, taps};
@@ -94,8 +94,10 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut LogThread) -> Result<(), Ended> {
     match command {
         LinkCommand::Begin { lane, link, seed, packet_log, header_bytes, capture } => {
-            let captures = capture.as_ref().map(|files| [&files.client, &files.server].map(|path| Some(path.as_path())));
-            let files = Files { packet_log: packet_log.as_deref(), header_bytes, captures: captures.unwrap_or_default() };
+            let captures =
+                capture.as_ref().map(|files| [&files.client, &files.server].map(|path| Some(path.as_path())));
+            let files =
+                Files { packet_log: packet_log.as_deref(), header_bytes, captures: captures.unwrap_or_default() };
             let built = if offloads { refuse_corruption(&link) } else { Ok(()) };
             match built.and_then(|()| build(*link, seed, &files, logs)) {
                 Ok(link) => {

@@ -183,7 +183,10 @@ mod tests {
             "medium": {"kind": "serialiser", "rate_bps": 1000, "queue": {"discipline": "drop-tail", "bytes": 1}}
         }"#;
         assert_eq!(said(link, Direction::Uplink, DropCause::Loss), "lost by gilbert-elliott");
-        assert_eq!(said(link, Direction::Uplink, DropCause::QueueFull), "dropped by rate or outage or serialiser: no room");
+        assert_eq!(
+            said(link, Direction::Uplink, DropCause::QueueFull),
+            "dropped by rate or outage or serialiser: no room"
+        );
         assert_eq!(said(link, Direction::Uplink, DropCause::Aqm), "dropped by codel: it has waited too long");
         assert_eq!(said(link, Direction::Uplink, DropCause::Outage), "lost by outage");
         assert_eq!(said(link, Direction::Downlink, DropCause::Loss), "lost by loss or loss-pattern");

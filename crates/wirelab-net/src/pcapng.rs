@@ -5,7 +5,7 @@
 
 mod complete;
 
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
@@ -101,8 +101,11 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Create a file that nobody else may read, whatever was there before.
+/// Create a file that nobody else may read, in place of one that may be there. What is no file, such as a device, is refused.
 pub fn create(path: &Path) -> io::Result<File> {
+    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there already and no file"));
+    }
     let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;
     Ok(file)

@@ -6,7 +6,8 @@ use std::time::Duration;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
-    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, TransportConfig, VarInt,
+    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, Incoming, ServerConfig,
+    TokioRuntime, TransportConfig, VarInt,
 };
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};
@@ -188,9 +189,8 @@ pub fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -
         .map_err(|error| StackError::failed("TLS for QUIC", error))?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config.transport_config(Arc::new(transport(&settings)));
-    let endpoint = |socket| {
-        Endpoint::new(EndpointConfig::default(), Some(config.clone()), socket, Arc::new(TokioRuntime))
-    };
+    let endpoint =
+        |socket| Endpoint::new(EndpointConfig::default(), Some(config.clone()), socket, Arc::new(TokioRuntime));
     let endpoint = bind(address)
         .and_then(endpoint)
         .map_err(|error| StackError::failed(format!("listening on {address}"), error))?;

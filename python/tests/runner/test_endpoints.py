@@ -102,22 +102,29 @@ def test_a_trial_captures_nothing_unless_it_is_asked_to(endpoints: Endpoints, tm
     assert not list((tmp_path / "t").glob("*/tls-secrets.txt"))
 
 
-@pytest.mark.parametrize(("client", "server"), [("builtin", "builtin"), ("curl", "nginx")])
-def test_endpoints_of_a_captured_trial_are_told_where_secrets_go(
-    client: str, server: str, endpoints: Endpoints, tmp_path: Path
+@pytest.mark.parametrize(
+    ("played", "names"),
+    [
+        (("http1", "builtin", "builtin"), {}),
+        (("https1", "builtin", "builtin"), {"SSLKEYLOGFILE": "tls-secrets.txt"}),
+        (("h2", "curl", "nginx"), {"SSLKEYLOGFILE": "tls-secrets.txt"}),
+        (("h3", "builtin", "builtin"), {"SSLKEYLOGFILE": "tls-secrets.txt", "QLOGDIR": "qlog"}),
+    ],
+)
+def test_endpoints_of_a_captured_trial_are_told_where_secrets_and_traces_go(
+    played: tuple[str, str, str], names: dict[str, str], endpoints: Endpoints, tmp_path: Path
 ) -> None:
     folder = tmp_path / "t"
-    made = request(endpoints, scenario("https1", client, server).model_copy(update={"capture": True}), folder)
+    made = request(endpoints, scenario(*played).model_copy(update={"capture": True}), folder)
     assert made.capture is not None
     assert (made.capture.client, made.capture.server) == (folder / "client.pcapng", folder / "server.pcapng")
     assert made.capture.key_logs == (folder / "client" / "tls-secrets.txt", folder / "server" / "tls-secrets.txt")
     for endpoint in made.endpoints:
         own = folder / endpoint.name
-        assert endpoint.environment.items() >= {
-            "SSLKEYLOGFILE": str(own / "tls-secrets.txt"), "QLOGDIR": str(own / "qlog"),
-        }.items()  # fmt: skip
-        assert (own / "qlog").is_dir()
-        assert (own / "tls-secrets.txt").stat().st_mode & 0o777 == 0o600
+        assert endpoint.environment == {variable: str(own / name) for variable, name in names.items()}
+        assert (own / "qlog").is_dir() == ("QLOGDIR" in names)
+        assert (own / "tls-secrets.txt").exists() == ("SSLKEYLOGFILE" in names)
+        assert not names or (own / "tls-secrets.txt").stat().st_mode & 0o777 == 0o600
 
 
 def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:

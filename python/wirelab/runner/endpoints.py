@@ -30,6 +30,8 @@ from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntrySta
 from wirelab.schema.endpoint import SettingValue
 
 SERVER_NAME = "server.test"
+SSLKEYLOGFILE = "SSLKEYLOGFILE"
+QLOGDIR = "QLOGDIR"
 READY_TIMEOUT_NS = 20 * 10**9
 TRIAL_GRACE_NS = 30 * 10**9
 HEADER_BYTES = 64
@@ -74,10 +76,12 @@ class Endpoints:
         """Make the trial's folder with its parameter files, and the request that runs it."""
         for role in Role:
             (folder / role.value).mkdir(parents=True)
-            if scenario.capture:
-                (folder / role.value / QLOG).mkdir()
+            traces = _trace_variables(scenario, folder / role.value)
+            if (secrets := traces.get(SSLKEYLOGFILE)) is not None:
                 # It exists before anybody writes to it, so that whoever does cannot open it to others.
-                (folder / role.value / SECRETS).touch(mode=0o600)
+                Path(secrets).touch(mode=0o600)
+            if (qlog := traces.get(QLOGDIR)) is not None:
+                Path(qlog).mkdir()
         request = TrialRequest(
             trial=trial.trial,
             lane=lane,
@@ -100,7 +104,7 @@ class Endpoints:
         if name == BUILTIN:
             command = self._endpoint_command(directory)
             ready = EventReady(timeout_ns=READY_TIMEOUT_NS)
-            return _process(Role.SERVER, directory, command, ready, _told_to_capture(scenario, directory))
+            return _process(Role.SERVER, directory, command, ready, _trace_variables(scenario, directory))
         entry = self.implementations[name].roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
@@ -114,7 +118,7 @@ class Endpoints:
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
-        environment = _told_to_capture(scenario, directory) | environment
+        environment = _trace_variables(scenario, directory) | environment
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
@@ -123,7 +127,7 @@ class Endpoints:
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
         if name == BUILTIN:
-            return _process(Role.CLIENT, directory, command, environment=_told_to_capture(scenario, directory))
+            return _process(Role.CLIENT, directory, command, environment=_trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
@@ -134,7 +138,7 @@ class Endpoints:
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
-        environment = _told_to_capture(scenario, directory) | environment
+        environment = _trace_variables(scenario, directory) | environment
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
@@ -192,11 +196,13 @@ def _capture(folder: Path) -> CaptureFiles:
     return CaptureFiles(client=client, server=server, key_logs=tuple(folder / end / SECRETS for end in ends))
 
 
-def _told_to_capture(scenario: Scenario, directory: Path) -> dict[str, str]:
-    """Variables by which TLS and QUIC libraries are told where to write what a capture needs."""
-    if not scenario.capture:
+def _trace_variables(scenario: Scenario, directory: Path) -> dict[str, str]:
+    """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
+    stack = registered().stack(scenario.stack)
+    if not scenario.capture or stack is None or not stack.secure:
         return {}
-    return {"SSLKEYLOGFILE": str(directory / SECRETS), "QLOGDIR": str(directory / QLOG)}
+    traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if stack.transport == "udp" else {})
+    return {variable: str(directory / name) for variable, name in traces.items()}
 
 
 def _process(

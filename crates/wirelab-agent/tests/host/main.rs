@@ -1,5 +1,6 @@
 //! The host, its link process and its trials, in real namespaces.
 
+mod captures;
 mod library;
 mod lifetime;
 mod machine;

@@ -8,6 +8,8 @@ use super::{ENHANCED_PACKET, create, secrets_block};
 /// Put the packets of a capture that a [`Writer`](super::Writer) wrote in the order of their stamps, and `secrets` (lines of SSLKEYLOGFILE, perhaps
 /// none) before them. The file is replaced in one step: when that fails, it is as it was. A torn last block is left out.
 pub fn complete(path: &Path, secrets: &[u8]) -> io::Result<()> {
+    // A link stays, and what it leads to is replaced.
+    let path = &fs::canonicalize(path)?;
     let capture = File::open(path)?;
     let mut blocks = index(BufReader::new(&capture))?;
     blocks.packets.sort_by_key(|packet| packet.at_ns);

@@ -93,13 +93,8 @@ impl Drop for Folder {
 #[test]
 fn the_bytes_are_those_of_the_specification() {
     let mut writer = Writer::new(Vec::new(), "wirelab", &["client", "eth1"]).unwrap();
-    let lost = Packet {
-        interface: 1,
-        at_ns: 0x0102_0304_0506_0708,
-        way: Way::In,
-        frame: &[0xaa; 5],
-        comment: Some("lost"),
-    };
+    let lost =
+        Packet { interface: 1, at_ns: 0x0102_0304_0506_0708, way: Way::In, frame: &[0xaa; 5], comment: Some("lost") };
     writer.packet(&lost).unwrap();
     let mut bytes = writer.finish().unwrap();
     secrets_block(&mut bytes, b"A b\n.").unwrap();
@@ -194,6 +189,23 @@ fn what_is_no_capture_stays_as_it_is() {
     assert_eq!(complete(&path, b"").unwrap_err().kind(), io::ErrorKind::InvalidData);
     assert_eq!(fs::read(&path).unwrap(), [7; 40]);
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+}
+
+#[test]
+fn a_link_to_a_capture_stays_a_link() {
+    let folder = Folder::new("link");
+    let (path, link) = (folder.capture(&[packet(2, b"b"), packet(1, b"a")]), folder.0.join("link"));
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    complete(&link, b"").unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let Found::Packet { at_ns, .. } = read(&fs::read(&path).unwrap())[2] else { panic!() };
+    assert_eq!(at_ns, 1);
+}
+
+#[test]
+fn what_is_no_file_is_not_made_one() {
+    let folder = Folder::new("device");
+    assert_eq!(create(&folder.0).unwrap_err().to_string(), "it is there already and no file");
 }
 
 #[test]

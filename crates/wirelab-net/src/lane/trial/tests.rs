@@ -9,8 +9,8 @@ use wirelab_link::{Counters, Dropped};
 use super::*;
 use crate::lane::DropWords;
 use crate::packet_log::LogReader;
-use crate::pcapng::{Way, Writer};
 use crate::pcapng::tests::{Found, read};
+use crate::pcapng::{Way, Writer};
 
 const HEADER_BYTES: u8 = 40;
 
