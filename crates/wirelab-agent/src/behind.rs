@@ -15,7 +15,7 @@ mod terminal;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use wirelab_net::lane::TrialLink;
+use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
