@@ -137,7 +137,7 @@ def test_secrets_of_curl_open_what_it_said_to_nginx(bench: Bench) -> None:
 
 def test_what_the_link_did_to_a_packet_is_its_comment(bench: Bench) -> None:
     link = (
-        'gilbert-elliott = { p = "10 %", r = "50 %", 1-h = "100 %", 1-k = "0 %" }\nduplicate = "10 %"\ncorrupt = "10 %"'
+        'gilbert-elliott = { p = "5 %", r = "70 %", 1-h = "100 %", 1-k = "0 %" }\nduplicate = "10 %"\ncorrupt = "5 %"'
     )
     everything = []
     for folder in captured(bench, "http1", "raw-tcp", link=link).values():

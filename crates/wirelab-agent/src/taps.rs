@@ -180,7 +180,7 @@ mod tests {
                 {"kind": "loss-pattern", "pattern": "01", "repeat": true},
                 {"kind": "loss", "probability": 0.2}
             ],
-            "medium": {"kind": "serialiser", "rate_bps": 1000, "queue": {"discipline": "drop-tail", "bytes": 1}}
+            "medium": {"kind": "serialiser", "rate_bps": 1000, "queue_bytes": 1}
         }"#;
         assert_eq!(said(link, Direction::Uplink, DropCause::Loss), "lost by gilbert-elliott");
         assert_eq!(
