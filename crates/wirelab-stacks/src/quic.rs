@@ -171,11 +171,12 @@ pub struct Listener {
 impl Listener {
     /// Begin the handshake of a connection.
     pub fn accept(&self, incoming: Incoming) -> Result<Connecting, ConnectionError> {
-        let mut transport = transport(&self.settings);
-        // Without its trace a connection is better than none.
-        if !self.traces.are_wanted() || self.traces.begin(&mut transport, incoming.remote_address().port()).is_err() {
+        if !self.traces.are_wanted() {
             return incoming.accept();
         }
+        let mut transport = transport(&self.settings);
+        // A connection without its trace is better than none.
+        let _ = self.traces.begin(&mut transport, incoming.remote_address().port());
         let mut config = self.config.clone();
         config.transport_config(Arc::new(transport));
         incoming.accept_with(Arc::new(config))
