@@ -132,14 +132,16 @@ pub struct Files<'a> {
 pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
     let taps = taps::open(&link, files.captures, logs)?;
-    let least = if link_chain::tells_flows_apart(&link) { FLOW_BYTES as u8 } else { 0 };
+    let tells_flows_apart = link_chain::tells_flows_apart(&link);
+    let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
     let ports = vec!["client".to_owned(), "server".to_owned()];
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
     let log = files.packet_log.map(|path| {
         let file = File::create(path).with_context(|| format!("creating the packet log {}", path.display()))?;
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
-    Ok(TrialLink { link: Box::new(chain), log: log.transpose()?, header_bytes: files.header_bytes.max(least), taps })
+    let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(least));
+    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps })
 }
 
 /// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know.
