@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.experiment import Experiment
 from wirelab.experiment import Scenario as ResolvedScenario
 from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
-from wirelab.schema import SCHEMA_VERSION, Description, LinkSpec, WorkloadSpec, canonical_json
+from wirelab.schema import SCHEMA_VERSION, LinkSpec, WorkloadSpec, canonical_json
 from wirelab.schema.base import Border, Unsigned
 from wirelab.schema.endpoint import SettingValue
 
@@ -89,6 +89,7 @@ class Scenario(Border):
     link_name: str
     workload: WorkloadSpec
     congestion_control: str
+    capture: bool = False
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
 
@@ -162,7 +163,7 @@ def stable_hash(*parts: Any) -> int:
 
 
 def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
-    scenarios = tuple(_scenario(scenario, experiment.seed, experiment.known) for scenario in experiment.scenarios)
+    scenarios = tuple(_scenario(scenario, experiment) for scenario in experiment.scenarios)
     record = ExperimentRecord(
         name=experiment.name,
         title=experiment.title,
@@ -181,12 +182,15 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
     return Plan(experiment=record, seed=experiment.seed, scenarios=scenarios, blocks=blocks)
 
 
-def _scenario(scenario: ResolvedScenario, seed: int, known: Description) -> Scenario:
-    stack = known.stack(scenario.stack)
+def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:
+    stack = experiment.known.stack(scenario.stack)
     if stack is None:
         raise AssertionError(scenario.stack)
     exchange_ns = expected_exchange_ns(scenario, stack)
-    identity = {**scenario.identity(), "seed": seed, "schema_version": SCHEMA_VERSION}
+    identity = {**scenario.identity(), "seed": experiment.seed, "schema_version": SCHEMA_VERSION}
+    if experiment.capture:
+        # Endpoints write their secrets meanwhile: trials that capture never count beside those that do not.
+        identity["capture"] = True
     return Scenario(
         key=hashlib.sha256(canonical_json(identity).encode()).hexdigest(),
         name=scenario.name,
@@ -199,6 +203,7 @@ def _scenario(scenario: ResolvedScenario, seed: int, known: Description) -> Scen
         link_name=scenario.link_name,
         workload=scenario.workload,
         congestion_control=scenario.congestion_control,
+        capture=experiment.capture,
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
     )

@@ -161,12 +161,13 @@ def small_disk(at: Path, size: str) -> Iterator[None]:
 
 
 @pytest.mark.namespaces
-def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench) -> None:
+@pytest.mark.parametrize("options", [(), ("--capture",)], ids=["log", "capture"])
+def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench, options: tuple[str, ...]) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
     with small_disk(bench.campaign, "5m"):
         experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=8))
-        command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4")
+        command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", *options)
         status, out, words = bench.run(*command)
         assert status == 1, out + words
         assert "no space left on the device" in words

@@ -6,6 +6,7 @@
 mod client;
 mod failure;
 mod observed;
+mod pcap;
 mod ready;
 mod server;
 mod signals;
@@ -14,7 +15,7 @@ mod terminal;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -23,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use wirelab_net::lane::TrialLink;
+use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
@@ -32,10 +33,12 @@ use wirelab_net::{LogThread, process, scheduling};
 use wirelab_schema::{AddressFamily, LinkSpec};
 
 use crate::host::lanes;
-use crate::{link, probe};
+use crate::link::Files;
+use crate::{link, probe, taps};
 use client::Client;
 use failure::Failure;
 use observed::{Observed, Told};
+use pcap::Pcap;
 use ready::Ready;
 use server::Server;
 use signals::Signals;
@@ -73,6 +76,9 @@ pub struct Arguments {
     /// Where to keep the packet log.
     #[arg(long)]
     log: Option<PathBuf>,
+    /// Capture what one end sees: client=FILE, server=FILE.
+    #[arg(long)]
+    pcap: Vec<Pcap>,
     /// No summary.
     #[arg(long)]
     quiet: bool,
@@ -159,14 +165,18 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     if let Some(server) = server {
         server.hear_out();
     }
-    let mut report = finished.report;
+    let Finished { mut report, log, captures } = finished;
     report.kernel_drops += ends.dropped().unwrap_or(0);
     if !arguments.quiet {
         eprint!("{}", summary.text(&report, delays));
     }
-    let written = finished.log.map_or(Ok(()), |log| log.recv().map_err(io::Error::other).and_then(|written| written));
-    if let Err(error) = written {
+    if let Some(Err(error)) = log.map(|log| link::written(&log)) {
         eprintln!("error: the packet log is incomplete: {error}");
+    }
+    let written = captures.iter().try_for_each(link::written).context("a capture is incomplete");
+    let files = arguments.pcap.iter().map(|pcap| &*pcap.file);
+    if let Err(error) = written.and_then(|()| taps::complete(files, &[])) {
+        eprintln!("error: {error:#}");
     }
     Ok(code)
 }
@@ -225,7 +235,12 @@ fn server_address(own: IpAddr, other_end: OtherEnd) -> IpAddr {
 
 fn trial_link(spec: LinkSpec, arguments: &Arguments, told: &Arc<Told>) -> anyhow::Result<TrialLink> {
     let mut logs = LogThread::start()?;
-    let mut trial = link::build(spec, arguments.seed, arguments.log.as_deref(), HEADER_BYTES, &mut logs)?;
+    let mut captures = [None; 2];
+    for pcap in &arguments.pcap {
+        captures[pcap.end] = Some(&*pcap.file);
+    }
+    let files = Files { packet_log: arguments.log.as_deref(), header_bytes: HEADER_BYTES, captures };
+    let mut trial = link::build(spec, arguments.seed, &files, &mut logs)?;
     trial.link = Box::new(Observed::new(trial.link, told.clone()));
     Ok(trial)
 }

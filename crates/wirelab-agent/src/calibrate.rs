@@ -159,6 +159,7 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
         link_seed: 0,
         packet_log: Some(directory.join("packets.wlpl")),
         header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
+        capture: None,
         congestion_control: "reno".into(),
         endpoints: vec![endpoint("server", Role::Sink, Some(ready)), endpoint("client", Role::Source, None)],
         timeout_ns: 60 * SECOND_NS + (f64::from(*packets) * interval_ms * 4e6) as u64,

@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use schemars::schema_for;
+use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
@@ -40,21 +40,28 @@ fn generate(folder: &Path) -> io::Result<()> {
 /// Name and content of each file. The same build always gives the same bytes.
 fn files() -> Vec<(&'static str, String)> {
     vec![
-        ("captured-packet.json", pretty(&schema_for!(CapturedPacket))),
-        ("description.json", pretty(&schema_for!(Description))),
-        ("dissected-packet.json", pretty(&schema_for!(DissectedPacket))),
-        ("endpoint-event.json", pretty(&schema_for!(EndpointEvent))),
-        ("endpoint-parameters.json", pretty(&schema_for!(EndpointParameters))),
-        ("exchange.json", pretty(&schema_for!(Exchange))),
-        ("flow.json", pretty(&schema_for!(Flow))),
-        ("host-reply.json", pretty(&schema_for!(HostReply))),
-        ("host-request.json", pretty(&schema_for!(HostRequest))),
-        ("link-spec.json", pretty(&schema_for!(LinkSpec))),
-        ("packet-log-header.json", pretty(&schema_for!(PacketLogHeader))),
-        ("replay-report.json", pretty(&schema_for!(ReplayReport))),
+        ("captured-packet.json", schema(schema_for!(CapturedPacket))),
+        ("description.json", schema(schema_for!(Description))),
+        ("dissected-packet.json", schema(schema_for!(DissectedPacket))),
+        ("endpoint-event.json", schema(schema_for!(EndpointEvent))),
+        ("endpoint-parameters.json", schema(schema_for!(EndpointParameters))),
+        ("exchange.json", schema(schema_for!(Exchange))),
+        ("flow.json", schema(schema_for!(Flow))),
+        ("host-reply.json", schema(schema_for!(HostReply))),
+        ("host-request.json", schema(schema_for!(HostRequest))),
+        ("link-spec.json", schema(schema_for!(LinkSpec))),
+        ("packet-log-header.json", schema(schema_for!(PacketLogHeader))),
+        ("replay-report.json", schema(schema_for!(ReplayReport))),
         ("stacks.json", pretty(&description())),
-        ("workload-spec.json", pretty(&schema_for!(WorkloadSpec))),
+        ("workload-spec.json", schema(schema_for!(WorkloadSpec))),
     ]
+}
+
+/// Its keys sorted, whatever features of serde_json a build has.
+fn schema(schema: Schema) -> String {
+    let mut value = schema.to_value();
+    value.sort_all_objects();
+    pretty(&Schema::try_from(value).expect("it was a schema"))
 }
 
 fn pretty(value: &impl Serialize) -> String {

@@ -8,6 +8,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use anyhow::{Context, bail};
+use crossbeam_channel::Receiver;
 use serde::{Deserialize, Serialize};
 use wirelab_net::flow::FLOW_BYTES;
 use wirelab_net::lane::{Finished, TrialLink};
@@ -15,11 +16,11 @@ use wirelab_net::link_loop::{Ended, LinkLoop};
 use wirelab_net::packet_log::LogWriter;
 use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
 use wirelab_schema::{
-    DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec, PacketLogHeader,
-    SCHEMA_VERSION,
+    CaptureFiles, DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec,
+    PacketLogHeader, SCHEMA_VERSION,
 };
 
-use crate::link_chain;
+use crate::{link_chain, taps};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -39,7 +40,14 @@ pub struct Arguments {
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum LinkCommand {
     /// Begin a trial.
-    Begin { lane: usize, link: Box<LinkSpec>, seed: u64, packet_log: Option<PathBuf>, header_bytes: u8 },
+    Begin {
+        lane: usize,
+        link: Box<LinkSpec>,
+        seed: u64,
+        packet_log: Option<PathBuf>,
+        header_bytes: u8,
+        capture: Option<CaptureFiles>,
+    },
     /// End it.
     Finish { lane: usize },
 }
@@ -52,7 +60,7 @@ pub enum LinkEvent {
     Started { scheduling: String, cpu: Option<usize>, memory_locked: bool },
     /// A trial began.
     Begun { lane: usize },
-    /// A trial ended. `log_error` says why its packet log is incomplete.
+    /// A trial ended. `log_error` says why its packet log or a capture is incomplete.
     Finished { lane: usize, report: LinkReport, log_error: Option<String> },
     /// An order could not be carried out.
     Failed { lane: usize, message: String },
@@ -85,9 +93,13 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut LogThread) -> Result<(), Ended> {
     match command {
-        LinkCommand::Begin { lane, link, seed, packet_log, header_bytes } => {
+        LinkCommand::Begin { lane, link, seed, packet_log, header_bytes, capture } => {
+            let captures =
+                capture.as_ref().map(|files| [&files.client, &files.server].map(|path| Some(path.as_path())));
+            let files =
+                Files { packet_log: packet_log.as_deref(), header_bytes, captures: captures.unwrap_or_default() };
             let built = if offloads { refuse_corruption(&link) } else { Ok(()) };
-            match built.and_then(|()| build(*link, seed, packet_log.as_deref(), header_bytes, logs)) {
+            match built.and_then(|()| build(*link, seed, &files, logs)) {
                 Ok(link) => {
                     link_loop.begin(lane, link)?;
                     tell(&LinkEvent::Begun { lane });
@@ -106,25 +118,30 @@ fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut L
     Ok(())
 }
 
-/// What the loop needs for a trial of `link`; creates its packet log.
-pub fn build(
-    link: LinkSpec,
-    seed: u64,
-    packet_log: Option<&Path>,
-    header_bytes: u8,
-    logs: &mut LogThread,
-) -> anyhow::Result<TrialLink> {
+/// Where packets of a trial go.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Files<'a> {
+    pub packet_log: Option<&'a Path>,
+    /// Bytes of each packet's start in the log.
+    pub header_bytes: u8,
+    /// Of whole packets, in the order of [`taps::ENDS`].
+    pub captures: [Option<&'a Path>; 2],
+}
+
+/// What the loop needs for a trial of `link`; creates its files.
+pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
+    let taps = taps::open(&link, files.captures, logs)?;
     let tells_flows_apart = link_chain::tells_flows_apart(&link);
     let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
     let ports = vec!["client".to_owned(), "server".to_owned()];
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
-    let log = packet_log.map(|path| {
+    let log = files.packet_log.map(|path| {
         let file = File::create(path).with_context(|| format!("creating the packet log {}", path.display()))?;
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
-    let (log, header_bytes) = (log.transpose()?, header_bytes.max(least));
-    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart })
+    let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(least));
+    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps })
 }
 
 /// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know.
@@ -141,10 +158,15 @@ fn refuse_corruption(link: &LinkSpec) -> anyhow::Result<()> {
 }
 
 fn tell_finished(lane: usize, finished: Finished) {
-    let written =
-        finished.log.map_or(Ok(()), |log| log.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())));
-    let log_error = written.err().map(|error| format!("writing the packet log: {error}"));
+    let log = finished.log.into_iter().map(|log| ("packet log", log));
+    let mut files = log.chain(finished.captures.into_iter().map(|capture| ("capture", capture)));
+    let log_error = files.find_map(|(name, file)| Some(format!("writing the {name}: {}", written(&file).err()?)));
     tell(&LinkEvent::Finished { lane, report: link_report(&finished.report), log_error });
+}
+
+/// Wait until a file is on disk.
+pub fn written(file: &Receiver<io::Result<()>>) -> io::Result<()> {
+    file.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))
 }
 
 /// One line on stdout. If nobody reads it any more, the host is gone and this process will be.

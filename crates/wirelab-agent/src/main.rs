@@ -16,6 +16,7 @@ mod link_chain;
 mod log_file;
 mod probe;
 mod replay;
+mod taps;
 mod trial;
 
 use std::process::ExitCode;

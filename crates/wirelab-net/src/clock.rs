@@ -48,6 +48,11 @@ impl RealtimeOffset {
     pub fn to_monotonic(self, realtime_ns: u64) -> Instant {
         Instant::from_nanos(realtime_ns.saturating_sub(self.nanoseconds))
     }
+
+    /// The kernel's stamp of a monotonic instant.
+    pub fn to_realtime_ns(self, instant: Instant) -> u64 {
+        instant.as_nanos().saturating_add(self.nanoseconds)
+    }
 }
 
 /// The offset between two readings of the monotonic clock, and how far apart these were: the narrowest of a few.
@@ -84,6 +89,7 @@ mod tests {
         let after = now();
         let mapped = offset.to_monotonic(stamp);
         assert!(mapped + STEP >= before && mapped <= after + STEP);
+        assert_eq!(offset.to_realtime_ns(mapped), stamp);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A lane carries unicast IP packets. Everything else (ARP, neighbour discovery, multicast) is discarded uncounted: addresses are static, so
 //! nothing needs it and it would consume random draws. A lane without a trial discards everything.
 
+mod taps;
 mod trial;
 
 use std::io;
@@ -17,6 +18,7 @@ use crate::log_sink::LogSink;
 use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
 use crate::socket::PacketSocket;
+pub use taps::{DropWords, Taps};
 use trial::Trial;
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
@@ -37,6 +39,8 @@ pub struct TrialLink {
     pub header_bytes: u8,
     /// What becomes of a packet depends on its flow.
     pub tells_flows_apart: bool,
+    /// Where whole packets go.
+    pub taps: Option<Taps<LogSink>>,
 }
 
 /// What is left of a trial's link.
@@ -46,6 +50,8 @@ pub struct Finished {
     pub report: LaneReport,
     /// Tells when its log is complete on disk.
     pub log: Option<Receiver<io::Result<()>>>,
+    /// Each tells when a capture is on disk, ready to be [completed](crate::pcapng::complete).
+    pub captures: Vec<Receiver<io::Result<()>>>,
 }
 
 pub(crate) struct Lane {
@@ -65,9 +71,9 @@ impl Lane {
         for port in &self.ports {
             port.take_drops();
         }
-        let TrialLink { link, log, header_bytes, tells_flows_apart } = link;
+        let TrialLink { link, log, header_bytes, tells_flows_apart, taps } = link;
         let flows = tells_flows_apart.then(Flows::default);
-        self.trial = Some(Trial::new(link, log, header_bytes, self.ports[0].lead(), flows, now));
+        self.trial = Some(Trial::new(link, log, header_bytes, taps, self.ports[0].lead(), flows, now));
     }
 
     /// End the trial with all that has arrived and left by `now`; what is still inside is held.
@@ -75,9 +81,11 @@ impl Lane {
         let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
         let mut trial = self.trial.take()?;
         trial.send(now, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
-        let (mut report, log) = trial.end(now);
+        let (mut report, log, taps) = trial.end(now);
         report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
-        Some(Finished { report, log: log.and_then(|log| log.finish().ok()).map(LogSink::close) })
+        let captures = taps.into_iter().flat_map(Taps::into_captures).filter_map(|capture| capture.finish().ok());
+        let captures = captures.map(LogSink::close).collect();
+        Some(Finished { report, log: log.and_then(|log| log.finish().ok()).map(LogSink::close), captures })
     }
 
     /// When something leaves next.

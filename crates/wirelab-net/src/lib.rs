@@ -15,6 +15,7 @@ pub mod link_loop;
 mod log_sink;
 pub mod namespace;
 pub mod packet_log;
+pub mod pcapng;
 pub mod pid_namespace;
 pub mod process;
 mod report;

@@ -35,7 +35,7 @@ pub struct LinkLoop {
 pub struct Ended;
 
 enum Command {
-    Begin(usize, TrialLink, Sender<()>),
+    Begin(usize, Box<TrialLink>, Sender<()>),
     Finish(usize, Sender<Option<Finished>>),
 }
 
@@ -73,7 +73,7 @@ impl LinkLoop {
     /// Begin a trial in a lane; returns when packets from now on are part of it.
     pub fn begin(&self, lane: usize, link: TrialLink) -> Result<(), Ended> {
         let (done, wait) = bounded(1);
-        self.order(Command::Begin(lane, link, done));
+        self.order(Command::Begin(lane, Box::new(link), done));
         wait.recv().map_err(|_| Ended)
     }
 
@@ -149,7 +149,7 @@ impl Thread {
         loop {
             match self.queue.try_recv() {
                 Ok(Command::Begin(lane, link, done)) => {
-                    self.lanes[lane].begin(link, clock::now());
+                    self.lanes[lane].begin(*link, clock::now());
                     let _ = done.send(());
                 }
                 Ok(Command::Finish(lane, done)) => {

@@ -29,6 +29,8 @@ enum Job {
     Open(u64, File),
     Write(u64, Vec<u8>),
     Close(u64, Sender<io::Result<()>>),
+    /// Close it unless it is closed.
+    GiveUp(u64),
 }
 
 impl LogThread {
@@ -54,6 +56,12 @@ impl LogSink {
         let (done, wait) = bounded(1);
         let _ = self.jobs.send(Job::Close(self.id, done));
         wait
+    }
+}
+
+impl Drop for LogSink {
+    fn drop(&mut self) {
+        let _ = self.jobs.send(Job::GiveUp(self.id));
     }
 }
 
@@ -91,6 +99,7 @@ fn write(queue: Receiver<Job>) {
                 let result = files.remove(&id).map_or(Ok(()), |(_, result)| result);
                 let _ = done.send(result);
             }
+            Job::GiveUp(id) => drop(files.remove(&id)),
         }
     }
 }

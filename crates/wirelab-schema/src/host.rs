@@ -62,12 +62,29 @@ pub struct TrialRequest {
     /// Bytes of each packet's start (from the IP header on) to log; at most 255. Where the link tells flows apart (`fq-codel`, `nat`) at least 96
     /// are logged, for a replay takes them.
     pub header_bytes: u8,
+    /// Where captures go; absent means none.
+    #[serde(default)]
+    pub capture: Option<CaptureFiles>,
     /// TCP congestion control of the lane's routes, for example `cubic`.
     pub congestion_control: String,
     /// Processes, in start order. Each `server` must be ready before the next starts.
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
     pub timeout_ns: u64,
+}
+
+/// Captures of one trial (pcapng, whole packets, mode 0600), each of what one host's interface saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CaptureFiles {
+    /// At the client.
+    pub client: PathBuf,
+    /// At the server.
+    pub server: PathBuf,
+    /// Files to which endpoints write their TLS secrets (SSLKEYLOGFILE format). What they hold in the end is embedded in both captures; those that
+    /// are not there are left out.
+    #[serde(default)]
+    pub key_logs: Vec<PathBuf>,
 }
 
 /// One process of a trial. It runs in the trial's own PID and mount namespace, inside the network namespace of its host.

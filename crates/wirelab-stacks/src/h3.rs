@@ -53,7 +53,7 @@ impl Stack for H3 {
         Box::pin(async move {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             match role {
-                Role::Server => serve(context, &settings).await,
+                Role::Server => serve(context, settings).await,
                 Role::Client => {
                     let client = Http3Client {
                         dialer: QuicDialer::new(&context.parameters, Arc::new(settings), ALPN)?,
@@ -130,9 +130,10 @@ impl Client for Http3Client {
     }
 }
 
-async fn serve(context: Context, settings: &Settings) -> Result<(), StackError> {
+async fn serve(context: Context, settings: Settings) -> Result<(), StackError> {
     let Context { parameters, ready, mut stop, .. } = context;
-    let endpoint = quic::listen(&parameters, settings, ALPN)?;
+    let listener = quic::listen(&parameters, settings, ALPN)?;
+    let endpoint = &listener.endpoint;
     let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
     ready(BTreeMap::from([("main".to_owned(), port)]));
     let answers = Answers::new(&parameters);
@@ -142,10 +143,11 @@ async fn serve(context: Context, settings: &Settings) -> Result<(), StackError> 
             () = stop.stopped() => break,
             Some(_) = connections.join_next() => {}
             Some(incoming) = endpoint.accept() => {
+                // A handshake that fails is the client's to report.
+                let Ok(connecting) = listener.accept(incoming) else { continue };
                 let answers = answers.clone();
                 connections.spawn(async move {
-                    // A handshake that fails is the client's to report.
-                    if let Ok(connection) = incoming.await {
+                    if let Ok(connection) = connecting.await {
                         answer(connection, answers).await;
                     }
                 });

@@ -15,6 +15,7 @@ mod h3;
 mod http;
 mod http1;
 mod payload;
+mod qlog;
 mod quic;
 mod raw_tcp;
 mod raw_udp;

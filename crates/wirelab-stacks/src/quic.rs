@@ -5,13 +5,17 @@ use std::time::Duration;
 
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, Connection, Endpoint, EndpointConfig, ServerConfig, TokioRuntime, TransportConfig, VarInt};
+use quinn::{
+    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, Incoming, ServerConfig,
+    TokioRuntime, TransportConfig, VarInt,
+};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use wirelab_schema::{EndpointParameters, SettingDescription};
+use wirelab_schema::{EndpointParameters, Role, SettingDescription};
 
 use crate::attempt::{Attempt, ExchangeError};
+use crate::qlog::Traces;
 use crate::raw_udp::{bind, unspecified};
 use crate::settings::{self, Settings};
 use crate::{StackError, tls};
@@ -53,6 +57,8 @@ pub fn quic_settings() -> [SettingDescription; 4] {
 pub struct QuicDialer {
     server: SocketAddr,
     name: String,
+    settings: Arc<Settings>,
+    traces: Traces,
     new_identity: Box<dyn Fn() -> Result<Identity, StackError> + Send + Sync>,
     idle: Mutex<Vec<Identity>>,
 }
@@ -78,9 +84,11 @@ impl QuicDialer {
     ) -> Result<Self, StackError> {
         let name = tls::server_name(parameters)?.to_str().into_owned();
         let trusted = tls::verifier(parameters)?;
-        let new_identity = Box::new(move || Identity::new(&settings, trusted.clone(), alpn));
+        let of_identity = settings.clone();
+        let new_identity = Box::new(move || Identity::new(&of_identity, trusted.clone(), alpn));
         let idle = Mutex::new(vec![new_identity()?]);
-        Ok(QuicDialer { server: (parameters.server.address, parameters.server.port).into(), name, new_identity, idle })
+        let server = (parameters.server.address, parameters.server.port).into();
+        Ok(QuicDialer { server, name, settings, traces: Traces::of(Role::Client), new_identity, idle })
     }
 
     /// A new connection, its handshake stamped and its counters read when the exchange ends.
@@ -91,7 +99,13 @@ impl QuicDialer {
         let socket = bind(unspecified(self.server))?;
         let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))?;
         attempt.exchange.local_port = endpoint.local_addr().ok().map(|address| address.port());
-        let connection = endpoint.connect_with(config.clone(), self.server, &self.name)?.await?;
+        let mut config = config.clone();
+        if self.traces.are_wanted() {
+            let mut transport = transport(&self.settings);
+            self.traces.begin(&mut transport, attempt.exchange.local_port.unwrap_or_default())?;
+            config.transport_config(Arc::new(transport));
+        }
+        let connection = endpoint.connect_with(config, self.server, &self.name)?.await?;
         attempt.exchange.handshake_ns = attempt.now();
         attempt.exchange.resumed = Some(!verifier.verified.load(Ordering::Relaxed));
         // From nothing: what was lost in the handshake is the exchange's too, as it is over TCP.
@@ -145,16 +159,43 @@ pub async fn close(connection: &Connection, code: u32) {
     }
 }
 
-/// A QUIC server's endpoint on the address that the parameters name.
-pub fn listen(parameters: &EndpointParameters, settings: &Settings, alpn: &str) -> Result<Endpoint, StackError> {
+/// A QUIC server's endpoint, with what each of its connections is given.
+pub struct Listener {
+    /// The endpoint.
+    pub endpoint: Endpoint,
+    config: ServerConfig,
+    settings: Settings,
+    traces: Traces,
+}
+
+impl Listener {
+    /// Begin the handshake of a connection.
+    pub fn accept(&self, incoming: Incoming) -> Result<Connecting, ConnectionError> {
+        if !self.traces.are_wanted() {
+            return incoming.accept();
+        }
+        let mut transport = transport(&self.settings);
+        // A connection without its trace is better than none.
+        let _ = self.traces.begin(&mut transport, incoming.remote_address().port());
+        let mut config = self.config.clone();
+        config.transport_config(Arc::new(transport));
+        incoming.accept_with(Arc::new(config))
+    }
+}
+
+/// A QUIC server on the address that the parameters name.
+pub fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -> Result<Listener, StackError> {
     let address = SocketAddr::from((parameters.server.address, parameters.server.port));
     let crypto = QuicServerConfig::try_from(tls::server_config(parameters, tls::TLS13, alpn)?)
         .map_err(|error| StackError::failed("TLS for QUIC", error))?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(Arc::new(transport(settings)));
-    bind(address)
-        .and_then(|socket| Endpoint::new(EndpointConfig::default(), Some(config), socket, Arc::new(TokioRuntime)))
-        .map_err(|error| StackError::failed(format!("listening on {address}"), error))
+    config.transport_config(Arc::new(transport(&settings)));
+    let endpoint =
+        |socket| Endpoint::new(EndpointConfig::default(), Some(config.clone()), socket, Arc::new(TokioRuntime));
+    let endpoint = bind(address)
+        .and_then(endpoint)
+        .map_err(|error| StackError::failed(format!("listening on {address}"), error))?;
+    Ok(Listener { endpoint, config, settings, traces: Traces::of(Role::Server) })
 }
 
 impl Identity {

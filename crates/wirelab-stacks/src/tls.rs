@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::ring;
-use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
+use rustls::{ClientConfig, KeyLogFile, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use wirelab_schema::{Certificates, EndpointParameters, SettingDescription};
@@ -45,7 +45,8 @@ pub const RECORDS: &str = "Over TLS the first byte of a response can be read onl
 pub const TICKETS: &str =
     "The server sends two session tickets in TLS 1.3, as OpenSSL does, whether or not the client resumes.";
 
-/// A client's configuration for this setting of `tls` (1.3 for a stack without it) and `resumption`.
+/// A client's configuration for this setting of `tls` (1.3 for a stack without it) and `resumption`. Secrets go to the file that the variable
+/// `SSLKEYLOGFILE` names, if there is one, as a server's do.
 pub fn client_config(
     settings: &Settings,
     verifier: Arc<dyn ServerCertVerifier>,
@@ -59,6 +60,7 @@ pub fn client_config(
         .with_custom_certificate_verifier(verifier)
         .with_no_client_auth();
     config.alpn_protocols = vec![alpn.into()];
+    config.key_log = Arc::new(KeyLogFile::new());
     if !settings.boolean("resumption") {
         config.resumption = Resumption::disabled();
     }
@@ -85,6 +87,7 @@ pub fn server_config(
         .map_err(|error| StackError::failed(files.chain.display(), error))?;
     config.ticketer = ring::Ticketer::new().map_err(|error| StackError::failed("TLS tickets", error))?;
     config.alpn_protocols = vec![alpn.into()];
+    config.key_log = Arc::new(KeyLogFile::new());
     Ok(config)
 }
 

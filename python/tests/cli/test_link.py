@@ -186,3 +186,25 @@ def test_help_names_the_subcommands() -> None:
     code, out, _ = run("link", "fit", "--help")
     assert code == 0
     assert "--synchronised-clocks" in out
+
+
+def test_a_capture_of_an_end_goes_to_its_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    became: list[Sequence[str]] = []
+    monkeypatch.setattr("wirelab.agent.find_agent", Path)
+    monkeypatch.setattr("wirelab.cli.link._become", lambda _, arguments: became.append(arguments))
+    code, _, err = run("link", "clean", "--pcap", "client=a=b.pcapng", "--pcap", "server=s.pcapng", "--", "true")
+    assert (code, err) == (0, "")
+    assert [word for word in became[0] if word.startswith("--pcap")] == [
+        "--pcap=client=a=b.pcapng", "--pcap=server=s.pcapng",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pcaps", "why"),
+    [(["x.pcapng"], "is none of client=FILE and server=FILE"), (["client="], "is none of client=FILE"),
+     (["client=a", "client=b"], "client has two files")],
+)  # fmt: skip
+def test_a_capture_names_its_end_and_one_file(pcaps: list[str], why: str) -> None:
+    code, _, err = run("link", "clean", *(word for pcap in pcaps for word in ("--pcap", pcap)), "--", "true")
+    assert code == 2
+    assert why in err

@@ -60,3 +60,9 @@ def test_a_trial_needs_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fre
             require_space(tmp_path)
     else:
         require_space(tmp_path)
+
+
+def test_a_trial_that_found_no_room_is_the_disks_fault_though_there_is_some_again(tmp_path: Path) -> None:
+    require_space(tmp_path, "client exited with 1: connection refused")
+    with pytest.raises(DiskFullError):
+        require_space(tmp_path, "completing the capture /x/client.pcapng: No space left on device (os error 28)")

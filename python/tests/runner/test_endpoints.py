@@ -130,6 +130,38 @@ def test_a_foreign_client_is_run_by_our_endpoint_for_each_exchange(endpoints: En
     assert "server.test:8443:10.0.0.2" in " ".join(template["command"])
 
 
+def test_a_trial_captures_nothing_unless_it_is_asked_to(endpoints: Endpoints, tmp_path: Path) -> None:
+    made = request(endpoints, scenario("h3"), tmp_path / "t")
+    assert made.capture is None
+    assert [endpoint.environment for endpoint in made.endpoints] == [{}, {}]
+    assert not list((tmp_path / "t").glob("*/tls-secrets.txt"))
+
+
+@pytest.mark.parametrize(
+    ("played", "names"),
+    [
+        (("http1", "builtin", "builtin"), {}),
+        (("https1", "builtin", "builtin"), {"SSLKEYLOGFILE": "tls-secrets.txt"}),
+        (("h2", "curl", "nginx"), {"SSLKEYLOGFILE": "tls-secrets.txt"}),
+        (("h3", "builtin", "builtin"), {"SSLKEYLOGFILE": "tls-secrets.txt", "QLOGDIR": "qlog"}),
+    ],
+)
+def test_endpoints_of_a_captured_trial_are_told_where_secrets_and_traces_go(
+    played: tuple[str, str, str], names: dict[str, str], endpoints: Endpoints, tmp_path: Path
+) -> None:
+    folder = tmp_path / "t"
+    made = request(endpoints, scenario(*played).model_copy(update={"capture": True}), folder)
+    assert made.capture is not None
+    assert (made.capture.client, made.capture.server) == (folder / "client.pcapng", folder / "server.pcapng")
+    assert made.capture.key_logs == (folder / "client" / "tls-secrets.txt", folder / "server" / "tls-secrets.txt")
+    for endpoint in made.endpoints:
+        own = folder / endpoint.name
+        assert endpoint.environment == {variable: str(own / name) for variable, name in names.items()}
+        assert (own / "qlog").is_dir() == ("QLOGDIR" in names)
+        assert (own / "tls-secrets.txt").exists() == ("SSLKEYLOGFILE" in names)
+        assert not names or (own / "tls-secrets.txt").stat().st_mode & 0o777 == 0o600
+
+
 def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     assert endpoints.barrier(scenario()) is None
     unsupported = endpoints.barrier(scenario("h3", client="curl"))

@@ -106,6 +106,7 @@ RUN = schema.RunTrial(
     link_seed=7,
     packet_log=Path("log"),
     header_bytes=64,
+    capture=schema.CaptureFiles(client=Path("c"), server=Path("s"), key_logs=(Path("k"),)),
     congestion_control="cubic",
     endpoints=(
         PROCESS,

@@ -97,6 +97,18 @@ def _ready(_ctx: click.Context, _param: click.Parameter, text: str | None) -> st
     return text
 
 
+def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    files: dict[str, str] = {}
+    for text in texts:
+        end, _, file = text.partition("=")
+        if end not in {"client", "server"} or not file:
+            raise click.BadParameter(f"'{text}' is none of client=FILE and server=FILE")
+        if end in files:
+            raise click.BadParameter(f"{end} has two files")
+        files[end] = file
+    return files
+
+
 @command.command(
     LINK,
     cls=BehindCommand,
@@ -115,6 +127,14 @@ def _ready(_ctx: click.Context, _param: click.Parameter, text: str | None) -> st
 @click.option("--server-log", type=click.Path(), metavar="FILE", help="Write the server's output there.  [stderr]")
 @click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of everything random.  [told at the end]")
 @click.option("--log", type=click.Path(), metavar="FILE", help="Keep a log of every packet.")
+@click.option(
+    "--pcap",
+    "pcaps",
+    multiple=True,
+    callback=_pcaps,
+    metavar="END=FILE",
+    help="Capture what END, client or server, sees.  May be repeated.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="No summary at the end.")
 def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str,
@@ -124,6 +144,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     server_log: str | None,
     seed: int | None,
     log: str | None,
+    pcaps: dict[str, str],
     *,
     quiet: bool,
     words: tuple[str, ...],
@@ -160,6 +181,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         ("--log", log),
     ):
         arguments += [] if text is None else [f"{option}={text}"]
+    arguments += [f"--pcap={end}={file}" for end, file in pcaps.items()]
     _become(find_agent(), ["behind", *arguments, *(["--quiet"] if quiet else []), "--", *words])
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Campaign's folder.  [results/NAME]"
 )
 @click.option("--lanes", type=click.IntRange(1, 256), help="Trials side by side.  [as the machine and the plan allow]")
+@click.option("--capture", is_flag=True, help="Capture every packet at both ends, with the TLS secrets.")
 @click.option("--fresh", is_flag=True, help="Set an earlier campaign in that folder aside and begin anew.")
 @click.option("--retry-failed", is_flag=True, help="Run failed trials of an earlier run again.")
 @click.option("--json", "as_json", is_flag=True, help="Print estimates.json.")
@@ -44,6 +45,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     out: Path | None,
     lanes: int | None,
     *,
+    capture: bool,
     fresh: bool,
     retry_failed: bool,
     as_json: bool,
@@ -58,6 +60,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.runner.start import Options
 
     console = Console(stderr=True, highlight=False)
+    sets = (*sets, *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
     # A preview must not take the place of the campaign that it previews.
     suffix = "-preview" if plan.experiment.preview is not None else ""

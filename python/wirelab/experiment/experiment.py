@@ -41,6 +41,7 @@ class Experiment:
     choices: Mapping[str, tuple[Any, ...]]
     sets: Mapping[str, tuple[Any, ...]]
     seed: int
+    capture: bool
     stop: StopTable
     scenarios: tuple[Scenario, ...]
     known: Description
@@ -80,6 +81,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
         choices={factor.path: factor.levels for factor in factors if factor.origin[0] == "choices"},
         sets={path: tuple(levels) for path, levels in source.sets.items()},
         seed=file.seed,
+        capture=file.capture,
         stop=file.stop,
         scenarios=_scenarios(Resolver(source, file, known, tuple(factors)), grid(factors)),
         known=known,

@@ -96,6 +96,7 @@ class ExperimentFile(Table):
     claims: str | None = Field(default=None, description="File of claims to judge, beside this file.")
     seed: int = Field(default=1, ge=0, le=MAX_SEED, description="Seed of everything random.")
     congestion_control: str = Field(default="cubic", min_length=1, description="TCP congestion control.")
+    capture: bool = Field(default=False, description="Capture every packet at both ends, with the TLS secrets.")
     factors: dict[str, Levels] = Field(
         default_factory=dict, description="Varied together: every combination is a scenario."
     )

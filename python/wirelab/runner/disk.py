@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +47,7 @@ def replace_file(path: Path, text: str) -> None:
         raise
 
 
-def require_space(folder: Path) -> None:
-    """Raise `DiskFullError` if a trial's records may not fit."""
-    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES:
+def require_space(folder: Path, error: str | None = None) -> None:
+    """Raise `DiskFullError` if a trial's records may not fit, or did not by what its `error` says."""
+    if shutil.disk_usage(folder).free < LEAST_FREE_BYTES or os.strerror(errno.ENOSPC) in (error or ""):
         raise DiskFullError(folder)

@@ -11,6 +11,7 @@ from wirelab.plan import Scenario, Trial
 from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
 from wirelab.schema import (
     AddressFamily,
+    CaptureFiles,
     Certificates,
     EndpointParameters,
     EndpointProcess,
@@ -27,10 +28,12 @@ from wirelab.schema import (
     WorkloadSpec,
     registered,
 )
-from wirelab.schema.campaign import PACKET_LOG, REQUEST, EntryStatus
+from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntryStatus, capture_name
 from wirelab.schema.endpoint import SettingValue
 
 SERVER_NAME = "server.test"
+SSLKEYLOGFILE = "SSLKEYLOGFILE"
+QLOGDIR = "QLOGDIR"
 READY_TIMEOUT_NS = 20 * 10**9
 TRIAL_GRACE_NS = 30 * 10**9
 HEADER_BYTES = 64
@@ -78,6 +81,12 @@ class Endpoints:
         """Make the trial's folder with its parameter files, and the request that runs it."""
         for role in Role:
             (folder / role.value).mkdir(parents=True)
+            traces = _trace_variables(scenario, folder / role.value)
+            if (secrets := traces.get(SSLKEYLOGFILE)) is not None:
+                # It exists before anybody writes to it, so that whoever does cannot open it to others.
+                Path(secrets).touch(mode=0o600)
+            if (qlog := traces.get(QLOGDIR)) is not None:
+                Path(qlog).mkdir()
         request = TrialRequest(
             trial=trial.trial,
             lane=lane,
@@ -85,6 +94,7 @@ class Endpoints:
             link_seed=trial.link_seed,
             packet_log=folder / PACKET_LOG,
             header_bytes=HEADER_BYTES,
+            capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
             endpoints=(self._server(scenario, trial, folder), self._client(scenario, trial, folder)),
             timeout_ns=trial_timeout_ns(scenario.workload),
@@ -98,7 +108,8 @@ class Endpoints:
         name = scenario.implementation.server
         if name == BUILTIN:
             command = self._endpoint_command(directory)
-            return _process(Role.SERVER, directory, command, EventReady(timeout_ns=READY_TIMEOUT_NS))
+            ready = EventReady(timeout_ns=READY_TIMEOUT_NS)
+            return _process(Role.SERVER, directory, command, ready, _trace_variables(scenario, directory))
         entry = self.implementations[name].roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
@@ -112,6 +123,7 @@ class Endpoints:
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
+        environment = _trace_variables(scenario, directory) | environment
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
@@ -120,7 +132,7 @@ class Endpoints:
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
         if name == BUILTIN:
-            return _process(Role.CLIENT, directory, command)
+            return _process(Role.CLIENT, directory, command, environment=_trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
@@ -131,6 +143,7 @@ class Endpoints:
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
+        environment = _trace_variables(scenario, directory) | environment
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
@@ -188,6 +201,21 @@ def trial_timeout_ns(workload: WorkloadSpec) -> int:
         workload.exchanges / workload.arrival.rate_hz * 1e9 if isinstance(workload.arrival, Fixed | Poisson) else 0.0
     )
     return rounds * workload.timeout_ns + 2 * round(arrivals) + TRIAL_GRACE_NS
+
+
+def _capture(folder: Path) -> CaptureFiles:
+    ends = (Role.CLIENT.value, Role.SERVER.value)
+    client, server = (folder / capture_name(end) for end in ends)
+    return CaptureFiles(client=client, server=server, key_logs=tuple(folder / end / SECRETS for end in ends))
+
+
+def _trace_variables(scenario: Scenario, directory: Path) -> dict[str, str]:
+    """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
+    stack = registered().stack(scenario.stack)
+    if not scenario.capture or stack is None or not stack.secure:
+        return {}
+    traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if stack.transport == "udp" else {})
+    return {variable: str(directory / name) for variable, name in traces.items()}
 
 
 def _process(

@@ -138,7 +138,7 @@ class Runner:
         status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its stack.
-            require_space(self._campaign.folder)
+            require_space(self._campaign.folder, error)
         self._record(running, status, error)
         self._judged(self._schedule.over(assignment, lateness(over.link, scenario.link)))
 

@@ -20,6 +20,7 @@ from wirelab.schema.exchange import EXCHANGE_COLUMNS, Exchange, Outcome
 from wirelab.schema.host import (
     Cancel,
     Cancelled,
+    CaptureFiles,
     EndpointProcess,
     EndpointResult,
     EventReady,
@@ -102,6 +103,7 @@ __all__ = [
     "BooleanValues",
     "Cancel",
     "Cancelled",
+    "CaptureFiles",
     "Certificates",
     "ChoiceValues",
     "Closed",

@@ -17,6 +17,15 @@ TRIALS = "trials"
 RESULT = "result.json"
 REQUEST = "request.json"
 PACKET_LOG = "packets.wlpl"
+SECRETS = "tls-secrets.txt"
+"""In an endpoint's folder: what decrypts its connections, as SSLKEYLOGFILE names it."""
+QLOG = "qlog"
+"""In an endpoint's folder: traces of its QUIC connections."""
+
+
+def capture_name(end: str) -> str:
+    """File of the packets that one end saw."""
+    return f"{end}.pcapng"
 
 
 class EntryStatus(StrEnum):

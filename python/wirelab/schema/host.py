@@ -67,6 +67,14 @@ class EndpointProcess(Border):
     ends_trial: bool
 
 
+class CaptureFiles(Border):
+    """Captures of one trial, each of what one host's interface saw."""
+
+    client: Path
+    server: Path
+    key_logs: tuple[Path, ...] = ()
+
+
 class TrialRequest(Border):
     """One trial: a link, a seed, and its processes in start order."""
 
@@ -76,6 +84,7 @@ class TrialRequest(Border):
     link_seed: Unsigned
     packet_log: Path | None = None
     header_bytes: Unsigned
+    capture: CaptureFiles | None = None
     congestion_control: str
     endpoints: tuple[EndpointProcess, ...]
     timeout_ns: Unsigned

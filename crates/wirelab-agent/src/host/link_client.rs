@@ -87,6 +87,7 @@ impl LinkClient {
             seed: request.link_seed,
             packet_log: request.packet_log.clone(),
             header_bytes: request.header_bytes,
+            capture: request.capture.clone(),
         };
         match self.ask(lane, &command)? {
             LinkEvent::Begun { .. } => Ok(()),
@@ -94,7 +95,7 @@ impl LinkClient {
         }
     }
 
-    /// End the trial in a lane. The second value says why its packet log is incomplete.
+    /// End the trial in a lane. The second value says why its packet log or a capture is incomplete.
     pub fn finish(&self, lane: usize) -> anyhow::Result<(LinkReport, Option<String>)> {
         match self.ask(lane, &LinkCommand::Finish { lane })? {
             LinkEvent::Finished { report, log_error, .. } => Ok((report, log_error)),

@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -10,10 +11,11 @@ use anyhow::Context;
 use wirelab_net::process::{Confinement, FirstProcess};
 use wirelab_net::topology::{IPV4, LaneNamespaces};
 use wirelab_net::{clock, destroy_sockets};
-use wirelab_schema::{TrialRequest, TrialResult, TrialStatus};
+use wirelab_schema::{CaptureFiles, TrialRequest, TrialResult, TrialStatus};
 
 use super::lanes::{self, Lanes};
 use super::{Refusal, Running, lock};
+use crate::taps;
 use crate::trial::{TrialOutcome, TrialPlan};
 
 /// How long after its own time-out a trial process may take to end everything.
@@ -31,6 +33,7 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
     let finished = lanes.link().finish(request.lane as usize);
     destroy_leftovers(lane);
     let (mut link, log_error) = finished?;
+    let log_error = log_error.or_else(|| complete_captures(request));
     link.kernel_drops += lane.dropped()?.saturating_sub(dropped);
     let mut outcome = outcome?;
     if let (Some(error), TrialStatus::Done) = (log_error, outcome.status) {
@@ -39,6 +42,13 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
     let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, endpoints, own_proc: _ } = outcome;
     let trial = request.trial.clone();
     Ok(TrialResult { trial, status, error, start_ns, end_ns, start_realtime_ns, endpoints, link })
+}
+
+/// Put the captures in order, with the secrets that the endpoints left. Says why that failed.
+fn complete_captures(request: &TrialRequest) -> Option<String> {
+    let CaptureFiles { client, server, key_logs } = request.capture.as_ref()?;
+    let completed = taps::complete([client, server].map(PathBuf::as_path), key_logs);
+    completed.err().map(|error| format!("{error:#}"))
 }
 
 /// A trial process without endpoints: fails where PID namespaces do. True if it had a `/proc` in a mount namespace of its own.

@@ -1,5 +1,6 @@
 //! The host, its link process and its trials, in real namespaces.
 
+mod captures;
 mod families;
 mod library;
 mod lifetime;

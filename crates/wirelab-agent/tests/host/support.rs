@@ -127,6 +127,7 @@ impl Host {
             link_seed: 1,
             packet_log: Some(self.log(name)),
             header_bytes: 64,
+            capture: None,
             congestion_control: "reno".into(),
             endpoints,
             timeout_ns: 20_000_000_000,

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use wirelab_link::{DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
+use super::Taps;
 use crate::clock;
 use crate::flow::Flows;
 use crate::packet_log::{Fate, LogWriter, Record};
@@ -16,6 +17,7 @@ pub(super) struct Trial<W: Write> {
     link: Box<dyn Impairment>,
     log: Option<LogWriter<W>>,
     header_bytes: u8,
+    taps: Option<Taps<W>>,
     /// Bytes of each frame before its Ethernet header.
     lead: usize,
     report: LaneReport,
@@ -32,6 +34,7 @@ impl<W: Write> Trial<W> {
         link: Box<dyn Impairment>,
         log: Option<LogWriter<W>>,
         header_bytes: u8,
+        taps: Option<Taps<W>>,
         lead: usize,
         flows: Option<Flows>,
         now: Instant,
@@ -40,6 +43,7 @@ impl<W: Write> Trial<W> {
             link,
             log,
             header_bytes,
+            taps,
             lead,
             report: LaneReport::default(),
             flows,
@@ -124,14 +128,14 @@ impl<W: Write> Trial<W> {
         }
     }
 
-    /// The accounts and the log, with everything still inside recorded as held at `now`, up to which the link has been polled.
-    pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>) {
+    /// The accounts, the log and the captures, with everything still inside recorded as held at `now`, up to which the link has been polled.
+    pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
             self.report.directions[usize::from(packet.port.0)].held += 1;
             self.settle(&packet, Fate::Held, now, Duration::ZERO);
         }
-        (self.report, self.log)
+        (self.report, self.log, self.taps)
     }
 
     /// Count and log a packet that was dropped, and return what remains of it.
@@ -142,12 +146,16 @@ impl<W: Write> Trial<W> {
         Some(packet)
     }
 
-    /// Count a copy, and log what became of a packet.
+    /// Count a copy, and hand on what became of a packet.
     fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration) {
         let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
         self.report.directions[usize::from(port.0)].duplicated += u64::from(copy);
+        let frame = &packet.data[self.lead..];
+        if let Some(taps) = &mut self.taps {
+            taps.settle(packet, frame, fate, departure, lateness);
+        }
         let Some(log) = &mut self.log else { return };
-        let bytes = &packet.data[self.lead + ETHERNET_BYTES..];
+        let bytes = &frame[ETHERNET_BYTES..];
         let bytes = &bytes[..bytes.len().min(self.header_bytes.into())];
         // The sink only hands on; what goes wrong on disk is told when the log is closed.
         let record = Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness };

@@ -10,7 +10,10 @@ use wirelab_link::queue::Queue;
 use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
+use crate::lane::DropWords;
 use crate::packet_log::LogReader;
+use crate::pcapng::tests::{Found, read};
+use crate::pcapng::{Way, Writer};
 
 const HEADER_BYTES: u8 = 40;
 
@@ -59,13 +62,33 @@ impl Impairment for Mischief {
     }
 }
 
-/// What became of frames that came one by one: the accounts, the log's records, and what was sent on which port.
-type Outcome = (LaneReport, Vec<(Record, Vec<u8>)>, Vec<(usize, Vec<u8>)>);
+/// What became of frames that came one by one.
+struct Outcome {
+    report: LaneReport,
+    /// The log's records.
+    records: Vec<(Record, Vec<u8>)>,
+    /// What was sent on which port.
+    sent: Vec<(usize, Vec<u8>)>,
+    /// What both ends' captures have.
+    captures: [Vec<Captured>; 2],
+}
+
+/// A packet of a capture.
+#[derive(Clone, Debug, PartialEq)]
+struct Captured {
+    at_ns: u64,
+    way: Way,
+    frame: Vec<u8>,
+    comment: Option<String>,
+}
 
 fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
-    let mut trial =
-        Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, lead, None, Instant::from_nanos(0));
+    let words: DropWords = ["up", "down"].map(|way| DropCause::ALL.map(|cause| format!("{way} {cause:?}")));
+    let captures = ["client", "server"].map(|name| Writer::new(Vec::new(), "wirelab", &[name]).ok());
+    let taps = Some(Taps::new(captures, words));
+    let start = Instant::from_nanos(0);
+    let mut trial = Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, taps, lead, None, start);
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
     let offer = |port, frame: &[u8]| {
         sent.borrow_mut().push((port, frame.to_vec()));
@@ -76,10 +99,26 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome 
         trial.receive(*port, &frame(bytes, lead), now, &mut spare);
         trial.send(now, offer, &mut spare);
     }
-    let (report, log) = trial.end(Instant::from_nanos(1_000_000));
+    let (report, log, taps) = trial.end(Instant::from_nanos(1_000_000));
     let log = log.unwrap().finish().unwrap();
     let records = LogReader::new(&log[..]).unwrap().map(Result::unwrap).collect();
-    (report, records, sent.into_inner())
+    let captures: Vec<_> = taps.unwrap().into_captures().map(|capture| captured(&capture.finish().unwrap())).collect();
+    Outcome { report, records, sent: sent.into_inner(), captures: captures.try_into().unwrap() }
+}
+
+fn captured(capture: &[u8]) -> Vec<Captured> {
+    let packets = read(capture).into_iter().filter_map(|found| match found {
+        Found::Packet { at_ns, frame, options, .. } => Some((at_ns, frame, options)),
+        _ => None,
+    });
+    let text = |(_, value): &(u16, Vec<u8>)| String::from_utf8(value.clone()).unwrap();
+    let captured = packets.map(|(at_ns, frame, options)| Captured {
+        at_ns,
+        way: if options.contains(&(2, vec![1, 0, 0, 0])) { Way::In } else { Way::Out },
+        frame,
+        comment: options.iter().find(|(code, _)| *code == 1).map(text),
+    });
+    captured.collect()
 }
 
 fn frame(bytes: &[u8], lead: usize) -> Frame<'_> {
@@ -94,7 +133,7 @@ fn ethernet(lead: usize, payload: &[u8]) -> Vec<u8> {
 #[test]
 fn what_the_kernel_does_not_take_is_counted_twice() {
     let frames: Vec<_> = (0..7).map(|_| (0, ethernet(0, &[0x45; 60]))).collect();
-    let (report, records, sent) = run(&frames, 0, false);
+    let Outcome { report, records, sent, .. } = run(&frames, 0, false);
     assert_eq!((sent.len(), report.kernel_drops), (5, 5));
     let uplink = &report.directions[0];
     assert_eq!((uplink.received, uplink.duplicated, uplink.delivered, uplink.held), (7, 1, 0, 2));
@@ -105,7 +144,7 @@ fn what_the_kernel_does_not_take_is_counted_twice() {
 #[test]
 fn what_waits_for_ever_is_held() {
     let frames: Vec<_> = (0..3).map(|_| (1, ethernet(0, &[0x60; 60]))).collect();
-    let (report, records, _) = run(&frames, 0, true);
+    let Outcome { report, records, .. } = run(&frames, 0, true);
     assert_eq!(report.directions[1].held, 2);
     let held: Vec<_> = records.iter().filter(|(record, _)| record.fate == Fate::Held).collect();
     let told = |(record, bytes): &&(Record, Vec<u8>)| (record.sequence, record.departure.as_nanos(), bytes.len());
@@ -120,7 +159,7 @@ fn probability(value: f64) -> Probability {
 
 /// Ten frames of 1000 IP bytes, each way in turn, in a trial over `link` that lasts a second.
 fn a_second_over(link: Link) -> LaneReport {
-    let mut trial = Trial::<Vec<u8>>::new(Box::new(link), None, 0, 0, None, Instant::default());
+    let mut trial = Trial::<Vec<u8>>::new(Box::new(link), None, 0, None, 0, None, Instant::default());
     let (bytes, mut spare) = (ethernet(0, &[0x45; 1000]), Vec::new());
     for port in [0, 1].repeat(5) {
         trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
@@ -178,6 +217,26 @@ fn a_trial_ends_at_once_though_its_air_carries_nothing() {
     }
 }
 
+#[test]
+fn captures_say_what_the_link_did_to_a_packet() {
+    let frames: Vec<_> = (0..7).map(|_| (1, ethernet(0, &[0x60; 60]))).collect();
+    let [client, server] = run(&frames, 0, true).captures;
+    let words = |capture: &[Captured], way| {
+        let mut packets: Vec<_> = capture.iter().filter(|packet| packet.way == way).collect();
+        packets.sort_by_key(|packet| packet.at_ns);
+        packets.into_iter().map(|packet| packet.comment.clone()).collect::<Vec<_>>()
+    };
+    let held = "still on its way when the capture ended";
+    let bit = |sequence: u32| format!("bit {} of the packet inverted by the link", sequence * 37 % 480);
+    let some = |text: &str| Some(text.to_owned());
+    let told = [some("down Nat"), some(held), some(held), Some(bit(3)), None, None, Some(bit(6))];
+    assert_eq!(words(&server, Way::Out), told);
+    assert_eq!(words(&server, Way::In), []);
+    assert_eq!(words(&client, Way::Out), []);
+    let copy = format!("a copy made by the link, {}", bit(3));
+    assert_eq!(words(&client, Way::In), [Some(bit(3)), Some(copy), None, None, Some(bit(6))]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -189,7 +248,7 @@ proptest! {
         let frames: Vec<_> =
             frames.into_iter().map(|(port, ip, bytes)| (port, if ip { ethernet(lead, &bytes) } else { bytes })).collect();
         let carried: Vec<_> = frames.iter().filter(|(_, bytes)| frame(bytes, lead).is_unicast_ip()).collect();
-        let (report, records, sent) = run(&frames, lead, true);
+        let Outcome { report, records, sent, captures } = run(&frames, lead, true);
 
         let [up, down] = &report.directions;
         prop_assert_eq!(up.received + down.received, carried.len() as u64);
@@ -210,6 +269,16 @@ proptest! {
         for (record, logged) in &records {
             let packet = &carried[record.sequence as usize].1[lead + ETHERNET_BYTES..];
             prop_assert_eq!(&logged[..], &packet[..packet.len().min(HEADER_BYTES.into())]);
+        }
+        for (port, capture) in captures.iter().enumerate() {
+            let mut left: Vec<_> = capture.iter().filter(|packet| packet.way == Way::Out).collect();
+            left.sort_by_key(|packet| packet.at_ns);
+            let left: Vec<_> = left.into_iter().map(|packet| &packet.frame[..]).collect();
+            let entered = carried.iter().filter(|(entered, _)| *entered == port);
+            prop_assert_eq!(left, entered.map(|(_, bytes)| &bytes[lead..]).collect::<Vec<_>>());
+            let came = capture.iter().filter(|packet| packet.way == Way::In).map(|packet| &packet.frame[..]);
+            let reached = sent.iter().filter(|(reached, _)| *reached == port);
+            prop_assert_eq!(came.collect::<Vec<_>>(), reached.map(|(_, bytes)| &bytes[lead..]).collect::<Vec<_>>());
         }
     }
 }

@@ -1,0 +1,206 @@
+//! Captures of what both ends of a link see: opens them, says of a dropped packet who dropped it, and completes them in the end.
+
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use wirelab_net::lane::{DropWords, Taps};
+use wirelab_net::link::DropCause;
+use wirelab_net::pcapng::{self, Writer};
+use wirelab_net::{LogSink, LogThread};
+use wirelab_schema::{ImpairmentSpec, LinkSpec, MediumSpec, QueueSpec};
+
+/// Which end of a link a capture is of.
+pub const ENDS: [&str; 2] = ["client", "server"];
+
+/// Create the captures that are asked for, in the order of [`ENDS`]; nothing if none is.
+pub fn open(link: &LinkSpec, files: [Option<&Path>; 2], logs: &mut LogThread) -> Result<Option<Taps<LogSink>>> {
+    if files == [None; 2] {
+        return Ok(None);
+    }
+    let mut writers = [None, None];
+    for ((writer, path), end) in writers.iter_mut().zip(files).zip(ENDS) {
+        let Some(path) = path else { continue };
+        let file = pcapng::create(path).with_context(|| format!("creating the capture {}", path.display()))?;
+        let application = concat!("wirelab ", env!("CARGO_PKG_VERSION"));
+        *writer = Some(Writer::new(logs.open(file), application, &[end])?);
+    }
+    Ok(Some(Taps::new(writers, drop_words(link))))
+}
+
+/// Put captures that are closed in order, with the secrets of `key_logs` before their packets. A key log that is not there has none.
+pub fn complete<'a>(files: impl IntoIterator<Item = &'a Path>, key_logs: &[PathBuf]) -> Result<()> {
+    let secrets = secrets(key_logs)?;
+    for path in files {
+        pcapng::complete(path, &secrets).with_context(|| format!("completing the capture {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Each line once: both ends of a connection know the same secrets.
+fn secrets(key_logs: &[PathBuf]) -> Result<Vec<u8>> {
+    let (mut seen, mut secrets) = (HashSet::new(), Vec::new());
+    for path in key_logs {
+        let text = match fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            text => text.with_context(|| format!("reading the TLS secrets in {}", path.display()))?,
+        };
+        // A last line that was torn, by an endpoint that was killed, is no secret.
+        for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
+            if seen.insert(line.to_vec()) {
+                secrets.extend_from_slice(line);
+            }
+        }
+    }
+    Ok(secrets)
+}
+
+fn drop_words(link: &LinkSpec) -> DropWords {
+    [&link.uplink, &link.downlink].map(|stages| {
+        let by = |may_drop: fn(&ImpairmentSpec) -> bool| -> Vec<&str> {
+            stages.iter().filter(|stage| may_drop(stage)).map(|stage| kind(stage)).collect()
+        };
+        let medium = link.medium.as_ref().map_or("link layer", medium_kind);
+        DropCause::ALL.map(|cause| match cause {
+            DropCause::Loss => format!("lost by {}", one_of(&by(loses))),
+            DropCause::QueueFull => {
+                let radio = link.radio.as_ref().map(|_| "radio");
+                let shared = link.medium.as_ref().map(medium_kind).into_iter().chain(radio);
+                let queues: Vec<_> = by(queues).into_iter().chain(shared).collect();
+                format!("dropped by {}: no room", one_of(&queues))
+            }
+            DropCause::Aqm => format!("dropped by {}: it has waited too long", one_of(&disciplines(stages))),
+            DropCause::Outage => "lost by outage".to_owned(),
+            DropCause::Retries => format!("given up by {medium}"),
+            DropCause::Nat => "dropped by nat: no address mapping".to_owned(),
+        })
+    })
+}
+
+fn one_of(names: &[&str]) -> String {
+    let mut distinct: Vec<&str> = Vec::new();
+    for name in names {
+        if !distinct.contains(name) {
+            distinct.push(name);
+        }
+    }
+    if distinct.is_empty() { "the link".to_owned() } else { distinct.join(" or ") }
+}
+
+fn loses(stage: &ImpairmentSpec) -> bool {
+    match stage {
+        ImpairmentSpec::Loss { .. }
+        | ImpairmentSpec::FourState { .. }
+        | ImpairmentSpec::Markov { .. }
+        | ImpairmentSpec::LossPattern { .. }
+        | ImpairmentSpec::GilbertElliott { .. }
+        | ImpairmentSpec::GilbertElliottTime { .. } => true,
+        ImpairmentSpec::Schedule { points, .. } => points.iter().any(|point| point.loss.is_some_and(|loss| loss > 0.0)),
+        _ => false,
+    }
+}
+
+fn queues(stage: &ImpairmentSpec) -> bool {
+    queue(stage).is_some() || matches!(stage, ImpairmentSpec::Outage { hold_bytes: Some(_), .. })
+}
+
+fn disciplines(stages: &[ImpairmentSpec]) -> Vec<&'static str> {
+    let names = stages.iter().filter_map(queue).filter_map(|queue| match queue {
+        QueueSpec::DropTail { .. } => None,
+        QueueSpec::Codel { .. } => Some("codel"),
+        QueueSpec::FqCodel { .. } => Some("fq-codel"),
+    });
+    names.collect()
+}
+
+fn queue(stage: &ImpairmentSpec) -> Option<&QueueSpec> {
+    match stage {
+        ImpairmentSpec::Rate { queue, .. }
+        | ImpairmentSpec::TokenBucket { queue, .. }
+        | ImpairmentSpec::DeliveryTrace { queue, .. }
+        | ImpairmentSpec::Schedule { queue, .. }
+        | ImpairmentSpec::DutyCycle { queue, .. } => Some(queue),
+        _ => None,
+    }
+}
+
+/// The stage's `kind` in a link's description.
+const fn kind(stage: &ImpairmentSpec) -> &'static str {
+    match stage {
+        ImpairmentSpec::Delay { .. } => "delay",
+        ImpairmentSpec::Loss { .. } => "loss",
+        ImpairmentSpec::FourState { .. } => "four-state",
+        ImpairmentSpec::Markov { .. } => "markov",
+        ImpairmentSpec::LossPattern { .. } => "loss-pattern",
+        ImpairmentSpec::Reorder { .. } => "reorder",
+        ImpairmentSpec::Duplicate { .. } => "duplicate",
+        ImpairmentSpec::Corrupt { .. } => "corrupt",
+        ImpairmentSpec::GilbertElliott { .. } => "gilbert-elliott",
+        ImpairmentSpec::GilbertElliottTime { .. } => "gilbert-elliott-time",
+        ImpairmentSpec::Rate { .. } => "rate",
+        ImpairmentSpec::TokenBucket { .. } => "token-bucket",
+        ImpairmentSpec::DeliveryTrace { .. } => "delivery-trace",
+        ImpairmentSpec::Schedule { .. } => "schedule",
+        ImpairmentSpec::Outage { .. } => "outage",
+        ImpairmentSpec::DutyCycle { .. } => "duty-cycle",
+    }
+}
+
+const fn medium_kind(medium: &MediumSpec) -> &'static str {
+    match medium {
+        MediumSpec::Serialiser { .. } => "serialiser",
+        MediumSpec::Wifi { .. } => "wifi",
+        MediumSpec::Ieee802154 { .. } => "ieee802154",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wirelab_net::link::Direction;
+
+    use super::*;
+
+    fn said(link: &str, direction: Direction, cause: DropCause) -> String {
+        let link = serde_json::from_str(link).unwrap();
+        drop_words(&link)[direction.index()][cause.index()].clone()
+    }
+
+    #[test]
+    fn a_dropped_packets_comment_names_who_may_have_dropped_it() {
+        let link = r#"{
+            "uplink": [
+                {"kind": "gilbert-elliott", "p": 0.1, "r": 0.5, "bad_loss": 1.0, "good_loss": 0.0},
+                {"kind": "rate", "rate_bps": 1000, "queue": {"discipline": "codel", "target_ns": 5, "interval_ns": 100, "bytes": 9000}},
+                {"kind": "outage", "start_ns": 0, "duration_ns": 1, "hold_bytes": 100}
+            ],
+            "downlink": [
+                {"kind": "loss", "probability": 0.1},
+                {"kind": "loss-pattern", "pattern": "01", "repeat": true},
+                {"kind": "loss", "probability": 0.2}
+            ],
+            "medium": {"kind": "serialiser", "rate_bps": 1000, "queue_bytes": 1}
+        }"#;
+        assert_eq!(said(link, Direction::Uplink, DropCause::Loss), "lost by gilbert-elliott");
+        assert_eq!(
+            said(link, Direction::Uplink, DropCause::QueueFull),
+            "dropped by rate or outage or serialiser: no room"
+        );
+        assert_eq!(said(link, Direction::Uplink, DropCause::Aqm), "dropped by codel: it has waited too long");
+        assert_eq!(said(link, Direction::Uplink, DropCause::Outage), "lost by outage");
+        assert_eq!(said(link, Direction::Downlink, DropCause::Loss), "lost by loss or loss-pattern");
+        assert_eq!(said(link, Direction::Downlink, DropCause::QueueFull), "dropped by serialiser: no room");
+        assert_eq!(said(link, Direction::Downlink, DropCause::Retries), "given up by serialiser");
+        assert_eq!(said(r#"{"uplink": [], "downlink": []}"#, Direction::Uplink, DropCause::Loss), "lost by the link");
+    }
+
+    #[test]
+    fn secrets_of_both_ends_are_told_once_and_torn_ones_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let [client, server, none] = ["client", "server", "none"].map(|name| folder.path().join(name));
+        fs::write(&client, "A 1 2\nB 1 2\n").unwrap();
+        fs::write(&server, "B 1 2\nC 1 2\nD 1").unwrap();
+        assert_eq!(secrets(&[client, none, server]).unwrap(), b"A 1 2\nB 1 2\nC 1 2\n");
+    }
+}
