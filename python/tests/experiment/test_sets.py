@@ -79,7 +79,6 @@ def test_any_text_can_be_split(text: str) -> None:
 def test_a_list_without_its_brackets_is_told_how_to_write_it(tmp_path: Path) -> None:
     with pytest.raises(WirelabError) as error:
         load(tmp_path, BASE, "link.order=rate,delay")
-    hint = """hint: write the list in brackets: --set 'link.order=["rate", ...]'; commas outside them are between levels"""
-    assert hint in str(error.value)
+    assert """write the list in brackets: --set 'link.order=["rate", ...]'""" in str(error.value)
     order = 'link.order=["rate", "delay"]'
     assert len(load(tmp_path, BASE, order).scenarios) == 2
