@@ -20,7 +20,7 @@ pub const FLOW_BYTES: usize = 96;
 ///
 /// Only the first fragment of a datagram has ports; those behind it get them from it. A fragment whose first did not come has none.
 ///
-/// An ICMP error belongs to the flow of the packet that it tells of, as a NAT has it (RFC 5508, REQ-3 to REQ-5), as long as that packet's
+/// An ICMP error belongs to the flow of the packet that it tells of, as a NAT has it (RFC 5508, REQ-4 and REQ-5), as long as that packet's
 /// addresses can be read: destination unreachable, time exceeded and parameter problem (RFC 792), and ICMPv6's four (RFC 4443).
 #[derive(Debug, Default)]
 pub struct Flows {
