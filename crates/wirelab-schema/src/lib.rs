@@ -9,7 +9,9 @@ mod describe;
 mod endpoint;
 mod exchange;
 mod host;
+mod impairment;
 mod link;
+mod link_report;
 mod packet_log;
 mod workload;
 
@@ -18,7 +20,9 @@ pub use describe::*;
 pub use endpoint::*;
 pub use exchange::*;
 pub use host::*;
+pub use impairment::*;
 pub use link::*;
+pub use link_report::*;
 pub use packet_log::*;
 pub use workload::*;
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.library import BUILTIN, profiles
-from wirelab.experiment.link import WAYS, LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
@@ -165,7 +165,8 @@ class _LevelCheck:
             prefix = self.factor.path.removesuffix(".".join(parts))
             near = did_you_mean(parts[0], field_names(model))
             raise WirelabError(f"{prefix[:-1]} has no key '{parts[0]}'", self.source.where(self.factor.origin), near)
-        if model is LinkTable and len(parts) > (2 if parts[0] in WAYS else 1):
+        depth = 0 if parts[0] in MERGED and all(isinstance(level, dict) for level in self.factor.levels) else 1
+        if model is LinkTable and len(parts) > (2 if parts[0] in WAYS else depth):
             return [
                 WirelabError(f"has no place in a link ({shown(level)})", self._where(index))
                 for index, level in enumerate(self.factor.levels)

@@ -25,6 +25,7 @@ mod reorder;
 mod schedule;
 mod scheduled_rate;
 mod serialiser;
+mod settled;
 mod sleep;
 mod stationary;
 mod token_bucket;
@@ -50,6 +51,7 @@ pub use radio::Radio;
 pub use rate::Rate;
 pub use reorder::Reorder;
 pub use schedule::{Schedule, SchedulePoint};
+pub use settled::Settled;
 pub use sleep::{RadioInterval, RadioState, Sleep, SleepMachine};
 pub use token_bucket::TokenBucket;
 
@@ -73,6 +75,15 @@ pub const IMPAIRMENTS: &[(&str, &str)] = &[
     ("schedule", schedule::ABOUT),
     ("outage", outage::ABOUT),
     ("duty-cycle", duty_cycle::ABOUT),
+];
+
+/// Every kind of stage that both directions of a link share, with a paragraph as above: the media, then the other two.
+pub const SHARED: &[(&str, &str)] = &[
+    ("serialiser", medium::SERIALISER_ABOUT),
+    ("wifi", medium::WIFI_ABOUT),
+    ("ieee802154", medium::IEEE802154_ABOUT),
+    ("radio", radio::ABOUT),
+    ("nat", nat::ABOUT),
 ];
 
 /// One effect on packets. No I/O, no clock, no thread.
@@ -108,9 +119,12 @@ pub trait Impairment: Send {
         false
     }
 
-    /// Take out a packet that is still inside though `poll_timeout` gives nothing any more: it waits for another packet. For the end of a link, which
-    /// is of no use afterwards.
-    fn poll_held(&mut self) -> Option<Packet> {
+    /// Take out a packet that is still inside, as far as it has come: it counts as neither delivered nor dropped. Until none is, this is for the end
+    /// of a link, which is of no use afterwards. No time passes: what waits for ever, or for another packet, comes out as well.
+    fn poll_held(&mut self) -> Option<Packet>;
+
+    /// Packets inside that wait for a rate or are being sent, up to the first rate of a chain; `None` where there is none.
+    fn sending(&self) -> Option<u64> {
         None
     }
 

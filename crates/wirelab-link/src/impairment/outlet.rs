@@ -80,6 +80,12 @@ impl Outlet {
         self.departures.front().map(|departure| departure.instant).into_iter().chain(overtaking).min()
     }
 
+    /// Take out a packet that has not left yet: in order, but for those that overtake. It counts as neither delivered nor dropped.
+    pub(crate) fn poll_held(&mut self) -> Option<Packet> {
+        let departure = self.departures.pop_front().or_else(|| self.overtaking.pop().map(|Reverse(other)| other));
+        departure.map(|departure| departure.packet)
+    }
+
     /// The accounts, when the stage itself keeps `waiting` packets besides those in the outlet.
     pub(crate) fn counters(&self, waiting: usize) -> Counters {
         let held = (self.departures.len() + self.overtaking.len() + waiting) as u64;

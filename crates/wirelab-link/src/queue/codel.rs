@@ -49,11 +49,6 @@ impl Codel {
         self.queue.bytes()
     }
 
-    /// Take the first packet out, unseen by CoDel.
-    pub(super) fn steal(&mut self) -> Option<Waiting> {
-        self.queue.pop()
-    }
-
     /// The RFC's `dodequeue`: the first packet, and `ok_to_drop`.
     fn take(&mut self, now: Instant) -> (Option<Waiting>, bool) {
         let Some(waiting) = self.queue.pop() else {
@@ -112,6 +107,10 @@ impl Aqm for Codel {
         waiting
     }
 
+    fn steal(&mut self) -> Option<Waiting> {
+        self.queue.pop()
+    }
+
     fn len(&self) -> usize {
         self.queue.len()
     }
@@ -135,6 +134,7 @@ pub(super) mod tests {
             flow: Flow { id: flow, ..Flow::default() },
             copy: false,
             corrupted_bit: None,
+            airtime: Duration::ZERO,
             data: Vec::new(),
         };
         Waiting { packet, bytes: u64::from(size), arrival }

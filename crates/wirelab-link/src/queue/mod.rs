@@ -4,13 +4,12 @@ mod codel;
 mod drop_tail;
 mod fq_codel;
 
-pub use drop_tail::DropTail;
-
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 pub(crate) use self::codel::{Codel, Parameters};
+pub(crate) use self::drop_tail::DropTail;
 pub(crate) use self::fq_codel::FqCodel;
 use crate::impairment::outlet::Outlet;
 use crate::{Instant, Packet};
@@ -56,6 +55,9 @@ pub(crate) trait Aqm: fmt::Debug + Send {
 
     /// Take the next packet to be sent at `now`. Drops go to `outlet`; `None` leaves the queue empty.
     fn pop(&mut self, now: Instant, outlet: &mut Outlet) -> Option<Waiting>;
+
+    /// Take the first packet out, unseen by the management.
+    fn steal(&mut self) -> Option<Waiting>;
 
     /// How many packets wait.
     fn len(&self) -> usize;
