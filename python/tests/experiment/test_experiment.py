@@ -112,9 +112,10 @@ def test_the_defaults_of_every_link_and_one_of_them_make_a_medium_together(tmp_p
 
 
 def test_a_level_may_be_a_part_of_a_table(tmp_path: Path) -> None:
-    scenario = load(tmp_path, BASE, "link=nb-iot", 'link.radio={ buffer = "4 kB" }').scenarios[0]
-    assert scenario.link.radio is not None
-    assert (scenario.link.radio.buffer_bytes, len(scenario.link.radio.sleeps)) == (4000, 2)
+    part, without = load(tmp_path, BASE, "stack=h2", "link=nb-iot", 'link.radio={ buffer = "4 kB" },none').scenarios
+    assert part.link.radio is not None
+    assert (part.link.radio.buffer_bytes, len(part.link.radio.sleeps)) == (4000, 2)
+    assert without.link.radio is None
 
 
 def test_a_part_of_a_link_that_no_scenario_uses_is_judged_too(tmp_path: Path) -> None:
@@ -135,3 +136,10 @@ def test_a_schedule_of_times_alone_is_planned(tmp_path: Path) -> None:
     (tmp_path / "replay.csv").write_text("time_s\n0\n1\n")
     experiment = load(tmp_path, BASE.replace('rtt = "20 ms"', 'schedule = { file = "replay.csv" }'))
     assert make_plan(experiment).scenarios[0].expected_exchange_ns > 0
+
+
+def test_the_default_of_shipped_links_may_be_a_part(tmp_path: Path) -> None:
+    text = BASE.replace('[links.wire]\nrtt = "20 ms"\n', '[link]\nradio = { buffer = "4 kB" }\n')
+    assert load(tmp_path, text, "link=nb-iot").scenarios[0].link.radio is not None
+    with pytest.raises(WirelabError, match=r"link\.radio\.sleeps: is missing"):
+        load(tmp_path, text)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
-from wirelab.experiment.factors import ROLES, Factor, Point, grid, grid_size, read_factors
+from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
 from wirelab.experiment.library import BUILTIN, is_profile_file
-from wirelab.experiment.link import MERGED, LinkConflictError, LinkTable, check_conflicts, merge, without_parts
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge, without_parts
 from wirelab.experiment.model import ExperimentFile, StopTable
-from wirelab.experiment.positions import Path as KeyPath
+from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
-from wirelab.experiment.scenario import DEFAULT_LINK, Resolver, Scenario
+from wirelab.experiment.scenario import Resolver, Scenario
 from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
 from wirelab.experiment.source import Source, dotted, read_source
@@ -62,7 +61,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
     factors, wrong = read_factors(source, file, known)
     wrong += _check_stacks(source, file, known)
     wrong += _check_links(source, file)
-    wrong += _check_parts(source, file, factors)
+    wrong += check_parts(source, file, factors)
     wrong += _check_endpoints(source, file)
     wrong += _check_claims(source, file)
     if not any(factor.path == "stack" for factor in factors):
@@ -180,50 +179,6 @@ def _check_links(source: Source, file: ExperimentFile) -> list[WirelabError]:
         if link.profile is not None:
             wrong += _check_profile(source, (*path, "profile"), link.profile)
     return wrong
-
-
-def _check_parts(source: Source, file: ExperimentFile, factors: Iterable[Factor]) -> list[WirelabError]:
-    """What is wrong in tables that layers have parts of, once the file's layers are merged."""
-    base = source.document.get("link", {})
-    wrong: dict[str, WirelabError] = {}
-    for name in file.links or [DEFAULT_LINK]:
-        own = source.document.get("links", {}).get(name, {})
-        varied = {factor.parts[1 if factor.parts[0] == "link" else 2] for factor in factors if _varies(factor, name)}
-        if varied & {"profile", "signal", "technology"}:
-            # Then only a scenario has the whole.
-            continue
-        profile = own.get("profile", base.get("profile"))
-        try:
-            merged = merge([base, *([source.profile(profile).link] if profile is not None else []), own])
-        except (WirelabError, LinkConflictError):
-            # Scenarios and `_check_links` tell it.
-            continue
-        parts = {
-            key: merged[key] for key in MERGED if key not in varied and (key in own or key in base) and key in merged
-        }
-        try:
-            LinkTable.model_validate(parts, context=source.files)
-        except ValidationError as error:
-            for problem in problems(error, LinkTable, partial(_part_where, source, name)):
-                wrong.setdefault(str(problem), problem)
-    return list(wrong.values())
-
-
-def _varies(factor: Factor, link: str) -> bool:
-    return len(factor.parts) > 1 and (
-        factor.parts[0] == "link"
-        or (factor.parts[0] == "links" and factor.parts[1:2] == (link,) and len(factor.parts) > 2)
-    )
-
-
-def _part_where(source: Source, link: str, key: KeyPath) -> Where:
-    """The layer that has the key, or else the upper one that has its table."""
-    layers: list[KeyPath] = [("links", link), ("link",)]
-    for depth in (len(key), 1):
-        for layer in layers:
-            if (*layer, *key[:depth]) in source.index:
-                return source.where((*layer, *key))
-    return source.where(("links", link, *key))
 
 
 def _check_profile(source: Source, path: tuple[str, ...], name: str) -> list[WirelabError]:

@@ -165,15 +165,13 @@ class _LevelCheck:
             prefix = self.factor.path.removesuffix(".".join(parts))
             near = did_you_mean(parts[0], field_names(model))
             raise WirelabError(f"{prefix[:-1]} has no key '{parts[0]}'", self.source.where(self.factor.origin), near)
-        depth = 0 if parts[0] in MERGED and all(isinstance(level, dict) for level in self.factor.levels) else 1
-        if model is LinkTable and len(parts) > (2 if parts[0] in WAYS else depth):
-            return [
-                WirelabError(f"has no place in a link ({shown(level)})", self._where(index))
-                for index, level in enumerate(self.factor.levels)
-                if not _is_plain(level)
-            ]
+        inside = model is LinkTable and len(parts) > (2 if parts[0] in WAYS else 1)
         wrong = []
         for index, level in enumerate(self.factor.levels):
+            if inside or (model is LinkTable and parts[0] in MERGED and isinstance(level, dict)):
+                if not _is_plain(level):
+                    wrong.append(WirelabError(f"has no place in a link ({shown(level)})", self._where(index)))
+                continue
             table = nested(parts, level)
             try:
                 model.model_validate(table, context=self.source.files)
