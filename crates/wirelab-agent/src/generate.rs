@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use schemars::schema_for;
 use serde::Serialize;
 use wirelab_schema::{
-    CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply, HostRequest, LinkSpec,
-    PacketLogHeader, ReplayReport, WorkloadSpec,
+    CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
+    HostRequest, LinkSpec, PacketLogHeader, ReplayReport, WorkloadSpec,
 };
 
 use crate::describe::description;
