@@ -195,7 +195,7 @@ def test_every_impairment_of_the_data_plane_can_be_written() -> None:
 
 def test_every_shared_stage_of_the_data_plane_can_be_written() -> None:
     media = {medium.model_fields["kind"].default for medium in get_args(get_args(schema.MediumSpec)[0])}
-    others = set(schema.LinkSpec.model_fields) - {"uplink", "downlink", "medium", "mtu"}
+    others = set(schema.LinkSpec.model_fields) - {"uplink", "downlink", "medium", "mtu", "family"}
     assert {stage.kind for stage in schema.registered().shared} == media | others
 
 

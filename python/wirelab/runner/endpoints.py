@@ -61,7 +61,10 @@ class Endpoints:
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """Missing programs are failures with a cure; what a program does not do is unsupported."""
         if (family := _family(scenario)) not in self.addresses:
-            return Barrier(EntryStatus.FAILED, f"the lanes have no {family} addresses: this machine's kernel has none")
+            return Barrier(
+                EntryStatus.FAILED,
+                f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
+            )
         for role in Role:
             name = getattr(scenario.implementation, role.value)
             if name == BUILTIN:

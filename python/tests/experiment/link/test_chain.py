@@ -179,6 +179,7 @@ def test_a_burst_makes_a_token_bucket_and_a_duty_cycle_a_sender_that_rests() -> 
 def test_a_small_mtu_allows_a_small_burst() -> None:
     link = spec({"rate": "1 Mbit/s", "queue": "1 kB", "burst": "600 B", "mtu": "600 B"})
     assert link.mtu == 600
+    assert [stage.kind for stage in link.uplink] == ["token-bucket"]
 
 
 def test_ipv4_is_told_as_nothing_so_that_scenarios_keep_their_keys() -> None:
@@ -192,7 +193,6 @@ def test_links_that_carry_ipv6_alone_come_with_it() -> None:
     for name in ("ieee802154", "ble"):
         assert single_link(name).family is AddressFamily.IPV6
         assert single_link(name, ["family=ipv4"]).family is None
-    assert [stage.kind for stage in link.uplink] == ["token-bucket"]
 
 
 def test_a_direction_may_have_another_kind_of_rate() -> None:
