@@ -1,4 +1,4 @@
-"""Links as told to the data plane, and what it counted (`link.rs`, `link_report.rs` in `crates/wirelab-schema/src`)."""
+"""Links as told to the data plane, and what it counted (`link.rs`, `link_report.rs` of `wirelab-schema`)."""
 
 from __future__ import annotations
 
