@@ -7,7 +7,7 @@ use schemars::schema_for;
 use serde::Serialize;
 use wirelab_schema::{
     Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply, HostRequest, LinkSpec,
-    PacketLogHeader, ReplayReport, WorkloadSpec,
+    PacketLogHeader, ProbePlan, ReplayReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -50,6 +50,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("host-request.json", pretty(&schema_for!(HostRequest))),
         ("link-spec.json", pretty(&schema_for!(LinkSpec))),
         ("packet-log-header.json", pretty(&schema_for!(PacketLogHeader))),
+        ("probe-plan.json", pretty(&schema_for!(ProbePlan))),
         ("replay-report.json", pretty(&schema_for!(ReplayReport))),
         ("stacks.json", pretty(&description())),
         ("workload-spec.json", pretty(&schema_for!(WorkloadSpec))),

@@ -11,6 +11,7 @@ mod exchange;
 mod host;
 mod link;
 mod packet_log;
+mod probe;
 mod workload;
 
 pub use capture::*;
@@ -20,6 +21,7 @@ pub use exchange::*;
 pub use host::*;
 pub use link::*;
 pub use packet_log::*;
+pub use probe::*;
 pub use workload::*;
 
 /// Version of everything in this crate taken together; part of every scenario's key, so a change re-runs what it could affect.

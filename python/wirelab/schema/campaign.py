@@ -17,6 +17,8 @@ TRIALS = "trials"
 RESULT = "result.json"
 REQUEST = "request.json"
 PACKET_LOG = "packets.wlpl"
+PROBES = "probes"
+PROBE_PLAN = "probe-plan.json"
 
 
 class EntryStatus(StrEnum):
