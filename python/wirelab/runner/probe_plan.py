@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from wirelab.experiment.expected_link import delay_ns, medium_ns, sending_ns
-from wirelab.schema import Delay, ImpairmentSpec, LinkSpec, NormalJitter, TableJitter, UniformJitter
+from wirelab.schema import Delay, Ieee802154, ImpairmentSpec, LinkSpec, NormalJitter, TableJitter, UniformJitter
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
 SERVER_PORT = 9000
@@ -124,7 +124,9 @@ def _loss_flow(way: _Way, at: int, time: int) -> ProbeFlow:
 
 def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
     """Bursts that keep the rate busy, with pauses in which the queue empties; none where too few probes would pass."""
-    largest = (way.link.mtu or 1500) - HEADER_BYTES
+    # Larger ones would be several frames of 802.15.4.
+    one_frame = isinstance(way.link.medium, Ieee802154)
+    largest = TRAIN_BYTES[-1] if one_frame else (way.link.mtu or 1500) - HEADER_BYTES
     for payload in (size for size in TRAIN_BYTES if size <= largest):
         each = way.packet_ns(payload)
         room = _queue_bytes(way) // (payload + HEADER_BYTES)

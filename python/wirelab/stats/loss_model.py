@@ -87,6 +87,16 @@ def design_effect(transitions: Floats, loss: Floats) -> float:
     return max(1.0, 1 + 2 * covariances / (mean * (1 - mean)))
 
 
+def loss_chain(stage: Json) -> tuple[Floats, Floats] | None:
+    """Transitions and loss of each state of a loss that moves with each packet; None of any other stage."""
+    match stage["kind"]:
+        case "loss" if not stage.get("correlation", 0.0):
+            return np.ones((1, 1)), np.array([stage["probability"]], dtype=np.float64)
+        case "gilbert-elliott" | "four-state" | "markov":
+            return _chain(stage)
+    return None
+
+
 def _chain(stage: Json) -> tuple[Floats, Floats]:
     match stage["kind"]:
         case "gilbert-elliott":
