@@ -40,7 +40,7 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of everything random.  [another each time]")
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the probes' records there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
-def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+def command(  # noqa: PLR0913 (one parameter for each option)
     link: str, sets: tuple[str, ...], time_ns: int, seed: int | None, keep: Path | None, *, as_json: bool
 ) -> int:
     """Send probes over a link and certify what it does: each property and direction as told and as measured.
@@ -75,9 +75,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def _words(link: str, certificate: Certificate, facts: HostFacts) -> str:
-    from wirelab.report.certificate import rows, summary
-
     from wirelab.cli.table import columns
+    from wirelab.report.certificate import rows, summary
 
     machine = f"{facts.cpu}, {facts.cpus} CPUs, Linux {facts.kernel}, link scheduling {facts.link_scheduling}"
     head = f"{link}  {certificate.grade}: {summary(certificate.as_dict())}"

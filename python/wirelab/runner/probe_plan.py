@@ -134,9 +134,7 @@ def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
         if packets >= LEAST_TRAIN:
             every = int(packets * each * 1.25) + 3 * MS
             bursts = min(MOST_TRAINS, time // every)
-            return way.flow(
-                ProbeKind.RATE, at, every, max(1, bursts), 0, packets=packets, payload_bytes=payload
-            )
+            return way.flow(ProbeKind.RATE, at, every, max(1, bursts), 0, packets=packets, payload_bytes=payload)
     return None
 
 

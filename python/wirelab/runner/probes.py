@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
+import shutil
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from wirelab.errors import RunError
-from wirelab.runner.host import AgentHost, Host, RefusedError
-from wirelab.runner.probe_plan import SERVER_PORT, plan_probes
+from wirelab.plan import Plan, stable_hash
+from wirelab.runner.host import AgentHost, Host, HostGoneError, RefusedError
+from wirelab.runner.probe_plan import SERVER_PORT, plan_probes, probes_ns
 from wirelab.schema import (
     EndpointProcess,
     HostFacts,
@@ -18,8 +22,9 @@ from wirelab.schema import (
     TrialResult,
     TrialStatus,
     UdpBoundReady,
+    canonical_json,
 )
-from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, REQUEST, RESULT
+from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 from wirelab.schema.probe import ProbePlan
 
 MTU = 1500
@@ -28,6 +33,9 @@ GRACE_NS = 30 * 10**9
 AHEAD_NS = 700 * 10**6
 """How long the two processes have to start before the plan begins."""
 HEADER_BYTES = 64
+CAMPAIGN_NS = 2 * 10**9
+"""How long each distinct link of a campaign is probed."""
+KEY_DIGITS = 16
 _POLL_S = 0.5
 
 
@@ -42,7 +50,42 @@ def probe_alone(agent: Path, folder: Path, link: LinkSpec, seed: int | None, tim
     return facts
 
 
-def probe(host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int) -> TrialResult:
+def probe_campaign(host: Host, agent: Path, plan: Plan, folder: Path, say: Callable[[str], None]) -> None:
+    """Probe each distinct link of a campaign before its first block, one after the other in a lane of a host that runs
+    nothing else. Links that an earlier run probed are left alone, and what cannot be probed is said and not measured.
+    """
+    for key, link in distinct_links(plan).items():
+        place = folder / PROBES / key
+        if (place / RESULT).exists():
+            continue
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir(parents=True)
+        try:
+            probe(host, agent, place, link, stable_hash(plan.seed, "probes", key), CAMPAIGN_NS)
+        except HostGoneError:
+            raise
+        except RunError as error:
+            say(f"link {key}: {error.what}")
+
+
+def campaign_probes_ns(plan: Plan) -> int:
+    """About how long that takes."""
+    return sum(probes_ns(link, CAMPAIGN_NS) for link in distinct_links(plan).values())
+
+
+def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
+    """Links of the scenarios, by the names of their folders."""
+    links: dict[str, LinkSpec] = {}
+    for scenario in plan.scenarios:
+        digest = hashlib.sha256(canonical_json(scenario.link.to_json()).encode()).hexdigest()
+        links.setdefault(digest[:KEY_DIGITS], scenario.link)
+    return links
+
+
+def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
+    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int
+) -> TrialResult:
     """Probe a link in lane 0 of a host that runs nothing else.
 
     The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.

@@ -1,9 +1,10 @@
 """A link's certificate: each property and direction, as told and as measured by probes.
 
-Every interval of a family of links holds at once, but in one campaign of a thousand (Bonferroni). A line is `out` if its
-whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (what was told may well
-be so), and `unjudged` where no figure was told or nothing could be measured; the reason stands in `why`. Tolerances are a hundredth
-of the round trip, of the rate and of the loss; ten times as far out is invalid, what is nearer is for teaching.
+Every interval of a family of links holds at once, but in one campaign of a thousand (Bonferroni). A line is `out` if
+its whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (what was told may
+well be so), and `unjudged` where no figure was told or nothing could be measured; the reason stands in `why`.
+Tolerances are a hundredth of the round trip, of the rate and of the loss; what is ten times as far out is invalid, what
+is nearer is for teaching.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class Check:
     tolerance: float | None
     measure: Callable[[float], Estimate] | None
     why: str | None = None
+    blame: str | None = None
+    """What is most likely to blame if it is out."""
     exact: bool = False
     """No chance is in it: whatever differs is out, and it is no part of the family."""
     p: float | None = None
@@ -96,7 +99,11 @@ def _judge(check: Check, level: float) -> Line:
     )  # fmt: skip
     if check.p is not None:
         judged = replace(line, verdict="in")
-        return judged if check.p > 1 - level else _out(line, check, f"the run lengths are not the model's (p {check.p:.1g})")
+        return (
+            judged
+            if check.p > 1 - level
+            else _out(line, check, f"the run lengths are not the model's (p {check.p:.1g})")
+        )
     if check.told is None or measured is None or check.tolerance is None:
         return line
     if measured.point is None:
@@ -120,9 +127,9 @@ def _set_against(line: Line, check: Check, measured: Estimate) -> Line:
     if measured.low > most + slack or measured.high < least - slack:
         beyond = max(measured.low - most, least - measured.high) + check.tolerance
         far = check.invalid or beyond > FAR * check.tolerance
-        return _out(line, check, check.why, far=far)
+        return _out(line, check, check.blame or check.why, far=far)
     if measured.low >= least - slack and measured.high <= most + slack:
-        return replace(line, verdict="in", why=None if check.at_most else check.why)
+        return replace(line, verdict="in")
     return replace(line, verdict="open", why=f"n = {measured.n:,} does not tell it as closely as that: more time does")
 
 

@@ -41,9 +41,7 @@ def service(medium: Json | None, size: int) -> Service | None:
 def _wifi(medium: Json, size: int) -> Service:
     airtime = medium["preamble_ns"] / 1e9 + (size + medium["overhead_bytes"]) * 8 / medium["rate_bps"]
     after = (medium["sifs_ns"] + medium["ack_ns"] + medium["difs_ns"]) / 1e9
-    windows = [
-        min((medium["cw_min"] + 1) * 2**tries - 1, medium["cw_max"]) for tries in range(medium["retries"] + 1)
-    ]
+    windows = [min((medium["cw_min"] + 1) * 2**tries - 1, medium["cw_max"]) for tries in range(medium["retries"] + 1)]
     backoffs = [window / 2 * medium["slot_ns"] / 1e9 for window in windows]
     lost = medium["frame_error"]
     idle = _mean_over_tries(lost, [airtime, *(after + backoff + airtime for backoff in backoffs[1:])])

@@ -60,9 +60,7 @@ def rate_check(name: str, chain: Sequence[Json], link: Json, packets: Packets, *
     return Check("rate", name, "bit/s", what, TEACHING_SHARE * what, _rate(spans), why)
 
 
-def busy_spans(
-    trains: Packets, told_bps: float, overhead: int, chain: Sequence[Json]
-) -> list[tuple[float, float]]:
+def busy_spans(trains: Packets, told_bps: float, overhead: int, chain: Sequence[Json]) -> list[tuple[float, float]]:
     """Bits and seconds of each train in which packets waited for one another, from the departure of its first.
 
     Who is lost behind the rate took its time there all the same; who is dropped at its queue did not.

@@ -14,8 +14,8 @@ from wirelab.stats import probe_rate
 from wirelab.stats.certificate import Check
 from wirelab.stats.delay_model import mean_delay_ns
 from wirelab.stats.estimate import Estimate
-from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE, Counts, measured_loss, told
-from wirelab.stats.loss_model import long_run, share_below
+from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE, Counts, Told, measured_loss, told
+from wirelab.stats.loss_model import design_effect_in_time, long_run, share_below
 from wirelab.stats.loss_path import LossPath
 from wirelab.stats.medium_model import service
 from wirelab.stats.probe_packets import Packets, packets_of
@@ -36,6 +36,7 @@ LOSS_FLOOR = 1e-4
 RATES = {"rate", "token-bucket", "schedule", "delivery-trace", "duty-cycle"}
 SHARES = {"reorder": "held back", "duplicate": "duplicated", "corrupt": "corrupted"}
 LEAST_DELAYS = 5
+LATE = "the emulator was late: a quieter machine or real-time scheduling (`wirelab doctor`) is more exact"
 
 
 @dataclass(frozen=True)
@@ -80,15 +81,14 @@ def _delays(way: _Direction) -> Iterator[Check]:
         random = _is_random(way)
         measure = _batches(values) if random else _quantile(values, 0.5)
         few = f"{len(values)} probes are too few" if len(values) < LEAST_DELAYS else None
-        yield Check("delay", way.name, "s", what, way.tolerance_s, measure, few)
+        yield Check("delay", way.name, "s", what, way.tolerance_s, measure, few, LATE)
         if not way.link.get("radio"):
             # Whom the radio kept waiting, the ends do not know.
             ends = _end_to_end_s(way)
             beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
             yield Check("end to end", way.name, "s", what, beyond, _batches(ends) if random else _quantile(ends, 0.5))
     late = _quantile(alone.lateness_s, 0.99)
-    why = "the emulator was late: a quieter machine or real-time scheduling (`wirelab doctor`) is more exact"
-    yield Check("lateness p99", way.name, "s", 0.0, way.tolerance_s, late, why, at_most=True)
+    yield Check("lateness p99", way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
 
 
 def _end_to_end_s(way: _Direction) -> Floats:
@@ -134,12 +134,12 @@ def _is_random(way: _Direction) -> bool:
 
 
 def _asleep(way: _Direction, taken: Packets) -> NDArray[np.bool_]:
-    """Probes that may have waited for the radio: what came long after the packet before, on either way, or the first."""
+    """Probes that may have waited for the radio: the first, and what came long after the one before."""
     radio = way.link.get("radio")
     if not radio or not radio["sleeps"]:
         return np.zeros(len(taken), dtype=np.bool_)
     lightest = radio["sleeps"][0]["after_ns"]
-    return taken.quiet_ns > 0.8 * lightest
+    return np.asarray(taken.quiet_ns > 0.8 * lightest)
 
 
 def _losses(way: _Direction) -> Iterator[Check]:
@@ -160,17 +160,22 @@ def _losses(way: _Direction) -> Iterator[Check]:
         measure = _share(int(lost.sum()), reached)
         yield Check("loss", way.name, "share", None, None, measure, "depends on when packets are sent")
         return
-    if what.bursty is None:
-        yield Check(
-            "loss", way.name, "share", what.loss, max(TEACHING_SHARE * what.loss, LOSS_FLOOR),
-            _batches(_reached_in_order(way, packets)),
-        )  # fmt: skip
-    else:
-        yield Check(
-            "loss", way.name, "share", what.loss, max(TEACHING_SHARE * what.loss, LOSS_FLOOR),
-            lambda level: measured_loss(what, trial, level),
-        )  # fmt: skip
+    measure = _loss_measure(way, stages, packets, what, trial)
+    yield Check("loss", way.name, "share", what.loss, max(TEACHING_SHARE * what.loss, LOSS_FLOOR), measure)
     yield _runs(way, stages, packets, unsure)
+
+
+def _loss_measure(
+    way: _Direction, stages: Sequence[Json], packets: Packets, what: Told, trial: Sequence[Counts]
+) -> Callable[[float], Estimate]:
+    """Its interval: by the model's design effect, by when packets met a state that lasts, or else by batches."""
+    if what.bursty is not None:
+        return lambda level: measured_loss(what, trial, level)
+    lost = _reached_in_order(way, packets)
+    if len(stages) == 1 and stages[0]["kind"] == "gilbert-elliott-time" and len(packets) == len(lost):
+        worth = len(lost) / design_effect_in_time(stages[0], packets.arrival)
+        return _share(int(lost.sum()), len(lost), worth)
+    return _batches(lost)
 
 
 def _runs(way: _Direction, stages: Sequence[Json], packets: Packets, unsure: int) -> Check:
@@ -277,7 +282,7 @@ def _accounted(probes: Probes) -> Check:
     """Packets that were sent and never reached the link, or left it and were never received."""
     packets = probes.packets
     arrived = packets.filter(~packets["copy"] & packets["client_port"].is_not_null())
-    seen = {(up, port): 0 for up, port in probes.sent}
+    seen = dict.fromkeys(probes.sent, 0)
     for up, port, count in arrived.group_by("uplink", "client_port").len().iter_rows():
         seen[up, port] = count
     missing = sum(abs(probes.sent[key] - count) for key, count in seen.items())
@@ -305,12 +310,16 @@ def _ratio(part: Any, whole: int) -> float | None:
     return float(part) / whole if whole else None
 
 
-def _share(hits: int, n: int) -> Callable[[float], Estimate]:
+def _share(hits: int, n: int, worth: float | None = None) -> Callable[[float], Estimate]:
+    """Clopper-Pearson, on the number of independent packets that they are worth."""
+
     def measure(level: float) -> Estimate:
         if n == 0:
             return Estimate(None, None, None, level, 0, "no packets")
-        low, high = clopper_pearson(hits, n, level)
-        return Estimate(hits / n, low, high, level, n, "Clopper-Pearson")
+        size = n if worth is None else worth
+        low, high = clopper_pearson(hits / n * size, size, level)
+        method = "Clopper-Pearson" if worth is None else "Clopper-Pearson on the model's effective size"
+        return Estimate(hits / n, min(low, hits / n), max(high, hits / n), level, n, method)
 
     return measure
 
