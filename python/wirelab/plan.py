@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab.experiment import Experiment
 from wirelab.experiment import Scenario as ResolvedScenario
@@ -20,6 +20,9 @@ from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
 from wirelab.schema import SCHEMA_VERSION, Description, LinkSpec, WorkloadSpec, canonical_json
 from wirelab.schema.base import Border, Unsigned
 from wirelab.schema.endpoint import SettingValue
+
+if TYPE_CHECKING:
+    from hashlib import _Hash as Digest
 
 Level = str | int | float | bool
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -155,7 +158,7 @@ def minutes(plan: Plan, lanes: int) -> float:
 
 def stable_hash(*parts: Any) -> int:
     """63 bits that depend on the parts alone, on every machine."""
-    return _hash(canonical_json(list(parts)))
+    return _to_int(hashlib.sha256(canonical_json(list(parts)).encode()))
 
 
 def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
@@ -173,8 +176,8 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         stop=stop,
         preview=preview,
     )
-    links = {scenario.key: canonical_json(scenario.link.to_json()) for scenario in scenarios}
-    blocks = tuple(_block(scenarios, links, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
+    begun = {scenario.key: _begun(experiment.seed, scenario.link) for scenario in scenarios}
+    blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
     return Plan(experiment=record, seed=experiment.seed, scenarios=scenarios, blocks=blocks)
 
 
@@ -201,28 +204,36 @@ def _scenario(scenario: ResolvedScenario, seed: int, known: Description) -> Scen
     )
 
 
-def _block(scenarios: tuple[Scenario, ...], links: Mapping[str, str], seed: int, replicate: int) -> Block:
+def _block(scenarios: tuple[Scenario, ...], begun: Mapping[str, Digest], seed: int, replicate: int) -> Block:
     """The block's trials in the order of a hash, so that another scenario finds its place without moving the rest."""
     ordered = sorted(scenarios, key=lambda scenario: stable_hash(seed, "order", replicate, scenario.key))
-    return Block(
-        block=replicate, trials=tuple(_trial(scenario, links[scenario.key], seed, replicate) for scenario in ordered)
-    )
+    return Block(block=replicate, trials=tuple(_trial(each, begun[each.key], replicate) for each in ordered))
 
 
-def _trial(scenario: Scenario, link: str, seed: int, replicate: int) -> Trial:
-    """`link` is its canonical JSON, which with a trace in it is long: it is written once for all trials."""
+def _trial(scenario: Scenario, begun: Digest, replicate: int) -> Trial:
     stack = _UNSAFE.sub("-", scenario.stack)
     return Trial(
         trial=f"{stack}-{scenario.key[:12]}-{replicate:04d}",
         scenario=scenario.key,
         replicate=replicate,
-        link_seed=_hash(f'[{seed},{link},{replicate},"link"]'),
-        endpoint_seed=_hash(f'[{seed},{link},{replicate},"endpoint"]'),
+        link_seed=_ended(begun, f'{replicate},"link"]'),
+        endpoint_seed=_ended(begun, f'{replicate},"endpoint"]'),
     )
 
 
-def _hash(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
+def _begun(seed: int, link: LinkSpec) -> Digest:
+    """The beginning of `stable_hash(seed, link, replicate, what)`: a link with a trace in it is long."""
+    return hashlib.sha256(f"[{seed},{canonical_json(link.to_json())},".encode())
+
+
+def _ended(begun: Digest, rest: str) -> int:
+    digest = begun.copy()
+    digest.update(rest.encode())
+    return _to_int(digest)
+
+
+def _to_int(digest: Digest) -> int:
+    return int.from_bytes(digest.digest()[:8], "big") >> 1
 
 
 def _stop(experiment: Experiment) -> dict[str, Any]:

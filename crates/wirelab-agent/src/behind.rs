@@ -14,7 +14,7 @@ mod terminal;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use wirelab_net::lane::{Finished, TrialLink};
+use wirelab_net::lane::TrialLink;
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
@@ -46,7 +46,7 @@ const HEADER_BYTES: u8 = 128;
 /// Where a server's address is told to what runs behind a link.
 const SERVER: &str = "WIRELAB_SERVER";
 const CLIENT: &str = "WIRELAB_CLIENT";
-/// How long from SIGTERM to SIGKILL, and how long the last packets have to reach a server.
+/// How long from SIGTERM to SIGKILL, and how long the command's last packets may take to the other end.
 const GRACE: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
@@ -130,50 +130,33 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     // Signals and namespaces before any thread exists.
     let signals = Signals::block()?;
     let spec = read_link(arguments.link_fd)?;
-    let (depth, here) = (depth(), NetNamespace::current()?);
-    let rootless = namespace::gain_namespaces_as_oneself().map_err(|error| {
-        Failure::new(format!("this machine does not let an ordinary user make namespaces ({error})"))
-            .hint(probe::cure())
-    })?;
-    let other_end = match (&arguments.server, depth) {
-        (Some(_), _) => OtherEnd::Server,
-        (None, 0) => OtherEnd::Nobody,
-        (None, _) => OtherEnd::Outer,
-    };
-    if other_end == OtherEnd::Outer && rootless {
-        let lost = "no other link can begin here: this user has no rights over the network of the link around it";
-        return Err(Failure::new(lost).hint("do not change the user between one `wirelab link` and the next"));
-    }
-    let ends = SingleLink::create(depth, (other_end == OtherEnd::Outer).then_some(here), mtu(&spec)?)?;
+    let (ends, other_end) = make_ends(&spec, arguments.server.is_some())?;
     let addresses = Addresses { client: ends.near_address(), server: server_address(&ends, other_end) };
-    let told = Arc::new(Told::default());
+    let summary = Summary { name: &arguments.name, seed: arguments.seed, addresses, other_end };
     let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
+    // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
+    link_loop.cpu().map(scheduling::leave);
     scheduling::lock_memory();
+    let told = Arc::new(Told::default());
     link_loop.begin(0, trial_link(spec, &arguments, &told)?)?;
 
     let mut first = Command::new(std::env::current_exe().context("finding this program")?);
     first.args(["behind", "--first"]);
     let family = PidNamespace::create(first).context("making a PID namespace")?;
-    let mut server = match &arguments.server {
-        Some(words) => {
-            let mut server =
-                Server::start(&family, &ends, &words.0, addresses, &signals, arguments.server_log.clone())?;
-            server.wait_until_ready(ends.far(), arguments.server_ready.as_ref(), &signals)?;
-            Some(server)
-        }
-        None => None,
-    };
-    let summary = Summary { name: &arguments.name, seed: arguments.seed, addresses, other_end };
+    let mut server = None;
+    if let Some(Words(words)) = &arguments.server {
+        let started = Server::start(&family, &ends, words, addresses, &signals, arguments.server_log.clone())?;
+        server.insert(started).wait_until_ready(ends.far(), arguments.server_ready.as_ref(), &signals)?;
+    }
     if arguments.command.is_empty() && !arguments.quiet {
         eprintln!("{}", summary.greeting());
     }
-    let client = Client::start(&family, &ends, &arguments.command, addresses, &signals)?;
-    let code = client.wait(&signals, &mut server);
-    if server.is_some() {
+    let code = Client::start(&family, &ends, &arguments.command, addresses, &signals)?.wait(&signals, &mut server);
+    if other_end != OtherEnd::Nobody {
         told.wait_until_delivered(&signals, GRACE);
     }
     let delays = told.mean_delays();
-    let finished = link_loop.finish(0)?;
+    let finished = link_loop.finish(0)?.context("the link was ended before")?;
     if let Some(server) = &mut server {
         server.end(&signals);
     }
@@ -181,18 +164,36 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     if let Some(server) = server {
         server.hear_out();
     }
-    if let Some(Finished { mut report, log }) = finished {
-        report.kernel_drops += ends.dropped().unwrap_or(0);
-        if !arguments.quiet {
-            eprint!("{}", summary.text(&report, delays));
-        }
-        match log.map(|log| log.recv()) {
-            None | Some(Ok(Ok(()))) => {}
-            Some(Ok(Err(error))) => eprintln!("error: the packet log is incomplete: {error}"),
-            Some(Err(_)) => eprintln!("error: the packet log is incomplete"),
-        }
+    let mut report = finished.report;
+    report.kernel_drops += ends.dropped().unwrap_or(0);
+    if !arguments.quiet {
+        eprint!("{}", summary.text(&report, delays));
+    }
+    let written = finished.log.map_or(Ok(()), |log| log.recv().map_err(io::Error::other).and_then(|written| written));
+    if let Err(error) = written {
+        eprintln!("error: the packet log is incomplete: {error}");
     }
     Ok(code)
+}
+
+fn make_ends(spec: &LinkSpec, with_server: bool) -> Result<(SingleLink, OtherEnd), Failure> {
+    let mtu = mtu(spec)?;
+    let (depth, here) = (depth(), NetNamespace::current()?);
+    let rootless = namespace::gain_namespaces_as_oneself().map_err(|error| {
+        Failure::new(format!("this machine does not let an ordinary user make namespaces ({error})"))
+            .hint(probe::cure())
+    })?;
+    let other_end = match depth {
+        _ if with_server => OtherEnd::Server,
+        0 => OtherEnd::Nobody,
+        _ => OtherEnd::Outer,
+    };
+    if other_end == OtherEnd::Outer && rootless {
+        let lost = "no other link can begin here: this user has no rights over the network of the link around it";
+        return Err(Failure::new(lost).hint("do not change the user between one `wirelab link` and the next"));
+    }
+    let outer = (other_end == OtherEnd::Outer).then_some(here);
+    Ok((SingleLink::create(depth, outer, mtu)?, other_end))
 }
 
 fn read_link(descriptor: Option<i32>) -> anyhow::Result<LinkSpec> {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use wirelab_net::namespace;
@@ -34,11 +35,15 @@ pub struct Arguments {
     #[arg(long, value_delimiter = ',', default_value = "1,10,100")]
     delays: Vec<u64>,
     /// Numbers of lanes in use at once to try.
-    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_delimiter = ',', default_value = "1,4,8,16,32", value_parser = clap::value_parser!(u32).range(1..))]
     lanes: Vec<u32>,
-    /// Packets in each lane, 5 to 15 ms apart.
-    #[arg(long, default_value_t = 1000)]
+    /// Packets in each lane.
+    #[arg(long, default_value_t = 5000)]
     packets: u32,
+    /// Mean time between a lane's packets, in milliseconds; each is uniform from half of it to one and a half. On an idle machine a path that is
+    /// seldom used is slower, the link's and plain veth's alike.
+    #[arg(long, default_value_t = 1.0, value_parser = interval)]
+    interval_ms: f64,
     /// What this process is; the others are started by the first.
     #[arg(long, hide = true)]
     role: Option<Role>,
@@ -46,7 +51,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> ExitCode {
     let result = match arguments.role {
-        Some(role) => flow::play(role, arguments.packets),
+        Some(role) => flow::play(role, arguments.packets, Duration::from_secs_f64(arguments.interval_ms / 1e3)),
         None => calibrate(&arguments),
     };
     match result {
@@ -58,6 +63,12 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
+/// A time between packets that a program can wait.
+fn interval(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.1..=1000.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0.1 to 1000")) }
+}
+
 fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     process::raise_open_files()?;
     let rootless = namespace::gain_namespaces()?;
@@ -65,14 +76,16 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     let open = OpenLanes { lanes: most, mtu: 1500, offloads: false };
     let running = Running::default();
     let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
-    println!("scheduling {}, {}", lanes.link().scheduling(), if rootless { "unprivileged" } else { "as root" });
+    let cpu = lanes.link().cpu().map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));
+    let user = if rootless { "unprivileged" } else { "as root" };
+    println!("scheduling {}{cpu}, {user}, {} ms between packets", lanes.link().scheduling(), arguments.interval_ms);
     println!("{:32} {:>40} {:>40}", "", "lateness/us", "added/us");
     let columns = ["p50", "p99", "p99.9", "max"].map(|name| format!("{name:>10}")).concat();
     println!("delay/ms lanes  packets  veth p50 {columns} {columns}");
     let folder = Folder::create()?;
     for delay_ms in &arguments.delays {
         for count in &arguments.lanes {
-            let errors = measure(&lanes, &running, &folder.0, delay_ms * 1_000_000, *count, arguments.packets)?;
+            let errors = measure(&lanes, &running, &folder.0, delay_ms * 1_000_000, *count, arguments)?;
             print(*delay_ms, *count, errors);
         }
     }
@@ -94,10 +107,10 @@ fn measure(
     folder: &Path,
     delay_ns: u64,
     count: u32,
-    packets: u32,
+    arguments: &Arguments,
 ) -> anyhow::Result<Errors> {
     let requests =
-        (0..count).map(|lane| request(lane, folder, delay_ns, packets)).collect::<anyhow::Result<Vec<_>>>()?;
+        (0..count).map(|lane| request(lane, folder, delay_ns, arguments)).collect::<anyhow::Result<Vec<_>>>()?;
     thread::scope(|scope| {
         let trials = requests.iter().map(|request| scope.spawn(|| run_trial::run(lanes, request, running)));
         for trial in trials.collect::<Vec<_>>() {
@@ -115,16 +128,19 @@ fn measure(
     Ok(errors)
 }
 
-fn request(lane: u32, folder: &Path, delay_ns: u64, packets: u32) -> anyhow::Result<TrialRequest> {
+fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> anyhow::Result<TrialRequest> {
+    let Arguments { packets, interval_ms, .. } = arguments;
     let directory = folder.join(format!("lane-{lane}"));
     fs::create_dir_all(&directory)?;
     let agent = std::env::current_exe()?.display().to_string();
     let endpoint = |name: &str, role: Role, ready| EndpointProcess {
         name: name.into(),
         host: name.into(),
-        command: [&*agent, "calibrate", "--role", role.name(), "--packets", &packets.to_string()]
+        command: [&*agent, "calibrate", "--role", role.name()]
             .map(String::from)
-            .into(),
+            .into_iter()
+            .chain([format!("--packets={packets}"), format!("--interval-ms={interval_ms}")])
+            .collect(),
         environment: Default::default(),
         directory: directory.clone(),
         stdout: directory.join(format!("{name}.txt")),
@@ -145,7 +161,7 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, packets: u32) -> anyhow::Res
         header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
         congestion_control: "reno".into(),
         endpoints: vec![endpoint("server", Role::Sink, Some(ready)), endpoint("client", Role::Source, None)],
-        timeout_ns: (60 + u64::from(packets) / 20) * SECOND_NS,
+        timeout_ns: 60 * SECOND_NS + (f64::from(*packets) * interval_ms * 4e6) as u64,
     })
 }
 

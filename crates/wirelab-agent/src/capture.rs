@@ -88,7 +88,8 @@ mod tests {
 
     #[test]
     fn a_handshake_is_told_in_the_borders_words() {
-        let frames = [(5, segment(true, 0x02, 9, 0)), (7, segment(false, 0x12, 3, 10)), (8, segment(true, 0x10, 10, 4))];
+        let frames =
+            [(5, segment(true, 0x02, 9, 0)), (7, segment(false, 0x12, 3, 10)), (8, segment(true, 0x10, 10, 4))];
         let packets = capture::read(io::Cursor::new(pcap(&frames))).unwrap();
         let rows: Vec<_> = rows(&packets).collect();
         let expected = CapturedPacket {

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use schemars::schema_for;
 use serde::Serialize;
 use wirelab_schema::{
-    Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply, HostRequest, LinkSpec,
-    PacketLogHeader, ProbePlan, ReplayReport, WorkloadSpec,
+    CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
+    HostRequest, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -40,6 +40,7 @@ fn generate(folder: &Path) -> io::Result<()> {
 /// Name and content of each file. The same build always gives the same bytes.
 fn files() -> Vec<(&'static str, String)> {
     vec![
+        ("captured-packet.json", pretty(&schema_for!(CapturedPacket))),
         ("description.json", pretty(&schema_for!(Description))),
         ("dissected-packet.json", pretty(&schema_for!(DissectedPacket))),
         ("endpoint-event.json", pretty(&schema_for!(EndpointEvent))),

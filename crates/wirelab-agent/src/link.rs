@@ -49,7 +49,7 @@ pub enum LinkCommand {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LinkEvent {
     /// Once, when all lanes are open.
-    Started { scheduling: String, memory_locked: bool },
+    Started { scheduling: String, cpu: Option<usize>, memory_locked: bool },
     /// A trial began.
     Begun { lane: usize },
     /// A trial ended. `log_error` says why its packet log is incomplete.
@@ -71,10 +71,11 @@ pub fn run(arguments: Arguments) -> ExitCode {
 fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let ports = |lane| topology::open_ports(lane, arguments.mtu, arguments.offloads);
     let lanes = (0..arguments.lanes).map(ports).collect::<Result<_, _>>()?;
-    let mut logs = LogThread::start()?;
     let link_loop = LinkLoop::start(lanes)?;
+    let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
+    let mut logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();
-    tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), memory_locked });
+    tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), cpu, memory_locked });
     for line in io::stdin().lock().lines() {
         let command = serde_json::from_str(&line?).context("reading an order")?;
         obey(command, arguments.offloads, &link_loop, &mut logs)?;

@@ -4,6 +4,7 @@
 
 mod behind;
 mod calibrate;
+mod capture;
 mod certificates;
 mod describe;
 mod dissect;
@@ -46,6 +47,8 @@ enum Command {
     Endpoint(endpoint::Arguments),
     /// Print the packets or flows of packet logs as lines of JSON.
     Dissect(dissect::Arguments),
+    /// Print the packets of a capture (pcap, pcapng) as lines of JSON.
+    Capture(capture::Arguments),
     /// Run a packet log through a fresh chain and compare every fate and departure.
     Replay(replay::Arguments),
     /// Print every registered stack, setting and impairment as JSON.
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         Command::Trial(arguments) => trial::run(arguments),
         Command::Endpoint(arguments) => endpoint::run(arguments),
         Command::Dissect(arguments) => dissect::run(arguments),
+        Command::Capture(arguments) => capture::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),

@@ -103,11 +103,13 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
 
 fn scheduling_check(scheduling: Scheduling) -> Check {
     let detail = match scheduling {
-        Scheduling::Fifo => "the link is late by 20 us at the 99th percentile, also on a busy machine",
+        Scheduling::Fifo => "the link runs before all else, also on a busy machine",
         Scheduling::Slice => {
-            "a 100 us slice of the fair scheduler, on time on a quiet machine, late by milliseconds on a busy one"
+            "a 100 us slice of the fair scheduler, and a CPU of its own if there are two; what else runs there can make it late by milliseconds"
         }
-        Scheduling::Default => "Linux before 6.12, without privileges; each report says how late the link was",
+        Scheduling::Default => {
+            "the fair scheduler of Linux before 6.12, and a CPU of its own if there are two; each report says how late the link was"
+        }
     };
     Check::passed("scheduling", format!("{scheduling}: {detail}"))
 }

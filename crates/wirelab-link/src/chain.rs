@@ -65,7 +65,7 @@ impl Impairment for Chain {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.stages.iter_mut().find_map(|stage| stage.poll_held())
+        self.outlet.poll_held().or_else(|| self.stages.iter_mut().find_map(|stage| stage.poll_held()))
     }
 
     fn counters(&self) -> Counters {

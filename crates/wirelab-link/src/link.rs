@@ -207,7 +207,7 @@ impl Impairment for Link {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.stages_mut().find_map(Impairment::poll_held)
+        self.outlet.poll_held().or_else(|| self.stages_mut().find_map(Impairment::poll_held))
     }
 
     fn counters(&self) -> Counters {

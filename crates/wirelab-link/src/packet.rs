@@ -93,8 +93,7 @@ pub enum DropCause {
 
 impl DropCause {
     /// All, in the order in which reports list them.
-    pub const ALL: [Self; 6] =
-        [Self::Loss, Self::QueueFull, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
+    pub const ALL: [Self; 6] = [Self::Loss, Self::QueueFull, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
 
     /// Position in [`DropCause::ALL`].
     pub const fn index(self) -> usize {

@@ -95,6 +95,17 @@ fn a_sparse_flow_passes_a_bulk_flows_backlog() {
 }
 
 #[test]
+fn the_next_packet_is_chosen_when_it_can_begin_and_not_before() {
+    // A byte lasts 1 ms: 1.6 s of airtime, 14.4 s of silence. The sparse flow's packet comes in the second.
+    let sender = Sender::DutyCycle(8000, 0.1);
+    let mut train = every(0, 1600, 3);
+    train.extend(every(20_000_000, 99, 1));
+    let departures: Vec<_> =
+        fates(&sender, fq_codel(TARGET, 1024, 10_240), &train).into_iter().map(|fate| fate.0).collect();
+    assert_eq!(departures, [1600, 17_600, 34_590, 32_099].map(|ms| Instant::from_nanos(ms * 1_000_000)));
+}
+
+#[test]
 fn two_bulk_flows_share_a_rate_equally_however_large_their_packets_are() {
     let [large, small] = [1500, 301];
     assert_ne!(flow(large), flow(small));

@@ -9,7 +9,6 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use etherparse::{IpNumber, LaxIpSlice};
-use pcap_parser::traits::PcapReaderIterator;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use wirelab_link::{Instant, PortId};
 
@@ -27,9 +26,9 @@ pub enum CaptureError {
     /// A packet of an interface that was not described.
     #[error("has a packet of interface {0}, which it does not describe")]
     Interface(u32),
-    /// A block that makes no sense, or a failed read.
-    #[error("breaks off in the middle: {0}")]
-    Broken(String),
+    /// A block that makes no sense or is larger than any packet, or a failed read, after so many IP packets.
+    #[error("cannot be read behind its first {0} IP packets")]
+    Broken(usize),
 }
 
 /// Read a whole capture: the first bytes of each of its IP packets, in the file's order. What is no IP packet is left out.
@@ -44,15 +43,15 @@ pub fn read(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureEr
             }
             Err(PcapError::Eof | PcapError::UnexpectedEof) => return Ok(capture.packets),
             Err(PcapError::Incomplete(_)) => {
-                reader.refill().map_err(|error| CaptureError::Broken(format!("{error:?}")))?;
+                reader.refill().map_err(|_| CaptureError::Broken(capture.packets.len()))?;
             }
-            Err(error) => return Err(CaptureError::Broken(format!("{error:?}"))),
+            Err(_) => return Err(CaptureError::Broken(capture.packets.len())),
         }
     }
 }
 
 /// Room for the largest block.
-const BUFFER_BYTES: usize = 1 << 20;
+const BUFFER_BYTES: usize = 1 << 19;
 /// More than any header.
 const KEPT_BYTES: usize = 255;
 
@@ -101,8 +100,7 @@ impl Capture {
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
                 let exponent = u32::from(interface.if_tsresol & 0x7f);
                 let base: u64 = if interface.if_tsresol & 0x80 == 0 { 10 } else { 2 };
-                let ticks_per_second = base.checked_pow(exponent);
-                let ticks_per_second = ticks_per_second.ok_or_else(|| CaptureError::Broken("unit of stamps".to_owned()))?;
+                let ticks_per_second = base.checked_pow(exponent).ok_or(CaptureError::Broken(self.packets.len()))?;
                 let link_type = interface.linktype.0;
                 self.describe(Interface { link_type, ticks_per_second, offset_s: interface.if_tsoffset })
             }
@@ -116,7 +114,7 @@ impl Capture {
     }
 
     fn describe(&mut self, interface: Interface) -> Result<(), CaptureError> {
-        if !LINK_TYPES.contains(&interface.link_type) {
+        if !is_understood(interface.link_type) {
             return Err(CaptureError::LinkType(interface.link_type));
         }
         self.interfaces.push(interface);
@@ -148,7 +146,9 @@ impl Capture {
         let protocol = ip.payload_ip_number();
         let transport = if ip.payload().fragmented { &[] } else { ip.payload().payload };
         let has_ports = matches!(protocol, IpNumber::TCP | IpNumber::UDP);
-        let port = |at: usize| transport.get(at..at + 2).filter(|_| has_ports).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]));
+        let port = |at: usize| {
+            transport.get(at..at + 2).filter(|_| has_ports).map_or(0, |two| u16::from_be_bytes([two[0], two[1]]))
+        };
         let (source, destination) = ((ip.source_addr(), port(0)), (ip.destination_addr(), port(2)));
         let syn = (protocol == IpNumber::TCP).then(|| opening(transport)).flatten();
 
@@ -180,29 +180,25 @@ const NANOS: u64 = 1_000_000_000;
 const ETHERNET: i32 = 1;
 const LINUX_COOKED: i32 = 113;
 const LINUX_COOKED_2: i32 = 276;
-/// Four bytes of address family before the IP header.
-const LOOPBACK: [i32; 2] = [0, 108];
-/// The values that pcap and systems have for it, and those of IPv4 and IPv6 alone.
-const RAW_IP: [i32; 5] = [101, 12, 14, 228, 229];
-const LINK_TYPES: [i32; 10] =
-    [ETHERNET, LINUX_COOKED, LINUX_COOKED_2, LOOPBACK[0], LOOPBACK[1], RAW_IP[0], RAW_IP[1], RAW_IP[2], RAW_IP[3], RAW_IP[4]];
+
+/// True for the link types that [`ip_packet`] knows: beside the named ones, loopback (0 and 108: four bytes of address family before the IP header)
+/// and raw IP (101, as systems have it 12 and 14, of one version 228 and 229).
+const fn is_understood(link_type: i32) -> bool {
+    matches!(link_type, ETHERNET | LINUX_COOKED | LINUX_COOKED_2 | 0 | 108 | 101 | 12 | 14 | 228 | 229)
+}
 
 /// The IP packet in a frame, if there is one.
 fn ip_packet(link_type: i32, frame: &[u8]) -> Option<&[u8]> {
-    let behind = match link_type {
+    let is_tag = |tag: &&[u8]| matches!(tag[..2], [0x81, 0] | [0x88, 0xa8]);
+    let (ether_type_at, behind) = match link_type {
         ETHERNET => {
-            let tags = frame.get(12..)?.chunks_exact(4).take_while(|tag| matches!(tag[..2], [0x81, 0] | [0x88, 0xa8])).count();
-            14 + 4 * tags
+            let tags = frame.get(12..)?.chunks_exact(4).take_while(is_tag).count();
+            (Some(12 + 4 * tags), 14 + 4 * tags)
         }
-        LINUX_COOKED => 16,
-        LINUX_COOKED_2 => 20,
-        loopback if LOOPBACK.contains(&loopback) => 4,
-        _ => 0,
-    };
-    let ether_type_at = match link_type {
-        LINUX_COOKED_2 => Some(0),
-        ETHERNET | LINUX_COOKED => Some(behind - 2),
-        _ => None,
+        LINUX_COOKED => (Some(14), 16),
+        LINUX_COOKED_2 => (Some(0), 20),
+        0 | 108 => (None, 4),
+        _ => (None, 0),
     };
     let says_ip = |at: usize| matches!(frame.get(at..at + 2), Some([0x08, 0x00] | [0x86, 0xdd]));
     ether_type_at.is_none_or(says_ip).then(|| frame.get(behind..)).flatten()

@@ -2,16 +2,17 @@ use std::io;
 
 /// What failed, and the system's reason.
 #[derive(Debug, thiserror::Error)]
-#[error("{what}: {source}")]
+#[error("{what}: {reason}")]
 pub struct Error {
     what: String,
-    source: io::Error,
+    // Not a `source`, which whoever prints the whole chain would print again.
+    reason: io::Error,
 }
 
 impl Error {
     /// True if the system's reason is of this kind.
     pub fn is(&self, kind: io::ErrorKind) -> bool {
-        self.source.kind() == kind
+        self.reason.kind() == kind
     }
 }
 
@@ -23,6 +24,6 @@ pub trait Context<T> {
 
 impl<T, E: Into<io::Error>> Context<T> for Result<T, E> {
     fn context(self, what: impl Into<String>) -> Result<T, Error> {
-        self.map_err(|source| Error { what: what.into(), source: source.into() })
+        self.map_err(|reason| Error { what: what.into(), reason: reason.into() })
     }
 }

@@ -26,6 +26,7 @@ pub struct LinkLoop {
     commands: Sender<Command>,
     waker: Waker,
     scheduling: Scheduling,
+    cpu: Option<usize>,
 }
 
 /// The loop's thread has ended, which it does not do by itself: it panicked.
@@ -44,23 +45,29 @@ impl LinkLoop {
         let poller = Poller::new(lanes.iter().flatten()).context("making an epoll instance")?;
         let waker = poller.waker().context("making an event descriptor")?;
         let (commands, queue) = unbounded();
-        let (started, scheduling) = bounded(1);
+        let (started, granted) = bounded(1);
         let lanes = lanes.into_iter().map(Lane::new).collect();
         let run = move || {
             scheduling::exact_timers();
             let scheduling = Scheduling::best();
-            let _ = started.send(scheduling);
+            let cpu = if scheduling == Scheduling::Fifo { None } else { scheduling::settle() };
+            let _ = started.send((scheduling, cpu));
             let effort = Effort::new(scheduling, clock::now());
             Thread { lanes, queue, poller, effort, offset: RealtimeOffset::measure() }.run();
         };
         thread::Builder::new().name("link".into()).spawn(run).context("starting a thread")?;
-        let scheduling = scheduling.recv().unwrap_or(Scheduling::Default);
-        Ok(Self { commands, waker, scheduling })
+        let (scheduling, cpu) = granted.recv().unwrap_or((Scheduling::Default, None));
+        Ok(Self { commands, waker, scheduling, cpu })
     }
 
     /// Scheduling that the thread was given.
     pub fn scheduling(&self) -> Scheduling {
         self.scheduling
+    }
+
+    /// CPU that the thread has for itself as long as everybody else leaves it; none where its scheduling needs none, or there is only one.
+    pub fn cpu(&self) -> Option<usize> {
+        self.cpu
     }
 
     /// Begin a trial in a lane; returns when packets from now on are part of it.

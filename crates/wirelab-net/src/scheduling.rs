@@ -5,6 +5,8 @@ use std::mem::size_of;
 use std::{fmt, io};
 
 use nix::libc;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 
 /// A custom slice of the fair scheduler (EEVDF, Linux 6.12): a short one is run sooner after it wakes. No privilege is needed.
 const SLICE_NS: u64 = 100_000;
@@ -49,6 +51,30 @@ impl Scheduling {
         let known = set.is_ok() && Attributes::get().is_ok_and(|attributes| attributes.runtime == SLICE_NS);
         if known { Self::Slice } else { Self::Default }
     }
+}
+
+/// CPUs that the calling thread may use.
+pub fn cpus() -> Vec<usize> {
+    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
+    (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).collect()
+}
+
+/// Give the calling thread a CPU of its own, the last it may use, if there are several: without a real-time policy that is what keeps it from
+/// waiting for the endpoints. Everybody else has to [`leave`] that CPU.
+pub fn settle() -> Option<usize> {
+    let cpus = cpus();
+    let cpu = *cpus.last().filter(|_| cpus.len() > 1)?;
+    keep_to([cpu]).then_some(cpu)
+}
+
+/// Keep the calling thread, and what it starts from now on, away from a CPU; false if that is refused.
+pub fn leave(cpu: usize) -> bool {
+    keep_to(cpus().into_iter().filter(|other| *other != cpu))
+}
+
+fn keep_to(cpus: impl IntoIterator<Item = usize>) -> bool {
+    let mut set = CpuSet::new();
+    cpus.into_iter().all(|cpu| set.set(cpu).is_ok()) && sched_setaffinity(Pid::from_raw(0), &set).is_ok()
 }
 
 /// Let timers of the calling thread fire at their instant, not up to 50 us later.
@@ -111,4 +137,27 @@ impl Attributes {
 
 fn result(code: libc::c_long) -> io::Result<()> {
     if code < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cpu_of_its_own_is_taken_by_one_thread_and_left_by_the_rest() {
+        let thread = || {
+            let before = cpus();
+            let own = settle();
+            (before, own, cpus())
+        };
+        let (before, own, after) = std::thread::spawn(thread).join().unwrap();
+        let Some(own) = own else { return assert_eq!(before.len(), 1) };
+        assert_eq!(after, [own]);
+        let others = move || {
+            assert!(leave(own));
+            cpus()
+        };
+        let others = std::thread::spawn(others).join().unwrap();
+        assert_eq!([others, vec![own]].concat(), before);
+    }
 }

@@ -164,6 +164,9 @@ pub struct HostFacts {
     pub rootless: bool,
     /// Scheduling of the link process: `fifo`, `slice` (a custom EEVDF slice) or `default`.
     pub link_scheduling: String,
+    /// CPU that the link has for itself; null where it has none, because its scheduling needs none or because there is only one.
+    #[serde(default)]
+    pub link_cpu: Option<u32>,
     /// Kernel settings of the lanes, read back after setting: `net.ipv4.tcp_no_metrics_save`, `net.ipv4.tcp_fastopen`, offloads, …
     pub settings: BTreeMap<String, String>,
     /// Address of the client in each lane.

@@ -1,6 +1,8 @@
 import gzip
 import hashlib
 import json
+import os
+import shlex
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +15,7 @@ from tests.fit import samples
 from tests.fit.test_profile import transfer
 from tests.snapshots import assert_golden
 from wirelab.errors import RunError
+from wirelab.experiment.single_link import single_link
 
 PCAP = bytes.fromhex("d4c3b2a1") + bytes(20)
 
@@ -54,7 +57,10 @@ def test_a_profile_goes_to_a_file_that_is_not_there_yet(log: Path, tmp_path: Pat
 def test_an_irtt_result_may_be_compressed(result: Path) -> None:
     packed = result.with_suffix(".json.gz")
     packed.write_bytes(gzip.compress(result.read_bytes()))
-    assert tomllib.loads(run("link", "fit", str(packed))[1])["link"] == tomllib.loads(run("link", "fit", str(result))[1])["link"]
+    assert (
+        tomllib.loads(run("link", "fit", str(packed))[1])["link"]
+        == tomllib.loads(run("link", "fit", str(result))[1])["link"]
+    )
 
 
 def test_synchronised_clocks_make_one_way_delays_hold(result: Path) -> None:
@@ -79,7 +85,9 @@ def test_a_capture_is_read_by_the_agent(tmp_path: Path, monkeypatch: pytest.Monk
     assert asked == [["capture", str(path)]]
 
 
-def test_a_capture_that_the_agent_cannot_read_is_the_files_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_capture_that_the_agent_cannot_read_is_the_files_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "mine.pcap"
     path.write_bytes(PCAP)
 
@@ -109,17 +117,72 @@ def test_wrong_input_is_one_clear_error(tmp_path: Path, result: Path, monkeypatc
     assert_golden("link-fit-errors.txt", "\n".join(parts))
 
 
-def test_what_is_no_subcommand_is_refused_with_those_there_are() -> None:
-    assert run("link", "nb-iot", "--", "sh") == (
-        2, "", "error: unknown subcommand 'nb-iot' of wirelab link\nhint: known: fit\n",
+@pytest.fixture
+def became(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """What the command line goes on as, in place of doing so; the link's descriptor is replaced by its content."""
+    calls: list[list[str]] = []
+
+    def become(_: Path, arguments: list[str]) -> None:
+        at = arguments.index("--link-fd") + 1
+        descriptor = int(arguments[at])
+        assert os.get_inheritable(descriptor)
+        with os.fdopen(descriptor) as file:
+            calls.append([*arguments[:at], file.read(), *arguments[at + 1 :]])
+
+    monkeypatch.setattr("wirelab.agent.find_agent", lambda: Path("agent"))
+    monkeypatch.setattr("os.execv", become)
+    return calls
+
+
+def test_a_link_and_a_command_are_handed_to_the_agent(became: list[list[str]]) -> None:
+    arguments = (
+        "clean", "--set", "rtt=50ms", "--server", "my-broker -c 'a b'", "--server-ready", "tcp:1883",
+        "--server-log", "-log", "--seed", "7", "--log", "p.wlpl", "-q", "--", "./mine", "--seed", "{server}", "--", "",
     )  # fmt: skip
-    assert run("link", "fti") == (
-        2, "", "error: unknown subcommand 'fti' of wirelab link\nhint: did you mean 'fit'?\n",
-    )  # fmt: skip
+    assert run("link", *arguments) == (0, "", "")
+    [[program, verb, _, link, *rest]] = became
+    assert (program, verb) == ("agent", "behind")
+    assert json.loads(link) == single_link("clean", ["rtt=50ms"]).to_json()
+    assert rest == [
+        "--name", "clean", "--seed", "7", '--server=["my-broker", "-c", "a b"]', "--server-ready=tcp:1883",
+        "--server-log=-log", "--log=p.wlpl", "--quiet", "--", "./mine", "--seed", "{server}", "--", "",
+    ]  # fmt: skip
+
+
+def test_a_link_alone_is_a_shell_with_a_seed_of_its_own(became: list[list[str]]) -> None:
+    for _ in range(2):
+        assert run("link", "nb-iot") == (0, "", "")
+    seeds = [call[call.index("--seed") + 1] for call in became]
+    assert seeds[0] != seeds[1]
+    assert all(call[-1] == "--" for call in became)
+
+
+def test_what_cannot_be_run_is_one_clear_error(became: list[list[str]]) -> None:
+    parts = []
+    for arguments in (
+        ["nbiot", "--", "sh"], ["fti"], ["clean", "curl", "x", "--", "y"], ["clean", "--sed", "3"], ["--", "sh"],
+        ["clean", "--set", "rtt"], ["clean", "--server-ready", "1"], ["clean", "--server-log", "x"],
+        ["clean", "--server", "x", "--server-ready", "tcp:70000"], ["clean", "--server", "a 'b"],
+        ["clean", "--server", ""],
+    ):  # fmt: skip
+        code, out, err = run("link", *arguments)
+        assert (code, out) == (2, "")
+        parts.append(f"$ wirelab link {shlex.join(arguments)}\n{err}")
+    assert became == []
+    assert_golden("link-errors.txt", "\n".join(parts))
+
+
+def test_the_help_of_a_link_says_what_can_be_reached() -> None:
+    code, out, _ = run("link", "nb-iot", "--help")
+    assert code == 0
+    assert out.startswith("Usage: wirelab link LINK [OPTIONS] [-- COMMAND [ARGUMENTS]...]\n")
+    assert "the other end only, not the internet" in " ".join(out.split())
 
 
 def test_help_names_the_subcommands() -> None:
-    assert "fit  Fit a link profile" in run("link", "--help")[1]
+    overview = run("link", "--help")[1]
+    assert "LINK  Run a command, or a shell" in overview
+    assert "fit   Fit a link profile to a ping log" in overview
     code, out, _ = run("link", "fit", "--help")
     assert code == 0
     assert "--synchronised-clocks" in out

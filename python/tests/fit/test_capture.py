@@ -99,7 +99,7 @@ def test_a_gap_filled_late_is_a_loss_and_one_filled_soon_is_reordering() -> None
 def test_what_arrived_in_the_best_second_is_the_rate_at_least() -> None:
     capture = opened()
     capture.client(50, "AP", 1, 1, 100)
-    capture.server(89, "A", 1, 101)
+    capture.server(60, "A", 1, 101)
     for index in range(200):
         capture.server(90 + 10 * index, "A", 1 + 1210 * index, 101, 1210)
     capture.client(2090, "A", 101, 1 + 1210 * 200)

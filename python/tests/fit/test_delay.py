@@ -7,7 +7,7 @@ from wirelab.fit.delay import quantile, spreads, successive, table
 
 
 def seen(rtts: list[int], **more: object) -> Observations:
-    return Observations(kind="ping log", packets="echo requests", round_trips_ns=np.array(rtts), **more)  # type: ignore[arg-type]
+    return Observations(kind="a ping log", packets="echo requests", round_trips_ns=np.array(rtts), **more)  # type: ignore[arg-type]
 
 
 def test_a_table_reaches_from_the_least_to_the_most() -> None:

@@ -76,7 +76,9 @@ def test_clocks_cannot_agree_without_one_way_delays() -> None:
 def test_late_replies_are_counted() -> None:
     value = samples.irtt(UP, DOWN, ["false"] * 4)
     value["round_trips"][2]["timestamps"]["late"] = True
-    assert observe_irtt(samples.as_json(value)).seen == ("1 of 4 replies were overtaken; the profile reorders nothing.",)
+    assert observe_irtt(samples.as_json(value)).seen == (
+        "1 of 4 replies were overtaken; the profile reorders nothing.",
+    )
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,10 @@ def test_sequence_numbers_wrap_after_16_bits() -> None:
 
 def test_ipv6_and_other_languages_read_alike() -> None:
     german = "64 Bytes von 2001:db8::1: icmp_seq={} ttl=57 Zeit={} ms\n"
-    assert observe_ping(german.format(1, "20,5") + german.format(2, "21")).round_trips_ns.tolist() == [20_500_000, 21_000_000]
+    assert observe_ping(german.format(1, "20,5") + german.format(2, "21")).round_trips_ns.tolist() == [
+        20_500_000,
+        21_000_000,
+    ]
 
 
 @pytest.mark.parametrize(

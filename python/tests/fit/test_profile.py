@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.experiment.test_library import leaves
 from tests.fit import samples
 from tests.fit.samples import Capture
 from tests.snapshots import assert_golden
 from wirelab.experiment.library import profile_file
 from wirelab.experiment.link import LinkTable, check_conflicts, link_spec
 from wirelab.fit import Observations, Source, fit_profile, observe_capture, observe_irtt, observe_ping, profile_text
-from wirelab.fit.profile import each_way, milliseconds, percent
+from wirelab.fit.profile import each_way
+from wirelab.fit.words import sojourns
+from wirelab.fit.written import milliseconds, percent
 from wirelab.schema import LinkSpec
 
 SOURCE = Source("measured", "0" * 64)
@@ -93,7 +94,7 @@ def test_what_is_written_is_a_profile_with_a_source_for_each_value(kind: str, tm
     path = tmp_path / "mine.toml"
     path.write_text(profile_text(fit_profile(observations, SOURCE)))
     profile = profile_file(path)
-    assert set(profile.sources) == {".".join(leaf) for leaf in leaves(profile.link)}
+    assert set(profile.sources) == {path for path, _ in profile.values()}
     assert SOURCE.sha256 in next(iter(profile.sources.values()))
     check_conflicts(profile.link)
     assert link_spec(LinkTable.model_validate(profile.link)).uplink
@@ -147,10 +148,16 @@ def test_bursts_in_time_are_offered_where_the_interval_is_known() -> None:
     (lost,) = samples.gilbert_elliott([21], 3000, p=0.01, r=0.3)
     profile = fit_profile(ping(lost), SOURCE)
     (offered,) = profile.alternatives
-    table = tomllib.loads(offered.line)["gilbert-elliott-time"]
-    p = float(profile.link["uplink"]["gilbert-elliott"]["p"].removesuffix(" %")) / 100
-    assert float(table["good"].removesuffix(" ms")) == pytest.approx(200 / p, rel=1e-3)
+    assert tomllib.loads(offered.line)["gilbert-elliott-time"].keys() == {"good", "bad", "bad-loss", "good-loss"}
     check_conflicts({"uplink": tomllib.loads(offered.line)})
+
+
+def test_a_chain_in_time_looks_like_that_of_the_packets_at_their_interval() -> None:
+    good, bad = sojourns(0.02, 0.3, 200.0)
+    leave_good, leave_bad = 1 / good, 1 / bad
+    moved = 1 - np.exp(-(leave_good + leave_bad) * 200)
+    assert leave_good / (leave_good + leave_bad) * moved == pytest.approx(0.02)
+    assert leave_bad / (leave_good + leave_bad) * moved == pytest.approx(0.3)
 
 
 def test_names_of_files_cannot_break_the_file() -> None:
@@ -166,6 +173,11 @@ def test_no_95th_percentile_of_fewer_than_a_hundred_values() -> None:
 
 
 def test_quantities_are_written_as_link_files_have_them() -> None:
-    assert [milliseconds(value) for value in (10_000_000, -1500, 123_456_789, 0)] == ["10 ms", "-0.002 ms", "123.457 ms", "0 ms"]
+    assert [milliseconds(value) for value in (10_000_000, -1500, 123_456_789, 0)] == [
+        "10 ms",
+        "-0.002 ms",
+        "123.457 ms",
+        "0 ms",
+    ]
     assert [percent(value) for value in (0.0123456, 1.0, 0.0)] == ["1.235 %", "100 %", "0 %"]
     assert each_way(0.19) == pytest.approx(0.1)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LINK = "LINK"
 """The subcommand that other words than subcommands stand for."""
 SEED_BITS = 32
+"""Of a seed that nobody chose: short enough to type."""
 
 
 class LinkGroup(click.Group):
@@ -65,7 +66,10 @@ class BehindCommand(click.Command):
 def command() -> None:
     """Run a command behind a link; make a link profile from a measurement.
 
-    wirelab link nb-iot -- COMMAND runs a command, wirelab link nb-iot a shell. `wirelab link LINK --help` has the options.
+    \b
+    wirelab link nb-iot -- COMMAND   runs a command behind nb-iot
+    wirelab link nb-iot              runs a shell there
+    wirelab link nb-iot --help       tells the options
     """
 
 

@@ -21,8 +21,10 @@ Row = Mapping[str, Any]
 _NEAR = 0.1
 """At an end of the link, its own answers take less than this share of the round trip."""
 _SOON = 0.5
-"""Share of the least round trip: what fills a gap sooner was only overtaken, and what is acknowledged sooner after being
-sent again had arrived the first time."""
+"""Share of the least round trip: what fills a gap sooner was only overtaken, and what is acknowledged sooner after it
+was sent again had arrived the first time."""
+_ACKNOWLEDGEMENTS = 0.05
+"""What carried less than this share of the other direction carried acknowledgements, which tell nothing of its rate."""
 _WINDOW_NS = 1_000_000_000
 _LARGEST_PACKET = 1500
 
@@ -43,9 +45,12 @@ def observe_capture(rows: Iterable[Row]) -> Observations:
     trips = np.array([length for _, length in sorted(samples[near])], dtype=np.int64)
     soon = round(_SOON * int(trips.min()))
     sides = [(way, one.sides[way]) for one in connections.values() for way in WAYS]
-    fates = {way: sorted(fate for own, side in sides if own == way for fate in _fates(side, soon, way == near)) for way in WAYS}
+    fates = {
+        way: sorted(each for own, side in sides if own == way for each in _fates(side, soon, own == near))
+        for way in WAYS
+    }
     return Observations(
-        kind="capture",
+        kind="a capture",
         packets="segments",
         round_trips_ns=trips,
         lost_by_way={way: np.array([lost for _, lost in fates[way]], dtype=np.bool_) for way in WAYS if fates[way]},
@@ -182,7 +187,8 @@ def _rates(rows: Sequence[Row], near: Way, sides: Sequence[tuple[Way, _Side]]) -
     ):
         if steps and steps[-1][0] - steps[0][0] >= _WINDOW_NS:
             rates[way] = Rate(8 * _peak(steps), what)
-    return rates
+    most = max((rate.bits_per_second for rate in rates.values()), default=0)
+    return {way: rate for way, rate in rates.items() if rate.bits_per_second >= _ACKNOWLEDGEMENTS * most}
 
 
 def _peak(steps: Sequence[tuple[int, int]]) -> int:
@@ -205,8 +211,8 @@ def _remarks(rows: Sequence[Row], near: Way, samples: Mapping[Way, Sequence[tupl
             said.append(f"Taken at the {end}, by how soon its own answers come.")
         else:
             said.append(
-                f"Taken between the ends, it seems: one side answers after {format_duration(least[0])}, the other after "
-                f"{format_duration(least[1])}. Only the longer part is fitted."
+                f"Taken between the ends, it seems: one side answers after {format_duration(least[0])}, the other "
+                f"after {format_duration(least[1])}. Only the longer part is fitted."
             )
     large = sum(row["size_bytes"] > _LARGEST_PACKET for row in rows)
     if large:

@@ -18,13 +18,17 @@ from wirelab.stats.estimate import LEVEL, Estimate
 Matrix = NDArray[np.float64]
 Cost = Callable[[NDArray[np.float64]], float]
 
-_STARTS = ((1.0, 0.9, 0.02), (0.5, 0.6, 0.1), (0.2, 0.4, 0.25))
-"""Where the search begins: transitions in multiples of the simple model's, loss in the bad state, loss in the good state
-in multiples of the mean."""
-_BOUND = 14.0
-_AT_BOUND = 9.0
+_STARTS = ((1.0, 0.9, 0.02), (0.3, 0.5, 0.2))
+"""Where the search begins: transitions in multiples of the simple model's, loss in the bad state, loss in the good
+state in multiples of the mean."""
+_BOUND = 10.0
+_AT_BOUND = 9.5
 """On the logit scale: a probability that the search drives beyond this is 0 or 1 for all that the data say."""
+_FLAT = 5.0
+"""A standard error beyond this, on that scale, leaves a probability anywhere between 0 and 1."""
 _STEP = 0.01
+_GRADIENT_STEP = 1e-5
+"""So that the rounding of a logarithm of thousands does not show in the gradient."""
 
 
 @dataclass(frozen=True)
@@ -62,25 +66,36 @@ def fit(lost: Lost, p: float, r: float) -> Hidden:
     from scipy.special import chdtrc, expit, logit
 
     runs, share = Runs.of(lost), float(lost.mean())
+    scales = np.array([1.0, 1.0, 1.0, share])
+    least = float(expit(-_BOUND))
 
     def cost(logits: NDArray[np.float64]) -> float:
         return -log_likelihood(runs, *(float(each) for each in expit(logits)))
 
+    # Losses are searched on their own scale, so that a bound that is best is reached and not approached for ever.
+    def to_logits(searched: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.concatenate([searched[:2], logit(searched[2:] * scales[2:])])
+
+    def searched_cost(searched: NDArray[np.float64]) -> float:
+        return cost(to_logits(searched))
+
     fits = [
         minimize(
-            cost,
-            np.clip(logit(np.array([p * scale, r * scale, bad, share * good])), -_BOUND, _BOUND),
+            searched_cost,
+            np.array([*np.clip(logit([p * scale, r * scale]), -_BOUND, _BOUND), bad, good]),
             method="L-BFGS-B",
-            bounds=[(-_BOUND, _BOUND)] * 4,
+            bounds=[*[(-_BOUND, _BOUND)] * 2, (least, 1 - least), (least / share, (1 - least) / share)],
+            options={"eps": _GRADIENT_STEP, "ftol": 1e-8},
         )
         for scale, bad, good in _STARTS
     ]
     best = min(fits, key=lambda each: float(each.fun))
-    logits = np.asarray(best.x, dtype=np.float64)
+    logits = to_logits(np.asarray(best.x, dtype=np.float64))
     if logits[2] < logits[3]:
         logits = logits[[1, 0, 3, 2]]
     ratio = max(0.0, 2 * (-cost(logits) - log_likelihood(runs, p, r, 1.0, 0.0)))
-    return Hidden(*_estimates(cost, logits, len(lost)), p_simple=float(chdtrc(2, ratio)))
+    estimates = _estimates(cost, logits, len(lost))
+    return Hidden(estimates[0], estimates[1], estimates[2], estimates[3], float(chdtrc(2, ratio)))
 
 
 def log_likelihood(runs: Runs, p: float, r: float, bad_loss: float, good_loss: float) -> float:
@@ -170,4 +185,4 @@ def _standard_errors(cost: Cost, logits: NDArray[np.float64], free: NDArray[np.i
         variances = np.diag(np.linalg.inv(curvature)).tolist()
     except np.linalg.LinAlgError:
         variances = [-1.0] * len(free)
-    return [math.sqrt(variance) if variance > 0 else None for variance in variances]
+    return [math.sqrt(variance) if 0 < variance < _FLAT**2 else None for variance in variances]

@@ -18,6 +18,9 @@ FORMAT = 1
 DRIFT = 0.1
 """So much of the spread may be the clocks drifting apart before the one-way delays are left aside."""
 
+_FEW = 30
+"""Of fewer replies, the least of a third is no measure of the clocks."""
+
 
 class _Delay(Received):
     rtt: int | None = None
@@ -82,7 +85,7 @@ def observe_irtt(text: str, *, clocks_agree: bool = False) -> Observations:
     if result.stats.duplicates:
         remarks.append(f"{result.stats.duplicates} replies came twice; the profile duplicates nothing.")
     return Observations(
-        kind="irtt result",
+        kind="an irtt result",
         packets="requests",
         round_trips_ns=np.array([max(trip.delay.rtt or 0, 0) for trip in answered], dtype=np.int64),
         lost=None if by_way else np.array([trip.is_lost for trip in trips], dtype=np.bool_),
@@ -148,7 +151,7 @@ def _one_way(answered: list[_RoundTrip], *, clocks_agree: bool) -> tuple[Mapping
                 hint="leave --synchronised-clocks out",
             )
         return {"uplink": up, "downlink": down}, []
-    drift = _drift_ns(up, down)
+    drift = _drift_ns(up, down) if len(answered) >= _FEW else 0.0
     spread = max(float(np.quantile(each, 0.95) - each.min()) for each in (up, down))
     if abs(drift) > DRIFT * spread:
         return {}, [f"The clocks drifted apart by {format_duration(abs(drift))}, so the one-way delays are left aside."]

@@ -7,10 +7,9 @@ can be seen: p and r are shares of observed transitions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
-
-import numpy as np
 
 from wirelab.fit import gilbert_elliott
 from wirelab.fit.observations import Lost
@@ -32,7 +31,7 @@ class Losses:
     model: Model
     n: int
     lost: int
-    bursts: int
+    runs: int
     share: Estimate
     p: Estimate | None = None
     r: Estimate | None = None
@@ -44,32 +43,27 @@ class Losses:
 
 def fit_losses(lost: Lost) -> Losses:
     """The simplest model that the losses do not contradict."""
-    n, hits, bursts = len(lost), int(lost.sum()), count_bursts(lost)
+    n, hits, runs = len(lost), int(lost.sum()), count_runs(lost)
     share = Estimate(hits / n, *clopper_pearson(hits, n, LEVEL), LEVEL, n, "Clopper-Pearson")
     if hits in (0, n):
-        return Losses("independent" if hits else "none", n, hits, bursts, share)
+        return Losses("independent" if hits else "none", n, hits, runs, share)
     p_independent = independence(lost)
     if p_independent >= SIGNIFICANT:
-        return Losses("independent", n, hits, bursts, share, p_independent=p_independent)
+        return Losses("independent", n, hits, runs, share, p_independent=p_independent)
 
     p, r = simple_gilbert(lost)
     if not p.point or not r.point:
-        return Losses("independent", n, hits, bursts, share, p_independent=p_independent)
+        return Losses("independent", n, hits, runs, share, p_independent=p_independent)
     hidden = gilbert_elliott.fit(lost, p.point, r.point)
     if hidden.p_simple >= SIGNIFICANT:
-        worth = n / _design_effect(p.point, r.point, 1.0, 0.0)
-        return Losses(
-            "gilbert", n, hits, bursts, _clustered(hits, n, worth), p, r, p_independent=p_independent,
-            p_gilbert=hidden.p_simple,
-        )  # fmt: skip
-    points = [each.point or 0.0 for each in (hidden.p, hidden.r, hidden.bad_loss, hidden.good_loss)]
-    return Losses(
-        "gilbert-elliott", n, hits, bursts, _clustered(hits, n, n / _design_effect(*points)),
-        hidden.p, hidden.r, hidden.bad_loss, hidden.good_loss, p_independent, hidden.p_simple,
-    )  # fmt: skip
+        share = share_in_bursts(hits, n, (p.point, r.point, 1.0, 0.0))
+        return Losses("gilbert", n, hits, runs, share, p, r, None, None, p_independent, hidden.p_simple)
+    four = (hidden.p, hidden.r, hidden.bad_loss, hidden.good_loss)
+    share = share_in_bursts(hits, n, [each.point or 0.0 for each in four])
+    return Losses("gilbert-elliott", n, hits, runs, share, *four, p_independent, hidden.p_simple)
 
 
-def count_bursts(lost: Lost) -> int:
+def count_runs(lost: Lost) -> int:
     """Runs of consecutive losses."""
     return int(lost[0]) + int((lost[1:] & ~lost[:-1]).sum())
 
@@ -84,7 +78,7 @@ def independence(lost: Lost) -> float:
     from scipy.stats import hypergeom
 
     n, hits = len(lost), int(lost.sum())
-    return float(hypergeom.cdf(count_bursts(lost), n, n - hits + 1, hits))
+    return float(hypergeom.cdf(count_runs(lost), n, n - hits + 1, hits))
 
 
 def simple_gilbert(lost: Lost) -> tuple[Estimate, Estimate]:
@@ -93,7 +87,7 @@ def simple_gilbert(lost: Lost) -> tuple[Estimate, Estimate]:
 
 
 def _transitions(lost: Lost, *, of: bool) -> Estimate:
-    """How often a received packet (or a lost one: `of`) is followed by the other fate; Clopper-Pearson over its likes."""
+    """How often a received packet (or a lost one: `of`) is followed by the other fate: Clopper-Pearson."""
     before, after = lost[:-1], lost[1:]
     visits = int((before == of).sum())
     changes = int(((before == of) & (after != of)).sum())
@@ -101,17 +95,16 @@ def _transitions(lost: Lost, *, of: bool) -> Estimate:
     return Estimate(point, *clopper_pearson(changes, visits, LEVEL), LEVEL, visits, "Clopper-Pearson")
 
 
-def _design_effect(p: float, r: float, bad_loss: float, good_loss: float) -> float:
-    """By how much correlated losses widen the variance of their share, n large."""
+def share_in_bursts(hits: int, n: int, parameters: Sequence[float]) -> Estimate:
+    """The share of losses of a Gilbert-Elliott model (p, r, loss in the bad and in the good state), n large.
+
+    Clopper-Pearson on so many packets as the correlated ones are worth.
+    """
+    p, r, bad_loss, good_loss = parameters
     bad = p / (p + r)
     share = bad * bad_loss + (1 - bad) * good_loss
     hidden = (bad_loss - good_loss) ** 2 * bad * (1 - bad)
-    return 1 + 2 * hidden / (share * (1 - share)) * (1 - p - r) / (p + r)
-
-
-def _clustered(hits: int, n: int, worth: float) -> Estimate:
+    worth = n / (1 + 2 * hidden / (share * (1 - share)) * (1 - p - r) / (p + r))
     point = hits / n
     low, high = clopper_pearson(point * worth, worth, LEVEL)
-    return Estimate(
-        point, float(np.minimum(low, point)), float(np.maximum(high, point)), LEVEL, n, "Clopper-Pearson of the model"
-    )
+    return Estimate(point, min(low, point), max(high, point), LEVEL, n, "Clopper-Pearson of the model")

@@ -43,7 +43,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Observations:
-    """Delays and losses of one measurement.
+    """Delays and losses of one measurement: its `kind` with the article, and what its packets are called.
 
     `lost` is of round trips, `lost_by_way` of single packets, where the measurement tells the directions apart; a way
     that is not in it was not seen. The one-way delays of `one_way_ns` are off by an unknown constant, the difference of

@@ -33,7 +33,7 @@ def observe_ping(text: str) -> Observations:
     lost[[number - first for number in log.replies]] = False
     timed = [number for number in sorted(log.replies) if log.replies[number] is not None]
     return Observations(
-        kind="ping log",
+        kind="a ping log",
         packets="echo requests",
         round_trips_ns=np.array([log.replies[number] for number in timed], dtype=np.int64),
         lost=lost,

@@ -5,24 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
-from typing import Any, NamedTuple
+from typing import Any
 
-from wirelab.fit.delay import Spread, quantile, spreads, successive
-from wirelab.fit.loss import SIGNIFICANT, Losses, fit_losses
+from wirelab.fit.delay import Spread, spreads
+from wirelab.fit.loss import Losses, fit_losses
 from wirelab.fit.observations import WAYS, Observations, Source, Way
-from wirelab.stats.estimate import Estimate
-from wirelab.units import format_duration, format_rate, format_share
-
-_FEW = 100
-"""No 95th percentile of fewer values."""
-
-
-class Alternative(NamedTuple):
-    """A line that a direction of the link may have instead, or besides, and what it would mean."""
-
-    way: Way
-    line: str
-    meaning: str
+from wirelab.fit.words import Alternative, about, alternatives, limits, measured, title
+from wirelab.fit.written import milliseconds, percent
 
 
 @dataclass(frozen=True)
@@ -45,11 +34,11 @@ class FittedProfile:
 def fit_profile(observations: Observations, source: Source) -> FittedProfile:
     """Fit delay, spread and losses, each by the simplest model that the measurement does not contradict."""
     losses = {way: fit_losses(lost) for way, lost in observations.lost_by_way.items()}
-    of_trips = None if observations.lost is None else fit_losses(observations.lost)
+    trips = None if observations.lost is None else fit_losses(observations.lost)
     link: dict[str, Any] = {way: {} for way in WAYS}
     sources: dict[str, str] = {}
     last = ""
-    for way, key, value, why in [*_delays(observations), *_losses(losses, of_trips, observations)]:
+    for way, key, value, why in [*_delays(observations), *_losses(losses, trips, observations)]:
         link[way][key] = value
         for path in _leaves(value, f"{way}.{key}"):
             cited = f"measured: {source.name}, {why}"
@@ -58,14 +47,14 @@ def fit_profile(observations: Observations, source: Source) -> FittedProfile:
             sources[path] = "the same" if last == cited else cited
             last = cited
     return FittedProfile(
-        title=_title(observations, losses, of_trips),
-        about=_about(observations, source),
+        title=title(observations, losses, trips),
+        about=about(observations, source),
         link=link,
         sources=sources,
-        measured=tuple(_measured(observations, losses, of_trips)),
-        alternatives=tuple(_alternatives(observations, losses, of_trips)),
+        measured=tuple(measured(observations, losses, trips)),
+        alternatives=tuple(alternatives(observations, losses, trips)),
         seen=observations.seen,
-        untold=(*observations.untold, *_limits(observations, losses, of_trips)),
+        untold=(*observations.untold, *limits(observations, losses, trips)),
     )
 
 
@@ -80,7 +69,9 @@ def _delays(observations: Observations) -> Iterator[Value]:
         if apart and observations.clocks_agree:
             base = f"{n}: mean one-way delay"
         elif apart:
-            base = f"{n}: half the sum of the least one-way delays, split equally (assumed), and this direction's mean above it"
+            base = (
+                f"{n}: half the sum of the least of each way (the equal split is assumed), and the mean above the least"
+            )
         elif spread.offsets_ns:
             base = f"{n}: half the least (the equal split is assumed), and the mean above the least"
         else:
@@ -95,18 +86,18 @@ def _jitter(spread: Spread) -> dict[str, Any]:
     return {"distribution": "table", "offsets": [milliseconds(offset) for offset in spread.offsets_ns]}
 
 
-def _losses(losses: Mapping[Way, Losses], of_trips: Losses | None, observations: Observations) -> Iterator[Value]:
+def _losses(losses: Mapping[Way, Losses], trips: Losses | None, observations: Observations) -> Iterator[Value]:
     for way, fitted in losses.items():
         yield from _loss(way, fitted, f"{fitted.lost} of {fitted.n} {observations.packets} {way}")
-    if of_trips is None:
+    if trips is None:
         return
-    what = f"{of_trips.lost} of {of_trips.n} round trips"
-    if of_trips.model == "independent":
-        each = percent(each_way(of_trips.share.point or 0.0))
+    what = f"{trips.lost} of {trips.n} round trips"
+    if trips.model == "independent":
+        each = percent(each_way(trips.share.point or 0.0))
         for way in WAYS:
             yield way, "loss", each, f"{what}; the equal split is assumed: 1 - sqrt(1 - share) each way"
     else:
-        yield from _loss("uplink", of_trips, f"{what}, all of them in this direction (assumed)")
+        yield from _loss("uplink", trips, f"{what}, all of them in this direction (assumed)")
 
 
 def _loss(way: Way, fitted: Losses, what: str) -> Iterator[Value]:
@@ -114,11 +105,13 @@ def _loss(way: Way, fitted: Losses, what: str) -> Iterator[Value]:
         yield way, "loss", percent(fitted.share.point or 0.0), what
     elif fitted.model != "none":
         parameters = (fitted.p, fitted.r, fitted.bad_loss, fitted.good_loss)
-        points = [default if each is None else each.point for each, default in zip(parameters, (0, 0, 1, 0), strict=True)]
-        table = dict(zip(("p", "r", "1-h", "1-k"), (percent(point or 0.0) for point in points), strict=True))
-        yield way, "gilbert-elliott", table, f"{what}, in {fitted.bursts} bursts: {_MODELS[fitted.model]}"
+        points = [fixed if each is None else each.point or 0.0 for each, fixed in zip(parameters, _SIMPLE, strict=True)]
+        table = dict(zip(("p", "r", "1-h", "1-k"), map(percent, points), strict=True))
+        yield way, "gilbert-elliott", table, f"{what}, in {fitted.runs} runs: {_MODELS[fitted.model]}"
 
 
+_SIMPLE = (0.0, 0.0, 1.0, 0.0)
+"""What the simple Gilbert model fixes, at its place."""
 _MODELS = {
     "gilbert": "simple Gilbert model, p and r from counts of transitions, 1-h and 1-k fixed by the model",
     "gilbert-elliott": "Gilbert-Elliott model by maximum likelihood",
@@ -130,123 +123,9 @@ def each_way(share: float) -> float:
     return 1 - sqrt(1 - share)
 
 
-def _measured(observations: Observations, losses: Mapping[Way, Losses], of_trips: Losses | None) -> Iterator[str]:
-    trips = observations.round_trips_ns
-    least, most = int(trips.min()), int(trips.max())
-    quantiles = [("median", 0.5), *([("95th percentile", 0.95)] if len(trips) >= _FEW else [])]
-    said = [f"{name} {_seconds(quantile(trips, q))}" for name, q in quantiles]
-    yield f"{len(trips)} round trips: {format_duration(least)} to {format_duration(most)}, {', '.join(said)}."
-    again = successive(trips)
-    if again is not None and observations.spread_is_links:
-        pace = "" if observations.interval_ns is None else f", {format_duration(observations.interval_ns)} apart"
-        yield (
-            f"Successive round trips{pace} have a rank correlation of {again:.2f}. The link has none: netem's correlation "
-            "would narrow the spread, and it counts packets, not time."
-        )
-    for way, fitted in losses.items():
-        yield from _told(fitted, f"{observations.packets} {way}")
-    if of_trips is not None:
-        yield from _told(of_trips, "round trips")
-    for way, rate in observations.rates.items():
-        yield f"At most {format_rate(rate.bits_per_second)} in any second {way} ({rate.what})."
-
-
-def _told(fitted: Losses, what: str) -> Iterator[str]:
-    """The model in words: what was lost, why this model, its parameters with their intervals."""
-    if fitted.model == "none":
-        yield f"No loss of {fitted.n} {what}: a share up to {format_share(fitted.share.high or 0.0)} is compatible with that."
-        return
-    yield f"Lost {fitted.lost} of {fitted.n} {what}, in {fitted.bursts} bursts: {_share(fitted.share)}."
-    if fitted.p_independent is None:
-        return
-    against = f"Independent losses against bursts, likelihood-ratio test: p = {fitted.p_independent:.2g}"
-    if fitted.model == "independent":
-        if fitted.p_independent < SIGNIFICANT:
-            yield f"{against}; but the one burst has no beginning or no end, so how long bursts last is not known."
-        else:
-            yield f"{against}; independent losses are kept."
-        return
-    yield f"{against}; a Gilbert-Elliott model is taken."
-    if fitted.p_gilbert is not None:
-        simple = "1-h = 100 %, 1-k = 0 % are kept" if fitted.model == "gilbert" else "all four parameters are fitted"
-        yield f"Simple Gilbert model against all four parameters, likelihood-ratio test: p = {fitted.p_gilbert:.2g}; {simple}."
-    for name, estimate in (("p", fitted.p), ("r", fitted.r), ("1-h", fitted.bad_loss), ("1-k", fitted.good_loss)):
-        if estimate is not None:
-            yield f"{name} = {_share(estimate)} ({estimate.method})."
-
-
-def _alternatives(
-    observations: Observations, losses: Mapping[Way, Losses], of_trips: Losses | None
-) -> Iterator[Alternative]:
-    interval = observations.interval_ns
-    fits: dict[Way, Losses] = {**losses} if of_trips is None else {"uplink": of_trips}
-    for way, fitted in fits.items():
-        p, r = (None if each is None else each.point for each in (fitted.p, fitted.r))
-        if interval is not None and p and r:
-            bad = 1.0 if fitted.bad_loss is None else fitted.bad_loss.point or 0.0
-            good = 0.0 if fitted.good_loss is None else fitted.good_loss.point or 0.0
-            yield Alternative(
-                way,
-                f'gilbert-elliott-time = {{ good = "{milliseconds(interval / p)}", bad = "{milliseconds(interval / r)}", '
-                f'bad-loss = "{percent(bad)}", good-loss = "{percent(good)}" }}',
-                "instead of gilbert-elliott: the same bursts, lasting for a time rather than for packets",
-            )
-    for way, rate in observations.rates.items():
-        yield Alternative(
-            way,
-            f'rate = "{rate.bits_per_second} bit/s"',
-            "besides, with a queue: right if nothing but the link held the transfer back, else too little",
-        )
-
-
-def _limits(observations: Observations, losses: Mapping[Way, Losses], of_trips: Losses | None) -> Iterator[str]:
-    models = {fitted.model for fitted in (*losses.values(), *([of_trips] if of_trips else []))}
-    if models & {"gilbert", "gilbert-elliott"}:
-        yield "Whether a burst lasts for packets or for a time: at another sending rate the two differ."
-    if observations.spread_is_links:
-        yield "The spread between packets that follow closely: emulated ones do not overtake one another."
-    yield "Other hours, places and packet sizes than those measured."
-
-
-def _title(observations: Observations, losses: Mapping[Way, Losses], of_trips: Losses | None) -> str:
-    least = format_duration(int(observations.round_trips_ns.min()))
-    shares = [f"{format_share(fitted.share.point or 0.0)} lost {way}" for way, fitted in losses.items()]
-    if of_trips is not None:
-        shares = [f"{format_share(of_trips.share.point or 0.0)} of round trips lost"]
-    return ", ".join([f"Fitted to a {observations.kind}: {least} round trip at least", *shares])
-
-
-def _about(observations: Observations, source: Source) -> str:
-    return f"What one {observations.kind} ({source.name}) shows of a link. The comments in this file say what it cannot show."
-
-
 def _leaves(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from _leaves(inner, f"{path}.{key}")
     else:
         yield path
-
-
-def _share(estimate: Estimate) -> str:
-    point = format_share(estimate.point or 0.0)
-    if estimate.low is None or estimate.high is None:
-        return point
-    return f"{point} [{format_share(estimate.low)}, {format_share(estimate.high)}]"
-
-
-def _seconds(estimate: Estimate) -> str:
-    point = format_duration((estimate.point or 0.0) * 1e9)
-    if estimate.low is None or estimate.high is None:
-        return point
-    return f"{point} [{format_duration(estimate.low * 1e9)}, {format_duration(estimate.high * 1e9)}]"
-
-
-def milliseconds(nanoseconds: float) -> str:
-    """A duration as a link file has it, to the microsecond."""
-    return f"{round(nanoseconds / 1e3) / 1e3:.12g} ms"
-
-
-def percent(fraction: float) -> str:
-    """A share as a link file has it."""
-    return f"{fraction * 100:.4g} %"

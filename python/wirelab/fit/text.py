@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wirelab.fit.profile import Alternative, FittedProfile
+from wirelab.fit.profile import FittedProfile
+from wirelab.fit.words import Alternative
 
 _WIDTH = 118
 
@@ -56,6 +57,7 @@ def _comment(head: str, sentences: Iterable[str]) -> str:
 def _instead(alternatives: Iterable[Alternative]) -> str:
     lines = []
     for way, line, meaning in alternatives:
-        lines += textwrap.wrap(f"[link.{way}] may have, {meaning}:", _WIDTH, initial_indent="# ", subsequent_indent="# ")
+        head = f"[link.{way}] may have, {meaning}:"
+        lines += textwrap.wrap(head, _WIDTH, initial_indent="# ", subsequent_indent="# ")
         lines.append(f"#   {line}")
     return "\n".join(lines)

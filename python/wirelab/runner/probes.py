@@ -11,6 +11,7 @@ from pathlib import Path
 
 from wirelab.errors import RunError
 from wirelab.plan import Plan, stable_hash
+from wirelab.runner import cpus
 from wirelab.runner.host import AgentHost, Host, HostGoneError, RefusedError
 from wirelab.runner.probe_plan import SERVER_PORT, plan_probes, probes_ns
 from wirelab.schema import (
@@ -44,7 +45,8 @@ def probe_alone(agent: Path, folder: Path, link: LinkSpec, seed: int | None, tim
     host = AgentHost(agent, folder / "host.log")
     try:
         facts = host.open(OpenLanes(lanes=1, mtu=MTU))
-        probe(host, agent, folder, link, seed, time_ns)
+        with cpus.away_from(facts.link_cpu):
+            probe(host, agent, folder, link, seed, time_ns)
     finally:
         host.close()
     return facts

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import resource
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 from wirelab import agent as agents
 from wirelab.errors import RunError
 from wirelab.plan import Plan
-from wirelab.runner import facts
+from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.disk import replace_file
@@ -75,9 +73,10 @@ def run_plan(
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)
             facts.write(folder, written, [*earlier, this_run])
-            if options.probes:
-                probe_campaign(host, agent, plan, folder, observer.say)
-            summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
+            with cpus.away_from(opened.link_cpu):
+                if options.probes:
+                    probe_campaign(host, agent, plan, folder, observer.say)
+                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
         finally:
             host.close()
         facts.write(folder, written, [*earlier, {**this_run, "ended": facts.now(), **asdict(summary)}])
@@ -98,10 +97,8 @@ def run_campaign(runner: Runner, plan: Plan, lanes: int, enough: Callable[[str],
 
 def planned_lanes(plan: Plan) -> int:
     """Lanes for this plan on this machine."""
-    cpus = len(os.sched_getaffinity(0))
-    real_time = os.geteuid() == 0 or resource.getrlimit(resource.RLIMIT_RTPRIO)[0] != 0
     expected = [scenario.expected_exchange_ns for scenario in plan.scenarios]
-    return default_lanes(expected, plan.trials, cpus, real_time=real_time)
+    return default_lanes(expected, plan.trials, cpus.count(), real_time=cpus.real_time())
 
 
 def _needed(plan: Plan, beside: Path | None) -> dict[str, Implementation]:

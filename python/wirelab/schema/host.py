@@ -105,6 +105,7 @@ class HostFacts(Received):
     memory_bytes: Unsigned
     rootless: bool
     link_scheduling: str
+    link_cpu: Unsigned | None = None
     settings: dict[str, str]
     client_address: str
     server_address: str

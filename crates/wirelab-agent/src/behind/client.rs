@@ -61,8 +61,10 @@ impl Client {
             match waitpid(self.pid, Some(WaitPidFlag::WNOHANG | WaitPidFlag::WUNTRACED)) {
                 Ok(WaitStatus::Exited(_, code)) => break code as u8,
                 Ok(WaitStatus::Signaled(_, signal, _)) => break SIGNALLED + signal as u8,
-                Ok(WaitStatus::Stopped(..)) => {
-                    signals.stop_ourselves();
+                Ok(WaitStatus::Stopped(_, signal)) => {
+                    if !self.wants_the_terminal(signal) {
+                        signals.stop_ourselves();
+                    }
                     self.resume();
                 }
                 Ok(_) => {}
@@ -88,13 +90,23 @@ impl Client {
     }
 
     fn pass_on(&self, received: Received) {
-        match received.signal {
-            Signal::SIGCONT => self.resume(),
+        match (received.signal, &self.terminal) {
+            (Signal::SIGCONT, _) => self.resume(),
             // The terminal sent it to the command as well.
-            _ if received.from_terminal && self.terminal.is_none() => {}
-            signal if received.ends() => self.send(signal),
+            (_, None) if received.from_terminal => {}
+            // A shell brought us back to the foreground, which it does not tell.
+            (Signal::SIGINT | Signal::SIGQUIT | Signal::SIGTSTP, Some(terminal)) if received.from_terminal => {
+                terminal.give(self.pid);
+                self.send(received.signal);
+            }
+            _ if received.ends() => self.send(received.signal),
             _ => {}
         }
+    }
+
+    /// It was stopped for using the terminal in the background, and a shell has brought us to the foreground meanwhile.
+    fn wants_the_terminal(&self, signal: Signal) -> bool {
+        matches!(signal, Signal::SIGTTIN | Signal::SIGTTOU) && self.terminal.as_ref().is_some_and(Terminal::is_ours)
     }
 
     fn resume(&self) {
@@ -118,7 +130,7 @@ pub fn command(words: &[OsString], addresses: Addresses) -> Result<Command, Fail
         None => word.clone(),
     };
     let words: Vec<OsString> = words.iter().map(fill).collect();
-    let (program, arguments) = words.split_first().ok_or_else(|| Failure::new("the server's command is empty"))?;
+    let (program, arguments) = words.split_first().ok_or_else(|| Failure::new("the command is empty"))?;
     let mut command = Command::new(find(program)?);
     command.arg0(program).args(arguments).env(SERVER, server).env(CLIENT, client);
     Ok(command)

@@ -1,7 +1,7 @@
 use std::fmt;
 
 /// The link could not be made, or its server not be started; the code that `timeout(1)` and container runtimes use, too.
-pub const NO_LINK: u8 = 125;
+const NO_LINK: u8 = 125;
 /// The command was found and could not be started.
 pub const NOT_EXECUTABLE: u8 = 126;
 /// The command was not found.
@@ -30,6 +30,11 @@ impl Failure {
 
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// The same of the server's command, which has no exit code of its own here.
+    pub fn of_the_server(self) -> Self {
+        Self { code: NO_LINK, message: self.message.map(|message| format!("server: {message}")), ..self }
     }
 
     pub fn code(self, code: u8) -> Self {

@@ -46,7 +46,7 @@ impl Told {
         })
     }
 
-    /// Wait until nothing is on its way to the server, for at most `limit` or until a signal comes.
+    /// Wait until nothing is on its way to the other end, for at most `limit` or until a signal comes.
     pub fn wait_until_delivered(&self, signals: &Signals, limit: Duration) {
         let give_up = clock::now() + limit;
         let mut quiet_since = clock::now();

@@ -18,7 +18,7 @@ use wirelab_net::pid_namespace::{Group, PidNamespace, Place};
 use wirelab_net::topology::SingleLink;
 
 use super::client::{command, not_started};
-use super::failure::{Failure, NO_LINK};
+use super::failure::Failure;
 use super::ready::Ready;
 use super::signals::Signals;
 use super::{Addresses, GRACE};
@@ -51,7 +51,7 @@ impl Server {
         signals: &Signals,
         log: Option<PathBuf>,
     ) -> Result<Self, Failure> {
-        let mut command = command(words, addresses).map_err(|failure| failure.code(NO_LINK))?;
+        let mut command = command(words, addresses).map_err(Failure::of_the_server)?;
         command.stdin(Stdio::null());
         match &log {
             Some(path) => {
@@ -64,7 +64,7 @@ impl Server {
         }
         let place = Place { network: ends.far().as_fd(), group: Group::Own, blocked: signals.before() };
         let child = family.spawn(command, &place);
-        let mut child = child.map_err(|error| not_started(&words[0], &error).code(NO_LINK))?;
+        let mut child = child.map_err(|error| not_started(&words[0], &error).of_the_server())?;
         let output = match log {
             Some(path) => Output::File(path),
             None => Output::copy(&mut child)?,

@@ -40,7 +40,8 @@ impl Terminal {
         let _ = tcsetpgrp(&self.device, getpgrp());
     }
 
-    fn is_ours(&self) -> bool {
+    /// Our process group is in the foreground.
+    pub fn is_ours(&self) -> bool {
         tcgetpgrp(&self.device) == Ok(getpgrp())
     }
 }

@@ -8,6 +8,7 @@ use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, 
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
 use wirelab_net::link::Instant;
+use wirelab_net::scheduling;
 use wirelab_net::topology::{CLIENT, SERVER};
 
 /// Where the sink listens.
@@ -36,9 +37,9 @@ impl Role {
     }
 }
 
-pub fn play(role: Role, packets: u32) -> anyhow::Result<()> {
+pub fn play(role: Role, packets: u32, interval: Duration) -> anyhow::Result<()> {
     match role {
-        Role::Source => send(packets),
+        Role::Source => send(packets, interval),
         Role::Sink => receive(packets),
     }
 }
@@ -49,13 +50,14 @@ pub fn read_payload(bytes: &[u8]) -> Option<(u64, u64)> {
     Some((number(0)?, number(8)?))
 }
 
-fn send(packets: u32) -> anyhow::Result<()> {
+fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
+    scheduling::exact_timers();
     let socket = UdpSocket::bind((CLIENT, 0))?;
     socket.connect((SERVER, PORT))?;
     for number in 0..u64::from(packets) {
         // Spread by the golden ratio, so that lanes and timers do not fall into step.
-        let spread = number.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(clock::now().as_nanos()) % 10_000;
-        thread::sleep(Duration::from_micros(5_000 + spread));
+        let spread = number.wrapping_add(clock::now().as_nanos()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
+        thread::sleep(interval.mul_f64(0.5 + spread as f64 / 1024.0));
         let mut payload = [0; PAYLOAD_BYTES];
         write_payload(&mut payload, number);
         socket.send(&payload)?;

@@ -1,16 +1,15 @@
 use std::fs;
 
-use nix::sched::{CpuSet, sched_getaffinity};
 use nix::sys::utsname::uname;
-use nix::unistd::Pid;
-use wirelab_net::destroy_sockets;
 use wirelab_net::topology::{CLIENT, SERVER};
+use wirelab_net::{destroy_sockets, scheduling};
 use wirelab_schema::HostFacts;
 
 use super::lanes::Lanes;
 
 /// The machine as the campaign finds it.
 pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
+    let link_cpu = lanes.link().cpu().map(|cpu| cpu as u32);
     let mut settings = lanes.topology().settings().clone();
     let mut add = |key: &str, value: String| settings.insert(key.into(), value);
     add("link.memory_locked", lanes.link().memory_locked().to_string());
@@ -21,20 +20,20 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     HostFacts {
         kernel: uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default(),
         cpu: cpu(),
-        cpus: cpus(),
+        cpus: lanes.link().cpus(),
         memory_bytes: memory_bytes(),
         rootless,
         link_scheduling: lanes.link().scheduling().to_owned(),
+        link_cpu,
         settings,
         client_address: CLIENT.to_string(),
         server_address: SERVER.to_string(),
     }
 }
 
-/// CPUs that this process may use.
+/// How many CPUs this thread may use.
 pub fn cpus() -> u32 {
-    let set = sched_getaffinity(Pid::from_raw(0)).unwrap_or_default();
-    (0..CpuSet::count()).filter(|cpu| set.is_set(*cpu).unwrap_or(false)).count() as u32
+    scheduling::cpus().len() as u32
 }
 
 /// Bytes of memory.

@@ -8,6 +8,7 @@ use std::thread;
 use anyhow::{Context, bail};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use wirelab_net::process::{self, Confinement};
+use wirelab_net::scheduling;
 use wirelab_net::topology::Topology;
 use wirelab_schema::{LinkReport, OpenLanes, TrialRequest};
 
@@ -19,6 +20,8 @@ pub struct LinkClient {
     process: Mutex<Option<(Child, ChildStdin)>>,
     waiting: Arc<Mutex<Option<Waiting>>>,
     scheduling: String,
+    cpu: Option<usize>,
+    cpus: u32,
     memory_locked: bool,
 }
 
@@ -26,8 +29,8 @@ pub struct LinkClient {
 type Waiting = HashMap<usize, Sender<LinkEvent>>;
 
 impl LinkClient {
-    /// Start it in the link's namespace. The calling thread must live as long as the host: the process dies with it. Should it end before,
-    /// the trials that are `running` are cancelled.
+    /// Start it in the link's namespace, and leave it the CPU that it takes for itself. The calling thread must live as long as the host: the
+    /// process dies with it. Should it end before, the trials that are `running` are cancelled.
     pub fn start(topology: &Topology, open: &OpenLanes, running: &Running) -> anyhow::Result<Self> {
         let mut command = Command::new(std::env::current_exe().context("finding this program")?);
         command.args(["link", "--lanes", &open.lanes.to_string(), "--mtu", &open.mtu.to_string()]);
@@ -41,21 +44,33 @@ impl LinkClient {
         let mut events = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut line = String::new();
         events.read_line(&mut line)?;
-        let Ok(LinkEvent::Started { scheduling, memory_locked }) = serde_json::from_str(&line) else {
+        let Ok(LinkEvent::Started { scheduling, cpu, memory_locked }) = serde_json::from_str(&line) else {
             bail!("the link process did not start; its reason is on stderr");
         };
+        let cpus = scheduling::cpus().len() as u32;
+        let cpu = cpu.filter(|cpu| scheduling::leave(*cpu));
         let waiting = Arc::new(Mutex::new(Some(HashMap::new())));
         let (distributed, running) = (waiting.clone(), running.clone());
         thread::spawn(move || {
             distribute(events, &distributed);
             lock(&running).values_mut().for_each(Cancel::request);
         });
-        Ok(Self { process: Mutex::new(Some((child, stdin))), waiting, scheduling, memory_locked })
+        Ok(Self { process: Mutex::new(Some((child, stdin))), waiting, scheduling, cpu, cpus, memory_locked })
     }
 
     /// Scheduling that its loop was given.
     pub fn scheduling(&self) -> &str {
         &self.scheduling
+    }
+
+    /// CPU that its loop has for itself.
+    pub fn cpu(&self) -> Option<usize> {
+        self.cpu
+    }
+
+    /// How many CPUs there are for it and the endpoints together.
+    pub fn cpus(&self) -> u32 {
+        self.cpus
     }
 
     /// True if it cannot be paged out.

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use wirelab_net::link::PortId;
 use wirelab_net::packet_log::{Fate, Record};
 use wirelab_schema::{
-    DropCause, ImpairmentSpec, LinkReport, LinkSpec, NatSpec, OpenLanes, QueueSpec, TrialResult, TrialStatus,
+    DropCause, ImpairmentSpec, JitterSpec, LinkReport, LinkSpec, NatSpec, OpenLanes, QueueSpec, RadioSpec, SleepSpec,
+    TrialResult, TrialStatus,
 };
 
 use crate::machine::namespaces_work;
@@ -173,4 +175,65 @@ fn an_outage_and_a_full_bucket_are_told_apart() {
     let result = send(&mut host, "outage", link, DATAGRAMS, BYTES, 5 * MILLISECOND);
     assert!(dropped(&result.link, 0, DropCause::Outage) > 0, "{result:?}");
     assert!(dropped(&result.link, 0, DropCause::QueueFull) > 0, "{result:?}");
+}
+
+/// A direction with a stage of nearly every kind.
+fn everything() -> Vec<ImpairmentSpec> {
+    let queue = QueueSpec::FqCodel {
+        target_ns: 5_000_000,
+        interval_ns: 20_000_000,
+        flows: 64,
+        quantum_bytes: 300,
+        packets: 50,
+    };
+    let jitter = Some(JitterSpec::ParetoNormal { sigma_ns: 2_000_000 });
+    vec![
+        ImpairmentSpec::Delay { delay_ns: 3_000_000, jitter, correlation: 0.25, overtaking: true },
+        ImpairmentSpec::Rate { rate_bps: 500_000, queue, overhead_bytes: 14 },
+        ImpairmentSpec::Reorder { probability: 0.2, by_ns: 4_000_000, correlation: 0.0 },
+        ImpairmentSpec::GilbertElliottTime { good_ns: 50_000_000, bad_ns: 5_000_000, bad_loss: 0.5, good_loss: 0.0 },
+        ImpairmentSpec::Duplicate { probability: 0.2, correlation: 0.0 },
+        ImpairmentSpec::Corrupt { probability: 0.05, correlation: 0.0 },
+        ImpairmentSpec::DutyCycle {
+            rate_bps: 2_000_000,
+            share: 0.7,
+            queue: QueueSpec::DropTail { bytes: Some(5000), packets: None },
+            overhead_bytes: 0,
+        },
+    ]
+}
+
+#[test]
+fn links_whose_directions_share_air_radio_and_mappings_replay() {
+    let Some(mut host) = open() else { return };
+    let wifi = json!({
+        "kind": "wifi", "rate_bps": 24_000_000, "overhead_bytes": 36, "preamble_ns": 20_000, "ack_ns": 28_000,
+        "slot_ns": 9000, "sifs_ns": 10_000, "difs_ns": 28_000, "cw_min": 15, "cw_max": 1023, "retries": 6,
+        "frame_error": 0.2, "queue_bytes": 100_000,
+    });
+    let ieee802154 = json!({
+        "kind": "ieee802154", "compressed_bytes": 40, "mac_bytes": 23, "frame_error": 0.1, "retries": 3,
+        "max_backoffs": 4, "min_be": 3, "max_be": 5, "queue_bytes": 10_000,
+    });
+    let sleep = |after_ns, cycle_ns| SleepSpec { after_ns, cycle_ns, wake_ns: 1_000_000 };
+    for (name, medium) in [("wifi", wifi), ("802154", ieee802154)] {
+        let link = LinkSpec {
+            uplink: everything(),
+            downlink: everything(),
+            medium: Some(serde_json::from_value(medium).unwrap()),
+            radio: Some(RadioSpec {
+                sleeps: vec![sleep(10_000_000, Some(8_000_000)), sleep(1_000_000_000, None)],
+                buffer_bytes: 4000,
+            }),
+            nat: Some(NatSpec { udp_timeout_ns: 40_000_000, tcp_timeout_ns: 40_000_000 }),
+            mtu: Some(576),
+        };
+        let endpoints = vec![host.server("udp_echo"), host.sender(150, 700, 3 * MILLISECOND)];
+        let result = host.run(host.trial(name, link, endpoints));
+        assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+        result.link.directions.iter().for_each(assert_conserved);
+        let [up, down] = &result.link.directions[..] else { panic!("{result:?}") };
+        assert!(up.received == 300 && up.duplicated > 0 && up.delivered > 0 && down.received > 0, "{result:?}");
+        assert_replays(&host, name);
+    }
 }

@@ -1,6 +1,7 @@
 use super::correlated::{Correlated, Correlation};
 use super::outlet::Outlet;
-use crate::{Counters, Dropped, Impairment, Instant, Packet, Probability, Seed};
+use super::settled::{Effect, Settled};
+use crate::{Instant, Packet, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Corruption: one bit of some packets is inverted, each bit of the IP packet alike (the link layer's header is \
     spared, unlike in netem). The receiver's IP, TCP and UDP checksums find a single wrong bit wherever they cover it, so that such a packet is \
@@ -14,40 +15,22 @@ pub(super) const ABOUT: &str = "Corruption: one bit of some packets is inverted,
 pub struct Corrupt {
     probability: Probability,
     draws: Correlated,
-    outlet: Outlet,
 }
 
 impl Corrupt {
     /// A stage that corrupts packets, with `probability` if there is no correlation.
-    pub fn new(probability: Probability, correlation: Correlation, seed: Seed) -> Self {
-        Self { probability, draws: Correlated::new(correlation, seed), outlet: Outlet::default() }
+    pub fn new(probability: Probability, correlation: Correlation, seed: Seed) -> Settled<Self> {
+        Settled::new(Self { probability, draws: Correlated::new(correlation, seed) })
     }
 }
 
-impl Impairment for Corrupt {
-    fn handle_packet(&mut self, mut packet: Packet, now: Instant) {
-        self.outlet.receive();
+impl Effect for Corrupt {
+    fn apply(&mut self, mut packet: Packet, now: Instant, out: &mut Outlet) {
         let corrupts = self.draws.chance(self.probability);
         let bit = (self.draws.independent_unit() * (f64::from(packet.size) * 8.0)) as u32;
         if corrupts && packet.size > 0 {
             packet.corrupted_bit.get_or_insert(bit);
         }
-        self.outlet.depart(packet, now);
-    }
-
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
-    }
-
-    fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
-    }
-
-    fn counters(&self) -> Counters {
-        self.outlet.counters(0)
+        out.depart(packet, now);
     }
 }

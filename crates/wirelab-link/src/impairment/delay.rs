@@ -3,7 +3,8 @@ use std::time::Duration;
 use super::correlated::{Correlated, Correlation};
 use super::jitter::Jitter;
 use super::outlet::Outlet;
-use crate::{Counters, Dropped, Impairment, Instant, Packet, Seed};
+use super::settled::{Effect, Settled};
+use crate::{Instant, Packet, Seed};
 
 pub(super) const ABOUT: &str = "Propagation delay: each packet leaves a while after it arrives. Without jitter the delay is constant. With \
     jitter it is drawn for each packet around the mean; a negative delay counts as 0. Unless overtaking is set packets are never reordered, \
@@ -24,29 +25,21 @@ pub struct Delay {
     jitter: Option<(Jitter, Correlated)>,
     overtaking: bool,
     last_departure: Instant,
-    outlet: Outlet,
 }
 
 impl Delay {
     /// The same delay for every packet.
-    pub fn constant(delay: Duration) -> Self {
-        Self {
-            mean: delay,
-            jitter: None,
-            overtaking: false,
-            last_departure: Instant::default(),
-            outlet: Outlet::default(),
-        }
+    pub fn constant(delay: Duration) -> Settled<Self> {
+        Self::of(delay, None)
     }
 
     /// A delay drawn for each packet.
-    pub fn with_jitter(mean: Duration, jitter: Jitter, correlation: Correlation, seed: Seed) -> Self {
-        Self { jitter: Some((jitter, Correlated::new(correlation, seed))), ..Self::constant(mean) }
+    pub fn with_jitter(mean: Duration, jitter: Jitter, correlation: Correlation, seed: Seed) -> Settled<Self> {
+        Self::of(mean, Some((jitter, Correlated::new(correlation, seed))))
     }
 
-    /// Let packets leave by their own delay, also before packets that came earlier.
-    pub fn overtaking(self) -> Self {
-        Self { overtaking: true, ..self }
+    fn of(mean: Duration, jitter: Option<(Jitter, Correlated)>) -> Settled<Self> {
+        Settled::new(Self { mean, jitter, overtaking: false, last_departure: Instant::default() })
     }
 
     fn draw(&mut self) -> Duration {
@@ -56,31 +49,23 @@ impl Delay {
     }
 }
 
-impl Impairment for Delay {
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
+impl Settled<Delay> {
+    /// Let packets leave by their own delay, also before packets that came earlier.
+    #[must_use]
+    pub fn overtaking(mut self) -> Self {
+        self.effect.overtaking = true;
+        self
+    }
+}
+
+impl Effect for Delay {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
         let departure = now + self.draw();
         self.last_departure = if self.overtaking { departure } else { departure.max(self.last_departure) };
-        self.outlet.depart(packet, self.last_departure);
-    }
-
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
-    }
-
-    fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
+        out.depart(packet, self.last_departure);
     }
 
     fn settles_when_polled(&self) -> bool {
         self.overtaking
-    }
-
-    fn counters(&self) -> Counters {
-        self.outlet.counters(0)
     }
 }

@@ -1,6 +1,7 @@
 use super::correlated::{Correlated, Correlation};
 use super::outlet::Outlet;
-use crate::{Counters, Dropped, Impairment, Instant, Packet, Probability, Seed};
+use super::settled::{Effect, Settled};
+use crate::{Instant, Packet, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Duplication: some packets leave twice at the same instant, the copy right behind its original; what stands behind \
     in the chain treats them as two packets (a copy before a rate takes its airtime, a loss may take either). Copies are not copied again, as in \
@@ -12,43 +13,25 @@ pub(super) const ABOUT: &str = "Duplication: some packets leave twice at the sam
 pub struct Duplicate {
     probability: Probability,
     draws: Correlated,
-    outlet: Outlet,
 }
 
 impl Duplicate {
     /// A stage that copies packets, with `probability` if there is no correlation.
     ///
     /// Where a chain has several such stages, a packet may get several copies, which all bear its sequence.
-    pub fn new(probability: Probability, correlation: Correlation, seed: Seed) -> Self {
-        Self { probability, draws: Correlated::new(correlation, seed), outlet: Outlet::default() }
+    pub fn new(probability: Probability, correlation: Correlation, seed: Seed) -> Settled<Self> {
+        Settled::new(Self { probability, draws: Correlated::new(correlation, seed) })
     }
 }
 
-impl Impairment for Duplicate {
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
+impl Effect for Duplicate {
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
         let copy =
             (self.draws.chance(self.probability) && !packet.copy).then(|| Packet { copy: true, ..packet.clone() });
-        self.outlet.depart(packet, now);
+        out.depart(packet, now);
         if let Some(copy) = copy {
-            self.outlet.duplicate();
-            self.outlet.depart(copy, now);
+            out.duplicate();
+            out.depart(copy, now);
         }
-    }
-
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
-    }
-
-    fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
-    }
-
-    fn counters(&self) -> Counters {
-        self.outlet.counters(0)
     }
 }

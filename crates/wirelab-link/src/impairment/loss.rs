@@ -1,6 +1,7 @@
 use super::correlated::{Correlated, Correlation};
 use super::outlet::Outlet;
-use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, Probability, Seed};
+use super::settled::{Effect, Settled};
+use crate::{DropCause, Instant, Packet, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Loss with one probability for all packets (netem's `loss random`): without correlation each packet is lost whatever \
     happened to the others. With correlation, draws follow one another as in netem (sch_netem.c, get_crandom): each is (1 - correlation) x a \
@@ -12,7 +13,7 @@ pub(super) const ABOUT: &str = "Loss with one probability for all packets (netem
 
 /// Decides which packets are lost.
 pub trait LossModel: Send {
-    /// See [`Impairment::start`].
+    /// See [`Impairment::start`](crate::Impairment::start).
     fn start(&mut self, _origin: Instant) {}
 
     /// True if the next packet, at `now`, is lost. Takes the same number of draws from the packets' generator for every packet.
@@ -25,44 +26,26 @@ pub trait LossModel: Send {
 #[derive(Debug)]
 pub struct Lossy<M> {
     model: M,
-    outlet: Outlet,
 }
 
 impl<M: LossModel> Lossy<M> {
     /// A stage that drops by `model`.
-    pub fn new(model: M) -> Self {
-        Self { model, outlet: Outlet::default() }
+    pub fn new(model: M) -> Settled<Self> {
+        Settled::new(Self { model })
     }
 }
 
-impl<M: LossModel> Impairment for Lossy<M> {
+impl<M: LossModel> Effect for Lossy<M> {
     fn start(&mut self, origin: Instant) {
         self.model.start(origin);
     }
 
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
         if self.model.loses(now) {
-            self.outlet.drop(packet, now, DropCause::Loss);
+            out.drop(packet, now, DropCause::Loss);
         } else {
-            self.outlet.depart(packet, now);
+            out.depart(packet, now);
         }
-    }
-
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
-    }
-
-    fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
-    }
-
-    fn counters(&self) -> Counters {
-        self.outlet.counters(0)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The trait of all impairments, and their registry.
 
-mod corrupt;
 mod correlated;
+mod corrupt;
 mod delay;
 mod delivery_trace;
 mod duplicate;
@@ -25,12 +25,13 @@ mod reorder;
 mod schedule;
 mod scheduled_rate;
 mod serialiser;
+mod settled;
 mod sleep;
 mod stationary;
 mod token_bucket;
 
-pub use corrupt::Corrupt;
 pub use correlated::Correlation;
+pub use corrupt::Corrupt;
 pub use delay::Delay;
 pub use delivery_trace::DeliveryTrace;
 pub use duplicate::Duplicate;
@@ -50,6 +51,7 @@ pub use radio::Radio;
 pub use rate::Rate;
 pub use reorder::Reorder;
 pub use schedule::{Schedule, SchedulePoint};
+pub use settled::Settled;
 pub use sleep::{RadioInterval, RadioState, Sleep, SleepMachine};
 pub use token_bucket::TokenBucket;
 
@@ -108,11 +110,9 @@ pub trait Impairment: Send {
         false
     }
 
-    /// Take out a packet that is still inside though `poll_timeout` gives nothing any more: it waits for another packet. For the end of a link, which
-    /// is of no use afterwards.
-    fn poll_held(&mut self) -> Option<Packet> {
-        None
-    }
+    /// Take out a packet that is still inside, as far as it has come: it counts as neither delivered nor dropped. Until none is, this is for the end
+    /// of a link, which is of no use afterwards. No time passes: what waits for ever, or for another packet, comes out as well.
+    fn poll_held(&mut self) -> Option<Packet>;
 
     /// Packets so far.
     fn counters(&self) -> Counters;

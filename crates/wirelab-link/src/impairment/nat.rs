@@ -62,6 +62,10 @@ impl Impairment for Nat {
         true
     }
 
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.outlet.poll_held()
+    }
+
     fn counters(&self) -> Counters {
         self.outlet.counters(0)
     }

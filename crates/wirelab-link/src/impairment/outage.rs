@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use super::outlet::Outlet;
+use super::settled::{Effect, Settled};
 use crate::instant::nanoseconds;
-use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet};
+use crate::{DropCause, Instant, Packet};
 
 pub(super) const ABOUT: &str = "Times without a link, counted from the link's first packet: one, or one every so often. A packet that arrives meanwhile is \
     dropped. With hold-bytes it is kept instead, as a handover that forwards what it buffered (3GPP TS 36.300, section 10.1.2: data \
@@ -19,7 +20,6 @@ pub struct Outage {
     origin_ns: u64,
     /// The end of the outage that packets are held in, and how many bytes they are.
     held: (Instant, u64),
-    outlet: Outlet,
 }
 
 impl Outage {
@@ -30,19 +30,18 @@ impl Outage {
         duration: Duration,
         every: Option<Duration>,
         hold_bytes: Option<u64>,
-    ) -> Result<Self, String> {
+    ) -> Result<Settled<Self>, String> {
         if let Some(every) = every.filter(|every| *every <= duration) {
             return Err(format!("outages of {duration:?} every {every:?} never end"));
         }
-        Ok(Self {
+        Ok(Settled::new(Self {
             start_ns: nanoseconds(start),
             duration_ns: nanoseconds(duration),
             every_ns: every.map(nanoseconds),
             hold_bytes,
             origin_ns: 0,
             held: (Instant::default(), 0),
-            outlet: Outlet::default(),
-        })
+        }))
     }
 
     /// The end of the outage at `now`, if there is one.
@@ -64,36 +63,17 @@ impl Outage {
     }
 }
 
-impl Impairment for Outage {
+impl Effect for Outage {
     fn start(&mut self, origin: Instant) {
         self.origin_ns = origin.as_nanos();
     }
 
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
         match (self.end(now), self.hold_bytes) {
-            (None, _) => self.outlet.depart(packet, now),
-            (Some(_), None) => self.outlet.drop(packet, now, DropCause::Outage),
-            (Some(end), Some(limit)) if self.hold(u64::from(packet.size), end, limit) => {
-                self.outlet.depart(packet, end)
-            }
-            (Some(_), Some(_)) => self.outlet.drop(packet, now, DropCause::QueueFull),
+            (None, _) => out.depart(packet, now),
+            (Some(_), None) => out.drop(packet, now, DropCause::Outage),
+            (Some(end), Some(limit)) if self.hold(u64::from(packet.size), end, limit) => out.depart(packet, end),
+            (Some(_), Some(_)) => out.drop(packet, now, DropCause::QueueFull),
         }
-    }
-
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
-    }
-
-    fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
-    }
-
-    fn counters(&self) -> Counters {
-        self.outlet.counters(0)
     }
 }

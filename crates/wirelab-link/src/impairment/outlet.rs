@@ -63,8 +63,11 @@ impl Outlet {
             (Some(first), Some(Reverse(other))) => other < first,
             (first, _) => first.is_none(),
         };
-        let departure =
-            if overtaking { self.overtaking.pop().map(|Reverse(departure)| departure) } else { self.departures.pop_front() };
+        let departure = if overtaking {
+            self.overtaking.pop().map(|Reverse(departure)| departure)
+        } else {
+            self.departures.pop_front()
+        };
         departure.map(|departure| (departure.instant, departure.packet))
     }
 
@@ -75,6 +78,12 @@ impl Outlet {
     pub(crate) fn poll_timeout(&self) -> Option<Instant> {
         let overtaking = self.overtaking.peek().map(|Reverse(departure)| departure.instant);
         self.departures.front().map(|departure| departure.instant).into_iter().chain(overtaking).min()
+    }
+
+    /// Take out a packet that has not left yet: in order, but for those that overtake. It counts as neither delivered nor dropped.
+    pub(crate) fn poll_held(&mut self) -> Option<Packet> {
+        let departure = self.departures.pop_front().or_else(|| self.overtaking.pop().map(|Reverse(other)| other));
+        departure.map(|departure| departure.packet)
     }
 
     /// The accounts, when the stage itself keeps `waiting` packets besides those in the outlet.

@@ -125,6 +125,13 @@ impl<T: Transmitter> Impairment for Queued<T> {
         matches!(self.line, Line::Aqm(..))
     }
 
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.outlet.poll_held().or_else(|| match &mut self.line {
+            Line::DropTail(_) => None,
+            Line::Aqm(queue, _) => queue.steal().map(|waiting| waiting.packet),
+        })
+    }
+
     fn counters(&self) -> Counters {
         self.outlet.counters(match &self.line {
             Line::DropTail(_) => 0,

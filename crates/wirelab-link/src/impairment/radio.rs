@@ -93,7 +93,7 @@ impl Impairment for Radio {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.waiting.pop_front()
+        self.outlet.poll_held().or_else(|| self.waiting.pop_front())
     }
 
     fn settles_when_polled(&self) -> bool {

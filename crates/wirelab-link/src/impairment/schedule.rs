@@ -3,10 +3,11 @@ use std::time::Duration;
 use super::outlet::Outlet;
 use super::queued::Queued;
 use super::scheduled_rate::ScheduledRate;
+use super::settled::{Effect, Settled};
 use crate::instant::nanoseconds;
 use crate::queue::Queue;
 use crate::random::{Generator, Purpose};
-use crate::{Chain, Counters, DropCause, Dropped, Impairment, Instant, Packet, Probability, Seed};
+use crate::{Chain, DropCause, Instant, Packet, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Delay, rate and loss that change at given instants, counted from the link's first packet, and hold until the next \
     (as in a recorded time series `time,delay,rate,loss`). A packet waits in the queue, is sent at the rate, then is lost with the probability \
@@ -62,9 +63,11 @@ impl Schedule {
             schedule: self.clone(),
             generator: Generator::new(seed, Purpose::Packet),
             last_departure: Instant::default(),
-            outlet: Outlet::default(),
         };
-        Chain::new(vec![Box::new(Queued::new(ScheduledRate::new(self), queue, overhead_bytes)), Box::new(path)])
+        Chain::new(vec![
+            Box::new(Queued::new(ScheduledRate::new(self), queue, overhead_bytes)),
+            Box::new(Settled::new(path)),
+        ])
     }
 
     /// Count instants from `origin` on.
@@ -108,38 +111,20 @@ struct ScheduledPath {
     schedule: Schedule,
     generator: Generator,
     last_departure: Instant,
-    outlet: Outlet,
 }
 
-impl Impairment for ScheduledPath {
+impl Effect for ScheduledPath {
     fn start(&mut self, origin: Instant) {
         self.schedule.start(origin);
     }
 
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
-        self.outlet.receive();
+    fn apply(&mut self, packet: Packet, now: Instant, out: &mut Outlet) {
         let (point, _) = self.schedule.at(now);
         if self.generator.chance(point.loss) {
-            self.outlet.drop(packet, now, DropCause::Loss);
+            out.drop(packet, now, DropCause::Loss);
         } else {
             self.last_departure = self.last_departure.max(now + point.delay);
-            self.outlet.depart(packet, self.last_departure);
+            out.depart(packet, self.last_departure);
         }
-    }
-
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
-        self.outlet.poll_packet(now)
-    }
-
-    fn poll_dropped(&mut self) -> Option<Dropped> {
-        self.outlet.poll_dropped()
-    }
-
-    fn poll_timeout(&self) -> Option<Instant> {
-        self.outlet.poll_timeout()
-    }
-
-    fn counters(&self) -> Counters {
-        self.outlet.counters(0)
     }
 }

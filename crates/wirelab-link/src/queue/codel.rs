@@ -49,11 +49,6 @@ impl Codel {
         self.queue.bytes()
     }
 
-    /// Take the first packet out, unseen by CoDel.
-    pub(super) fn steal(&mut self) -> Option<Waiting> {
-        self.queue.pop()
-    }
-
     /// The RFC's `dodequeue`: the first packet, and `ok_to_drop`.
     fn take(&mut self, now: Instant) -> (Option<Waiting>, bool) {
         let Some(waiting) = self.queue.pop() else {
@@ -110,6 +105,10 @@ impl Aqm for Codel {
             self.lastcount = self.count;
         }
         waiting
+    }
+
+    fn steal(&mut self) -> Option<Waiting> {
+        self.queue.pop()
     }
 
     fn len(&self) -> usize {

@@ -135,6 +135,12 @@ impl Aqm for FqCodel {
         }
     }
 
+    fn steal(&mut self) -> Option<Waiting> {
+        let stolen = self.queues.values_mut().find_map(|queue| queue.codel.steal());
+        self.packets -= usize::from(stolen.is_some());
+        stolen
+    }
+
     fn len(&self) -> usize {
         self.packets
     }

@@ -57,6 +57,9 @@ pub(crate) trait Aqm: fmt::Debug + Send {
     /// Take the next packet to be sent at `now`. Drops go to `outlet`; `None` leaves the queue empty.
     fn pop(&mut self, now: Instant, outlet: &mut Outlet) -> Option<Waiting>;
 
+    /// Take the first packet out, unseen by the management.
+    fn steal(&mut self) -> Option<Waiting>;
+
     /// How many packets wait.
     fn len(&self) -> usize;
 }

@@ -37,14 +37,14 @@ def section(campaign: Campaign) -> Section | None:
         ]
 
     note = (
-        "milosevic2021 removes values beyond three scaled median absolute deviations from the median. Under loss that "
-        "removes the effect of loss, and unequally "
-        "between stacks; so every other number of this page is unfiltered."
+        "A common rule (milosevic2021 uses it) removes values beyond three scaled median absolute deviations from the "
+        "median. Under loss that removes the effect of loss, and unequally between stacks; so every other number of "
+        "this page is unfiltered."
     )
     blocks = by_choices(campaign, build)
     if not campaign.experiment.get("doi"):
         blocks = [Group("What the rule removes and leaves", blocks)]
-    return Section("rule", "Under the outlier rule of milosevic2021", [Prose(note), *blocks])
+    return Section("rule", "If outliers were removed, as some publications do", [Prose(note), *blocks])
 
 
 def _cells(scenario: Scenario, metric: str) -> list[Cell]:

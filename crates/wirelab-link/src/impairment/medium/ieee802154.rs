@@ -268,6 +268,10 @@ impl Impairment for Csma {
         holding.map(|(_, station)| station.access.until).chain(self.outlet.poll_timeout()).min()
     }
 
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.outlet.poll_held().or_else(|| self.stations.poll_held())
+    }
+
     fn counters(&self) -> Counters {
         self.outlet.counters(self.stations.held())
     }

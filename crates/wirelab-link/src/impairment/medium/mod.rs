@@ -94,6 +94,10 @@ impl Impairment for Medium {
         true
     }
 
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.stage_mut().poll_held()
+    }
+
     fn counters(&self) -> Counters {
         self.stage().counters()
     }

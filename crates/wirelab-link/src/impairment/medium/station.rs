@@ -55,6 +55,11 @@ impl<A: Default> Stations<A> {
         self.stations.iter_mut().map(|(port, station)| (*port, station))
     }
 
+    /// Take out a packet.
+    pub(super) fn poll_held(&mut self) -> Option<Packet> {
+        self.stations.values_mut().find_map(|station| station.packet.take().or_else(|| station.waiting.pop()))
+    }
+
     /// Packets inside.
     pub(super) fn held(&self) -> usize {
         self.stations.values().map(Station::held).sum()

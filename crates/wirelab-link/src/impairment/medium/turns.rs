@@ -83,6 +83,12 @@ impl Impairment for Turns {
         self.outlet.poll_timeout().or(self.sending.as_ref().map(|(sent, _)| *sent))
     }
 
+    fn poll_held(&mut self) -> Option<Packet> {
+        let sending = self.sending.take().map(|(_, packet)| packet);
+        let held = self.outlet.poll_held().or(sending);
+        held.or_else(|| self.queues.values_mut().find_map(DropTail::pop))
+    }
+
     fn counters(&self) -> Counters {
         let queued: usize = self.queues.values().map(DropTail::len).sum();
         self.outlet.counters(queued + usize::from(self.sending.is_some()))

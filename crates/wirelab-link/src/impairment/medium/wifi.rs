@@ -210,6 +210,10 @@ impl Impairment for Dcf {
         next.into_iter().chain(self.outlet.poll_timeout()).min()
     }
 
+    fn poll_held(&mut self) -> Option<Packet> {
+        self.outlet.poll_held().or_else(|| self.stations.poll_held())
+    }
+
     fn counters(&self) -> Counters {
         self.outlet.counters(self.stations.held())
     }

@@ -1,0 +1,370 @@
+"""`wirelab link LINK -- COMMAND` in real namespaces: a user's own programs on the ends of a link."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+pytestmark = pytest.mark.namespaces
+
+PATIENCE_S = 60.0
+LINK = (sys.executable, "-m", "wirelab", "link")
+HTTP = f"{sys.executable} -m http.server 8000 --bind {{server}}"
+CONNECT = """
+import socket, sys, time
+start = time.monotonic()
+try:
+    socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=20).close()
+except ConnectionRefusedError:
+    pass
+print(time.monotonic() - start)
+"""
+"""Prints seconds of one round trip: a handshake, or a refusal by the kernel at the other end."""
+LISTEN = """
+import socket, sys
+server = socket.create_server(("0.0.0.0", 8000))
+for _ in range(int(sys.argv[1])):
+    print("from", server.accept()[1][0], flush=True)
+"""
+"""Takes so many connections."""
+RECEIVE = """
+import socket
+socket_ = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+socket_.bind(("0.0.0.0", 9000))
+while True:
+    print("got", socket_.recv(100).decode(), flush=True)
+"""
+SEND = "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'goodbye', ('{server}', 9000))"
+FLOOD = """
+import socket
+socket_ = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for number in range(200):
+    socket_.sendto(b"x" * 50, ("10.77.0.2", 9))
+"""
+
+
+def python(code: str, *arguments: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code, *arguments)
+
+
+def until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen within {PATIENCE_S:.0f} s"
+        time.sleep(0.02)
+
+
+def words_of(process: subprocess.Popen[str]) -> tuple[str, str]:
+    return process.communicate(timeout=PATIENCE_S)
+
+
+def test_a_command_waits_for_the_round_trip_of_its_link(bench: Bench) -> None:
+    code, out, words = bench.run("link", "clean", "--set", "rtt=50ms", "--", *python(CONNECT, "{server}", "8000"))
+    assert code == 0, words
+    assert float(out) >= 0.05
+    assert re.search(
+        r"^wirelab: uplink   1 packet, 60 B, none lost; mean delay told 25\.000 ms, measured ", words, re.M
+    )
+    assert re.search(r"^wirelab: downlink 1 packet, .* 99 % within \d+\.\d{3} ms$", words, re.M)
+    assert words.endswith(" on clean; reached the other end only, not the internet\n")
+    bench.assert_nothing_left()
+
+
+@pytest.mark.curl
+def test_curl_and_a_server_of_ones_own_are_put_on_the_ends(bench: Bench) -> None:
+    (bench.folder / "hello.txt").write_text("hello\n")
+    curl = ("curl", "--silent", "--write-out", "%{time_connect}", "http://{server}:8000/hello.txt")
+    code, out, words = bench.run("link", "clean", "--set", "rtt=50ms", "--server", HTTP, "--", *curl)
+    assert code == 0, words
+    page, connect = out.splitlines()
+    assert page == "hello"
+    assert float(connect) >= 0.05
+    assert '"GET /hello.txt HTTP/1.1" 200' in words
+    assert all(line.startswith(("server: ", "wirelab: ")) for line in words.splitlines())
+    bench.assert_nothing_left()
+
+
+@pytest.mark.parametrize(
+    ("command", "expected", "said"),
+    [
+        (("sh", "-c", "exit 3"), 3, ""),
+        (("sh", "-c", "kill -TERM $$"), 143, ""),
+        (("no-such-command", "-x"), 127, "error: no-such-command: command not found\n"),
+        (("/etc/passwd",), 126, "error: /etc/passwd: cannot be started: Permission denied (os error 13)\n"),
+    ],
+)
+def test_the_exit_code_is_the_commands(bench: Bench, command: tuple[str, ...], expected: int, said: str) -> None:
+    code, out, words = bench.run("link", "clean", "--quiet", "--", *command)
+    assert (code, out, words) == (expected, "", said)
+    bench.assert_nothing_left()
+
+
+def test_arguments_folder_and_environment_stay_and_addresses_are_filled_in(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINE", "a  b")
+    values_of = "[os.environ[name] for name in sys.argv[5:]]"
+    script = f"import json, os, sys; print(json.dumps([sys.argv[1:], os.getcwd(), {values_of}]))"
+    words = ("two  words", "'\"$HOME", "{client}->{server}{x}", "--", "MINE", "WIRELAB_SERVER", "WIRELAB_CLIENT")
+    code, out, err = bench.run("link", "clean", "--quiet", "--", *python(script, *words))
+    assert (code, err) == (0, "")
+    arguments, folder, values = json.loads(out)
+    assert arguments == [*words[:2], "10.77.0.1->10.77.0.2{x}", *words[3:]]
+    assert folder == str(bench.folder)
+    assert values == ["a  b", "10.77.0.2", "10.77.0.1"]
+
+
+def test_the_inside_reaches_the_other_end_only(bench: Bench) -> None:
+    script = "import socket; socket.create_connection(('192.0.2.1', 80))"
+    code, _, words = bench.run("link", "clean", "--", *python(script))
+    assert code == 1
+    assert "Network is unreachable" in words
+
+
+def test_links_inside_one_another_add_up(bench: Bench) -> None:
+    server = f"{sys.executable} -c {shlex.quote(LISTEN)} 2"
+    outer = ("link", "clean", "--quiet", "--set", "rtt=50ms", "--server", server)
+    inner = (*LINK, "clean", "--quiet", "--set", "rtt=30ms", "--")
+    code, out, words = bench.run(*outer, "--", *inner, *inner, *python(CONNECT, "{server}", "8000"))
+    assert code == 0, words
+    assert float(out) >= 0.11
+    assert words == "server: from 10.77.2.1\n"
+    bench.assert_nothing_left()
+
+
+def test_one_link_after_the_other_begins_inside_a_link(bench: Bench) -> None:
+    inner = shlex.join([*LINK, "clean", "--quiet", "--", *python(CONNECT, "10.77.0.2", "9")])
+    outer = ("link", "clean", "--quiet", "--set", "rtt=20ms", "--")
+    code, out, words = bench.run(*outer, "sh", "-c", f"{inner} && {inner}")
+    assert code == 0, words
+    assert all(float(line) >= 0.02 for line in out.splitlines())
+    assert len(out.splitlines()) == 2
+
+
+def test_the_last_packet_of_a_command_reaches_the_server(bench: Bench) -> None:
+    server = f"{sys.executable} -u -c {shlex.quote(RECEIVE)}"
+    code, _, words = bench.run(
+        "link", "clean", "--set", "rtt=600ms", "--server", server, "--server-log", "server.log",
+        "--server-ready", "udp:9000", "--quiet", "--", *python(SEND),
+    )  # fmt: skip
+    assert (code, words) == (0, "")
+    assert (bench.folder / "server.log").read_text() == "got goodbye\n"
+
+
+def test_a_log_tells_every_packet_and_a_seed_repeats_it(bench: Bench) -> None:
+    logs = [bench.folder / "first.wlpl", bench.folder / "second.wlpl"]
+    fates = []
+    for log in logs:
+        code, _, words = bench.run(
+            "link", '{ rtt = "5 ms", loss = "1 %" }', "--set", "loss=30%", "--seed", "42", "--log", str(log),
+            "--", *python(FLOOD),
+        )  # fmt: skip
+        assert code == 0, words
+        assert re.search(r"uplink   200 packets, 15\.6 kB, \d+ lost \(\d+ by chance\)", words)
+        assert "seed     42" in words
+        replay = subprocess.run([bench.agent, "replay", log], capture_output=True, text=True, check=True)
+        report = json.loads(replay.stdout)
+        assert report["mismatches"] == 0
+        rows = subprocess.run([bench.agent, "dissect", log], capture_output=True, text=True, check=True).stdout
+        sent = [row for row in map(json.loads, rows.splitlines()) if row["uplink"]]
+        fates.append([row["fate"] == "loss" for row in sorted(sent, key=lambda row: int(row["sequence"]))])
+    assert len(fates[0]) == 200
+    assert fates[0] == fates[1]
+    assert 0 < sum(fates[0]) < 200
+
+
+@pytest.mark.parametrize(
+    ("server", "said"),
+    [
+        ("sh -c 'echo no such file >&2; exit 4'", "ended with exit code 4 (no such file) before it was ready"),
+        ("sh -c 'kill -9 $$'", "was ended by SIGKILL before it was ready"),
+        ("no-such-server", "no-such-server: command not found"),
+    ],
+)
+def test_a_server_that_does_not_start_is_told_with_its_last_line(bench: Bench, server: str, said: str) -> None:
+    code, out, words = bench.run("link", "clean", "--server", server, "--", "echo", "never")
+    assert (code, out) == (125, "")
+    assert words.splitlines()[-1].endswith(said)
+    assert words.splitlines()[-1].startswith("error: ")
+    bench.assert_nothing_left()
+
+
+def test_a_server_that_ends_too_soon_is_a_warning(bench: Bench) -> None:
+    server = f"{sys.executable} -c {shlex.quote(LISTEN)} 1"
+    command = python(f"{CONNECT}time.sleep(2)", "{server}", "8000")
+    code, _, words = bench.run("link", "clean", "--server", server, "--", *command)
+    assert code == 0
+    assert "warning: the server ended with exit code 0 (from 10.77.0.1)\n" in words
+
+
+LINGER = """
+import signal, subprocess, time
+{how}
+subprocess.Popen(["setsid", "sleep", "1000"])
+print("begun", flush=True)
+time.sleep(1000)
+"""
+
+
+def started(bench: Bench, how: str = "pass") -> subprocess.Popen[str]:
+    """A link with a server and a command, both with children that left their sessions."""
+    server = "sh -c 'setsid sleep 1000 & sleep 1000'"
+    process = bench.start(
+        "link", "clean", "--server", server, "--server-ready", "0.1", "--", *python(LINGER.format(how=how))
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+def test_a_killed_link_leaves_nothing(bench: Bench) -> None:
+    process = started(bench)
+    assert len(bench.processes()) >= 6
+    process.kill()
+    words_of(process)
+    until(lambda: not bench.processes(), "the end of every process")
+    bench.assert_nothing_left()
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_reaches_the_command_and_the_rest_ends_with_it(bench: Bench, how: signal.Signals) -> None:
+    process = started(bench, "signal.signal(signal.SIGINT, signal.SIG_DFL)")
+    process.send_signal(how)
+    _, words = words_of(process)
+    assert process.returncode == 128 + how
+    assert "wirelab: seed" in words
+    bench.assert_nothing_left()
+
+
+def test_a_command_that_ignores_sigterm_is_killed(bench: Bench) -> None:
+    process = started(bench, "signal.signal(signal.SIGTERM, signal.SIG_IGN)")
+    process.terminate()
+    words_of(process)
+    assert process.returncode == 128 + signal.SIGKILL
+    bench.assert_nothing_left()
+
+
+def test_a_command_that_ends_takes_what_it_left_with_it(bench: Bench) -> None:
+    code, _, _ = bench.run("link", "clean", "--", "sh", "-c", "setsid sleep 1000 & sleep 0.1")
+    assert code == 0
+    bench.assert_nothing_left()
+
+
+def test_without_namespaces_the_cure_is_named(bench: Bench) -> None:
+    bench.temporary.mkdir()
+    forbid = "echo 0 > /proc/sys/user/max_user_namespaces; echo 0 > /proc/sys/user/max_net_namespaces"
+    command = f"{forbid}; exec {shlex.join([*LINK, 'clean', '--', 'echo', 'never'])}"
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "sh", "-c", command],
+        capture_output=True, text=True, check=False,
+        env={**os.environ, "WIRELAB_AGENT": str(bench.agent), "PYTHONPATH": str(Path(__file__).parents[2] / "python")},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (125, "")
+    assert done.stderr.startswith("error: this machine does not let an ordinary user make namespaces (")
+    assert done.stderr.endswith("\nhint: `sudo sysctl user.max_user_namespaces=10000`\n")
+
+
+class Screen:
+    """A shell on a terminal of its own."""
+
+    def __init__(self, bench: Bench) -> None:
+        environment = {
+            **os.environ, "WIRELAB_AGENT": str(bench.agent), "PYTHONPATH": str(Path(__file__).parents[2] / "python"),
+            "PS1": "outside> ", "WIRELAB_TEST_MARK": bench.mark, "TERM": "dumb", "SHELL": "/bin/sh",
+        }  # fmt: skip
+        self.pid, self.terminal = pty.fork()
+        if self.pid == 0:
+            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"], environment)
+        self.seen = ""
+
+    def expect(self, text: str) -> str:
+        """Wait until the terminal shows `text`; what it showed up to that."""
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in self.seen:
+            assert time.monotonic() < deadline, f"no {text!r} in {self.seen!r}"
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                self.seen += os.read(self.terminal, 4096).decode(errors="replace")
+        before, _, self.seen = self.seen.partition(text)
+        return before
+
+    def type(self, text: str) -> None:
+        os.write(self.terminal, text.encode())
+
+    def close(self) -> None:
+        os.close(self.terminal)
+        os.waitpid(self.pid, 0)
+
+
+def test_a_terminal_is_the_commands_with_job_control(bench: Bench) -> None:
+    bench.temporary.mkdir()
+    screen = Screen(bench)
+    link = shlex.join([*LINK, "clean", "--"])
+    sleep = f'{sys.executable} -c \'print("be" + "gun", flush=True); import time; time.sleep(1000)\''
+    screen.expect("outside> ")
+    screen.type(f"{link} {sleep}\n")
+    screen.expect("begun")
+    screen.type("\x1a")
+    screen.expect("Stopped")
+    screen.expect("outside> ")
+    screen.type("bg\n")
+    screen.expect(" &")
+    screen.type("fg\n")
+    screen.expect("time.sleep(1000)")
+    screen.type("\x1a")
+    screen.expect("Stopped")
+    screen.expect("outside> ")
+    screen.type("fg\n")
+    screen.expect("time.sleep(1000)")
+    screen.type("\x03")
+    screen.expect("KeyboardInterrupt")
+    screen.expect("wirelab: seed")
+    screen.type("echo code=$?\n")
+    screen.expect("code=1")
+    screen.expect("outside> ")
+    screen.close()
+    until(lambda: not bench.processes(), "the end of every process")
+
+
+def test_a_shell_behind_a_link_controls_its_own_jobs(bench: Bench) -> None:
+    bench.temporary.mkdir()
+    screen = Screen(bench)
+    sleep = f'{sys.executable} -c \'print("be" + "gun", flush=True); import time; time.sleep(1000)\''
+    screen.expect("outside> ")
+    screen.type(shlex.join([*LINK, "clean"]) + "\n")
+    screen.expect("not the internet either")
+    screen.expect("outside> ")
+    screen.type("PS1='in''side> '\n")
+    screen.expect("inside> ")
+    screen.type(f"{sleep}\n")
+    screen.expect("begun")
+    screen.type("\x1a")
+    screen.expect("Stopped")
+    screen.expect("inside> ")
+    screen.type("fg\n")
+    screen.expect("time.sleep(1000)")
+    screen.type("\x03")
+    screen.expect("KeyboardInterrupt")
+    screen.expect("inside> ")
+    screen.type("exit 7\n")
+    screen.expect("wirelab: seed")
+    screen.expect("outside> ")
+    screen.type("echo code=$?\n")
+    screen.expect("code=7")
+    screen.close()
+    until(lambda: not bench.processes(), "the end of every process")
