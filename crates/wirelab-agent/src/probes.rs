@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use nix::sys::socket::{setsockopt, sockopt};
 use wirelab_net::clock;
 use wirelab_net::link::Instant;
+use wirelab_net::scheduling;
 use wirelab_net::topology::{CLIENT, SERVER};
 use wirelab_schema::{ProbeFlow, ProbePlan};
 
@@ -102,6 +103,7 @@ fn open(plan: &ProbePlan, end: End) -> anyhow::Result<Vec<Socket>> {
 }
 
 fn send(plan: &ProbePlan, end: End, sockets: &[Socket], begin: Instant) -> anyhow::Result<String> {
+    scheduling::exact_timers();
     let mut lines = String::new();
     for flow in plan.flows.iter().filter(|flow| flow.uplink == (end == End::Client)) {
         let socket = sockets.iter().find(|one| one.client_port.is_none_or(|port| port == flow.client_port));

@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from itertools import chain
 
 from wirelab.experiment.expected_link import delay_ns, medium_ns, sending_ns
-from wirelab.schema import Delay, Ieee802154, ImpairmentSpec, LinkSpec, NormalJitter, TableJitter, UniformJitter
+from wirelab.schema import (
+    Delay,
+    DutyCycle,
+    Ieee802154,
+    ImpairmentSpec,
+    LinkSpec,
+    NormalJitter,
+    TableJitter,
+    UniformJitter,
+)
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
 SERVER_PORT = 9000
@@ -73,7 +82,7 @@ def plan_probes(link: LinkSpec, time_ns: int) -> ProbePlan:
         at += 2 * unit
     round_trip = delay_ns(link.uplink) + delay_ns(link.downlink)
     flows.sort(key=lambda flow: flow.begin_ns)
-    duration = at + 2 * round_trip + 300 * MS
+    duration = at + 2 * round_trip + max(map(_airtime_ns, ways)) + 300 * MS
     return ProbePlan(start_ns=0, duration_ns=duration, server_port=SERVER_PORT, flows=tuple(flows))
 
 
@@ -111,7 +120,9 @@ def _delay_flow(way: _Way, at: int, time: int) -> ProbeFlow:
     if lightest is not None:
         # A radio that fell asleep between two probes would be measured instead of the delay.
         every = max(min(every, int(lightest * 0.5)), 1)
-    bursts = max(1, time // every)
+    bursts = time // every
+    if bursts < 2:
+        return way.flow(ProbeKind.DELAY, at, every, 1, 0)
     # Both directions share a medium: half a step apart they do not meet.
     begin = at if way.uplink else at + every // 2
     return way.flow(ProbeKind.DELAY, begin, every, bursts, every // 4)
@@ -136,6 +147,12 @@ def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
             bursts = min(MOST_TRAINS, time // every)
             return way.flow(ProbeKind.RATE, at, every, max(1, bursts), 0, packets=packets, payload_bytes=payload)
     return None
+
+
+def _airtime_ns(way: _Way) -> int:
+    """Of a lone probe where a duty cycle lets it be sent: what comes after it is silence."""
+    bits = (SMALL_BYTES + HEADER_BYTES) * 8 * SECOND
+    return sum(bits // stage.rate_bps for stage in way.chain if isinstance(stage, DutyCycle))
 
 
 def _keep_awake(way: _Way, at: int, time: int) -> list[ProbeFlow]:
