@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-LINK = "{ rtt = '40 ms', rate = '2 Mbit/s', loss = '5 %' }"
+LINK = "{ rtt = '40 ms', rate = '2 Mbit/s', queue = '64 kB', loss = '5 %' }"
 
 
 @pytest.mark.namespaces

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.report.campaigns import judge, read, store, write
-from wirelab.report.blocks import Section, Table
+from wirelab.report.blocks import Group, Section, Table
 from wirelab.report.campaign import load
 from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
 
@@ -85,7 +85,9 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
     nat = {**rate, "name": "NAT time-out", "told": None, "measured": None, "verdict": "unjudged", "why": "too long"}
     found = {"link_names": ["clean"], "probes": "probes/a", "grade": "publishable", "lines": [rate, nat]}
     change(folder, "estimates.json", certificates=[found])
-    [table] = [t for t in tables(trust.section(load(folder, folder))) if "probes" in t.caption]
+    groups = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
+    [table] = [table for group in groups for table in group.blocks if isinstance(table, Table)]
+    assert groups[-1].summary == "Probes of clean: publishable; 1 in tolerance, 1 not judged"
     assert cells(table)[0][:6] == [
         "uplink", "rate", "20 kbit/s", "19.98 kbit/s [19.95 kbit/s, 20.01 kbit/s]", "± 200 bit/s", "in tolerance",
     ]  # fmt: skip
