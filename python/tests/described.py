@@ -60,6 +60,7 @@ KNOWN = Description.model_validate(
             _stack("h3", "udp", IDLE, secure=True),
         ],
         "impairments": [{"kind": "loss", "about": "Independent loss: each packet alone."}],
+        "shared": [{"kind": "radio", "about": "Sleep: of the client's radio."}],
     }
 )
 

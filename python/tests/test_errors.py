@@ -30,5 +30,9 @@ def test_without_a_near_word_all_are_named() -> None:
     assert did_you_mean("zzz", ["jitter", "rtt"]) == "known: jitter, rtt"
 
 
+def test_words_with_commas_are_quoted() -> None:
+    assert did_you_mean("zzz", ["h2, wire", "h3"]) == "known: 'h2, wire', 'h3'"
+
+
 def test_case_is_no_difference_to_the_nearest_word() -> None:
     assert did_you_mean("RTT", ["rtt"]) == "did you mean 'rtt'?"

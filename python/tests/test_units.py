@@ -92,6 +92,20 @@ def test_offsets_and_signal_levels_may_be_negative() -> None:
         units.level_dbm("85000 dBm")
 
 
+def test_a_signal_without_its_minus_is_refused_with_it() -> None:
+    assert units.level_dbm("0 dBm") == 0
+    with pytest.raises(UnitError) as error:
+        units.level_dbm("70.5 dBm")
+    assert error.value.hint == 'did you mean "-70.5 dBm"?'
+
+
+def test_a_share_without_its_unit_may_have_been_a_fraction() -> None:
+    for value in (0.1, "0.1"):
+        with pytest.raises(UnitError) as error:
+            units.share(value)
+        assert error.value.hint == 'write "10 %" or "0.1 %"'
+
+
 def test_packets_are_counted_whole() -> None:
     assert units.packet_count("100 packets") == 100
     assert units.packet_count("1 packet") == 1

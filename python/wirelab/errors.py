@@ -70,7 +70,8 @@ class CombinedError(WirelabError):
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that offers the nearest of the known words, and names all of them if none is near or they are few."""
     words = sorted(known)
-    every = f"known: {', '.join(words)}" if words else "there are none"
+    listed = [f"'{each}'" for each in words] if any("," in each for each in words) else words
+    every = f"known: {', '.join(listed)}" if words else "there are none"
     near = nearest(word, words)
     if near is None:
         return every

@@ -114,8 +114,9 @@ def frequency_hz(value: object) -> float:
 def level_dbm(value: object) -> float:
     """`"-85 dBm"` as -85."""
     level = float(_quantity(value, "a signal level", _LEVELS, "dBm", signed=True))
-    if not -300 <= level <= 100:
-        raise UnitError("is no signal that a radio receives", hint='such as "-85 dBm"')
+    if not -300 <= level <= 0:
+        hint = f'did you mean "-{level:g} dBm"?' if 0 < level <= 300 else 'such as "-85 dBm"'
+        raise UnitError("is no signal that a radio receives", hint)
     return level
 
 
@@ -156,7 +157,7 @@ def _quantity(
 ) -> Fraction:
     known = ", ".join(units)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        raise UnitError("has no unit", hint=f'write "{value} {example}" ({known})')
+        raise UnitError("has no unit", hint=_with_unit(str(value), units, example))
     match = _QUANTITY.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise UnitError(f"is not {what}", hint=f'write a number and a unit, such as "10 {example}" ({known})')
@@ -164,7 +165,7 @@ def _quantity(
     if len(number) > _LONGEST:
         raise UnitError("has too many digits")
     if not unit:
-        raise UnitError("has no unit", hint=f'write "{number} {example}" ({known})')
+        raise UnitError("has no unit", hint=_with_unit(number, units, example))
     if unit not in units:
         raise UnitError(f"unknown unit '{unit}' of {what}", hint=_AMBIGUOUS.get(unit, f"known: {known}"))
     quantity = Fraction(number) * units[unit]
@@ -173,3 +174,11 @@ def _quantity(
     if abs(quantity) > _MOST:
         raise UnitError("is too much")
     return quantity
+
+
+def _with_unit(number: str, units: Mapping[str, Fraction], example: str) -> str:
+    """What to write for a number without a unit, of which a share may have been meant as a fraction."""
+    known = ", ".join(units)
+    if units is _SHARES and 0 < float(number) <= 1:
+        return f'write "{100 * float(number):.6g} {example}" or "{number} {example}"'
+    return f'write "{number} {example}" ({known})'

@@ -1,6 +1,6 @@
 use std::process::ExitCode;
 
-use wirelab_net::link::IMPAIRMENTS;
+use wirelab_net::link::{IMPAIRMENTS, SHARED};
 use wirelab_schema::{Description, ImpairmentDescription, SCHEMA_VERSION};
 use wirelab_stacks::STACKS;
 
@@ -17,9 +17,13 @@ pub fn description() -> Description {
     Description {
         schema_version: SCHEMA_VERSION,
         stacks: STACKS.iter().map(|stack| stack.descriptor()).collect(),
-        impairments: IMPAIRMENTS
-            .iter()
-            .map(|(kind, about)| ImpairmentDescription { kind: (*kind).to_owned(), about: (*about).to_owned() })
-            .collect(),
+        impairments: paragraphs(IMPAIRMENTS),
+        shared: paragraphs(SHARED),
     }
+}
+
+fn paragraphs(registry: &[(&str, &str)]) -> Vec<ImpairmentDescription> {
+    let paragraph =
+        |(kind, about): &(&str, &str)| ImpairmentDescription { kind: (*kind).to_owned(), about: (*about).to_owned() };
+    registry.iter().map(paragraph).collect()
 }

@@ -115,14 +115,16 @@ pub fn build(
     logs: &mut LogThread,
 ) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
-    let least = if link_chain::tells_flows_apart(&link) { FLOW_BYTES as u8 } else { 0 };
+    let tells_flows_apart = link_chain::tells_flows_apart(&link);
+    let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
     let ports = vec!["client".to_owned(), "server".to_owned()];
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
     let log = packet_log.map(|path| {
         let file = File::create(path).with_context(|| format!("creating the packet log {}", path.display()))?;
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
-    Ok(TrialLink { link: Box::new(chain), log: log.transpose()?, header_bytes: header_bytes.max(least) })
+    let (log, header_bytes) = (log.transpose()?, header_bytes.max(least));
+    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart })
 }
 
 /// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know.

@@ -13,6 +13,12 @@ use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, QueueSpec};
 
 use values::{Place, ascending, correlation, probability, rate};
 
+/// MTU of a link that has none of its own.
+const MTU: u32 = 1500;
+
+/// An impairment as described.
+type Stage = Result<Box<dyn Impairment>, LinkError>;
+
 /// What a link's description says that no link can do.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[error("{at}: {what}")]
@@ -26,8 +32,9 @@ pub struct LinkError {
 /// The link that `spec` describes, its generators seeded by `seed`: each impairment's by its direction and its place in the chain, the medium's
 /// by a place beyond every chain.
 pub fn build(spec: &LinkSpec, seed: u64) -> Result<Link, LinkError> {
+    let mtu = spec.mtu.unwrap_or(MTU);
     let chain =
-        |name, direction, stages| chain(Place::new(name), stages, |index| Seed { link: seed, direction, index });
+        |name, direction, stages| chain(Place::new(name), stages, mtu, |index| Seed { link: seed, direction, index });
     let uplink = chain("uplink", Direction::Uplink, &spec.uplink)?;
     let downlink = chain("downlink", Direction::Downlink, &spec.downlink)?;
     let mut link = Link::new(uplink, downlink);
@@ -57,15 +64,15 @@ pub fn tells_flows_apart(spec: &LinkSpec) -> bool {
     spec.nat.is_some() || spec.uplink.iter().chain(&spec.downlink).any(fair)
 }
 
-fn chain(at: Place, stages: &[ImpairmentSpec], seed: impl Fn(u16) -> Seed) -> Result<Chain, LinkError> {
+fn chain(at: Place, stages: &[ImpairmentSpec], mtu: u32, seed: impl Fn(u16) -> Seed) -> Result<Chain, LinkError> {
     if stages.len() >= usize::from(u16::MAX) {
         return Err(at.error(format!("{} impairments are more than a chain may have", stages.len())));
     }
-    let stages = (0..).zip(stages).map(|(index, stage)| impairment(stage, seed(index), &at.index(index.into())));
+    let stages = (0..).zip(stages).map(|(index, stage)| impairment(stage, mtu, seed(index), &at.index(index.into())));
     Ok(Chain::new(stages.collect::<Result<_, _>>()?))
 }
 
-fn impairment(spec: &ImpairmentSpec, seed: Seed, at: &Place) -> Result<Box<dyn Impairment>, LinkError> {
+fn impairment(spec: &ImpairmentSpec, mtu: u32, seed: Seed, at: &Place) -> Stage {
     let random = |share: f64, of_draws: f64| -> Result<_, LinkError> {
         Ok((probability(share, &at.key("probability"))?, correlation(of_draws, at)?))
     };
@@ -106,7 +113,8 @@ fn impairment(spec: &ImpairmentSpec, seed: Seed, at: &Place) -> Result<Box<dyn I
             rates::queued(Rate::new(rate(*rate_bps, at)?), queue, *overhead_bytes, at)
         }
         ImpairmentSpec::TokenBucket { rate_bps, burst_bytes, queue, overhead_bytes } => {
-            rates::queued(rates::token_bucket(*rate_bps, *burst_bytes, at)?, queue, *overhead_bytes, at)
+            let largest = u64::from(mtu) + u64::from(*overhead_bytes);
+            rates::queued(rates::token_bucket(*rate_bps, *burst_bytes, largest, at)?, queue, *overhead_bytes, at)
         }
         ImpairmentSpec::DeliveryTrace { opportunities_ms, queue, overhead_bytes } => {
             let trace = rates::delivery_trace(opportunities_ms, &at.key("opportunities_ms"))?;

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use wirelab_net::flow::Flows;
@@ -51,9 +52,10 @@ fn print(path: &Path) -> Result<bool> {
 
 /// Which packet: its `sequence`, and if it is a copy. Several copies of one packet share it.
 type Key = (u64, bool);
+type Outcomes = HashMap<Key, Vec<Outcome>>;
 
 /// What became of a packet.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Outcome {
     fate: Fate,
     corrupted_bit: Option<u32>,
@@ -66,7 +68,8 @@ fn replay(name: String, log: &Log) -> Result<ReplayReport> {
     let mut link = link_chain::build(&log.header.link, log.header.seed)?;
     let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
     let end = ends.max().unwrap_or_default();
-    let mut replayed = drive(&mut link, &log.records, end);
+    let flows = link_chain::tells_flows_apart(&log.header.link).then(Flows::default);
+    let mut replayed = drive(&mut link, flows, &log.records, end);
 
     let mut mismatches = Mismatches { count: 0, first: None };
     let mut expected = 0;
@@ -77,40 +80,40 @@ fn replay(name: String, log: &Log) -> Result<ReplayReport> {
             expected = sequence + 1;
         }
         let logged = same.iter().map(|(record, _)| Outcome::from(record)).collect();
-        mismatches.compare(key, logged, replayed.remove(&key).unwrap_or_default(), end);
+        mismatches.compare(key, logged, replayed.remove(&key).unwrap_or_default());
     }
     let mut unlogged: Vec<_> = replayed.into_iter().collect();
     unlogged.sort_unstable_by_key(|(key, _)| *key);
-    unlogged.into_iter().for_each(|(key, outcomes)| mismatches.compare(key, vec![], outcomes, end));
+    unlogged.into_iter().for_each(|(key, outcomes)| mismatches.compare(key, vec![], outcomes));
 
     let packets = log.records.len() as u64;
     Ok(ReplayReport { log: name, packets, mismatches: mismatches.count, first_mismatch: mismatches.first })
 }
 
-/// Every packet that leaves or is dropped by `end`.
-fn drive(link: &mut Link, records: &[(Record, Vec<u8>)], end: Instant) -> HashMap<Key, Vec<Outcome>> {
-    let mut outcomes: HashMap<Key, Vec<Outcome>> = HashMap::new();
+/// What becomes of every packet by `end`.
+fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)], end: Instant) -> Outcomes {
+    let mut outcomes = Outcomes::new();
     let mut add = |packet: &Packet, fate, departure| {
         let Packet { sequence, copy, corrupted_bit, arrival, .. } = *packet;
         outcomes.entry((sequence, copy)).or_default().push(Outcome { fate, corrupted_bit, arrival, departure });
     };
-    let mut collect = |link: &mut Link, now| {
-        while let Some((departure, packet)) = link.poll_packet(now) {
-            add(&packet, Fate::Delivered, departure);
-        }
-        while let Some(dropped) = link.poll_dropped() {
-            add(&dropped.packet, Fate::from(dropped.cause), dropped.at);
-        }
-    };
-    let mut flows = Flows::default();
     for (record, bytes) in records.iter().filter(|(record, _)| !record.copy) {
         let Record { sequence, port, size, arrival, .. } = *record;
-        let flow = flows.flow(bytes);
-        let (copy, corrupted_bit, data) = (false, None, Vec::new());
-        link.handle_packet(Packet { sequence, port, size, arrival, flow, copy, corrupted_bit, data }, arrival);
-        collect(link, arrival);
+        let flow = flows.as_mut().map(|flows| flows.flow(bytes)).unwrap_or_default();
+        let (copy, corrupted_bit, airtime, data) = (false, None, Duration::ZERO, Vec::new());
+        let packet = Packet { sequence, port, size, arrival, flow, copy, corrupted_bit, airtime, data };
+        // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
+        link.handle_packet(packet, arrival);
     }
-    collect(link, end);
+    while let Some((departure, packet)) = link.poll_packet(end) {
+        add(&packet, Fate::Delivered, departure);
+    }
+    while let Some(dropped) = link.poll_dropped() {
+        add(&dropped.packet, Fate::from(dropped.cause), dropped.at);
+    }
+    while let Some(packet) = link.poll_held() {
+        add(&packet, Fate::Held, end);
+    }
     outcomes
 }
 
@@ -129,19 +132,6 @@ impl Outcome {
     /// Outcomes of the copies of one packet, in this order, belong together.
     fn order(&self) -> impl Ord + use<> {
         (self.departure, self.fate as u8, self.corrupted_bit)
-    }
-
-    /// A packet that the log calls held may leave at the trial's last instant, when nobody looked any more. What would have become of it counts
-    /// for nothing.
-    fn agrees(&self, replayed: &Self, end: Instant) -> bool {
-        let same_arrival = self.arrival == replayed.arrival;
-        match self.fate {
-            Fate::Held => same_arrival && (replayed.fate == Fate::Held || replayed.departure >= end),
-            _ => {
-                let what = |outcome: &Self| (outcome.fate, outcome.corrupted_bit, outcome.departure);
-                same_arrival && what(self) == what(replayed)
-            }
-        }
     }
 
     fn told(&self) -> ReplayedPacket {
@@ -171,20 +161,17 @@ impl Mismatches {
     }
 
     /// What the log and the chain say of one packet, or of its copies.
-    fn compare(&mut self, key: Key, mut logged: Vec<Outcome>, mut replayed: Vec<Outcome>, end: Instant) {
+    fn compare(&mut self, key: Key, mut logged: Vec<Outcome>, mut replayed: Vec<Outcome>) {
         logged.sort_by_key(Outcome::order);
         replayed.sort_by_key(Outcome::order);
-        // What the chain did not give away, it holds.
-        let inside = |logged: &Outcome| Outcome { fate: Fate::Held, departure: end, ..*logged };
         for index in 0..logged.len().max(replayed.len()) {
-            let logged = logged.get(index).copied();
-            let replayed = replayed.get(index).copied().or(logged.as_ref().map(inside));
-            if logged.zip(replayed).is_some_and(|(logged, replayed)| logged.agrees(&replayed, end)) {
+            let [logged, replayed] = [&logged, &replayed].map(|outcomes| outcomes.get(index));
+            if logged == replayed {
                 continue;
             }
             self.count += 1;
             let (sequence, copy) = key;
-            let [logged, replayed] = [logged, replayed].map(|outcome| outcome.as_ref().map(Outcome::told));
+            let [logged, replayed] = [logged, replayed].map(|outcome| outcome.map(Outcome::told));
             self.first.get_or_insert(ReplayMismatch { sequence, copy, logged, replayed });
         }
     }

@@ -68,6 +68,17 @@ impl Impairment for Chain {
         self.outlet.poll_held().or_else(|| self.stages.iter_mut().find_map(|stage| stage.poll_held()))
     }
 
+    fn sending(&self) -> Option<u64> {
+        let mut before = 0;
+        for stage in &self.stages {
+            if let Some(sending) = stage.sending() {
+                return Some(before + sending);
+            }
+            before += stage.counters().held;
+        }
+        None
+    }
+
     fn counters(&self) -> Counters {
         let mut counters = self.outlet.counters(0);
         for stage in self.stages.iter().map(|stage| stage.counters()) {

@@ -13,7 +13,7 @@ pub mod queue;
 mod random;
 
 pub use chain::Chain;
-pub use impairment::{Counters, IMPAIRMENTS, Impairment};
+pub use impairment::{Counters, IMPAIRMENTS, Impairment, SHARED};
 pub use instant::Instant;
 pub use link::Link;
 pub use packet::{Direction, DropCause, Dropped, Flow, Packet, PortId, Transport};

@@ -7,9 +7,13 @@ use crate::{Chain, Counters, Direction, Dropped, Impairment, Instant, Packet};
 /// From the client, packets pass the radio, the uplink chain, the medium, the NAT; from the server the NAT, the downlink chain, the medium, the
 /// radio. Whatever is due anywhere happens in the order of its instants, for what one direction does to a shared stage the other one sees.
 ///
+/// The radio is at the client, but passes packets in no time. So that it does not sleep in the middle of one, it is told when the client sends or
+/// receives: while there are packets in the medium, or on their way to it from the client; without a medium, while there are in the uplink chain
+/// up to the end of its first rate, and for as long before the arrival of a downlink packet as the last rate was sending that.
+///
 /// [`handle_packet`](Impairment::handle_packet) sets `Packet::arrival` to the instant it goes by: the one given, unless that is earlier than
 /// the direction's last arrival or, where a stage [settles when polled](Impairment::settles_when_polled), than the last poll, or the last arrival
-/// in the other direction too if they share such a stage; then it is moved up to that. A log of arrivals in order of `sequence` is therefore all
+/// in the other direction too if they share any stage; then it is moved up to that. A log of arrivals in order of `sequence` is therefore all
 /// that a replay needs.
 #[derive(Debug)]
 pub struct Link {
@@ -72,6 +76,10 @@ impl Link {
         self.settles = self.settles.map(|settles| settles || stage.settles_when_polled());
     }
 
+    fn shares(&self) -> bool {
+        self.medium.is_some() || self.radio.is_some() || self.nat.is_some()
+    }
+
     fn stages(&self) -> impl Iterator<Item = &dyn Impairment> {
         let [uplink, downlink] = &self.chains;
         let chains = [uplink as &dyn Impairment, downlink];
@@ -127,6 +135,17 @@ impl Link {
         while let Some((instant, packet)) = poll(&mut self.medium, due) {
             self.leave_medium(packet, instant);
         }
+        self.tell_radio(due);
+    }
+
+    fn tell_radio(&mut self, now: Instant) {
+        let Some(radio) = &mut self.radio else { return };
+        let uplink = &self.chains[Direction::Uplink.index()];
+        let packets = match &self.medium {
+            Some(medium) => uplink.counters().held + medium.counters().held,
+            None => uplink.sending().unwrap_or(0),
+        };
+        radio.handle_transfer(packets > 0, now);
     }
 
     fn enter(&mut self, packet: Packet, now: Instant) {
@@ -160,6 +179,12 @@ impl Link {
     }
 
     fn leave_medium(&mut self, packet: Packet, now: Instant) {
+        if packet.port.direction() == Direction::Downlink
+            && self.medium.is_none()
+            && let Some(radio) = &mut self.radio
+        {
+            radio.handle_reception(packet.airtime, now);
+        }
         let not_shared = match packet.port.direction() {
             Direction::Uplink => hand(&mut self.nat, packet, now),
             Direction::Downlink => hand(&mut self.radio, packet, now),
@@ -183,7 +208,10 @@ impl Impairment for Link {
         if !self.started {
             self.start(packet.arrival);
         }
-        self.advance(packet.arrival);
+        // Where nothing is shared, what is due in the other direction waits for a poll: a late arrival there may still matter.
+        if self.shares() {
+            self.advance(packet.arrival);
+        }
         self.outlet.receive();
         let arrival = packet.arrival;
         self.enter(packet, arrival);

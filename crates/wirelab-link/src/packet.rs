@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use crate::Instant;
 
 /// Where a packet entered a link. It tells the host and, with it, the direction: even on the client's side, odd on the server's. A lane's link
@@ -70,6 +72,8 @@ pub struct Packet {
     pub copy: bool,
     /// The bit that was inverted, counted from the first of the IP header.
     pub corrupted_bit: Option<u32>,
+    /// How long the last rate that it passed was sending it; 0 before any.
+    pub airtime: Duration,
     /// The frame, with its Ethernet header.
     pub data: Vec<u8>,
 }

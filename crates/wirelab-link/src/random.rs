@@ -1,6 +1,5 @@
 use std::f64::consts::TAU;
 use std::fmt;
-use std::time::Duration;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -35,6 +34,9 @@ pub(crate) enum Purpose {
 pub struct Probability(f64);
 
 impl Probability {
+    /// How far from what it should be a sum of probabilities may be, for each was rounded.
+    pub const ROUNDING: f64 = 1e-9;
+
     /// `None` outside [0, 1] and for NaN.
     pub fn new(value: f64) -> Option<Self> {
         (0.0..=1.0).contains(&value).then_some(Self(value))
@@ -89,10 +91,15 @@ impl Generator {
         radius * libm::cos(TAU * self.unit())
     }
 
-    /// Exponential with `mean` by inversion, to the nearest nanosecond: one draw.
-    pub(crate) fn exponential(&mut self, mean: Duration) -> Duration {
-        let nanoseconds = -libm::log(1.0 - self.unit()) * mean.as_nanos() as f64;
-        Duration::from_nanos(nanoseconds.round() as u64)
+    /// Exponential with `mean` by inversion: one draw.
+    pub(crate) fn exponential(&mut self, mean: f64) -> f64 {
+        -libm::log(1.0 - self.unit()) * mean
+    }
+
+    /// Go on at the beginning of one of the 2^64 streams of this key (ChaCha's nonce). A new generator is at the beginning of stream 0.
+    pub(crate) fn enter_stream(&mut self, stream: u64) {
+        self.0.set_stream(stream);
+        self.0.set_word_pos(0);
     }
 }
 
@@ -120,7 +127,7 @@ mod tests {
         assert_eq!(draws, [14715369639542603930, 13713632336888873342, 8683835844429501685]);
         assert_eq!(generator.unit(), 0.5298495758254869);
         assert_eq!(generator.normal(), 0.24379545925362633);
-        assert_eq!(generator.exponential(Duration::from_secs(1)), Duration::from_nanos(42895631));
+        assert_eq!((generator.exponential(1.0) * 1e9).round(), 42_895_631.0);
     }
 
     #[test]
@@ -170,10 +177,22 @@ mod tests {
     }
 
     #[test]
+    fn each_stream_has_draws_of_its_own_and_begins_where_it_began() {
+        let [mut first, mut again] = [generator(), generator()];
+        let draws = |generator: &mut Generator, stream| {
+            generator.enter_stream(stream);
+            [(); 50].map(|()| generator.unit())
+        };
+        let other = draws(&mut again, u64::MAX);
+        assert_eq!(draws(&mut again, 0), [(); 50].map(|()| first.unit()));
+        assert_eq!(draws(&mut again, u64::MAX), other);
+        assert_ne!(draws(&mut again, 1), other);
+    }
+
+    #[test]
     fn exponential_draws_have_the_mean_and_the_tail_of_the_exponential_distribution() {
         let mut generator = generator();
-        let mean = Duration::from_millis(1);
-        let draws: Vec<f64> = (0..1_000_000).map(|_| generator.exponential(mean).as_secs_f64() * 1e3).collect();
+        let draws: Vec<f64> = (0..1_000_000).map(|_| generator.exponential(1.0)).collect();
         let average = draws.iter().sum::<f64>() / draws.len() as f64;
         let beyond = draws.iter().filter(|draw| **draw > 3.0).count() as f64 / draws.len() as f64;
         assert!((average - 1.0).abs() < 0.005, "mean {average}");

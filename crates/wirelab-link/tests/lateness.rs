@@ -8,10 +8,10 @@ mod strategies;
 
 use std::time::Duration;
 
-use common::{Caller, Plan, Send, Stage, drive};
+use common::{Caller, Plan, Send, Stage, break_off, drive};
 use proptest::prelude::*;
 use shared::{air, nat, radio, shared};
-use strategies::{lateness, plan, stage, train};
+use strategies::{lateness, micros, plan, stage, train};
 use wirelab_link::impairment::{Nat, Radio};
 use wirelab_link::{Direction, DropCause, Impairment, Instant, Seed};
 
@@ -130,6 +130,16 @@ proptest! {
         let prompt = drive(&mut link(), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut link(), &train, &late), &prompt);
         prop_assert_eq!(&drive(&mut link(), &train, &Caller::Absent), &prompt);
+    }
+
+    #[test]
+    fn whatever_is_inside_can_be_taken_out(
+        stage in stage(), air in air(), radio in radio(), plan in plan(), shared in shared(), train in train(), lasts in micros(0..20_000)
+    ) {
+        break_off(&mut *stage.build(SEED), &train, lasts);
+        break_off(&mut air.build(1), &train, lasts);
+        break_off(&mut Radio::new(radio.0, radio.1), &train, lasts);
+        break_off(&mut shared.link(&plan), &train, lasts);
     }
 
     #[test]

@@ -21,6 +21,7 @@ fn packet(sequence: u64, size: u32) -> Packet {
         flow: Flow::default(),
         copy: false,
         corrupted_bit: None,
+        airtime: Duration::ZERO,
         data: vec![0xab; 3],
     }
 }

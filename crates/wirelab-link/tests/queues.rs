@@ -95,6 +95,19 @@ fn a_sparse_flow_passes_a_bulk_flows_backlog() {
 }
 
 #[test]
+fn a_flow_whose_queue_ran_empty_begins_with_a_whole_quantum() {
+    let (sparse, bulk) = (every(0, 1000, 1), every(0, 999, 3));
+    assert_ne!(flow(1000), flow(999));
+    let later = every(1_000_000, 1000, 1);
+    let train = [&sparse[..], &later, &later, &bulk, &sparse].concat();
+    let fates = fates(&RATE, fq_codel(TARGET, 1024, 10_240), &train);
+    let departures: Vec<_> = fates.into_iter().map(|fate| fate.0).collect();
+    // The last packet is the second that its flow sends of a quantum of 1514 bytes, before the bulk flow's first.
+    let expected = [1_000, 1_001_000, 2_001_000, 2_002_999, 2_003_998, 2_004_997, 2_002_000];
+    assert_eq!(departures, expected.map(|us| Instant::from_nanos(us * 1000)));
+}
+
+#[test]
 fn the_next_packet_is_chosen_when_it_can_begin_and_not_before() {
     // A byte lasts 1 ms: 1.6 s of airtime, 14.4 s of silence. The sparse flow's packet comes in the second.
     let sender = Sender::DutyCycle(8000, 0.1);

@@ -159,7 +159,7 @@ fn what_no_stage_can_do_is_refused_with_its_value() {
 }
 
 /// When a rate that changes has sent each of these sums of bytes, all of them waiting since 0: the first nanosecond at which the sum of rate times
-/// time reaches it.
+/// time reaches it, or `u64::MAX` if it never does.
 fn integral(points: &[SchedulePoint], repeat: Option<Duration>, sums: &[u64]) -> Vec<u64> {
     let mut sums = sums.iter().map(|sum| u128::from(*sum) * 8_000_000_000).peekable();
     let (mut begin, mut sent, mut departures) = (0u128, 0u128, Vec::new());
@@ -168,16 +168,18 @@ fn integral(points: &[SchedulePoint], repeat: Option<Duration>, sums: &[u64]) ->
         let end = if last { repeat } else { Some(points[index + 1].at) };
         let length = end.map_or(u128::from(u64::MAX), |end| (end - points[index].at).as_nanos());
         let rate = points[index].rate_bps;
-        while let Some(sum) = sums.next_if(|sum| rate.is_none_or(|rate| *sum <= sent + u128::from(rate) * length)) {
+        let is_sent = |sum: &u128| length > 0 && rate.is_none_or(|rate| *sum <= sent + u128::from(rate) * length);
+        while let Some(sum) = sums.next_if(is_sent) {
             let within = rate.map_or(0, |rate| (sum - sent).div_ceil(u128::from(rate)));
             departures.push((begin + within) as u64);
         }
         sent += rate.map_or(0, |rate| u128::from(rate) * length);
         begin += length;
-        if sums.peek().is_none() {
+        if sums.peek().is_none() || (last && repeat.is_none()) {
             break;
         }
     }
+    departures.extend(sums.map(|_| u64::MAX));
     departures
 }
 

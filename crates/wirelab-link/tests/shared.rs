@@ -8,10 +8,11 @@ mod shared;
 
 use std::time::Duration;
 
-use common::{Caller, Plan, Stage, drive};
+use common::{Caller, Plan, Sender, Stage, drive};
 use dialogue::{fates, leave, millis as ms, train};
 use shared::{Air, Shared, ieee80211g};
 use wirelab_link::impairment::{Nat, Radio, Sleep};
+use wirelab_link::queue::Queue;
 use wirelab_link::{DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Transport};
 
 const PSM: Option<Duration> = None;
@@ -26,7 +27,7 @@ fn sleeps() -> Vec<Sleep> {
 
 #[test]
 fn the_first_uplink_packet_waits_for_the_radio_and_those_behind_it_leave_with_it() {
-    let departures = leave(&mut Radio::new(sleeps(), 0), &[(0, 0, 100), (20_000, 0, 100), (60_000, 0, 100)]);
+    let departures = leave(&mut Radio::new(sleeps(), 200), &[(0, 0, 100), (20_000, 0, 100), (60_000, 0, 100)]);
     assert_eq!(departures, [50_000_000, 50_000_000, 60_000_000]);
 }
 
@@ -47,11 +48,19 @@ fn all_packets_wait_for_the_same_instant_while_the_radio_wakes() {
 }
 
 #[test]
-fn the_network_keeps_its_buffer_and_drops_the_rest() {
-    let packets = [(0, 1, 100), (1000, 1, 100), (2000, 1, 50), (3000, 1, 51), (4000, 0, 1500)];
-    let fates = fates(&mut Radio::new(sleeps(), 250), &packets);
-    let dropped = (3_000_000, Some(DropCause::QueueFull));
-    assert_eq!(fates, [(54_000_000, None), (54_000_000, None), (54_000_000, None), dropped, (54_000_000, None)]);
+fn each_side_keeps_its_buffer_and_drops_the_rest() {
+    for (side, other) in [(0, 1), (1, 0)] {
+        let packets = [(0, side, 100), (0, 0, 1), (0, side, 100), (0, side, 49), (0, side, 2), (0, other, 200)];
+        let fates = fates(&mut Radio::new(sleeps(), 250), &packets);
+        let (passed, dropped) = ((50_000_000, None), (0, Some(DropCause::QueueFull)));
+        assert_eq!(fates, [passed, passed, passed, passed, dropped, passed], "side {side}");
+    }
+}
+
+#[test]
+fn what_waited_for_the_radio_leaves_its_room_to_others() {
+    let departures = leave(&mut Radio::new(sleeps(), 100), &[(0, 0, 100), (200_000, 0, 100), (400_000, 0, 100)]);
+    assert_eq!(departures, [50_000_000, 205_000_000, 405_000_000]);
 }
 
 #[test]
@@ -76,6 +85,7 @@ fn packet(sequence: u64, port: u16, flow: Flow) -> Packet {
         flow,
         copy: false,
         corrupted_bit: None,
+        airtime: Duration::ZERO,
         data: Vec::new(),
     }
 }
@@ -161,7 +171,7 @@ fn sleep_begins_with_the_links_first_packet() {
 
 #[test]
 fn a_link_with_any_shared_stage_moves_a_late_arrival_up_to_the_last_poll() {
-    let radio = Shared { radio: Some((sleeps(), 0)), ..Shared::default() };
+    let radio = Shared { radio: Some((sleeps(), 100)), ..Shared::default() };
     let nat = Shared { nat: Some([ms(1000); 2]), ..Shared::default() };
     let wifi = Shared { air: Some(Air::Wifi(ieee80211g())), ..Shared::default() };
     for shared in [radio, nat, wifi] {
@@ -172,4 +182,88 @@ fn a_link_with_any_shared_stage_moves_a_late_arrival_up_to_the_last_poll() {
         let (_, packet) = link.poll_packet(Instant::from_nanos(1_000_000_000)).unwrap();
         assert_eq!(packet.arrival, polled);
     }
+}
+
+/// A link of these chains, whose radio sleeps after 200 ms and then listens every 2.048 s, in which it also starts.
+fn dozing(uplink: Vec<Stage>, downlink: Vec<Stage>, air: Option<Air>) -> Link {
+    let sleep = Sleep { after: ms(200), cycle: Some(ms(2048)), wake: ms(0) };
+    let shared = Shared { air, radio: Some((vec![sleep], 16_000)), nat: None };
+    shared.link(&Plan { stages: [uplink, downlink], medium: None, seed: 1 })
+}
+
+fn path(rate: u64, delay: u64) -> Vec<Stage> {
+    vec![Stage::Rate(rate, 16_000, 0), Stage::Constant(ms(delay))]
+}
+
+#[test]
+fn the_radio_does_not_sleep_while_it_sends() {
+    // NB-IoT: 1000 bytes take 400 ms at 20 kbit/s and come to the server after 500 ms. Sleep begins 200 ms after the last bit, at 600 ms.
+    let answer_at = |microsecond| {
+        let mut link = dozing(path(20_000, 100), path(250_000, 50), None);
+        leave(&mut link, &[(0, 0, 1000), (microsecond, 1, 100)])
+    };
+    // The answer takes 3.2 ms and 50 ms.
+    assert_eq!(answer_at(500_000), [500_000_000, 553_200_000]);
+    // Received from 599.9 ms on, and from 600.1 ms on: then the client listens 2048 ms after 600 ms.
+    assert_eq!(answer_at(549_900)[1], 603_100_000);
+    assert_eq!(answer_at(550_100)[1], 2_648_000_000);
+}
+
+#[test]
+fn packets_that_wait_to_be_sent_keep_the_radio_awake_and_those_on_their_way_do_not() {
+    // Two of 400 ms each: sleep begins at 1000 ms, though the second is under way up to 1800 ms.
+    let mut link = dozing(path(20_000, 1000), vec![], None);
+    let departures = leave(&mut link, &[(0, 0, 1000), (0, 0, 1000), (999_000, 1, 100), (1_199_000, 1, 100)]);
+    assert_eq!(departures, [1_400_000_000, 1_800_000_000, 999_000_000, 3_247_000_000]);
+}
+
+#[test]
+fn neither_drops_nor_copies_on_the_way_keep_the_radio_awake_for_longer() {
+    // The queue has room for none: of a packet copied before the rate only one is sent.
+    let (copied, rate) = (Stage::Duplicate(1.0, 0.0), Stage::Rate(20_000, 0, 0));
+    for uplink in [vec![copied.clone(), rate.clone(), Stage::Independent(1.0)], vec![rate, copied]] {
+        let mut link = dozing(uplink, vec![], None);
+        let fates = drive(&mut link, &train(&[(0, 0, 1000), (599_000, 1, 100), (799_000, 1, 100)]), &Caller::Prompt);
+        let answers = [1, 2].map(|sequence| fates[&(sequence, false)].0.as_nanos() / 1_000_000);
+        assert_eq!(answers, [599, 799 + 2048]);
+    }
+}
+
+#[test]
+fn the_radio_does_not_sleep_while_it_receives() {
+    // 1000 bytes take 400 ms. The first is received from 100 to 500 ms, the second up to 900 ms; the last begins when sleep has begun, at 1100 ms.
+    let packets = [(0, 0, 0), (0, 1, 1000), (0, 1, 1000), (1_001_000, 1, 1000)];
+    let mut link = dozing(vec![], path(20_000, 100), None);
+    assert_eq!(leave(&mut link, &packets), [0, 500_000_000, 900_000_000, 3_148_000_000]);
+}
+
+#[test]
+fn the_radio_does_not_sleep_while_it_uses_the_medium() {
+    for side in [0, 1] {
+        let air = Some(Air::Serialiser(20_000, 16_000));
+        let mut link = dozing(vec![], vec![], air);
+        // It is awake from the first packet's 0 ms on. Then 400 ms on the air, and sleep at 600 ms; 40 ms for the last packet.
+        let departures = leave(&mut link, &[(0, 0, 0), (0, side, 1000), (550_000, 1, 100), (900_000, 1, 100)]);
+        assert_eq!(departures, [0, 400_000_000, 590_000_000, 590_000_000 + 200_000_000 + 2_048_000_000], "side {side}");
+    }
+}
+
+#[test]
+fn directions_that_share_nothing_do_not_move_each_others_late_arrivals() {
+    let codel = Queue::Codel { target: ms(5), interval: ms(100), bytes: 10_000 };
+    let stage = || vec![Stage::Queued(Sender::Rate(8_000_000), codel, 0)];
+    let plan = Plan { stages: [stage(), stage()], medium: None, seed: 1 };
+    let late = |shared: Shared| {
+        let mut link = shared.link(&plan);
+        link.handle_packet(packet(0, 0, UDP), Instant::from_nanos(100));
+        link.handle_packet(packet(1, 1, UDP), Instant::from_nanos(90));
+        link.handle_packet(packet(2, 0, UDP), Instant::from_nanos(95));
+        let all = std::iter::from_fn(|| link.poll_packet(Instant::from_nanos(1_000_000)));
+        let mut arrivals: Vec<_> = all.map(|(_, packet)| (packet.sequence, packet.arrival.as_nanos())).collect();
+        arrivals.sort_unstable();
+        arrivals
+    };
+    assert_eq!(late(Shared::default()), [(0, 100), (1, 90), (2, 100)]);
+    let air = Some(Air::Serialiser(8_000_000_000, 10_000));
+    assert_eq!(late(Shared { air, ..Shared::default() }), [(0, 100), (1, 100), (2, 100)]);
 }

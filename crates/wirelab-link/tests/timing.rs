@@ -31,6 +31,7 @@ fn packet(sequence: u64, port: u16, size: u32) -> Packet {
         flow: Flow::default(),
         copy: false,
         corrupted_bit: None,
+        airtime: Duration::ZERO,
         data: vec![0xab; 3],
     }
 }
@@ -97,15 +98,18 @@ fn jitter_never_makes_a_delay_negative_nor_lets_a_packet_overtake() {
 fn a_busy_rate_sends_exactly_its_bytes() {
     // 8 million bit/s over 3: a packet lasts a whole number of nanoseconds only every third time.
     for rate in [250_000, 1_000_000, 2_666_667, 99_999_989, 10_000_000_000] {
-        let train = every(Duration::ZERO, 1461, 20_000);
-        let departures = departures(&uplink(vec![Stage::Rate(rate, u64::MAX, 14)]), &train);
-        for (sent, departure) in (1..).zip(departures) {
-            let exact = sent * 1475 * 8 * 1_000_000_000u128;
-            assert_eq!(
-                u128::from(departure.unwrap()),
-                exact.div_ceil(u128::from(rate)),
-                "packet {sent} at {rate} bit/s"
-            );
+        let chain = uplink(vec![Stage::Rate(rate, u64::MAX, 14)]);
+        let medium = Plan { medium: Some((rate, u64::MAX)), ..uplink(vec![]) };
+        for (plan, bytes) in [(chain, 1475), (medium, 1461)] {
+            let departures = departures(&plan, &every(Duration::ZERO, 1461, 20_000));
+            for (sent, departure) in (1..).zip(departures) {
+                let exact = sent * bytes * 8 * 1_000_000_000u128;
+                assert_eq!(
+                    u128::from(departure.unwrap()),
+                    exact.div_ceil(u128::from(rate)),
+                    "packet {sent} at {rate} bit/s"
+                );
+            }
         }
     }
 }
@@ -224,10 +228,10 @@ fn packets_that_reach_the_medium_at_one_instant_are_sent_in_the_order_in_which_t
 }
 
 #[test]
-fn what_is_due_by_an_arrival_is_settled_when_that_is_handed_in() {
+fn what_is_due_by_an_arrival_in_its_direction_is_settled_when_that_is_handed_in() {
     let mut link = uplink(vec![Stage::Rate(8_000_000, 0, 0), Stage::Independent(1.0)]).link();
     link.handle_packet(packet(0, 0, 1000), at(0));
-    link.handle_packet(packet(1, 1, 1000), at(1000));
+    link.handle_packet(packet(1, 0, 1000), at(1000));
     assert_eq!(link.poll_dropped().map(|drop| drop.at), Some(at(1000)));
     assert_eq!(link.counters().dropped, 1);
 }

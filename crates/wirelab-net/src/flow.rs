@@ -7,11 +7,11 @@ use std::net::IpAddr;
 use etherparse::{IpNumber, LaxIpSlice};
 use wirelab_link::{Flow, Transport};
 
-use crate::fragments::Fragments;
+use crate::fragments::{Fragments, is_later_fragment};
 
-/// Bytes of a packet, from the IP header on, that tell its flow: IPv4's longest header and two ports. IPv6's header with a fragment header is
-/// shorter.
-pub const FLOW_BYTES: usize = 64;
+/// Bytes of a packet, from the IP header on, that tell its flow: those of an ICMPv6 error up to the ports of the packet that it tells of, 92, and
+/// a few more. IPv4's longest header with two ports is shorter.
+pub const FLOW_BYTES: usize = 96;
 
 /// Tells the flows of a link's packets, which are given in order of arrival.
 ///
@@ -19,6 +19,9 @@ pub const FLOW_BYTES: usize = 64;
 /// port, big-endian (0 where there is none). It is thus the same both ways and on every machine.
 ///
 /// Only the first fragment of a datagram has ports; those behind it get them from it. A fragment whose first did not come has none.
+///
+/// An ICMP error belongs to the flow of the packet that it tells of, as a NAT has it (RFC 5508, REQ-4 and REQ-5), as long as that packet's
+/// addresses can be read: destination unreachable, time exceeded and parameter problem (RFC 792), and ICMPv6's four (RFC 4443).
 #[derive(Debug, Default)]
 pub struct Flows {
     ports: Fragments<[u16; 2]>,
@@ -31,9 +34,34 @@ impl Flows {
             return Flow::default();
         };
         let protocol = ip.payload_ip_number();
+        if let Some((reported, _)) = reported(&ip).and_then(|packet| LaxIpSlice::from_slice(packet).ok()) {
+            return self.reported_flow(&reported);
+        }
         let ports = self.ports.resolve(&ip, || ports(protocol, ip.payload().payload));
         flow(protocol, [ip.source_addr(), ip.destination_addr()], ports.unwrap_or_default())
     }
+
+    /// Of a packet that an error tells of. What it tells of a first fragment is not kept, for it may be cut short.
+    fn reported_flow(&mut self, ip: &LaxIpSlice<'_>) -> Flow {
+        let protocol = ip.payload_ip_number();
+        let ports = if is_later_fragment(ip) {
+            self.ports.resolve(ip, Default::default).unwrap_or_default()
+        } else {
+            ports(protocol, ip.payload().payload)
+        };
+        flow(protocol, [ip.source_addr(), ip.destination_addr()], ports)
+    }
+}
+
+/// The beginning of the packet that an ICMP error tells of.
+fn reported<'a>(ip: &LaxIpSlice<'a>) -> Option<&'a [u8]> {
+    let [kind, _, _, _, _, _, _, _, packet @ ..] = ip.payload().payload else { return None };
+    let is_error = match ip.payload_ip_number() {
+        IpNumber::ICMP => matches!(kind, 3 | 11 | 12),
+        IpNumber::IPV6_ICMP => matches!(kind, 1..=4),
+        _ => false,
+    };
+    (is_error && !is_later_fragment(ip)).then_some(packet)
 }
 
 /// Of the source and the destination.
@@ -182,6 +210,79 @@ mod tests {
         assert_eq!(flow_of(&icmp).transport, Transport::Other);
         assert_eq!(flow_of(&[]), Flow::default());
         assert_eq!(flow_of(b"no packet"), Flow::default());
+    }
+
+    fn error4(kind: u8, packet: &[u8]) -> Vec<u8> {
+        let mut error = Vec::new();
+        let builder = PacketBuilder::ipv4([10, 9, 9, 9], CLIENT, 64).icmpv4_raw(kind, 0, [0; 4]);
+        builder.write(&mut error, packet).unwrap();
+        error
+    }
+
+    fn error6(kind: u8, packet: &[u8]) -> Vec<u8> {
+        let mut error = Vec::new();
+        let builder = PacketBuilder::ipv6([9; 16], [1; 16], 64).icmpv6_raw(kind, 0, [0; 4]);
+        builder.write(&mut error, packet).unwrap();
+        error
+    }
+
+    fn udp6() -> Vec<u8> {
+        let mut packet = Vec::new();
+        PacketBuilder::ipv6([1; 16], [2; 16], 64).udp(5000, 53).write(&mut packet, &[7; 40]).unwrap();
+        packet
+    }
+
+    #[test]
+    fn an_error_has_the_flow_of_the_packet_that_it_tells_of() {
+        let (packet, packet6) = (udp((CLIENT, 5000), (SERVER, 53)), udp6());
+        for kind in [3, 11, 12] {
+            assert_eq!(flow_of(&error4(kind, &packet)), flow_of(&packet));
+        }
+        for kind in 1..=4 {
+            assert_eq!(flow_of(&error6(kind, &packet6)), flow_of(&packet6));
+        }
+        // Echo, redirect; a message of IPv6.
+        for other in [error4(0, &packet), error4(8, &packet), error4(5, &packet), error6(128, &packet6)] {
+            assert_eq!(flow_of(&other).transport, Transport::Other);
+        }
+    }
+
+    #[test]
+    fn the_least_that_an_error_may_quote_and_a_log_keeps_tells_its_flow() {
+        let packet = udp((CLIENT, 5000), (SERVER, 53));
+        assert_eq!(flow_of(&error4(3, &packet)[..52]), flow_of(&packet));
+        assert_eq!(flow_of(&error6(1, &udp6())[..92]), flow_of(&udp6()));
+    }
+
+    #[test]
+    fn an_error_of_an_echo_has_the_flow_of_echoes_between_those_hosts() {
+        let mut echo = Vec::new();
+        PacketBuilder::ipv4(CLIENT, SERVER, 64).icmpv4_echo_request(1, 2).write(&mut echo, &[0; 10]).unwrap();
+        assert_eq!(flow_of(&error4(11, &echo)), flow_of(&echo));
+    }
+
+    #[test]
+    fn an_error_that_quotes_too_little_is_a_flow_of_its_own() {
+        let packet = udp((CLIENT, 5000), (SERVER, 53));
+        let whole = flow_of(&packet);
+        for bytes in 0..24 {
+            assert_ne!(flow_of(&error4(3, &packet[..bytes])), whole, "{bytes} bytes");
+        }
+        let own = flow_of(&error4(3, &[]));
+        assert_eq!(own.transport, Transport::Other);
+        assert_eq!(flow_of(&error4(3, &[0xff; 40])), own);
+        assert_eq!(flow_of(&error4(3, &packet[..19])), own);
+    }
+
+    #[test]
+    fn an_error_of_a_later_fragment_has_the_flow_of_its_datagram() {
+        let mut flows = Flows::default();
+        let first = flows.flow(&fragment(1, 0, true));
+        assert_eq!(flows.flow(&error4(11, &fragment(1, 4, true))), first);
+        // A quoted first fragment does not become what later ones are told by.
+        let mut flows = Flows::default();
+        flows.flow(&error4(11, &fragment(2, 0, true)));
+        assert_ne!(flows.flow(&fragment(2, 4, true)), first);
     }
 
     proptest! {

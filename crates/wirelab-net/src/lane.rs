@@ -12,6 +12,7 @@ use wirelab_link::Instant;
 use wirelab_link::impairment::Impairment;
 
 use crate::clock::{self, RealtimeOffset};
+use crate::flow::Flows;
 use crate::log_sink::LogSink;
 use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
@@ -34,6 +35,8 @@ pub struct TrialLink {
     /// Bytes of each packet's start, from the IP header on, to log. A replay of stages that tell flows apart takes
     /// [`FLOW_BYTES`](crate::flow::FLOW_BYTES).
     pub header_bytes: u8,
+    /// What becomes of a packet depends on its flow.
+    pub tells_flows_apart: bool,
 }
 
 /// What is left of a trial's link.
@@ -62,8 +65,9 @@ impl Lane {
         for port in &self.ports {
             port.take_drops();
         }
-        let TrialLink { link, log, header_bytes } = link;
-        self.trial = Some(Trial::new(link, log, header_bytes, self.ports[0].lead(), now));
+        let TrialLink { link, log, header_bytes, tells_flows_apart } = link;
+        let flows = tells_flows_apart.then(Flows::default);
+        self.trial = Some(Trial::new(link, log, header_bytes, self.ports[0].lead(), flows, now));
     }
 
     /// End the trial with all that has arrived and left by `now`; what is still inside is held.

@@ -13,6 +13,8 @@ pub struct Description {
     pub stacks: Vec<StackDescription>,
     /// Registered impairments.
     pub impairments: Vec<ImpairmentDescription>,
+    /// Registered stages that both directions of a link share: the media, the radio, the address translation.
+    pub shared: Vec<ImpairmentDescription>,
 }
 
 /// One stack.
@@ -75,10 +77,10 @@ pub enum SettingValues {
     },
 }
 
-/// One impairment kind.
+/// One kind of impairment or shared stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ImpairmentDescription {
-    /// `kind` in an [`ImpairmentSpec`](crate::ImpairmentSpec).
+    /// `kind` in an [`ImpairmentSpec`](crate::ImpairmentSpec) or a [`MediumSpec`](crate::MediumSpec); else the key in a [`LinkSpec`](crate::LinkSpec).
     pub kind: String,
     /// A paragraph for people, with the source of the model.
     pub about: String,

@@ -59,7 +59,7 @@ pub struct TrialRequest {
     pub link_seed: u64,
     /// Where the packet log goes; absent means none.
     pub packet_log: Option<PathBuf>,
-    /// Bytes of each packet's start (from the IP header on) to log; at most 255. Where the link tells flows apart (`fq-codel`, `nat`) at least 64
+    /// Bytes of each packet's start (from the IP header on) to log; at most 255. Where the link tells flows apart (`fq-codel`, `nat`) at least 96
     /// are logged, for a replay takes them.
     pub header_bytes: u8,
     /// TCP congestion control of the lane's routes, for example `cubic`.

@@ -13,6 +13,7 @@ def test_everything_is_listed_without_a_kind() -> None:
 @pytest.mark.parametrize(
     ("kind", "name"),
     [("experiments", "quickstart"), ("links", "geo-satellite"), ("stacks", "h3"), ("impairments", "gilbert-elliott"),
+     ("impairments", "wifi"), ("impairments", "nat"),
      ("metrics", "end-to-end-delay"), ("implementations", "builtin")],
 )  # fmt: skip
 def test_a_kind_is_listed_by_name(kind: str, name: str) -> None:

@@ -16,9 +16,9 @@ def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
         "2 scenarios x 3 replicates: 6 trials, 60 exchanges",
         "about 8.2 s in 1 lane",
         "",
-        "scenario  link  exchanges  about, each",
-        "http1     wire         30        41 ms",
-        "h2        wire         30        61 ms",
+        "scenario  link  exchanges  about, each exchange",
+        "http1     wire         30                 41 ms",
+        "h2        wire         30                 61 ms",
     ]
 
 

@@ -47,6 +47,12 @@ def test_bursts_that_begin_rarely_cost_less_than_their_share_of_time(tmp_path: P
     assert expected(tmp_path, "stack=http1", burst) < expected(tmp_path, "stack=http1", "link.loss=6.36 %") * 4
 
 
+def test_the_first_exchange_of_a_trial_wakes_the_radio_and_its_answer_waits_until_it_listens(tmp_path: Path) -> None:
+    sets = ("stack=raw-udp", "link=nb-iot", "workload.exchanges=1")
+    assert 3.2e9 < expected(tmp_path, *sets) < 3.4e9
+    assert 2.3e9 < expected(tmp_path, *sets[:2]) < 2.4e9
+
+
 def test_a_closed_loop_takes_its_exchanges_one_after_another(tmp_path: Path) -> None:
     scenario = load(tmp_path, BASE, "workload.concurrency=2").scenarios[0]
     assert expected_trial_ns(10**9, scenario) == TRIAL_OVERHEAD_NS + 5 * 10**9

@@ -4,6 +4,7 @@ import pytest
 
 from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.schema import (
+    Corrupt,
     Delay,
     DeliveryTrace,
     DropTail,
@@ -29,6 +30,10 @@ QUEUE = DropTail(bytes=1000)
 POINTS = (
     SchedulePoint(at_ns=0, delay_ns=10, rate_bps=3000, loss=0.2),
     SchedulePoint(at_ns=S, delay_ns=20, rate_bps=1000),
+)
+RADIO = RadioSpec(
+    sleeps=(SleepSpec(after_ns=S, cycle_ns=2 * S, wake_ns=1000), SleepSpec(after_ns=10 * S, wake_ns=5000)),
+    buffer_bytes=1,
 )
 
 
@@ -77,13 +82,35 @@ def test_an_outage_that_returns_costs_its_share() -> None:
 
 
 def test_waking_is_paid_where_the_radio_had_time_to_fall_asleep() -> None:
-    light = SleepSpec(after_ns=S, cycle_ns=2 * S, wake_ns=1000)
-    radio = RadioSpec(sleeps=(light, SleepSpec(after_ns=10 * S, wake_ns=5000)), buffer_bytes=1)
-    assert waking_ns(None, 100 * S, 1, 1) == 0
-    assert waking_ns(radio, 0, 1, 1) == 0
-    assert waking_ns(radio, 2 * S, 1, 1) == 1000
-    assert waking_ns(radio, 100 * S, 1, 1) == 5000
-    assert waking_ns(radio, 0, 2 * S, 2) == 2 * (S + 1000)
+    assert waking_ns(None, 100 * S, 1, 1, 1) == 0
+    assert waking_ns(RADIO, 0, 1, 1, 0) == 0
+    assert waking_ns(RADIO, 2 * S, 1, 1, 0) == 1000
+    assert waking_ns(RADIO, 100 * S, 1, 1, 0) == 5000
+
+
+def test_a_trial_begins_in_the_deepest_sleep() -> None:
+    assert waking_ns(RADIO, 0, 1, 1, 1) == 5000
+    assert waking_ns(RADIO, 0, 1, 1, 0.25) == 1250
+
+
+def test_an_answer_to_a_sleeping_radio_waits_until_it_listens() -> None:
+    assert waking_ns(RADIO, 0, S, 2, 0) == 0
+    assert waking_ns(RADIO, 0, S + 1, 2, 0) == 2 * (2 * S - 1 + 1000)
+    assert waking_ns(RADIO, 0, 2 * S, 2, 0) == 2 * (S + 1000)
+    assert waking_ns(RADIO, 0, 3 * S, 1, 0) == 1000
+    assert waking_ns(RADIO, 0, 11 * S, 1, 0) == 5000
+
+
+def test_a_schedule_without_a_rate_takes_no_time_to_send() -> None:
+    points = (SchedulePoint(at_ns=0, delay_ns=10), SchedulePoint(at_ns=S))
+    assert sending_ns((Schedule(points=points, queue=QUEUE),), 1000, 1) == 0
+
+
+def test_a_pattern_that_ends_is_one_of_so_many_packets() -> None:
+    once = LossPattern(pattern="1000", repeat=False)
+    assert loss(once) == (0.25, 0.25)
+    assert loss(once, 20) == (0.05, 0.05)
+    assert loss(once, 2) == (0.5, 0.5)
 
 
 def test_kinds_of_loss_that_are_one_process_cost_the_same() -> None:
@@ -92,6 +119,7 @@ def test_kinds_of_loss_that_are_one_process_cost_the_same() -> None:
     assert loss(chain) == pytest.approx((0.2, 0.6), rel=1e-3)
     assert loss(states) == pytest.approx(loss(chain), rel=1e-3)
     assert loss(GilbertElliott(p=0.1, r=0.4, bad_loss=1, good_loss=0))[1] == pytest.approx(0.6)
+    assert loss(Corrupt(probability=0.1)) == (0.1, 0.1)
     assert loss(LossPattern(pattern="0001", repeat=True)) == (0.25, 0.25)
     assert loss(Schedule(points=POINTS, repeat_ns=2 * S, queue=QUEUE)) == pytest.approx((0.1, 0.1))
     assert loss(Markov(transitions=((1,),), loss=(0,))) == (0, 0)

@@ -3,8 +3,10 @@ from pathlib import Path
 import pytest
 
 from tests.described import BASE, load
+from wirelab.errors import WirelabError
 from wirelab.experiment import load_experiment
-from wirelab.schema import GilbertElliott, Kept, Loss
+from wirelab.plan import make_plan
+from wirelab.schema import Delay, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
 
 
 def test_a_file_is_resolved_with_its_defaults(tmp_path: Path) -> None:
@@ -79,3 +81,65 @@ def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
 @pytest.mark.parametrize("name", ["quickstart", "milosevic2021", "milosevic2021-choices"])
 def test_a_shipped_experiment_is_right_with_the_real_stacks(name: str) -> None:
     assert load_experiment(name).scenarios
+
+
+@pytest.mark.parametrize(
+    "own",
+    ['medium = { rate = "13 Mbit/s", frame-error = "5 %" }', 'medium.rate = "13 Mbit/s"\nmedium.frame-error = "5 %"'],
+)
+def test_a_part_of_a_medium_changes_a_profiles(own: str, tmp_path: Path) -> None:
+    text = BASE.replace('rtt = "20 ms"', f'profile = "wifi-n"\n{own}')
+    medium = load(tmp_path, text).scenarios[0].link.medium
+    shipped = load(tmp_path, BASE, "link=wifi-n").scenarios[0].link.medium
+    assert isinstance(shipped, Wifi)
+    assert medium == shipped.model_copy(update={"rate_bps": 13_000_000, "frame_error": 0.05})
+
+
+def test_parts_of_radio_and_translation_change_a_profiles(tmp_path: Path) -> None:
+    own = 'radio = { buffer = "4 kB" }\nnat = { udp = "30 s" }'
+    link = load(tmp_path, BASE.replace('rtt = "20 ms"', f'profile = "nb-iot"\n{own}')).scenarios[0].link
+    shipped = load(tmp_path, BASE, "link=nb-iot").scenarios[0].link
+    assert link.radio is not None and shipped.radio is not None
+    assert link.nat is not None and shipped.nat is not None
+    assert link.radio == shipped.radio.model_copy(update={"buffer_bytes": 4000})
+    assert link.nat == shipped.nat.model_copy(update={"udp_timeout_ns": 30 * 10**9})
+
+
+def test_the_defaults_of_every_link_and_one_of_them_make_a_medium_together(tmp_path: Path) -> None:
+    text = BASE.replace('rtt = "20 ms"', 'medium = { queue = "1 kB" }') + '[link]\nmedium = { rate = "1 Mbit/s" }\n'
+    medium = load(tmp_path, text).scenarios[0].link.medium
+    assert medium == Serialiser(rate_bps=1_000_000, queue_bytes=1000, overhead_bytes=0)
+
+
+def test_a_level_may_be_a_part_of_a_table(tmp_path: Path) -> None:
+    part, without = load(tmp_path, BASE, "stack=h2", "link=nb-iot", 'link.radio={ buffer = "4 kB" },none').scenarios
+    assert part.link.radio is not None
+    assert (part.link.radio.buffer_bytes, len(part.link.radio.sleeps)) == (4000, 2)
+    assert without.link.radio is None
+
+
+def test_a_part_of_a_link_that_no_scenario_uses_is_judged_too(tmp_path: Path) -> None:
+    text = BASE + '[links.spare]\nprofile = "wifi-n"\nmedium = { rates = "1 Mbit/s" }\n'
+    with pytest.raises(WirelabError, match=r"links\.spare\.medium\.rates: unknown key"):
+        load(tmp_path, text, "link=wire")
+
+
+def test_a_schedules_delay_and_loss_come_on_top_of_the_links_own(tmp_path: Path) -> None:
+    schedule = 'schedule = { points = [{ at = "0 s", delay = "5 ms", loss = "1 %" }] }\nloss = "2 %"'
+    uplink = load(tmp_path, BASE.replace('rtt = "20 ms"', schedule), "link.delay=1ms").scenarios[0].link.uplink
+    assert isinstance(uplink[0], Schedule)
+    assert uplink[0].points == (SchedulePoint(at_ns=0, delay_ns=5_000_000, loss=0.01),)
+    assert uplink[1:] == (Loss(probability=0.02), Delay(delay_ns=1_000_000))
+
+
+def test_a_schedule_of_times_alone_is_planned(tmp_path: Path) -> None:
+    (tmp_path / "replay.csv").write_text("time_s\n0\n1\n")
+    experiment = load(tmp_path, BASE.replace('rtt = "20 ms"', 'schedule = { file = "replay.csv" }'))
+    assert make_plan(experiment).scenarios[0].expected_exchange_ns > 0
+
+
+def test_the_default_of_shipped_links_may_be_a_part(tmp_path: Path) -> None:
+    text = BASE.replace('[links.wire]\nrtt = "20 ms"\n', '[link]\nradio = { buffer = "4 kB" }\n')
+    assert load(tmp_path, text, "link=nb-iot").scenarios[0].link.radio is not None
+    with pytest.raises(WirelabError, match=r"link\.radio\.sleeps: is missing"):
+        load(tmp_path, text)

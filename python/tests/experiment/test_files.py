@@ -57,6 +57,7 @@ def test_a_replay_has_any_columns_beside_its_times() -> None:
         (delays, "delay_ms\n1\n2 ms\n", '3: is not a number ("2 ms")'),
         (delays, "delay_s\n1\n1e99\n", '3: is too much ("1e99")'),
         (replay, "", "1: no column of times"),
+        (replay, "time_s;loss\n0;1\n", "1: is separated by semicolons"),
         (replay, "time_s,loss\n", "1: has no line below its header"),
         (replay, "rate_kbps\n1\n", "1: no column of times"),
         (replay, "time_s,time_ms\n1,1\n", "1: two columns of one kind (time_s, time_ms)"),
@@ -102,6 +103,11 @@ def test_a_file_is_sought_beside_the_experiment_and_read_once(tmp_path: Path) ->
     assert files.read("up.trace", opportunities) == (5,)
     (tmp_path / "up.trace").unlink()
     assert files.read("up.trace", opportunities) == (5,)
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    (tmp_path / "replay.csv").write_bytes("\ufefftime_s,loss\n0,0.5\n".encode())
+    assert Files(tmp_path).read("replay.csv", replay) == (SchedulePoint(at_ns=0, loss=0.5),)
 
 
 def test_every_error_names_the_file(tmp_path: Path) -> None:

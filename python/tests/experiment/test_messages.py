@@ -19,6 +19,7 @@ FILES = {
     "words.trace": "1\ntwo\n",
     "bare.txt": "12.5\n13\n",
     "bare.csv": "time,delay\n0,10\n",
+    "points.csv": "time_s;delay_ms\n0;10,5\n",
     "cell.csv": "time_s,delay_ms\n0,10\n1,fast\n",
 }
 WORKLOAD = 'upload = "30 B"\n'
@@ -46,6 +47,8 @@ WRONG = {
     "a title that is no text": changed('"Test"', "7"),
     "no unit": changed(LINK, "rtt = 20\n"),
     "no unit in text": changed(LINK, 'rtt = "20"\n'),
+    "no unit of a share": changed(LINK, "loss = 0.1\n"),
+    "no unit of a share in text": changed(LINK, 'loss = "10"\n'),
     "ambiguous unit": changed(WORKLOAD, 'upload = "3.5 KB"\n'),
     "wrong kind of unit": changed(LINK, 'rtt = "20 kB"\n'),
     "rate as people write it": changed(LINK, 'rate = "250 kbps"\n'),
@@ -78,6 +81,13 @@ WRONG = {
     "correlation of another loss": changed(LINK, f'gilbert-elliott = {GE}\nloss-correlation = "25 %"\n'),
     "four states that sum to more": changed(
         LINK, 'four-state = { p13 = "60 %", p31 = "1 %", p32 = "1 %", p23 = "1 %", p14 = "60 %" }\n'
+    ),
+    "four states of which one is never left": changed(
+        LINK, 'four-state = { p13 = "1 %", p31 = "0 %", p32 = "0 %", p23 = "1 %", p14 = "1 %" }\n'
+    ),
+    "a correlation of 100 %": changed(LINK, 'loss = "1 %"\nloss-correlation = "100 %"\n'),
+    "a correlation of 100 % of what happens": changed(
+        LINK, 'duplicate = { probability = "1 %", correlation = "100 %" }\n'
     ),
     "a chain that is not square": changed(LINK, 'markov = { transitions = [["100 %"]], loss = ["0 %", "1 %"] }\n'),
     "a row that does not sum to 100 %": changed(
@@ -117,6 +127,7 @@ WRONG = {
     "an unknown key of a point": changed(LINK, 'schedule = { points = [{ at = "0 s", rates = "1 kbit/s" }] }\n'),
     "a replay without units": changed(LINK, 'schedule = { file = "bare.csv" }\n'),
     "a replay with a bad cell": changed(LINK, 'schedule = { file = "cell.csv" }\n'),
+    "a replay with semicolons": changed(LINK, 'schedule = { file = "points.csv" }\n'),
     "an unknown discipline": changed(LINK, 'rate = "1 Mbit/s"\nqueue = { discipline = "red" }\n'),
     "a queue without a discipline": changed(LINK, 'rate = "1 Mbit/s"\nqueue = { limit = "1 kB" }\n'),
     "a discipline without a limit": changed(LINK, 'rate = "1 Mbit/s"\nqueue = { discipline = "codel" }\n'),
@@ -135,6 +146,16 @@ WRONG = {
     "an order that is no list": changed(LINK, LINK + 'order = "delay"\n'),
     "an MTU below IP's": changed(LINK, LINK + 'mtu = "60 B"\n'),
     "an overhead beyond reason": changed(LINK, 'rate = "1 Mbit/s"\nqueue = "1 kB"\noverhead = "5 GB"\n'),
+    "an overhead without a rate": changed(LINK, 'overhead = "14 B"\n'),
+    "an order as a level that is no list": factor('"link.order" = ["rate", "delay"]'),
+    "a part of a radio that is nowhere": changed(LINK, 'radio = { buffer = "1 kB" }\n'),
+    "a part of a profile's radio with an unknown key": changed(
+        LINK, 'profile = "nb-iot"\nradio = { bufer = "1 kB" }\n'
+    ),
+    "a part of a profile's medium with another's key": changed(
+        LINK, 'profile = "wifi-n"\nmedium = { compressed = "1 B" }\n'
+    ),
+    "a part of the default medium that is wrong": BASE + '[link]\nmedium = { rate = "1 Mbit/s", queue = 5 }\n',
     "a radio without sleep": changed(LINK, LINK + 'radio = { sleeps = [], buffer = "16 kB" }\n'),
     "a radio whose sleeps do not deepen": changed(
         LINK,
@@ -163,6 +184,9 @@ WRONG = {
     "a signal that nobody hears": changed(
         LINK, f'medium = {WIFI}\ntechnology = "802.11g"\nsignal = "-99 dBm"\n'
     ),
+    "a signal without its minus": changed(LINK, f'medium = {WIFI}\ntechnology = "802.11g"\nsignal = "70 dBm"\n'),
+    "a signal of no technology": changed(LINK, f'medium = {WIFI}\nsignal = "-70 dBm"\n'),
+    "a signal over a link that is no radio": factor('"link.signal" = ["-70 dBm"]'),
     "a signal of an unknown technology": changed(
         LINK, f'medium = {WIFI}\ntechnology = "802.11z"\nsignal = "-70 dBm"\n'
     ),

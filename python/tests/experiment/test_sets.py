@@ -74,3 +74,11 @@ def test_a_value_is_read_as_the_file_would_have_it(text: str, value: object) -> 
 @given(st.text("a,b {}[]\"'=", max_size=20))
 def test_any_text_can_be_split(text: str) -> None:
     assert ",".join(split_values(text)).replace(" ", "") == text.replace(" ", "")
+
+
+def test_a_list_without_its_brackets_is_told_how_to_write_it(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError) as error:
+        load(tmp_path, BASE, "link.order=rate,delay")
+    assert """write the list in brackets: --set 'link.order=["rate", ...]'""" in str(error.value)
+    order = 'link.order=["rate", "delay"]'
+    assert len(load(tmp_path, BASE, order).scenarios) == 2

@@ -58,6 +58,15 @@ def test_a_profile_of_ones_own_names_files_beside_it(tmp_path: Path, monkeypatch
         ("{ rtt = '5 ms', delay = '1 ms' }", [], "LINK: delay: rtt and delay exclude one another"),
         ("clean", ["rtt"], "--set: not KEY=VALUE (rtt)\nhint: such as --set rtt=50ms"),
         ("clean", ["rtt=1ms,2ms"], "--set: rtt: takes one value, not 2\nhint: an experiment takes several"),
+        (
+            "clean",
+            ["order=rate,delay"],
+            "--set: order: takes one value, not 2\n"
+            """hint: a list stands in brackets: --set 'order=["rate", "delay"]'""",
+        ),
+        ("nb-iot", ["signal=-70dBm"], "--set: signal: signal needs a technology and a medium of kind wifi"),
+        ("wifi-n", ["signal=70dBm"], "--set: signal: is no signal that a radio receives"),
+        ("clean", ["radio.buffer=1kB"], "--set: radio.sleeps: is missing"),
         ("clean", ["rrt=5ms"], "--set: rrt: unknown key (\"5ms\")\nhint: did you mean 'rtt'?"),
         ("clean", ["rate=1Mbit/s"], "--set: rate: a rate needs a queue"),
         ("nb-iot", ["uplink.loss=2"], "--set: uplink.loss: has no unit (2)"),

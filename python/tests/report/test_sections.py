@@ -192,3 +192,20 @@ def test_the_command_is_the_recorded_one_or_made_from_the_plan(tmp_path: Path) -
 def test_a_citation_survives_special_characters(tmp_path: Path) -> None:
     folder = write(tmp_path, title="10 % loss & {more}")
     assert r"title = {10 \% loss \& more}" in reuse.bibtex(load(folder, folder))
+
+
+def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert "machine: no radio, no contention for air, no constrained device" in str(
+        limits.section(load(folder, folder))
+    )
+    plan_ = read(folder, "plan.json")
+    for scenario in plan_["scenarios"]:
+        scenario["link"]["medium"] = {"kind": "wifi"}
+        if scenario["link_name"] == "lossy":
+            scenario["link"]["radio"] = {"sleeps": []}
+    store(folder, "plan.json", plan_)
+    assert (
+        "machine: of a radio only its sleep and its waking, as a model (lossy), "
+        "of air only the frames of the link's two ends and their contention, as a model, no constrained device."
+    ) in str(limits.section(load(folder, folder)))

@@ -59,3 +59,18 @@ def test_another_seed_is_another_campaign(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="is a campaign with seed 1, not 2"):
         opened(tmp_path / "c", make_plan().model_copy(update={"seed": 2}))
     assert json.loads((tmp_path / "c" / "plan.json").read_text())["seed"] == 1
+
+
+@pytest.mark.parametrize("inside", ["file/x", "file/x/y"])
+def test_a_folder_inside_a_file_is_refused(inside: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunError) as error:
+        opened(tmp_path / inside, make_plan())
+    assert str(error.value) == (
+        f"{tmp_path / inside}: cannot be made: Not a directory\nhint: name another folder with --out"
+    )
+
+
+def test_a_folder_that_cannot_be_made_is_refused() -> None:
+    with pytest.raises(RunError, match=r"^/proc/wirelab-campaign: cannot be made: "):
+        opened(Path("/proc/wirelab-campaign"), make_plan())

@@ -193,16 +193,20 @@ def test_what_is_registered_is_what_the_schema_describes() -> None:
     assert [stack.name for stack in schema.registered().stacks] == [stack["name"] for stack in document["stacks"]]
 
 
-SHARED = {"medium", "serialiser", "wifi", "ieee802154", "radio", "nat"}
-"""What a link has once for both directions."""
 STAGES = get_args(get_args(schema.ImpairmentSpec)[0])
 
 
 def test_every_impairment_of_the_data_plane_can_be_written() -> None:
     kinds = {impairment.kind for impairment in schema.registered().impairments}
     written = {stage.kind for stage in (*FULL.uplink, *FULL.downlink)}
-    assert kinds - SHARED == written
+    assert kinds == written
     assert written == {argument.model_fields["kind"].default for argument in STAGES}
+
+
+def test_every_shared_stage_of_the_data_plane_can_be_written() -> None:
+    media = {medium.model_fields["kind"].default for medium in get_args(get_args(schema.MediumSpec)[0])}
+    others = set(schema.LinkSpec.model_fields) - {"uplink", "downlink", "medium", "mtu"}
+    assert {stage.kind for stage in schema.registered().shared} == media | others
 
 
 def test_a_reply_is_read_by_what_it_says() -> None:

@@ -97,7 +97,8 @@ def _stack(name: str) -> str:
 def _impairment(name: str) -> str:
     from wirelab.schema import registered
 
-    impairment = _find(name, {each.kind: each for each in registered().impairments}, "impairment")
+    known = registered()
+    impairment = _find(name, {each.kind: each for each in (*known.impairments, *known.shared)}, "impairment")
     return f"{impairment.kind}\n\n{_paragraph(impairment.about)}"
 
 

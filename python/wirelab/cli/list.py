@@ -54,7 +54,8 @@ def _stacks() -> Rows:
 def _impairments() -> Rows:
     from wirelab.schema import registered
 
-    return [(each.kind, _first(each.about)) for each in registered().impairments]
+    known = registered()
+    return [(each.kind, _first(each.about)) for each in (*known.impairments, *known.shared)]
 
 
 def _metrics() -> Rows:

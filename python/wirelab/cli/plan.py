@@ -58,7 +58,7 @@ def _words(plan: Plan, lanes: int) -> str:
             f"PREVIEW for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
             f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; no result"
         )
-    rows = [("scenario", "link", "exchanges", "about, each")]
+    rows = [("scenario", "link", "exchanges", "about, each exchange")]
     rows += [
         (each.name, each.link_name, str(each.workload.exchanges * most), format_duration(each.expected_exchange_ns))
         for each in plan.scenarios

@@ -30,12 +30,15 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     sizes = (workload.upload_bytes + trips * HEADER_BYTES, workload.download_bytes + trips * HEADER_BYTES)
     rtt_ns = sum(delay_ns(way) for way in ways)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
-    total = PROCESSING_NS + trips * rtt_ns + waking_ns(link.radio, gap_ns, rtt_ns, trips)
+    at_once = workload.concurrency if isinstance(workload.arrival, Closed) else 1
+    first = min(1.0, at_once / workload.exchanges)
+    total = PROCESSING_NS + trips * rtt_ns + waking_ns(link.radio, gap_ns, rtt_ns + PROCESSING_NS, trips, first)
     for way, size in zip(ways, sizes, strict=True):
         total += sending_ns(way, size, trips) + medium_ns(link.medium, size, trips) + outage_ns(way)
+    packets = trips * workload.exchanges
     for trip in range(trips):
         timer = FIRST_TIMER_NS if trip == 0 and trips > 1 else max(LEAST_TIMER_NS, 2 * rtt_ns)
-        total += round(timer * sum(_timers(way, workload.timeout_ns / timer) for way in ways))
+        total += round(timer * sum(_timers(way, workload.timeout_ns / timer, packets) for way in ways))
     return min(total, workload.timeout_ns)
 
 
@@ -56,10 +59,12 @@ def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
     return 3 if scenario.settings.get("tls") == "1.2" else 2
 
 
-def _timers(way: Sequence[ImpairmentSpec], most: float) -> float:
-    """How many times the first timer a packet waits, on average: repetition n waits 2^n timers, none beyond `most`."""
+def _timers(way: Sequence[ImpairmentSpec], most: float, packets: int) -> float:
+    """How many times the first timer one of a trial's packets waits, on average: repetition n waits 2^n timers, none
+    beyond `most`.
+    """
     total = 0.0
     for stage in way:
-        first, again = loss(stage)
+        first, again = loss(stage, packets)
         total += sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))
     return total

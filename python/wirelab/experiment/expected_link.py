@@ -1,4 +1,7 @@
-"""What a link costs an exchange, roughly and on average: delay, transmission, loss, waking."""
+"""What a link costs an exchange, roughly and on average: delay, transmission, loss, waking.
+
+A corrupt packet is one that is lost: its receiver's checksum tells.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from functools import cache
 from itertools import pairwise
 
 from wirelab.schema import (
+    Corrupt,
     Delay,
     DeliveryTrace,
     DutyCycle,
@@ -83,22 +87,29 @@ def outage_ns(way: Iterable[ImpairmentSpec]) -> int:
     return round(total)
 
 
-def waking_ns(radio: RadioSpec | None, gap_ns: int, rtt_ns: int, trips: int) -> int:
-    """Waking for an exchange so long after the one before, and for answers that come after the radio fell asleep."""
+def waking_ns(radio: RadioSpec | None, gap_ns: int, answer_ns: int, trips: int, first: float) -> int:
+    """Waking for an exchange so long after the one before, and for answers that come so long after what they answer.
+
+    `first` is the share of exchanges that begin with the trial, in the deepest sleep. A sleeping radio listens each
+    cycle after it fell asleep; without a cycle what waits comes with the next uplink packet.
+    """
     if radio is None:
         return 0
     asleep = [sleep for sleep in radio.sleeps if sleep.after_ns < gap_ns]
-    total = asleep[-1].wake_ns if asleep else 0
-    waiting = [sleep for sleep in radio.sleeps if sleep.after_ns < rtt_ns]
+    later = asleep[-1].wake_ns if asleep else 0
+    total = round(first * radio.sleeps[-1].wake_ns + (1 - first) * later)
+    waiting = [sleep for sleep in radio.sleeps if sleep.after_ns < answer_ns]
     if waiting:
-        total += trips * ((waiting[-1].cycle_ns or 0) // 2 + waiting[-1].wake_ns)
+        slept = answer_ns - waiting[-1].after_ns
+        total += trips * (-slept % (waiting[-1].cycle_ns or slept) + waiting[-1].wake_ns)
     return total
 
 
-def loss(stage: ImpairmentSpec) -> tuple[float, float]:
+def loss(stage: ImpairmentSpec, packets: int | None = None) -> tuple[float, float]:
     """Probability that a packet is lost, and that its repetition is lost too.
 
     A burst that counts packets is worn down by the repetitions that it causes: what a packet meets is its beginning.
+    With `packets` of a trial, a pattern that does not repeat is one of so many.
     """
     match stage:
         case GilbertElliott(p=p, r=r, bad_loss=bad, good_loss=good) if r + bad > 0:
@@ -111,17 +122,18 @@ def loss(stage: ImpairmentSpec) -> tuple[float, float]:
             return _chain_loss((outside, inside, burst, alone), (0.0, 0.0, 1.0, 1.0))
         case Markov():
             return _chain_loss(stage.transitions, stage.loss)
-    return _mean_loss(stage), _mean_loss(stage)
+    return _mean_loss(stage, packets), _mean_loss(stage, packets)
 
 
-def _mean_loss(stage: ImpairmentSpec) -> float:
+def _mean_loss(stage: ImpairmentSpec, packets: int | None) -> float:
     match stage:
-        case Loss():
+        case Loss() | Corrupt():
             return stage.probability
         case GilbertElliottTime(good_ns=good_ns, bad_ns=bad_ns, bad_loss=bad, good_loss=good):
             return (bad_ns * bad + good_ns * good) / (good_ns + bad_ns)
         case LossPattern():
-            return stage.pattern.count("1") / len(stage.pattern)
+            met = len(stage.pattern) if stage.repeat or packets is None else packets
+            return stage.pattern[:met].count("1") / met
         case Schedule():
             return _mean(stage, lambda point: point.loss or 0.0)
     return 0.0
@@ -139,8 +151,9 @@ def _stage_ns(stage: ImpairmentSpec, size: int, packets: int) -> int:
             return round(apart * max(packets, -(-size // OPPORTUNITY_BYTES)))
         case Schedule():
             limits = [point.rate_bps for point in stage.points if point.rate_bps is not None]
-            mean = _mean(stage, lambda point: float(max(limits) if point.rate_bps is None else point.rate_bps))
-            return round(bits / mean) if limits and mean > 0 else 0
+            most = max(limits, default=0)
+            mean = _mean(stage, lambda point: float(most if point.rate_bps is None else point.rate_bps))
+            return round(bits / mean) if mean > 0 else 0
     return 0
 
 

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
 from wirelab.experiment.library import BUILTIN, is_profile_file
-from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge, without_parts
 from wirelab.experiment.model import ExperimentFile, StopTable
+from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.scenario import Resolver, Scenario
 from wirelab.experiment.sets import apply_sets
@@ -60,6 +61,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
     factors, wrong = read_factors(source, file, known)
     wrong += _check_stacks(source, file, known)
     wrong += _check_links(source, file)
+    wrong += check_parts(source, file, factors)
     wrong += _check_endpoints(source, file)
     wrong += _check_claims(source, file)
     if not any(factor.path == "stack" for factor in factors):
@@ -88,8 +90,13 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
 
 
 def _validate(source: Source) -> ExperimentFile:
+    document = dict(source.document)
+    if "link" in document:
+        document["link"] = without_parts(document["link"])
+    if isinstance(links := document.get("links"), dict):
+        document["links"] = {name: without_parts(link) for name, link in links.items()}
     try:
-        return ExperimentFile.model_validate(source.document, context=source.files)
+        return ExperimentFile.model_validate(document, context=source.files)
     except ValidationError as error:
         raise _combined(problems(error, ExperimentFile, source.where)) from None
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.library import BUILTIN, profiles
-from wirelab.experiment.link import WAYS, LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
@@ -165,14 +165,13 @@ class _LevelCheck:
             prefix = self.factor.path.removesuffix(".".join(parts))
             near = did_you_mean(parts[0], field_names(model))
             raise WirelabError(f"{prefix[:-1]} has no key '{parts[0]}'", self.source.where(self.factor.origin), near)
-        if model is LinkTable and len(parts) > (2 if parts[0] in WAYS else 1):
-            return [
-                WirelabError(f"has no place in a link ({shown(level)})", self._where(index))
-                for index, level in enumerate(self.factor.levels)
-                if not _is_plain(level)
-            ]
+        inside = model is LinkTable and len(parts) > (2 if parts[0] in WAYS else 1)
         wrong = []
         for index, level in enumerate(self.factor.levels):
+            if inside or (model is LinkTable and parts[0] in MERGED and isinstance(level, dict)):
+                if not _is_plain(level):
+                    wrong.append(WirelabError(f"has no place in a link ({shown(level)})", self._where(index)))
+                continue
             table = nested(parts, level)
             try:
                 model.model_validate(table, context=self.source.files)

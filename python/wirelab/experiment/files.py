@@ -74,7 +74,7 @@ class Files:
                 raise UnitError("is not a file")
             if path.stat().st_size > MAX_BYTES:
                 raise UnitError(f"is larger than {MAX_BYTES // 10**6} MB", hint="cut it, or take a part of it")
-            return path.read_text(encoding="utf-8")
+            return path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             near = nearest(path.name, self._neighbours(path))
             hint = "it is sought beside the experiment file" if near is None else f"did you mean '{near}'?"
@@ -177,6 +177,8 @@ def replay(text: str) -> tuple[SchedulePoint, ...]:
 
 def _columns(header: list[str]) -> list[tuple[str, Fraction]]:
     hint = "the first line names the columns and their units, such as time_s,delay_ms,rate_kbps,loss"
+    if len(header) == 1 and ";" in header[0]:
+        raise UnitError("1: is separated by semicolons", hint="separate the cells by commas, with points in numbers")
     for name in header:
         if name not in _COLUMNS:
             raise UnitError(f"1: unknown column ({_cut(name)})", hint=did_you_mean(name, _COLUMNS) if name else hint)

@@ -67,9 +67,18 @@ def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where
             what, hint = str(context["error"]), getattr(context["error"], "hint", None)
         case _:
             what = _KINDS.get(kind, detail["msg"])
+            if kind == "list_type":
+                hint = _list_hint(value, locate(path))
     if isinstance(value, str) and what.startswith(f"{value}:"):
         return WirelabError(what, locate(path), hint)
     return WirelabError(f"{what} ({shown(value)})", locate(path), hint)
+
+
+def _list_hint(value: object, where: Where) -> str:
+    word = json.dumps(value, ensure_ascii=False, default=str)
+    if where.source != "--set":
+        return f"write [{word}]" if isinstance(value, str) else "write it in brackets"
+    return f"""write the list in brackets: --set '{where.key}=[{word}, ...]'; commas outside them are between levels"""
 
 
 def _model_at(model: type[BaseModel], path: Iterable[str | int]) -> type[BaseModel] | None:

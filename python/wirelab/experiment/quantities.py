@@ -31,6 +31,12 @@ class Table(BaseModel):
     )
 
 
+class PartTable(Table):
+    """A table of which a layer of a link may have a part: an editor cannot tell what is missing."""
+
+    model_config = ConfigDict(json_schema_extra=lambda schema: schema.pop("required", None))
+
+
 def quantity(read: Callable[[object], Any], example: str) -> tuple[PlainValidator, WithJsonSchema]:
     """Validator and editor schema of a quantity."""
     return PlainValidator(read), WithJsonSchema({"type": "string", "pattern": r"^\s*[0-9.]", "examples": [example]})
@@ -45,6 +51,13 @@ def positive(value: float) -> float:
     """Refuse 0."""
     if value == 0:
         raise UnitError("must be more than 0")
+    return value
+
+
+def below_100_percent(value: float) -> float:
+    """Refuse a correlation of 100 %."""
+    if value == 1:
+        raise UnitError("never changes", hint="a correlation of 100 % repeats the first draw for ever; take less")
     return value
 
 
@@ -92,5 +105,6 @@ Packets = Annotated[int, *quantity(packet_count, "100 packets"), AfterValidator(
 BitRate = Annotated[int, *quantity(rate_bps, "250 kbit/s"), AfterValidator(positive)]
 BitRateOrZero = Annotated[int, *quantity(rate_bps, "250 kbit/s")]
 Share = Annotated[float, *quantity(share, "10 %")]
+Correlation = Annotated[float, *quantity(share, "25 %"), AfterValidator(below_100_percent)]
 PositiveShare = Annotated[float, *quantity(share, "1 %"), AfterValidator(positive)]
 SignalLevel = Annotated[float, *signed(level_dbm, "-85 dBm")]

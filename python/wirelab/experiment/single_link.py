@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -39,8 +40,9 @@ def single_link(word: str, sets: Sequence[str] = (), others: Iterable[str] = ())
     below, folder = _named(named, others) if named is not None else ({}, Path())
 
     def locate(key: KeyPath) -> Where:
-        for path, _ in reversed(values):
-            if path[: len(key)] == key[: len(path)]:
+        # What is missing from a table is said of who began it.
+        for depth in (len(key), 1):
+            if any(path[:depth] == key[: len(path)][:depth] for path, _ in values):
                 return Where("--set", key=".".join(map(str, key)))
         return Where("LINK" if word.lstrip().startswith("{") else word, key=".".join(map(str, key)) or None)
 
@@ -83,8 +85,10 @@ def _read_set(text: str) -> tuple[tuple[str, ...], Any]:
     path = tuple(part.strip() for part in key.split("."))
     if not sign or not all(path) or not value.strip():
         raise WirelabError(f"not KEY=VALUE ({text})", Where("--set"), hint="such as --set rtt=50ms")
-    if (several := len(split_values(value))) > 1:
-        raise WirelabError(f"takes one value, not {several}", Where("--set", key=key), "an experiment takes several")
+    if len(several := split_values(value)) > 1:
+        listed = f"""a list stands in brackets: --set '{key}={json.dumps(several)}'"""
+        hint = listed if path[-1] == "order" else "an experiment takes several"
+        raise WirelabError(f"takes one value, not {len(several)}", Where("--set", key=key), hint)
     # As `wirelab run` has it.
     path = path[1:] if path[0] == "link" and len(path) > 1 else path
     return path, read_value(value.strip())

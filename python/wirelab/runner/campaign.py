@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wirelab.errors import RunError
+from wirelab.errors import RunError, Where
 from wirelab.plan import Plan, Trial
-from wirelab.runner.disk import no_space_means_full, replace_file
+from wirelab.runner.disk import FULL, no_space_means_full, replace_file
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
@@ -72,7 +73,7 @@ def open_campaign(
     if fresh:
         _set_aside(folder)
     with no_space_means_full(folder.parent if not folder.exists() else folder):
-        (folder / TRIALS).mkdir(parents=True, exist_ok=True)
+        _make(folder)
         with locked(folder):
             _check_same(folder, plan)
             with Journal(folder / JOURNAL) as journal:
@@ -84,6 +85,18 @@ def open_campaign(
                     campaign.discard(failed, "failed, run again on request")
                 _remove_unfinished(campaign)
                 yield campaign
+
+
+def _make(folder: Path) -> None:
+    hint = "name another folder with --out"
+    try:
+        (folder / TRIALS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if error.errno in FULL:
+            raise
+        raise RunError(f"cannot be made: {error.strerror}", Where(str(folder)), hint) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise RunError("cannot be written", Where(str(folder)), hint)
 
 
 def _set_aside(folder: Path) -> None:

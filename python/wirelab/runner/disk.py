@@ -10,6 +10,7 @@ from pathlib import Path
 
 from wirelab.errors import RunError
 
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 LEAST_FREE_BYTES = 4 * 2**20
 """With less, an endpoint or the link may fail to write what it measured."""
 
@@ -30,7 +31,7 @@ def no_space_means_full(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        if error.errno in FULL:
             raise DiskFullError(folder) from error
         raise
 

@@ -65,7 +65,7 @@ class StackDescription(Received):
 
 
 class ImpairmentDescription(Received):
-    """One impairment kind."""
+    """One kind of impairment or shared stage."""
 
     kind: str
     about: str
@@ -77,6 +77,8 @@ class Description(Received):
     schema_version: int
     stacks: tuple[StackDescription, ...]
     impairments: tuple[ImpairmentDescription, ...]
+    shared: tuple[ImpairmentDescription, ...]
+    """Stages that both directions of a link share."""
 
     def stack(self, name: str) -> StackDescription | None:
         """The stack of that name."""

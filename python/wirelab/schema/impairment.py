@@ -1,4 +1,4 @@
-"""Effects on packets, as told to the data plane (`crates/wirelab-schema/src/link.rs`)."""
+"""Effects on packets, as told to the data plane (`crates/wirelab-schema/src/impairment.rs`)."""
 
 from __future__ import annotations
 

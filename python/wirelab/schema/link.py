@@ -1,4 +1,4 @@
-"""Links as told to the data plane, and what it counted (`crates/wirelab-schema/src/link.rs`)."""
+"""Links as told to the data plane, and what it counted (`link.rs` and `link_report.rs` in `crates/wirelab-schema/src`)."""
 
 from __future__ import annotations
 

@@ -3,13 +3,8 @@ use wirelab_net::link::impairment::{
 };
 use wirelab_net::link::{Impairment, Probability, Seed};
 
-use super::LinkError;
 use super::values::{Place, correlation, probability, sojourn};
-
-/// How far from 1 a sum of probabilities may be.
-const ROUNDING: f64 = 1e-9;
-
-pub type Stage = Result<Box<dyn Impairment>, LinkError>;
+use super::{LinkError, Stage};
 
 pub fn independent(share: f64, of_draws: f64, seed: Seed, at: &Place) -> Stage {
     let share = probability(share, &at.key("probability"))?;
@@ -33,7 +28,7 @@ pub fn gilbert_elliott_time([good_ns, bad_ns]: [u64; 2], losses: [f64; 2], seed:
 pub fn four_state(moves: [f64; 5], seed: Seed, at: &Place) -> Stage {
     let [p13, p31, p32, p23, p14] = named(["p13", "p31", "p32", "p23", "p14"], moves, at)?;
     for (what, sum) in [("p13 + p14", p13.get() + p14.get()), ("p31 + p32", p31.get() + p32.get())] {
-        if sum > 1.0 + ROUNDING {
+        if sum > 1.0 + Probability::ROUNDING {
             return Err(at.error(format!("{what} is {sum}, and cannot be above 1")));
         }
     }
@@ -55,7 +50,7 @@ pub fn markov(transitions: &[Vec<f64>], loss: &[f64], seed: Seed, at: &Place) ->
         }
         rows.push(probabilities(row, &at_row)?);
         let sum = row.iter().sum::<f64>();
-        if (sum - 1.0).abs() > ROUNDING {
+        if (sum - 1.0).abs() > Probability::ROUNDING {
             return Err(at_row.error(format!("the row sums to {sum}")));
         }
     }

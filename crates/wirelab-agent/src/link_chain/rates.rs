@@ -7,9 +7,11 @@ use wirelab_net::link::impairment::{
 use wirelab_net::link::queue::Queue;
 use wirelab_schema::{self as schema, QueueSpec};
 
-use super::LinkError;
-use super::losses::Stage;
-use super::values::{Place, ascending, probability, rate};
+use super::values::{Place, ascending, most, probability, rate};
+use super::{LinkError, Stage};
+
+/// The most queues of FQ-CoDel, as in Linux.
+const MOST_FLOWS: u32 = 1 << 16;
 
 /// A transmitter behind the queue of the impairment at a place.
 pub fn queued(transmitter: impl Transmitter + 'static, spec: &QueueSpec, overhead_bytes: u32, at: &Place) -> Stage {
@@ -30,20 +32,25 @@ pub fn queue(spec: &QueueSpec, at: &Place) -> Result<Queue, LinkError> {
         QueueSpec::Codel { target_ns, interval_ns, bytes } => {
             Queue::Codel { target: Duration::from_nanos(*target_ns), interval: interval(*interval_ns)?, bytes: *bytes }
         }
-        QueueSpec::FqCodel { target_ns, interval_ns, flows, quantum_bytes, packets } => Queue::FqCodel {
-            target: Duration::from_nanos(*target_ns),
-            interval: interval(*interval_ns)?,
-            flows: above_zero(*flows, "flows", "flows cannot be hashed to 0 queues")?,
-            quantum_bytes: above_zero(*quantum_bytes, "quantum_bytes", "a queue cannot send by turns of 0 bytes")?,
-            packets: *packets,
-        },
+        QueueSpec::FqCodel { target_ns, interval_ns, flows, quantum_bytes, packets } => {
+            most(*flows, MOST_FLOWS, "the most queues of Linux's", &at.key("flows"))?;
+            Queue::FqCodel {
+                target: Duration::from_nanos(*target_ns),
+                interval: interval(*interval_ns)?,
+                flows: above_zero(*flows, "flows", "flows cannot be hashed to 0 queues")?,
+                quantum_bytes: above_zero(*quantum_bytes, "quantum_bytes", "a queue cannot send by turns of 0 bytes")?,
+                packets: *packets,
+            }
+        }
     })
 }
 
-pub fn token_bucket(rate_bps: u64, burst_bytes: u64, at: &Place) -> Result<TokenBucket, LinkError> {
+/// A bucket that lets a packet of `largest` bytes pass: a smaller one would drop each of them, as if a queue were full.
+pub fn token_bucket(rate_bps: u64, burst_bytes: u64, largest: u64, at: &Place) -> Result<TokenBucket, LinkError> {
     let rate = rate(rate_bps, at)?;
-    if burst_bytes == 0 {
-        return Err(at.key("burst_bytes").error("a bucket of 0 bytes lets no packet pass"));
+    if burst_bytes < largest {
+        let what = format!("a bucket of {burst_bytes} bytes lets no packet of {largest} pass");
+        return Err(at.key("burst_bytes").error(what));
     }
     Ok(TokenBucket::new(rate, burst_bytes))
 }

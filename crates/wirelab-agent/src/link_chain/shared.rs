@@ -5,13 +5,17 @@ use wirelab_net::link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi}
 use wirelab_schema::{MediumSpec, NatSpec, RadioSpec};
 
 use super::LinkError;
-use super::values::{Place, probability, rate};
+use super::values::{Place, most, probability, rate};
 
-/// aMaxPHYPacketSize of IEEE 802.15.4, and what a fragment takes of it: its header (RFC 4944 section 5.3) and 8 bytes.
-const FRAME_BYTES: u32 = 127;
-const LEAST_FRAGMENT_BYTES: u32 = 13;
-/// The largest macMaxBE of IEEE 802.15.4.
-const LARGEST_EXPONENT: u32 = 8;
+/// The shortest exchange of frames on the air: each has to be computed.
+const SHORTEST_EXCHANGE_NS: u64 = 1000;
+/// The largest contention window, slots: twice that of IEEE 802.11, whose ECWmax has four bits.
+const LARGEST_WINDOW: u32 = (1 << 16) - 1;
+/// The largest dot11ShortRetryLimit.
+const MOST_WIFI_RETRIES: u32 = 255;
+/// The largest macMaxFrameRetries and macMaxCSMABackoffs of IEEE 802.15.4.
+const MOST_RETRIES: u32 = 7;
+const MOST_BACKOFFS: u32 = 5;
 /// Headers of IPv6 and UDP.
 const HEADER_BYTES: u32 = 48;
 
@@ -39,6 +43,13 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
                     .key("slot_ns")
                     .error("a slot of 0 takes no time, so that stations never leave off colliding"));
             }
+            let exchange_ns = [ack_ns, sifs_ns, difs_ns].into_iter().fold(preamble_ns, u64::saturating_add);
+            if exchange_ns < SHORTEST_EXCHANGE_NS {
+                let what = "preamble, SIFS, ACK and DIFS together take";
+                return Err(at.error(format!("{what} {exchange_ns} ns, less than {SHORTEST_EXCHANGE_NS}")));
+            }
+            most(retries, MOST_WIFI_RETRIES, "the most of IEEE 802.11", &at.key("retries"))?;
+            most(cw_max, LARGEST_WINDOW, "the largest window", &at.key("cw_max"))?;
             if cw_min > cw_max {
                 return Err(at.key("cw_min").error(format!("{cw_min} is more than cw_max, {cw_max}")));
             }
@@ -69,9 +80,12 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
             queue_bytes,
         } => {
             most(compressed_bytes, HEADER_BYTES, "the headers of IPv6 and UDP", &at.key("compressed_bytes"))?;
-            let room = FRAME_BYTES - LEAST_FRAGMENT_BYTES;
+            let room = Ieee802154::MOST_MAC_BYTES;
             most(mac_bytes, room, "what leaves room for a fragment in a frame", &at.key("mac_bytes"))?;
-            most(max_be, LARGEST_EXPONENT, "the largest of IEEE 802.15.4", &at.key("max_be"))?;
+            let largest = |value, largest, name| most(value, largest, "the largest of IEEE 802.15.4", &at.key(name));
+            largest(max_be, Ieee802154::LARGEST_BE, "max_be")?;
+            largest(retries, MOST_RETRIES, "retries")?;
+            largest(max_backoffs, MOST_BACKOFFS, "max_backoffs")?;
             most(min_be, max_be, "max_be", &at.key("min_be"))?;
             let frame_error = probability(frame_error, &at.key("frame_error"))?;
             let parameters = Ieee802154 {
@@ -111,8 +125,4 @@ pub fn radio(spec: &RadioSpec, at: &Place) -> Result<Radio, LinkError> {
 
 pub fn nat(spec: &NatSpec) -> Nat {
     Nat::new(Duration::from_nanos(spec.udp_timeout_ns), Duration::from_nanos(spec.tcp_timeout_ns))
-}
-
-fn most(value: u32, most: u32, what: &str, at: &Place) -> Result<(), LinkError> {
-    if value > most { Err(at.error(format!("{value} is more than {most}, {what}"))) } else { Ok(()) }
 }

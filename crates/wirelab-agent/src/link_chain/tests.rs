@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use wirelab_net::link::IMPAIRMENTS;
+use wirelab_net::link::{IMPAIRMENTS, SHARED};
 use wirelab_schema::{MediumSpec, NatSpec, RadioSpec, SchedulePoint, SleepSpec};
 
 use super::*;
@@ -149,6 +149,21 @@ fn every_impairment_of_the_schema_is_registered_and_no_other() {
 }
 
 #[test]
+fn every_shared_stage_of_the_schema_is_registered_and_no_other() {
+    let medium = serde_json::to_value(schemars::schema_for!(MediumSpec)).unwrap();
+    let link = serde_json::to_value(schemars::schema_for!(LinkSpec)).unwrap();
+    let media = medium["oneOf"].as_array().unwrap().iter();
+    let kinds = media.map(|variant| variant["properties"]["kind"]["const"].as_str().unwrap());
+    let stages = link["properties"].as_object().unwrap().keys().map(String::as_str);
+    let others = stages.filter(|stage| !["uplink", "downlink", "medium", "mtu"].contains(stage));
+    let expected: BTreeSet<_> = kinds.chain(others).collect();
+    let registered: BTreeSet<_> = SHARED.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(registered, expected);
+    assert_eq!(SHARED.len(), registered.len());
+    assert!(SHARED.iter().all(|(_, about)| about.len() > 80));
+}
+
+#[test]
 fn a_link_with_every_impairment_is_built() {
     let kinds: BTreeSet<_> = one_of_each()
         .iter()
@@ -236,8 +251,12 @@ fn what_no_path_can_do_is_refused_with_its_value() {
 #[test]
 fn what_no_rate_can_do_is_refused_with_its_value() {
     assert_eq!(error(rate_of(0, drop_tail(1), 0)), "rate_bps: a rate of 0 bit/s sends nothing");
-    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 1, burst_bytes: 0, queue: drop_tail(1), overhead_bytes: 0 };
-    assert_eq!(error(bucket), "burst_bytes: a bucket of 0 bytes lets no packet pass");
+    let bucket =
+        ImpairmentSpec::TokenBucket { rate_bps: 1, burst_bytes: 1513, queue: drop_tail(1), overhead_bytes: 14 };
+    assert_eq!(error(bucket.clone()), "burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
+    let with_mtu = |mtu| LinkSpec { uplink: vec![bucket.clone()], mtu: Some(mtu), ..LinkSpec::default() };
+    assert_eq!(refused(&with_mtu(1500)), "uplink[0].burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
+    build(&with_mtu(1499), 1).unwrap();
     let trace = |opportunities_ms| {
         error(ImpairmentSpec::DeliveryTrace { opportunities_ms, queue: drop_tail(1), overhead_bytes: 0 })
     };
@@ -286,6 +305,7 @@ fn a_queue_that_cannot_work_is_refused_with_its_value() {
     };
     assert_eq!(queue(fair(0, 1, 1)), "queue.interval_ns: an interval of 0 drops everything that waits");
     assert_eq!(queue(fair(1, 0, 1)), "queue.flows: flows cannot be hashed to 0 queues");
+    assert_eq!(queue(fair(1, 65_537, 1)), "queue.flows: 65537 is more than 65536, the most queues of Linux's");
     assert_eq!(queue(fair(1, 1, 0)), "queue.quantum_bytes: a queue cannot send by turns of 0 bytes");
 }
 
@@ -303,7 +323,20 @@ fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     };
     assert_eq!(medium(changed(wifi(0.0), "cw_min", 2000)), "medium.cw_min: 2000 is more than cw_max, 1023");
     assert!(medium(changed(wifi(0.0), "slot_ns", 0)).starts_with("medium.slot_ns: a slot of 0 "));
+    assert_eq!(
+        medium(changed(wifi(0.0), "cw_max", 65_536)),
+        "medium.cw_max: 65536 is more than 65535, the largest window"
+    );
+    assert_eq!(
+        medium(changed(wifi(0.0), "retries", 256)),
+        "medium.retries: 256 is more than 255, the most of IEEE 802.11"
+    );
+    let times = [("preamble_ns", 999), ("ack_ns", 0), ("sifs_ns", 0), ("difs_ns", 0)];
+    let hasty = times.into_iter().fold(wifi(0.0), |medium, (key, value)| changed(medium, key, value));
+    assert_eq!(medium(hasty), "medium: preamble, SIFS, ACK and DIFS together take 999 ns, less than 1000");
     let zigbee = |key, value| medium(changed(ieee802154(0.0), key, value));
+    assert_eq!(zigbee("retries", 8), "medium.retries: 8 is more than 7, the largest of IEEE 802.15.4");
+    assert_eq!(zigbee("max_backoffs", 6), "medium.max_backoffs: 6 is more than 5, the largest of IEEE 802.15.4");
     assert_eq!(zigbee("min_be", 6), "medium.min_be: 6 is more than 5, max_be");
     assert_eq!(zigbee("max_be", 9), "medium.max_be: 9 is more than 8, the largest of IEEE 802.15.4");
     assert_eq!(

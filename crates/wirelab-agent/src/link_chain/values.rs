@@ -53,6 +53,11 @@ pub fn sojourn(nanoseconds: u64, at: &Place) -> Result<Duration, LinkError> {
     Ok(mean)
 }
 
+/// Refuse a value above `most`, which is `what`.
+pub fn most(value: u32, most: u32, what: &str, at: &Place) -> Result<(), LinkError> {
+    if value > most { Err(at.error(format!("{value} is more than {most}, {what}"))) } else { Ok(()) }
+}
+
 /// Refuse values of which one is smaller than that before it.
 pub fn ascending<T: PartialOrd + Display>(values: &[T], at: &Place) -> Result<(), LinkError> {
     match (1..).zip(values.windows(2)).find(|(_, pair)| pair[1] < pair[0]) {

@@ -28,7 +28,8 @@ impl Correlation {
 /// draw before. One number of the generator for each draw.
 ///
 /// Such draws average 1/2 as uniform ones do, but with sqrt((1 - correlation) / (1 + correlation)) of their standard deviation: they are not
-/// uniform. The first comes from their stationary distribution (netem takes a uniform number for the one before it). Without correlation they
+/// uniform. The first comes from their stationary distribution (netem takes a uniform number for the one before it); above a
+/// correlation of 0.99996 some of a uniform number is left in it, for no more than a million draws are made before it. Without correlation they
 /// are the generator's own.
 #[derive(Debug)]
 pub(super) struct Correlated {

@@ -25,7 +25,7 @@ impl DutyCycle {
         if !(share > 0.0 && share <= 1.0) {
             return Err(format!("{share} is not a share of the time (above 0, at most 1)"));
         }
-        let serialiser = Serialiser::new(rate_bps, 0);
+        let serialiser = Serialiser::new(rate_bps);
         Ok(Self { serialiser, silence: 1.0 / share - 1.0, silent_until: Instant::default() })
     }
 }
@@ -37,7 +37,7 @@ impl Transmitter for DutyCycle {
 
     fn send(&mut self, bytes: u64, arrival: Instant) -> Instant {
         let begins = self.begins(bytes, arrival);
-        let sent = self.serialiser.send_bytes(bytes, self.silent_until.max(arrival));
+        let sent = self.serialiser.send(bytes, self.silent_until.max(arrival));
         let airtime = sent.saturating_since(begins).as_nanos() as f64;
         let silence = (airtime * self.silence).ceil() as u64;
         if silence > 0 {

@@ -11,9 +11,6 @@ pub(super) const ABOUT: &str = "Bursty loss by netem's Markov chain of four stat
     is (p14 + b) / (1 + p14 + b + b x p32 / p23) with b = p13 / p31. Packet-indexed: two stacks that send different numbers of packets see \
     different losses from the same seed.";
 
-/// How far above 1 two probabilities of leaving one state may sum.
-const ROUNDING: f64 = 1e-9;
-
 /// netem's `loss state`: one draw for each packet.
 #[derive(Debug)]
 pub struct FourState {
@@ -46,7 +43,7 @@ impl FourState {
         seed: Seed,
     ) -> Option<Self> {
         let [p13, p31, p32, p23, p14] = [p13, p31, p32, p23, p14].map(Probability::get);
-        if (p13 + p14).max(p31 + p32) > 1.0 + ROUNDING {
+        if (p13 + p14).max(p31 + p32) > 1.0 + Probability::ROUNDING {
             return None;
         }
         // What is left to stay in a state follows from the others.

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::loss::LossModel;
+use crate::instant::nanoseconds;
 use crate::random::{Generator, Purpose};
 use crate::{Instant, Probability, Seed};
 
@@ -11,18 +12,33 @@ pub(super) const ABOUT: &str = "Bursty loss by a Gilbert-Elliott model in contin
     first packet, so stacks compared on the same seed meet the same bursts. Gilbert, BSTJ 39 (1960) 1253, and Elliott, BSTJ 42 (1963) 1977, \
     with the two-state Markov process in place of the chain.";
 
-/// The shortest mean sojourn a model takes: every sojourn is drawn, so an idle second costs at most a hundred thousand draws.
+/// The shortest mean sojourn a model takes: of a state that lasts for less than a packet does, losses are as good as independent.
 pub const SHORTEST_SOJOURN: Duration = Duration::from_micros(10);
 
-/// Gilbert-Elliott loss that moves with time: one draw for each sojourn, and from another generator one for each packet.
+/// Mean number of renewals in a block of the path.
+const RENEWALS: f64 = 16.0;
+
+/// Gilbert-Elliott loss that moves with time: the state's path, and from another generator one draw for each packet.
+///
+/// The process that leaves the good state at the rate g and the bad one at the rate b is one that is renewed at the rate g + b: at each renewal
+/// its state is drawn anew, bad with g / (g + b), whatever it was. Renewals before an instant and those after it are independent, so the path is
+/// drawn in blocks of time, each from a stream of its own: a packet costs the draws of its block, however long the link was idle.
 #[derive(Debug)]
 pub struct GilbertElliottTime {
-    good: Duration,
-    bad: Duration,
+    /// Share of time in the bad state.
+    bad_share: f64,
     bad_loss: Probability,
     good_loss: Probability,
+    /// Mean time between renewals, nanoseconds.
+    gap_ns: f64,
+    block_ns: u64,
+    origin: Instant,
+    /// What the first stream says of the path's beginning.
+    begins_bad: bool,
+    /// The block that was drawn last, how far, and what its state is there.
+    block: u64,
+    renewal_ns: f64,
     is_bad: bool,
-    until: Instant,
     path: Generator,
     packets: Generator,
 }
@@ -35,24 +51,75 @@ impl GilbertElliottTime {
     /// If a mean is below [`SHORTEST_SOJOURN`].
     pub fn new(good: Duration, bad: Duration, bad_loss: Probability, good_loss: Probability, seed: Seed) -> Self {
         assert!(good.min(bad) >= SHORTEST_SOJOURN, "mean sojourns {good:?} and {bad:?}");
+        let [good_ns, bad_ns] = [good, bad].map(|mean| mean.as_nanos() as f64);
+        let bad_share = bad_ns / (good_ns + bad_ns);
+        let gap_ns = good_ns * bad_share;
         let mut path = Generator::new(seed, Purpose::Path);
-        let is_bad = path.unit() * (good.as_secs_f64() + bad.as_secs_f64()) < bad.as_secs_f64();
-        // Exponential sojourns have no memory: what remains of the first is distributed as a whole one.
-        let until = Instant::default() + path.exponential(if is_bad { bad } else { good });
-        let packets = Generator::new(seed, Purpose::Packet);
-        Self { good, bad, bad_loss, good_loss, is_bad, until, path, packets }
+        let begins_bad = path.unit() < bad_share;
+        let mut model = Self {
+            bad_share,
+            bad_loss,
+            good_loss,
+            gap_ns,
+            block_ns: (RENEWALS * gap_ns) as u64,
+            origin: Instant::default(),
+            begins_bad,
+            block: 0,
+            renewal_ns: 0.0,
+            is_bad: begins_bad,
+            path,
+            packets: Generator::new(seed, Purpose::Packet),
+        };
+        model.enter(0);
+        model
+    }
+
+    /// Go to the beginning of a block; what the state is there is not known.
+    fn enter(&mut self, block: u64) {
+        self.path.enter_stream(block + 1);
+        self.block = block;
+        self.renewal_ns = self.path.exponential(self.gap_ns);
+    }
+
+    /// Go on to `within_ns` of the block. True if the state was renewed on the way.
+    fn go_on(&mut self, within_ns: u64) -> bool {
+        let is_renewed = self.renewal_ns <= within_ns as f64;
+        while self.renewal_ns <= within_ns as f64 {
+            self.is_bad = self.path.unit() < self.bad_share;
+            self.renewal_ns += self.path.exponential(self.gap_ns);
+        }
+        is_renewed
+    }
+
+    /// Go to another block and on to `within_ns` of it. Where it was not renewed yet, its state is the last one of a block before it.
+    fn jump(&mut self, block: u64, within_ns: u64) {
+        self.enter(block);
+        if self.go_on(within_ns) {
+            return;
+        }
+        self.is_bad = self.begins_bad;
+        for earlier in (0..block).rev() {
+            self.enter(earlier);
+            if self.go_on(self.block_ns) {
+                break;
+            }
+        }
+        self.enter(block);
     }
 }
 
 impl LossModel for GilbertElliottTime {
     fn start(&mut self, origin: Instant) {
-        self.until = origin + self.until.saturating_since(Instant::default());
+        self.origin = origin;
     }
 
     fn loses(&mut self, now: Instant) -> bool {
-        while self.until <= now {
-            self.is_bad = !self.is_bad;
-            self.until = self.until + self.path.exponential(if self.is_bad { self.bad } else { self.good });
+        let elapsed_ns = nanoseconds(now.saturating_since(self.origin));
+        let (block, within_ns) = (elapsed_ns / self.block_ns, elapsed_ns % self.block_ns);
+        if block == self.block {
+            self.go_on(within_ns);
+        } else {
+            self.jump(block, within_ns);
         }
         self.packets.chance(if self.is_bad { self.bad_loss } else { self.good_loss })
     }
@@ -67,9 +134,12 @@ mod tests {
 
     /// Loss tells the state: every packet in the bad state is lost, none in the good one.
     fn telling(link: u64) -> GilbertElliottTime {
+        staying(Duration::from_millis(300), Duration::from_millis(100), link)
+    }
+
+    fn staying(good: Duration, bad: Duration, link: u64) -> GilbertElliottTime {
         let [never, always] = [0.0, 1.0].map(|value| Probability::new(value).unwrap());
-        let seed = Seed { link, direction: Direction::Uplink, index: 0 };
-        GilbertElliottTime::new(Duration::from_millis(300), Duration::from_millis(100), always, never, seed)
+        GilbertElliottTime::new(good, bad, always, never, Seed { link, direction: Direction::Uplink, index: 0 })
     }
 
     #[test]
@@ -81,6 +151,44 @@ mod tests {
                 dense.loses(now - Duration::from_millis(packet));
             }
             assert_eq!(sparse.loses(now), dense.loses(now));
+        }
+    }
+
+    #[test]
+    fn a_path_of_the_shortest_sojourns_goes_on_after_any_silence() {
+        let mut bad = 0;
+        for link in 0..2000 {
+            let mut model = staying(SHORTEST_SOJOURN, SHORTEST_SOJOURN, link);
+            let mut dense = staying(SHORTEST_SOJOURN, SHORTEST_SOJOURN, link);
+            let day = Instant::from_nanos(86_400 * SECOND);
+            assert_eq!((1..1000).rev().map(|ns| dense.loses(day - Duration::from_nanos(ns))).count(), 999);
+            assert_eq!(model.loses(day), dense.loses(day));
+            bad += u32::from(model.loses(Instant::from_nanos(u64::MAX)));
+        }
+        // Half of 2000 ± 5 standard errors.
+        assert!((888..=1112).contains(&bad), "{bad} of 2000 are bad");
+    }
+
+    #[test]
+    fn the_longest_sojourns_never_end() {
+        let mut model = staying(Duration::MAX, Duration::MAX, 1);
+        let is_bad = model.loses(Instant::default());
+        assert_eq!(model.loses(Instant::from_nanos(u64::MAX)), is_bad);
+    }
+
+    #[test]
+    fn the_state_after_a_time_depends_on_the_state_before_as_the_two_state_process_has_it() {
+        // Blocks of 1.2 s: the two instants are in one or in two of them.
+        for (first_ms, later_ms) in [(0, 75), (1150, 1225), (1150, 1300), (6000, 6030), (5990, 6010)] {
+            let states = |link| {
+                let mut model = telling(link);
+                [first_ms, later_ms].map(|ms| model.loses(Instant::from_nanos(ms * 1_000_000)))
+            };
+            let began_bad: Vec<_> = (0..40_000).map(states).filter(|[first, _]| *first).collect();
+            let stayed = began_bad.iter().filter(|[_, later]| *later).count() as f64 / began_bad.len() as f64;
+            let expected = 0.25 + 0.75 * (-((later_ms - first_ms) as f64) / 75.0).exp();
+            // 5 standard errors of about 10,000 that began bad.
+            assert!((stayed - expected).abs() < 0.025, "{stayed} after {first_ms} to {later_ms} ms, not {expected}");
         }
     }
 

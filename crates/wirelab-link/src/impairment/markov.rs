@@ -9,9 +9,6 @@ pub(super) const ABOUT: &str = "Loss by a Markov chain of any number of states: 
     state. Mean loss is the sum over states of stationary probability x loss. A hidden Markov model of loss as in Salamatian and Vaton, \
     SIGMETRICS 2001. Packet-indexed: two stacks that send different numbers of packets see different losses from the same seed.";
 
-/// How far from 1 a row of transitions may sum.
-const ROUNDING: f64 = 1e-9;
-
 /// Loss by a chain that moves with each packet: two draws for each, the transition before the loss.
 #[derive(Debug)]
 pub struct Markov {
@@ -26,7 +23,7 @@ impl Markov {
     pub fn new(transitions: &[Vec<Probability>], loss: Vec<Probability>, seed: Seed) -> Option<Self> {
         let rows: Vec<Vec<f64>> = transitions.iter().map(|row| row.iter().map(|step| step.get()).collect()).collect();
         let is_distribution =
-            |row: &Vec<f64>| row.len() == rows.len() && (row.iter().sum::<f64>() - 1.0).abs() <= ROUNDING;
+            |row: &Vec<f64>| row.len() == rows.len() && (row.iter().sum::<f64>() - 1.0).abs() <= Probability::ROUNDING;
         if rows.is_empty() || loss.len() != rows.len() || !rows.iter().all(is_distribution) {
             return None;
         }

@@ -77,6 +77,15 @@ pub const IMPAIRMENTS: &[(&str, &str)] = &[
     ("duty-cycle", duty_cycle::ABOUT),
 ];
 
+/// Every kind of stage that both directions of a link share, with a paragraph as above: the media, then the other two.
+pub const SHARED: &[(&str, &str)] = &[
+    ("serialiser", medium::SERIALISER_ABOUT),
+    ("wifi", medium::WIFI_ABOUT),
+    ("ieee802154", medium::IEEE802154_ABOUT),
+    ("radio", radio::ABOUT),
+    ("nat", nat::ABOUT),
+];
+
 /// One effect on packets. No I/O, no clock, no thread.
 ///
 /// What comes out, and when, depends on the seed and on what was handed in, never on when or how often a caller polls: a late caller collects
@@ -113,6 +122,11 @@ pub trait Impairment: Send {
     /// Take out a packet that is still inside, as far as it has come: it counts as neither delivered nor dropped. Until none is, this is for the end
     /// of a link, which is of no use afterwards. No time passes: what waits for ever, or for another packet, comes out as well.
     fn poll_held(&mut self) -> Option<Packet>;
+
+    /// Packets inside that wait for a rate or are being sent, up to the first rate of a chain; `None` where there is none.
+    fn sending(&self) -> Option<u64> {
+        None
+    }
 
     /// Packets so far.
     fn counters(&self) -> Counters;

@@ -5,6 +5,15 @@ use super::outlet::Outlet;
 use crate::packet::{Flow, Transport};
 use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet};
 
+pub(super) const ABOUT: &str = "Address translation at the far end of the path, as Linux's connection tracking does it: a mapping for each flow, which \
+    keeps its ports (RFC 4787; RFC 5382 for TCP). An uplink packet makes or refreshes its flow's mapping (RFC 4787, REQ-6), in the middle of a TCP \
+    connection too; a downlink packet passes with a mapping, which it refreshes, and is dropped without. An ICMP error belongs to the flow of the \
+    packet that it tells of (RFC 5508). A mapping ends when no packet has used it for its idle time; what is neither TCP nor UDP has that of UDP. TCP's \
+    closing a connection does not end its mapping.";
+
+/// The least number of mappings at which those that have ended are looked for.
+const LEAST_SWEEP: usize = 1024;
+
 /// Address translation as Linux's connection tracking does it: a mapping for each flow, which keeps its ports.
 ///
 /// An uplink packet makes or refreshes its flow's mapping (RFC 4787, REQ-6: refresh by outbound packets is a MUST), in the middle of a TCP
@@ -19,18 +28,34 @@ pub struct Nat {
     tcp: Duration,
     /// For each flow, when a packet of it passed last.
     mappings: HashMap<Flow, Instant>,
+    /// When there are so many mappings, those that have ended are removed.
+    sweep_at: usize,
     outlet: Outlet,
 }
 
 impl Nat {
     /// Mappings that end after these times without a packet.
     pub fn new(udp: Duration, tcp: Duration) -> Self {
-        Self { udp, tcp, mappings: HashMap::new(), outlet: Outlet::default() }
+        Self { udp, tcp, mappings: HashMap::new(), sweep_at: LEAST_SWEEP, outlet: Outlet::default() }
     }
 
     fn is_mapped(&self, flow: Flow, now: Instant) -> bool {
-        let timeout = if flow.transport == Transport::Tcp { self.tcp } else { self.udp };
-        self.mappings.get(&flow).is_some_and(|passed| now.saturating_since(*passed) < timeout)
+        self.mappings.get(&flow).is_some_and(|passed| now.saturating_since(*passed) < self.timeout(flow))
+    }
+
+    fn timeout(&self, flow: Flow) -> Duration {
+        if flow.transport == Transport::Tcp { self.tcp } else { self.udp }
+    }
+
+    /// Make or refresh a mapping. Those that have ended are removed whenever there are twice as many as there were left the last time.
+    fn map(&mut self, flow: Flow, now: Instant) {
+        self.mappings.insert(flow, now);
+        if self.mappings.len() >= self.sweep_at {
+            let mut mappings = std::mem::take(&mut self.mappings);
+            mappings.retain(|flow, passed| now.saturating_since(*passed) < self.timeout(*flow));
+            self.sweep_at = LEAST_SWEEP.max(2 * mappings.len());
+            self.mappings = mappings;
+        }
     }
 }
 
@@ -38,7 +63,7 @@ impl Impairment for Nat {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.outlet.receive();
         if packet.port.direction() == Direction::Uplink || self.is_mapped(packet.flow, now) {
-            self.mappings.insert(packet.flow, now);
+            self.map(packet.flow, now);
             self.outlet.depart(packet, now);
         } else {
             self.outlet.drop(packet, now, DropCause::Nat);
@@ -68,5 +93,34 @@ impl Impairment for Nat {
 
     fn counters(&self) -> Counters {
         self.outlet.counters(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PortId;
+
+    #[test]
+    fn mappings_that_have_ended_do_not_pile_up() {
+        let mut nat = Nat::new(Duration::from_millis(1), Duration::from_millis(1));
+        for id in 0..100_000 {
+            let now = Instant::from_nanos(id * 10_000);
+            let flow = Flow { id, transport: Transport::Udp };
+            let packet = Packet {
+                sequence: id,
+                port: PortId(0),
+                size: 100,
+                arrival: now,
+                flow,
+                copy: false,
+                corrupted_bit: None,
+                airtime: Duration::ZERO,
+                data: Vec::new(),
+            };
+            nat.handle_packet(packet, now);
+            assert!(nat.poll_packet(now).is_some() && nat.is_mapped(flow, now));
+            assert!(nat.mappings.len() <= LEAST_SWEEP);
+        }
     }
 }

@@ -38,7 +38,8 @@ pub struct Queued<T> {
 enum Line {
     /// For each packet that waits, when its own sending begins.
     DropTail(DropTail<Instant>),
-    /// The packets that wait, and when the next is taken.
+    /// The packets that wait, and when the next is taken. It is looked for also when none waits any more, as a device does that runs idle: then
+    /// FQ-CoDel lets its queues go (RFC 8290, section 4.2).
     Aqm(Box<dyn Aqm>, Option<Instant>),
 }
 
@@ -63,10 +64,12 @@ impl<T: Transmitter> Queued<T> {
     fn advance(&mut self, now: Instant) {
         let Line::Aqm(queue, next) = &mut self.line else { return };
         while let Some(due) = next.take_if(|due| *due <= now) {
-            let Some(Waiting { packet, bytes, arrival }) = queue.pop(due, &mut self.outlet) else { continue };
+            let Some(Waiting { mut packet, bytes, arrival }) = queue.pop(due, &mut self.outlet) else { continue };
+            let begins = self.transmitter.begins(bytes, arrival);
             let departure = self.transmitter.send(bytes, arrival);
+            packet.airtime = departure.saturating_since(begins);
             self.outlet.depart(packet, departure);
-            *next = (queue.len() > 0).then(|| self.transmitter.begins(0, arrival));
+            *next = Some(self.transmitter.begins(0, arrival));
         }
     }
 }
@@ -76,7 +79,7 @@ impl<T: Transmitter> Impairment for Queued<T> {
         self.transmitter.start(origin);
     }
 
-    fn handle_packet(&mut self, packet: Packet, now: Instant) {
+    fn handle_packet(&mut self, mut packet: Packet, now: Instant) {
         self.advance(now);
         self.outlet.receive();
         let bytes = u64::from(packet.size) + u64::from(self.overhead_bytes);
@@ -94,6 +97,7 @@ impl<T: Transmitter> Impairment for Queued<T> {
                     self.outlet.drop(packet, now, DropCause::QueueFull);
                 } else {
                     let departure = self.transmitter.send(bytes, now);
+                    packet.airtime = departure.saturating_since(begins);
                     self.outlet.depart(packet, departure);
                 }
             }
@@ -116,7 +120,7 @@ impl<T: Transmitter> Impairment for Queued<T> {
     fn poll_timeout(&self) -> Option<Instant> {
         let next = match &self.line {
             Line::DropTail(_) => None,
-            Line::Aqm(_, next) => *next,
+            Line::Aqm(queue, next) => next.filter(|_| queue.len() > 0),
         };
         self.outlet.poll_timeout().into_iter().chain(next).min()
     }
@@ -130,6 +134,10 @@ impl<T: Transmitter> Impairment for Queued<T> {
             Line::DropTail(_) => None,
             Line::Aqm(queue, _) => queue.steal().map(|waiting| waiting.packet),
         })
+    }
+
+    fn sending(&self) -> Option<u64> {
+        Some(self.counters().held)
     }
 
     fn counters(&self) -> Counters {

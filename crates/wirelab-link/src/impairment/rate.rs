@@ -19,7 +19,7 @@ pub struct Rate(Serialiser);
 impl Rate {
     /// A rate of `rate_bps`.
     pub const fn new(rate_bps: NonZeroU64) -> Self {
-        Self(Serialiser::new(rate_bps, 0))
+        Self(Serialiser::new(rate_bps))
     }
 }
 
@@ -29,6 +29,6 @@ impl Transmitter for Rate {
     }
 
     fn send(&mut self, bytes: u64, arrival: Instant) -> Instant {
-        self.0.send_bytes(bytes, arrival)
+        self.0.send(bytes, arrival)
     }
 }

@@ -9,20 +9,14 @@ const NANOSECONDS: u128 = 1_000_000_000;
 #[derive(Debug)]
 pub(crate) struct Serialiser {
     rate_bps: NonZeroU64,
-    overhead_bytes: u32,
     /// When the last packet is sent: nanoseconds, and beyond them `finish_part / rate_bps` of one.
     finish_ns: u64,
     finish_part: u64,
 }
 
 impl Serialiser {
-    pub(crate) const fn new(rate_bps: NonZeroU64, overhead_bytes: u32) -> Self {
-        Self { rate_bps, overhead_bytes, finish_ns: 0, finish_part: 0 }
-    }
-
-    /// Bytes that a packet of `size` IP bytes takes at this rate.
-    pub(crate) fn bytes(&self, size: u32) -> u64 {
-        u64::from(size) + u64::from(self.overhead_bytes)
+    pub(crate) const fn new(rate_bps: NonZeroU64) -> Self {
+        Self { rate_bps, finish_ns: 0, finish_part: 0 }
     }
 
     /// When everything accepted so far is sent.
@@ -30,15 +24,10 @@ impl Serialiser {
         Instant::from_nanos(self.finish_ns.saturating_add(u64::from(self.finish_part > 0)))
     }
 
-    /// Send a packet of `size` IP bytes, available from `now` on, behind all others; returns when it is sent.
-    pub(crate) fn send(&mut self, size: u32, now: Instant) -> Instant {
-        self.send_bytes(self.bytes(size), now)
-    }
-
-    /// The same for a packet that takes `bytes` in all.
-    pub(crate) fn send_bytes(&mut self, bytes: u64, now: Instant) -> Instant {
-        if self.free_at() <= now {
-            (self.finish_ns, self.finish_part) = (now.as_nanos(), 0);
+    /// Send `bytes` that wait since `arrival`, behind all others; returns when they are sent.
+    pub(crate) fn send(&mut self, bytes: u64, arrival: Instant) -> Instant {
+        if self.free_at() <= arrival {
+            (self.finish_ns, self.finish_part) = (arrival.as_nanos(), 0);
         }
         let rate = u128::from(self.rate_bps.get());
         let parts = u128::from(self.finish_part) + u128::from(bytes) * 8 * NANOSECONDS;

@@ -36,7 +36,8 @@ pub struct RadioInterval {
     pub until: Instant,
 }
 
-/// When a client's radio sleeps and wakes, from the instants of its packets alone: the times in each state are what a model of its energy needs.
+/// When a client's radio sleeps and wakes, from the instants of its packets alone. Public with its states and intervals, which no link needs:
+/// the times in each state are what a model of the client's energy takes.
 ///
 /// Instants of all calls together never go backwards. It starts in its deepest sleep, at the instant given to [`start`](Self::start), else at 0. A
 /// packet from the client wakes it at once; one for it is kept by the network until the client listens. Sleep gets deeper meanwhile: a packet
@@ -49,8 +50,12 @@ pub struct SleepMachine {
     since: Instant,
     /// The end of waking.
     ready: Instant,
-    /// When the last packet passed.
+    /// When the last packet passed, or the last transfer ended.
     passed: Instant,
+    /// A packet is being sent or received.
+    transfers: bool,
+    /// When it was awake last, if it is not.
+    slept: Option<Instant>,
     /// Since when the network has a packet for the client.
     kept_since: Option<Instant>,
     ended: VecDeque<RadioInterval>,
@@ -67,7 +72,17 @@ impl SleepMachine {
         assert!(sleeps.iter().all(|sleep| sleep.cycle != Some(Duration::ZERO)), "a cycle of 0 in {sleeps:?}");
         let state = sleeps.len().checked_sub(1).map_or(RadioState::Awake, RadioState::Asleep);
         let origin = Instant::default();
-        Self { sleeps, state, since: origin, ready: origin, passed: origin, kept_since: None, ended: VecDeque::new() }
+        Self {
+            sleeps,
+            state,
+            since: origin,
+            ready: origin,
+            passed: origin,
+            transfers: false,
+            slept: None,
+            kept_since: None,
+            ended: VecDeque::new(),
+        }
     }
 
     /// Its first sleep begins at `origin`. Called at most once, before any packet.
@@ -91,6 +106,33 @@ impl SleepMachine {
             self.kept_since.get_or_insert(now);
         }
         passes
+    }
+
+    /// From `now` on a packet is being sent or received, or none is any more: an awake radio does not sleep meanwhile, and counts from the end of
+    /// it. One that fell asleep at this instant did not.
+    pub fn handle_transfer(&mut self, transfers: bool, now: Instant) {
+        self.advance(now);
+        if transfers && matches!(self.state, RadioState::Asleep(_)) && self.slept == Some(now) {
+            self.enter(RadioState::Awake, now);
+        }
+        if self.transfers && !transfers && self.state == RadioState::Awake {
+            self.passed = now;
+        }
+        self.transfers = transfers;
+    }
+
+    /// A packet for the client has been received at `now`, in `airtime`. True if the radio was awake when that began and has only fallen asleep
+    /// since: it did not, and is awake.
+    ///
+    /// The time until `now` has been told as sleep before; one that an uplink packet has begun to wake meanwhile goes on waking.
+    pub fn handle_reception(&mut self, airtime: Duration, now: Instant) -> bool {
+        self.advance(now);
+        let resumes = matches!(self.state, RadioState::Asleep(_))
+            && self.slept.is_some_and(|slept| now.saturating_since(slept) < airtime);
+        if resumes {
+            self.enter(RadioState::Awake, now);
+        }
+        resumes
     }
 
     /// The next time in a state that has ended by `now`. All packets kept or waiting pass where one of [`RadioState::Waking`] ends.
@@ -126,6 +168,7 @@ impl SleepMachine {
 
     fn next(&self) -> Option<(Instant, RadioState)> {
         let depth = match self.state {
+            RadioState::Awake if self.transfers => return None,
             RadioState::Awake => return self.deepens(0),
             RadioState::Waking => return Some((self.ready, RadioState::Awake)),
             RadioState::Asleep(depth) => depth,
@@ -154,6 +197,7 @@ impl SleepMachine {
         self.ended.push_back(RadioInterval { state: self.state, from: self.since, until: now });
         match (self.state, state) {
             (RadioState::Asleep(depth), RadioState::Waking) => self.ready = now + self.sleeps[depth].wake,
+            (RadioState::Awake, _) => self.slept = Some(now),
             (_, RadioState::Awake) => (self.passed, self.kept_since) = (now, None),
             _ => {}
         }
@@ -251,6 +295,44 @@ mod tests {
         assert!(!machine.handle_uplink(at(160)));
         assert_eq!(states(&mut machine, 200)[3..], [(Asleep(0), 150, 160), (Waking, 160, 165)]);
         assert!(machine.handle_downlink(at(200)));
+    }
+
+    #[test]
+    fn it_does_not_sleep_while_a_packet_is_sent_and_counts_from_its_end() {
+        let mut machine = machine();
+        machine.handle_uplink(at(0));
+        machine.handle_transfer(true, at(50));
+        machine.handle_transfer(false, at(450));
+        assert!(machine.handle_downlink(at(549)));
+        assert_eq!(states(&mut machine, 700)[2..], [(Awake, 50, 649)]);
+    }
+
+    #[test]
+    fn one_that_sleeps_at_once_sends_first() {
+        let mut machine = SleepMachine::new(vec![sleep(0, Some(40), 5)]);
+        machine.handle_uplink(at(0));
+        assert_eq!(states(&mut machine, 5), [(Asleep(0), 0, 0), (Waking, 0, 5), (Awake, 5, 5)]);
+        machine.handle_transfer(true, at(5));
+        machine.handle_transfer(false, at(25));
+        assert_eq!(states(&mut machine, 30), [(Asleep(0), 5, 5), (Awake, 5, 25)]);
+    }
+
+    #[test]
+    fn a_transfer_of_others_does_not_wake_it() {
+        let mut machine = machine();
+        machine.handle_transfer(true, at(0));
+        machine.handle_transfer(false, at(10));
+        assert_eq!((machine.state(), states(&mut machine, 20)), (Asleep(1), vec![]));
+    }
+
+    #[test]
+    fn a_reception_that_began_before_sleep_did_goes_on() {
+        for (airtime, resumes) in [(101, true), (100, false), (0, false)] {
+            let mut machine = machine();
+            machine.handle_uplink(at(0));
+            assert_eq!(machine.handle_reception(Duration::from_millis(airtime), at(250)), resumes, "{airtime}");
+            assert_eq!(machine.handle_downlink(at(250)), resumes);
+        }
     }
 
     #[test]

@@ -134,6 +134,7 @@ pub(super) mod tests {
             flow: Flow { id: flow, ..Flow::default() },
             copy: false,
             corrupted_bit: None,
+            airtime: Duration::ZERO,
             data: Vec::new(),
         };
         Waiting { packet, bytes: u64::from(size), arrival }

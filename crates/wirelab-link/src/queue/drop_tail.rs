@@ -3,7 +3,7 @@ use std::collections::VecDeque;
 /// A first-in first-out queue bounded in bytes, packets or both: what does not fit behind the last is refused. It holds whatever a stage keeps of
 /// a packet.
 #[derive(Debug)]
-pub struct DropTail<T> {
+pub(crate) struct DropTail<T> {
     limit_bytes: u64,
     limit_items: u32,
     queued_bytes: u64,
@@ -12,17 +12,17 @@ pub struct DropTail<T> {
 
 impl<T> DropTail<T> {
     /// An empty queue for `limit_bytes`.
-    pub const fn new(limit_bytes: u64) -> Self {
+    pub(crate) const fn new(limit_bytes: u64) -> Self {
         Self::bounded(limit_bytes, u32::MAX)
     }
 
     /// An empty queue for `limit_bytes` and `limit_items`, whichever is reached first.
-    pub const fn bounded(limit_bytes: u64, limit_items: u32) -> Self {
+    pub(crate) const fn bounded(limit_bytes: u64, limit_items: u32) -> Self {
         Self { limit_bytes, limit_items, queued_bytes: 0, items: VecDeque::new() }
     }
 
     /// Append an item of `bytes`, or give it back if there is no room for all of it.
-    pub fn push(&mut self, bytes: u64, item: T) -> Result<(), T> {
+    pub(crate) fn push(&mut self, bytes: u64, item: T) -> Result<(), T> {
         match self.queued_bytes.checked_add(bytes) {
             Some(total) if total <= self.limit_bytes && self.items.len() < self.limit_items as usize => {
                 self.queued_bytes = total;
@@ -34,29 +34,29 @@ impl<T> DropTail<T> {
     }
 
     /// Take the first item.
-    pub fn pop(&mut self) -> Option<T> {
+    pub(crate) fn pop(&mut self) -> Option<T> {
         let (bytes, item) = self.items.pop_front()?;
         self.queued_bytes -= bytes;
         Some(item)
     }
 
     /// Look at the first item.
-    pub fn front(&self) -> Option<&T> {
+    pub(crate) fn front(&self) -> Option<&T> {
         self.items.front().map(|(_, item)| item)
     }
 
     /// How many bytes wait.
-    pub const fn bytes(&self) -> u64 {
+    pub(crate) const fn bytes(&self) -> u64 {
         self.queued_bytes
     }
 
     /// How many items wait.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.items.len()
     }
 
     /// True if none waits.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 }

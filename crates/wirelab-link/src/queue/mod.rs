@@ -4,13 +4,12 @@ mod codel;
 mod drop_tail;
 mod fq_codel;
 
-pub use drop_tail::DropTail;
-
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 pub(crate) use self::codel::{Codel, Parameters};
+pub(crate) use self::drop_tail::DropTail;
 pub(crate) use self::fq_codel::FqCodel;
 use crate::impairment::outlet::Outlet;
 use crate::{Instant, Packet};

@@ -50,5 +50,6 @@ pub fn point(at: Duration, rate_bps: Option<u64>, delay: Duration, loss: f64) ->
 
 pub fn packet(sequence: u64) -> Packet {
     let (flow, arrival, data) = (flow(1000), Instant::default(), Vec::new());
-    Packet { sequence, port: PortId(0), size: 1000, arrival, flow, copy: false, corrupted_bit: None, data }
+    let airtime = Duration::ZERO;
+    Packet { sequence, port: PortId(0), size: 1000, arrival, flow, copy: false, corrupted_bit: None, airtime, data }
 }

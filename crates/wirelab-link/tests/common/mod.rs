@@ -11,7 +11,12 @@ use wirelab_link::impairment::{
     TokenBucket,
 };
 use wirelab_link::queue::Queue;
-use wirelab_link::{Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Probability, Seed};
+use wirelab_link::{
+    Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Probability, Seed, Transport,
+};
+
+/// A year: what leaves at all does so before.
+const HORIZON: Instant = Instant::from_nanos(31_536_000_000_000_000);
 
 /// What became of a packet: when it left, or when and why it was dropped.
 pub type Fate = (Instant, Option<DropCause>);
@@ -180,29 +185,16 @@ pub fn drop_tail(bytes: u64) -> Queue {
     Queue::DropTail { bytes: Some(bytes), packets: None }
 }
 
-/// The flow of a packet in a train: a third of the sizes each.
+/// The flow of a packet in a train: a third of the sizes each, and each over another transport.
 pub fn flow(size: u32) -> Flow {
-    Flow { id: u64::from(size % 3), ..Flow::default() }
+    let transport = [Transport::Other, Transport::Tcp, Transport::Udp][size as usize % 3];
+    Flow { id: u64::from(size % 3), transport }
 }
 
 /// Send `train` through `impairment` as `caller` does, and return every packet's fate. Conservation is checked after every call.
 pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -> Fates {
-    let mut run = Run { impairment, fates: Fates::new(), handed_in: 0, clock: Instant::default() };
-    let mut arrivals = Vec::new();
-    let mut arrival = Instant::default();
-    for (sequence, send) in (0..).zip(train) {
-        arrival = arrival + send.gap;
-        arrivals.push(Packet {
-            sequence,
-            port: PortId(send.port),
-            size: send.size,
-            arrival,
-            flow: flow(send.size),
-            copy: false,
-            corrupted_bit: None,
-            data: Vec::new(),
-        });
-    }
+    let mut run = Run { impairment, fates: Fates::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
+    let arrivals = packets(train);
     match caller {
         Caller::Prompt => {
             for packet in arrivals {
@@ -228,19 +220,48 @@ pub fn drive(impairment: &mut dyn Impairment, train: &[Send], caller: &Caller) -
         }
     }
     run.poll(run.clock);
-    run.poll_when_due(Instant::from_nanos(u64::MAX));
-    while let Some(packet) = run.impairment.poll_held() {
-        run.fates.insert((packet.sequence, packet.copy), (Instant::from_nanos(u64::MAX), None));
-    }
-    let counters = run.impairment.counters();
-    assert_eq!((counters.received, counters.held), (train.len() as u64, 0));
+    run.poll_when_due(HORIZON);
+    run.take_out();
     run.fates
+}
+
+/// Send `train` through `impairment` and end it `lasts` after the last arrival, whatever is inside then.
+pub fn break_off(impairment: &mut dyn Impairment, train: &[Send], lasts: Duration) {
+    let mut run = Run { impairment, fates: Fates::new(), handed_in: 0, taken_out: 0, clock: Instant::default() };
+    for packet in packets(train) {
+        run.poll_when_due(packet.arrival);
+        run.hand_in(packet);
+    }
+    run.poll(run.clock + lasts);
+    run.take_out();
+    let originals = run.fates.keys().filter(|(_, copy)| !copy).map(|(sequence, _)| *sequence);
+    assert!(originals.eq(0..train.len() as u64));
+}
+
+fn packets(train: &[Send]) -> Vec<Packet> {
+    let mut arrival = Instant::default();
+    let packet = |(sequence, send): (u64, &Send)| {
+        arrival = arrival + send.gap;
+        Packet {
+            sequence,
+            port: PortId(send.port),
+            size: send.size,
+            arrival,
+            flow: flow(send.size),
+            copy: false,
+            corrupted_bit: None,
+            airtime: Duration::ZERO,
+            data: Vec::new(),
+        }
+    };
+    (0..).zip(train).map(packet).collect()
 }
 
 struct Run<'a> {
     impairment: &'a mut dyn Impairment,
     fates: Fates,
     handed_in: u64,
+    taken_out: u64,
     clock: Instant,
 }
 
@@ -277,10 +298,21 @@ impl Run<'_> {
         }
     }
 
+    /// End it; what is inside waits for ever.
+    fn take_out(&mut self) {
+        while let Some(packet) = self.impairment.poll_held() {
+            let fate = (Instant::from_nanos(u64::MAX), None);
+            assert_eq!(self.fates.insert((packet.sequence, packet.copy), fate), None);
+            self.taken_out += 1;
+            self.check_conservation();
+        }
+        assert_eq!(self.impairment.counters().held, 0);
+    }
+
     fn check_conservation(&self) {
         let counters = self.impairment.counters();
         assert_eq!(counters.received, self.handed_in);
-        let leaving = counters.delivered + counters.dropped + counters.held;
+        let leaving = counters.delivered + counters.dropped + counters.held + self.taken_out;
         assert_eq!(counters.received + counters.duplicated, leaving, "{counters:?}");
     }
 }

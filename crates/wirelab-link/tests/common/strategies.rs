@@ -98,7 +98,7 @@ fn rate() -> impl Strategy<Value = u64> {
     100_000..50_000_000u64
 }
 
-/// Every transmitter; each sends all it is given in the end, and soon.
+/// Every transmitter; each sends all it is given soon or, where a schedule ends with a rate of 0, never.
 pub fn sender() -> impl Strategy<Value = Sender> {
     prop_oneof![
         rate().prop_map(Sender::Rate),
@@ -114,11 +114,14 @@ pub fn sender() -> impl Strategy<Value = Sender> {
     ]
 }
 
-/// The last point sends, for at least 5 ms.
+/// The last point sends, for at least 5 ms, or stops for ever.
 pub fn schedule() -> impl Strategy<Value = Sender> {
     let limit = prop_oneof![Just(None), Just(Some(0)), rate().prop_map(Some)];
     let point = (micros(0..20_000), micros(0..5000), limit, fraction());
-    let last = (rate(), prop::option::of(micros(5000..20_000)));
+    let last = prop_oneof![
+        1 => Just((0, None)),
+        3 => (rate(), prop::option::of(micros(5000..20_000))),
+    ];
     (prop::collection::vec(point, 1..6), last).prop_map(|(points, (rate, lasts))| {
         let mut at = Duration::ZERO;
         let mut points: Vec<_> = points

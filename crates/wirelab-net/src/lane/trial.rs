@@ -1,7 +1,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use wirelab_link::{DropCause, Impairment, Instant, Packet, PortId};
+use wirelab_link::{DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
 use crate::clock;
 use crate::flow::Flows;
@@ -10,8 +10,6 @@ use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 
 const SPARE_BUFFERS: usize = 1024;
-/// Steps of virtual time in which nothing leaves, after which a link is given up.
-const IDLE_STEPS: u32 = 10_000;
 
 /// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.
 pub(super) struct Trial<W: Write> {
@@ -21,7 +19,8 @@ pub(super) struct Trial<W: Write> {
     /// Bytes of each frame before its Ethernet header.
     lead: usize,
     report: LaneReport,
-    flows: Flows,
+    /// Where the link tells flows apart.
+    flows: Option<Flows>,
     opened: Instant,
     /// The link has been polled up to here.
     polled: Instant,
@@ -34,6 +33,7 @@ impl<W: Write> Trial<W> {
         log: Option<LogWriter<W>>,
         header_bytes: u8,
         lead: usize,
+        flows: Option<Flows>,
         now: Instant,
     ) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl<W: Write> Trial<W> {
             header_bytes,
             lead,
             report: LaneReport::default(),
-            flows: Flows::default(),
+            flows,
             opened: now,
             polled: now,
             sequence: 0,
@@ -78,7 +78,8 @@ impl<W: Write> Trial<W> {
         let mut data = spare.pop().unwrap_or_default();
         data.clear();
         data.extend_from_slice(frame.bytes);
-        let flow = self.flows.flow(&data[self.lead + ETHERNET_BYTES..]);
+        let flows = self.flows.as_mut();
+        let flow = flows.map(|flows| flows.flow(&data[self.lead + ETHERNET_BYTES..])).unwrap_or_default();
         let packet = Packet {
             sequence: self.sequence,
             port: PortId(port as u16),
@@ -87,6 +88,7 @@ impl<W: Write> Trial<W> {
             flow,
             copy: false,
             corrupted_bit: None,
+            airtime: Duration::ZERO,
             data,
         };
         self.sequence += 1;
@@ -117,42 +119,27 @@ impl<W: Write> Trial<W> {
             }
             recycle(packet, spare);
         }
-        while let Some(dropped) = self.link.poll_dropped() {
-            let port = usize::from(dropped.packet.port.0);
-            self.report.directions[port].dropped[dropped.cause.index()] += 1;
-            self.settle(&dropped.packet, dropped.cause.into(), dropped.at, Duration::ZERO);
-            recycle(dropped.packet, spare);
+        while let Some(packet) = self.take_dropped() {
+            recycle(packet, spare);
         }
     }
 
-    /// The accounts and the log, with everything still inside recorded as held at `now`.
-    ///
-    /// Virtual time runs until the link is empty. A copy or a corruption that this brings about counts, for nobody can tell it from one inside.
+    /// The accounts and the log, with everything still inside recorded as held at `now`, up to which the link has been polled.
     pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>) {
-        let (mut virtual_now, mut idle) = (now, 0);
-        while idle < IDLE_STEPS
-            && let Some(timeout) = self.link.poll_timeout()
-        {
-            virtual_now = timeout.max(virtual_now + Duration::from_nanos(1));
-            idle += 1;
-            while let Some((_, packet)) = self.link.poll_packet(virtual_now) {
-                self.hold(&packet, now);
-                idle = 0;
-            }
-            while let Some(dropped) = self.link.poll_dropped() {
-                self.hold(&dropped.packet, now);
-                idle = 0;
-            }
-        }
+        while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
-            self.hold(&packet, now);
+            self.report.directions[usize::from(packet.port.0)].held += 1;
+            self.settle(&packet, Fate::Held, now, Duration::ZERO);
         }
         (self.report, self.log)
     }
 
-    fn hold(&mut self, packet: &Packet, now: Instant) {
-        self.report.directions[usize::from(packet.port.0)].held += 1;
-        self.settle(packet, Fate::Held, now, Duration::ZERO);
+    /// Count and log a packet that was dropped, and return what remains of it.
+    fn take_dropped(&mut self) -> Option<Packet> {
+        let Dropped { packet, at, cause } = self.link.poll_dropped()?;
+        self.report.directions[usize::from(packet.port.0)].dropped[cause.index()] += 1;
+        self.settle(&packet, cause.into(), at, Duration::ZERO);
+        Some(packet)
     }
 
     /// Count a copy, and log what became of a packet.

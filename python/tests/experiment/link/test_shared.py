@@ -29,6 +29,9 @@ def test_802_15_4_has_the_standards_defaults() -> None:
     )
 
 
+NO_TIME = {"preamble": "0 us", "ack": "0 us", "sifs": "0 us"}
+
+
 @pytest.mark.parametrize(
     "table",
     [
@@ -41,6 +44,7 @@ def test_802_15_4_has_the_standards_defaults() -> None:
         {"medium": {"kind": "wifi", "rate": "1 Mbit/s", "queue": "1 kB", "cw-min": 31, "cw-max": 15}},
         {"medium": {"kind": "wifi", "rate": "1 Mbit/s", "queue": "1 kB", "retries": 256}},
         {"medium": {"kind": "wifi", "rate": "1 Mbit/s", "queue": "1 kB", "slot": "0 us"}},
+        {"medium": {"kind": "wifi", "rate": "1 Mbit/s", "queue": "1 kB", **NO_TIME, "difs": "999 ns"}},
         {"medium": {"kind": "ieee802154", "queue": "1 kB", "rate": "250 kbit/s"}},
         {"medium": {"kind": "ieee802154", "queue": "1 kB", "min-be": 6}},
         {"medium": {"kind": "ieee802154", "queue": "1 kB", "mac": "115 B"}},

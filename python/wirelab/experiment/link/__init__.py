@@ -4,7 +4,23 @@ Layers are merged (`layers`), read as one table (`table`) and made to a chain of
 """
 
 from wirelab.experiment.link.chain import link_spec
-from wirelab.experiment.link.layers import WAYS, LinkConflictError, check_conflicts, merge
+from wirelab.experiment.link.layers import (
+    MERGED,
+    WAYS,
+    LinkConflictError,
+    check_conflicts,
+    merge,
+    without_parts,
+)
 from wirelab.experiment.link.table import LinkTable
 
-__all__ = ["WAYS", "LinkConflictError", "LinkTable", "check_conflicts", "link_spec", "merge"]
+__all__ = [
+    "MERGED",
+    "WAYS",
+    "LinkConflictError",
+    "LinkTable",
+    "check_conflicts",
+    "link_spec",
+    "merge",
+    "without_parts",
+]

@@ -25,6 +25,7 @@ from wirelab.schema import (
     Rate,
     Schedule,
     TokenBucket,
+    Wifi,
 )
 from wirelab.units import format_size
 
@@ -36,6 +37,10 @@ _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
 def link_spec(link: LinkTable) -> LinkSpec:
     """What the data plane is told."""
+    if link.signal is not None and not (link.technology is not None and isinstance(link.medium, Wifi)):
+        raise LinkConflictError(
+            "signal", "signal needs a technology and a medium of kind wifi", 'such as profile = "wifi-n"'
+        )
     return LinkSpec(
         uplink=_Side(link, "uplink", link.uplink).chain(),
         downlink=_Side(link, "downlink", link.downlink).chain(),
@@ -121,6 +126,8 @@ def _check_companions(side: _Side, kind: str | None) -> None:
             raise side.conflict(key, f"{key} needs a rate", 'such as rate = "250 kbit/s"')
     if kind is None and side.value("queue") is not None:
         raise side.conflict("queue", "a queue needs a rate", "without a rate nothing ever waits")
+    if kind is None and side.value("overhead"):
+        raise side.conflict("overhead", "an overhead needs a rate", "a medium has an overhead of its own")
     burst = side.value("burst")
     if burst is not None and side.value("duty_cycle") is not None:
         raise side.conflict("duty-cycle", "burst and duty-cycle exclude one another", "remove one of them")

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
 from wirelab.experiment.files import Files, delays
-from wirelab.experiment.quantities import Duration, Offset, PositiveDuration, Share, Table, choose
+from wirelab.experiment.quantities import Correlation, Duration, Offset, PositiveDuration, Share, Table, choose
 from wirelab.schema import (
     JitterSpec,
     NormalJitter,
@@ -155,7 +155,7 @@ class ReorderTable(Table):
 
     probability: Share = Field(description="Share of packets that are held back.")
     by: PositiveDuration = Field(description="For how long.")
-    correlation: Share = Field(default=0.0, description="netem's correlation of successive draws.")
+    correlation: Correlation = Field(default=0.0, description="netem's correlation of successive draws.")
 
     def spec(self) -> Reorder | None:
         """What the data plane is told; None where nothing happens."""
@@ -168,7 +168,7 @@ class ChanceTable(Table):
     """What happens to each packet with a probability."""
 
     probability: Share
-    correlation: Share = Field(default=0.0, description="netem's correlation of successive draws.")
+    correlation: Correlation = Field(default=0.0, description="netem's correlation of successive draws.")
 
 
 def read_chance(value: object, info: ValidationInfo) -> ChanceTable:

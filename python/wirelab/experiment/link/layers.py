@@ -17,6 +17,8 @@ DELAYS = ("rtt", "delay")
 LOSSES = ("loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern")
 RATES = ("rate", "trace", "schedule")
 WAYS = ("uplink", "downlink")
+MERGED = ("medium", "radio", "nat")
+"""Tables of which a layer may have a part; the whole is judged when the layers are merged."""
 
 _COMPANIONS = {"loss": ("loss-correlation",), "rate": ("burst", "duty-cycle")}
 """Keys that belong to one key of a group and go with it."""
@@ -45,6 +47,13 @@ def merge(layers: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         for part in (_by_signal(merged, layer), layer):
             _lay(merged, part)
     return merged
+
+
+def without_parts(layer: Any) -> Any:
+    """A layer as written without what can only be judged with the layers below it."""
+    if not isinstance(layer, Mapping):
+        return layer
+    return {key: value for key, value in layer.items() if not (key in MERGED and isinstance(value, Mapping))}
 
 
 def check_conflicts(table: Mapping[str, Any]) -> None:

@@ -63,6 +63,8 @@ class FourStateTable(Table):
             total = sum(getattr(self, name) for name in names)
             if total > 1 + SUM_TOLERANCE:
                 raise UnitError(f"{' and '.join(names)} sum to {format_share(total)}", hint="at most 100 %")
+        if self.p13 > 0 and self.p31 + self.p32 == 0:
+            raise UnitError("a burst never ends", hint="give p31 or p32 more than 0 %")
         return self
 
     def spec(self) -> FourState:

@@ -11,6 +11,7 @@ from wirelab.experiment.quantities import (
     BitRate,
     Duration,
     Overhead,
+    PartTable,
     PositiveDuration,
     Share,
     Size,
@@ -18,7 +19,7 @@ from wirelab.experiment.quantities import (
     choose,
 )
 from wirelab.schema import Ieee802154, MediumSpec, NatSpec, RadioSpec, Serialiser, SleepSpec, Wifi
-from wirelab.units import UnitError
+from wirelab.units import UnitError, format_duration
 
 US = 1000
 MAX_SLEEPS = 16
@@ -26,13 +27,15 @@ MOST_COMPRESSED_BYTES = 48
 """Headers of IPv6 and UDP."""
 MOST_MAC_BYTES = 114
 """Of a frame's 127 bytes, so that a fragment (RFC 4944 section 5.3) has 5 of header and 8 of its own."""
+SHORTEST_EXCHANGE_NS = 1000
+"""Of frames on the air besides their bytes, as the data plane has it: each has to be computed."""
 UDP_TIMEOUT_NS = 120 * 10**9
 """RFC 4787, REQ-5: not before 2 minutes."""
 TCP_TIMEOUT_NS = 7440 * 10**9
 """RFC 5382, REQ-5: not before 2 hours 4 minutes."""
 
 
-class SerialiserTable(Table):
+class SerialiserTable(PartTable):
     """A serialiser that both directions use in turn, such as a gateway's bottleneck."""
 
     kind: Literal["serialiser"] = "serialiser"
@@ -44,7 +47,7 @@ class SerialiserTable(Table):
         return Serialiser(rate_bps=self.rate, queue_bytes=self.queue, overhead_bytes=self.overhead)
 
 
-class WifiTable(Table):
+class WifiTable(PartTable):
     """Air shared by CSMA/CA. Defaults are those of the OFDM PHY at 20 MHz (IEEE 802.11-2020, table 17-21), a header
     without QoS and ACKs at 24 Mbit/s.
     """
@@ -77,6 +80,14 @@ class WifiTable(Table):
             raise UnitError(f"cw-max {self.cw_max} is less than cw-min {self.cw_min}")
         return self
 
+    @model_validator(mode="after")
+    def _takes_time(self) -> WifiTable:
+        exchange = self.preamble + self.sifs + self.ack + self.difs
+        if exchange < SHORTEST_EXCHANGE_NS:
+            what = f"preamble, sifs, ack and difs together take {format_duration(exchange)}"
+            raise UnitError(what, hint=f"at least {format_duration(SHORTEST_EXCHANGE_NS)}")
+        return self
+
     def spec(self) -> Wifi:
         return Wifi(
             rate_bps=self.rate,
@@ -94,7 +105,7 @@ class WifiTable(Table):
         )
 
 
-class Ieee802154Table(Table):
+class Ieee802154Table(PartTable):
     """IEEE 802.15.4 at 2.4 GHz under 6LoWPAN, with the standard's defaults (IEEE 802.15.4-2020, table 8-94)."""
 
     kind: Literal["ieee802154"]
@@ -164,7 +175,7 @@ class SleepTable(Table):
         return SleepSpec(after_ns=self.after, cycle_ns=self.cycle, wake_ns=self.wake)
 
 
-class RadioTable(Table):
+class RadioTable(PartTable):
     """How the client's radio goes to sleep while no packet passes, and what waking takes."""
 
     sleeps: list[SleepTable] = Field(min_length=1, max_length=MAX_SLEEPS, description="From light to deep.")
@@ -181,7 +192,7 @@ class RadioTable(Table):
         return RadioSpec(sleeps=tuple(sleep.spec() for sleep in self.sleeps), buffer_bytes=self.buffer)
 
 
-class NatTable(Table):
+class NatTable(PartTable):
     """Address translation whose mappings end after an idle time."""
 
     udp: PositiveDuration = Field(

@@ -19,6 +19,7 @@ from wirelab.experiment.link.rate import OutageTable, Queue, ScheduleTable, Trac
 from wirelab.experiment.link.shared import Medium, NatTable, RadioTable
 from wirelab.experiment.quantities import (
     BitRate,
+    Correlation,
     Duration,
     Overhead,
     PositiveShare,
@@ -62,10 +63,10 @@ class DirectionTable(Table):
 
     delay: Duration | None = Field(default=None, description="One-way delay.")
     jitter: Jitter = Field(default=None, description="Spread of the one-way delay.")
-    jitter_correlation: Share = Field(default=0.0, description="netem's correlation of successive delays.")
+    jitter_correlation: Correlation = Field(default=0.0, description="netem's correlation of successive delays.")
     overtaking: bool = Field(default=False, description="Packets leave by their own delay, also before earlier ones.")
     loss: Share | None = Field(default=None, description="Loss per packet.")
-    loss_correlation: Share = Field(default=0.0, description="netem's correlation of successive losses.")
+    loss_correlation: Correlation = Field(default=0.0, description="netem's correlation of successive losses.")
     gilbert_elliott: GilbertElliottTable | None = None
     gilbert_elliott_time: GilbertElliottTimeTable | None = None
     four_state: FourStateTable | None = None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import level_words
+from wirelab.report.model import Json, level_words
 from wirelab.report.stacks import is_secure
+
+AIR = frozenset({"wifi", "ieee802154"})
 
 
 def section(campaign: Campaign) -> Section:
@@ -25,12 +27,32 @@ def _limits(campaign: Campaign) -> Iterator[str]:
         yield "The publication's protocols, sizes and channels are repeated, not its programs, libraries and hardware."
     yield from _implementations(campaign)
     yield (
-        "The link is emulated between processes of one machine: no radio, no contention for air, no constrained "
-        "device. Client and server share "
-        "its processors."
+        f"The link is emulated between processes of one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
+        "device. Client and server share its processors."
     )
     if any(len(campaign.trials.get(scenario.key, [])) == 1 for scenario in campaign.scenarios):
         yield "A scenario has a single trial: its intervals know nothing of the spread between trials."
+
+
+def _radios(campaign: Campaign) -> str:
+    sleeping = _links(campaign, lambda link: bool(link.get("radio")))
+    return "no radio" if sleeping is None else f"of a radio only its sleep and its waking, as a model{sleeping}"
+
+
+def _air(campaign: Campaign) -> str:
+    shared = _links(campaign, lambda link: (link.get("medium") or {}).get("kind") in AIR)
+    if shared is None:
+        return "no contention for air"
+    return f"of air only the frames of the link's two ends and their contention, as a model{shared}"
+
+
+def _links(campaign: Campaign, has: Callable[[Json], bool]) -> str | None:
+    """Which links have it: nothing to say if all do, None if none does."""
+    names = {s.plan.get("link_name", ""): has(s.plan.get("link") or {}) for s in campaign.scenarios}
+    some = [name for name, true in names.items() if true]
+    if not some:
+        return None
+    return "" if len(some) == len(names) else f" ({', '.join(some)})"
 
 
 def _implementations(campaign: Campaign) -> Iterator[str]:

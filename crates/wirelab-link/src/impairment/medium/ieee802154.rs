@@ -31,13 +31,17 @@ const MAX_SIFS_FRAME_BYTES: u32 = 18;
 const SIFS: Duration = symbols(12);
 /// macMinLIFSPeriod (7.5.1.3).
 const LIFS: Duration = symbols(40);
-/// The largest macMaxBE (7.4.2).
-const LARGEST_BE: u32 = 8;
+pub(in crate::impairment) const ABOUT: &str = "IEEE 802.15.4 at 2.4 GHz (O-QPSK, 250 kbit/s) under 6LoWPAN, without beacons; clauses of IEEE Std \
+    802.15.4-2006. Header compression (RFC 6282) saves compressed-bytes of each datagram, and one that does not fit a frame of 127 bytes goes in \
+    fragments (RFC 4944, section 5.3). Each frame is sent by unslotted CSMA-CA (clause 7.5.1.4): it waits a random back-off, senses the air, turns round and is \
+    sent; frames of two stations that do not hear one another in time are lost. An ACK follows, without which the frame is sent again; a frame given \
+    up, after its retries or without free air, takes its whole datagram with it. Packets wait in a drop-tail queue at each side.";
 
 /// IEEE 802.15.4 at 2.4 GHz (O-QPSK, 250 kbit/s), without beacons, under 6LoWPAN. Clauses are those of IEEE Std 802.15.4-2006.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ieee802154 {
-    /// Bytes by which header compression (RFC 6282) makes a datagram's headers shorter, its own dispatch counted.
+    /// Bytes by which header compression (RFC 6282) makes a datagram's headers shorter, its own dispatch counted. With 0 nothing is compressed,
+    /// and the dispatch makes the datagram one byte longer (RFC 4944, section 5.1).
     pub compressed_bytes: u32,
     /// Bytes of MAC header and FCS in each data frame.
     pub mac_bytes: u32,
@@ -53,6 +57,13 @@ pub struct Ieee802154 {
     pub max_be: u32,
     /// IP bytes that may wait at each port behind the datagram being sent.
     pub queue_bytes: u64,
+}
+
+impl Ieee802154 {
+    /// The largest macMaxBE (7.4.2).
+    pub const LARGEST_BE: u32 = 8;
+    /// The most bytes of MAC header and FCS, which leave room for a fragment in a frame.
+    pub const MOST_MAC_BYTES: u32 = MAX_PHY_PACKET_BYTES - LEAST_ROOM;
 }
 
 /// Unslotted CSMA-CA (7.5.1.4): each frame waits 0 to 2^BE - 1 unit back-off periods, senses the air, turns round and is sent; the receiver turns
@@ -107,8 +118,8 @@ enum Phase {
 impl Csma {
     pub(super) fn new(parameters: Ieee802154, seed: Seed) -> Self {
         let Ieee802154 { mac_bytes, min_be, max_be, .. } = parameters;
-        assert!(min_be <= max_be && max_be <= LARGEST_BE, "macMinBE {min_be} and macMaxBE {max_be}");
-        assert!(mac_bytes <= MAX_PHY_PACKET_BYTES - LEAST_ROOM, "MAC header of {mac_bytes} bytes");
+        assert!(min_be <= max_be && max_be <= Ieee802154::LARGEST_BE, "macMinBE {min_be} and macMaxBE {max_be}");
+        assert!(mac_bytes <= Ieee802154::MOST_MAC_BYTES, "MAC header of {mac_bytes} bytes");
         Self {
             parameters,
             stations: Stations::new(parameters.queue_bytes),

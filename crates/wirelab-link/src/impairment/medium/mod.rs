@@ -8,13 +8,19 @@ mod wifi;
 
 use std::num::NonZeroU64;
 
+pub(super) use ieee802154::ABOUT as IEEE802154_ABOUT;
 pub use ieee802154::Ieee802154;
+pub(super) use wifi::ABOUT as WIFI_ABOUT;
 pub use wifi::Wifi;
 
 use crate::{Counters, Dropped, Impairment, Instant, Packet, Seed};
 use ieee802154::Csma;
 use turns::Turns;
 use wifi::Dcf;
+
+pub(super) const SERIALISER_ABOUT: &str = "A half-duplex serialiser that both directions share, each behind a drop-tail queue of its own: a packet takes (IP bytes + \
+    overhead-bytes) x 8 / rate to send, and after it the other direction has its turn (round robin, packet by packet), if a packet waits there. There is \
+    no contention and there are no errors: it is the least that a half-duplex radio, or a gateway's one bottleneck, does to its two directions.";
 
 /// What all ports share: one frame at a time, each port behind its own drop-tail queue.
 ///
@@ -51,7 +57,7 @@ impl Medium {
     ///
     /// # Panics
     ///
-    /// If `min_be` is above `max_be`, `max_be` above 8, or `mac_bytes` above 114, which leaves no room for a fragment.
+    /// If `min_be` is above `max_be`, `max_be` above [`Ieee802154::LARGEST_BE`], or `mac_bytes` above [`Ieee802154::MOST_MAC_BYTES`].
     pub fn ieee802154(ieee802154: Ieee802154, seed: Seed) -> Self {
         Self(Kind::Ieee802154(Csma::new(ieee802154, seed)))
     }

@@ -4,7 +4,7 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use crate::impairment::outlet::Outlet;
 use crate::impairment::serialiser::Serialiser;
-use crate::queue::DropTail;
+use crate::queue::{DropTail, Waiting};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
 /// A half-duplex serialiser that all ports share: one packet at a time, each port behind its own drop-tail queue, served in turn.
@@ -15,8 +15,9 @@ use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
 #[derive(Debug)]
 pub(super) struct Turns {
     serialiser: Serialiser,
+    overhead_bytes: u32,
     queue_bytes: u64,
-    queues: BTreeMap<PortId, DropTail<Packet>>,
+    queues: BTreeMap<PortId, DropTail<Waiting>>,
     /// The packet being sent, and when it will have been.
     sending: Option<(Instant, Packet)>,
     outlet: Outlet,
@@ -26,7 +27,8 @@ impl Turns {
     /// `queue_bytes` may wait at each port; each packet counts with `overhead_bytes` on top of its IP bytes.
     pub(super) fn new(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
         Self {
-            serialiser: Serialiser::new(rate_bps, overhead_bytes),
+            serialiser: Serialiser::new(rate_bps),
+            overhead_bytes,
             queue_bytes,
             queues: BTreeMap::new(),
             sending: None,
@@ -37,21 +39,21 @@ impl Turns {
     fn advance(&mut self, now: Instant) {
         while let Some((sent, packet)) = self.sending.take_if(|(sent, _)| *sent <= now) {
             if let Some(next) = self.next_after(packet.port) {
-                self.send(next, sent);
+                self.send(next);
             }
             self.outlet.depart(packet, sent);
         }
     }
 
-    fn next_after(&mut self, last: PortId) -> Option<Packet> {
+    fn next_after(&mut self, last: PortId) -> Option<Waiting> {
         let later = self.queues.range((Excluded(last), Unbounded));
         let port =
             later.chain(self.queues.range(..=last)).find(|(_, queue)| !queue.is_empty()).map(|(port, _)| *port)?;
         self.queues.get_mut(&port)?.pop()
     }
 
-    fn send(&mut self, packet: Packet, now: Instant) {
-        let sent = self.serialiser.send(packet.size, now);
+    fn send(&mut self, Waiting { packet, bytes, arrival }: Waiting) {
+        let sent = self.serialiser.send(bytes, arrival);
         self.sending = Some((sent, packet));
     }
 }
@@ -60,13 +62,15 @@ impl Impairment for Turns {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
         self.outlet.receive();
+        let bytes = u64::from(packet.size) + u64::from(self.overhead_bytes);
+        let waiting = Waiting { packet, bytes, arrival: now };
         if self.sending.is_none() {
-            self.send(packet, now);
+            self.send(waiting);
             return;
         }
-        let queue = self.queues.entry(packet.port).or_insert(DropTail::new(self.queue_bytes));
-        if let Err(packet) = queue.push(self.serialiser.bytes(packet.size), packet) {
-            self.outlet.drop(packet, now, DropCause::QueueFull);
+        let queue = self.queues.entry(waiting.packet.port).or_insert(DropTail::new(self.queue_bytes));
+        if let Err(refused) = queue.push(bytes, waiting) {
+            self.outlet.drop(refused.packet, now, DropCause::QueueFull);
         }
     }
 
@@ -86,7 +90,7 @@ impl Impairment for Turns {
     fn poll_held(&mut self) -> Option<Packet> {
         let sending = self.sending.take().map(|(_, packet)| packet);
         let held = self.outlet.poll_held().or(sending);
-        held.or_else(|| self.queues.values_mut().find_map(DropTail::pop))
+        held.or_else(|| self.queues.values_mut().find_map(DropTail::pop).map(|waiting| waiting.packet))
     }
 
     fn counters(&self) -> Counters {

@@ -6,6 +6,12 @@ use crate::impairment::outlet::Outlet;
 use crate::random::{Generator, Purpose};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, Probability, Seed};
 
+pub(in crate::impairment) const ABOUT: &str = "Air that client and access point share by CSMA/CA, the distributed coordination function of IEEE Std 802.11-2012 \
+    (clause 9.3.4): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends at once; else it counts down free \
+    slots drawn from its contention window. Two that reach 0 in one slot collide. Without an ACK the window doubles and the frame is sent again, until \
+    its retries are used up and it is dropped; frame-error loses a frame whatever its size. Packets wait in a drop-tail queue at each side. No beacons, no \
+    RTS, no aggregation, no hidden stations, no rate adaptation.";
+
 /// Air shared by CSMA/CA as in IEEE 802.11. Clauses are those of IEEE Std 802.11-2012.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wifi {

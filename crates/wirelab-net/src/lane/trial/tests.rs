@@ -2,9 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::num::NonZeroU64;
 
 use proptest::prelude::*;
-use wirelab_link::{Counters, Dropped};
+use wirelab_link::impairment::{GilbertElliottTime, Lossy, Medium, Schedule, SchedulePoint, Wifi};
+use wirelab_link::queue::Queue;
+use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
 use crate::packet_log::LogReader;
@@ -48,7 +51,7 @@ impl Impairment for Mischief {
     }
 
     fn poll_held(&mut self) -> Option<Packet> {
-        self.stuck.pop_front()
+        self.stuck.pop_front().or_else(|| self.departures.pop_front().map(|(_, packet)| packet))
     }
 
     fn counters(&self) -> Counters {
@@ -61,7 +64,8 @@ type Outcome = (LaneReport, Vec<(Record, Vec<u8>)>, Vec<(usize, Vec<u8>)>);
 
 fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
-    let mut trial = Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, lead, Instant::from_nanos(0));
+    let mut trial =
+        Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, lead, None, Instant::from_nanos(0));
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
     let offer = |port, frame: &[u8]| {
         sent.borrow_mut().push((port, frame.to_vec()));
@@ -105,7 +109,73 @@ fn what_waits_for_ever_is_held() {
     assert_eq!(report.directions[1].held, 2);
     let held: Vec<_> = records.iter().filter(|(record, _)| record.fate == Fate::Held).collect();
     let told = |(record, bytes): &&(Record, Vec<u8>)| (record.sequence, record.departure.as_nanos(), bytes.len());
-    assert_eq!(held.iter().map(told).collect::<Vec<_>>(), [(2, 1_000_000, 40), (1, 1_000_000, 40)]);
+    assert_eq!(held.iter().map(told).collect::<Vec<_>>(), [(1, 1_000_000, 40), (2, 1_000_000, 40)]);
+}
+
+const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
+
+fn probability(value: f64) -> Probability {
+    Probability::new(value).unwrap()
+}
+
+/// Ten frames of 1000 IP bytes, each way in turn, in a trial over `link` that lasts a second.
+fn a_second_over(link: Link) -> LaneReport {
+    let mut trial = Trial::<Vec<u8>>::new(Box::new(link), None, 0, 0, None, Instant::default());
+    let (bytes, mut spare) = (ethernet(0, &[0x45; 1000]), Vec::new());
+    for port in [0, 1].repeat(5) {
+        trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
+    }
+    let end = Instant::from_nanos(1_000_000_000);
+    trial.send(end, |_, _| true, &mut spare);
+    trial.end(end).0
+}
+
+#[test]
+fn a_trial_ends_at_once_though_its_link_never_sends_again() {
+    let at_ms = |ms, rate_bps| SchedulePoint {
+        at: Duration::from_millis(ms),
+        delay: Duration::ZERO,
+        rate_bps,
+        loss: probability(0.0),
+    };
+    for queue in [
+        Queue::DropTail { bytes: None, packets: None },
+        Queue::Codel { target: Duration::from_secs(9), interval: Duration::from_secs(9), bytes: u64::MAX },
+    ] {
+        let chain = || {
+            let ends = Schedule::new(vec![at_ms(0, Some(4_000_000)), at_ms(5, Some(0))], None).unwrap();
+            let sojourn = Duration::from_micros(10);
+            let losses = GilbertElliottTime::new(sojourn, sojourn, probability(0.0), probability(0.0), SEED);
+            Chain::new(vec![Box::new(ends.into_chain(queue, 0, SEED)), Box::new(Lossy::new(losses))])
+        };
+        let report = a_second_over(Link::new(chain(), chain()));
+        for counts in &report.directions {
+            assert_eq!((counts.received, counts.delivered, counts.held), (5, 2, 3), "{queue:?}");
+        }
+    }
+}
+
+#[test]
+fn a_trial_ends_at_once_though_its_air_carries_nothing() {
+    let wifi = Wifi {
+        rate_bps: NonZeroU64::new(54_000_000).unwrap(),
+        overhead_bytes: 36,
+        preamble: Duration::from_micros(20),
+        ack: Duration::from_micros(28),
+        slot: Duration::from_micros(9),
+        sifs: Duration::from_micros(10),
+        difs: Duration::from_micros(28),
+        cw_min: 15,
+        cw_max: 1023,
+        retries: u32::MAX,
+        frame_error: probability(1.0),
+        queue_bytes: 3 * 1036,
+    };
+    let report = a_second_over(Link::new(Chain::default(), Chain::default()).with_medium(Medium::wifi(wifi, SEED)));
+    for counts in &report.directions {
+        // One contends and three wait; there is no room for the fifth.
+        assert_eq!((counts.received, counts.held, counts.dropped[DropCause::QueueFull.index()]), (5, 4, 1));
+    }
 }
 
 proptest! {

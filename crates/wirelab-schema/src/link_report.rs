@@ -1,0 +1,75 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the link process counted and measured while one trial ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkReport {
+    /// One entry for each direction: uplink first, then downlink.
+    pub directions: Vec<DirectionReport>,
+    /// Packets that the kernel dropped before the link process could read them (socket or device queue overflow). Any invalidates the trial.
+    pub kernel_drops: u64,
+    /// Frames longer than the MTU (segmentation offload left on). Any invalidates the trial.
+    pub oversized: u64,
+    /// The real-time clock stepped while the trial ran, so kernel stamps could not be mapped to monotonic time. Invalidates the trial.
+    pub clock_step: bool,
+}
+
+/// One direction of a trial's link. At every instant received + duplicated = delivered + dropped + held.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DirectionReport {
+    /// IP packets taken from the sender's interface.
+    pub received: u64,
+    /// Copies that the link made.
+    #[serde(default)]
+    pub duplicated: u64,
+    /// IP packets put on the receiver's interface.
+    pub delivered: u64,
+    /// Packets dropped by impairments, by cause, in the order of [`DropCause`].
+    pub dropped: Vec<DropCount>,
+    /// Packets still inside when the trial ended.
+    pub held: u64,
+    /// IP bytes received.
+    pub received_bytes: u64,
+    /// IP bytes delivered.
+    pub delivered_bytes: u64,
+    /// Lateness: the instant at which a packet was handed to the receiver's interface minus the instant at which the chain said it left.
+    pub lateness: LatenessHistogram,
+}
+
+/// How many packets one cause dropped.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DropCount {
+    /// Why.
+    pub cause: DropCause,
+    /// How many.
+    pub packets: u64,
+}
+
+/// Why the link dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropCause {
+    /// Loss that was asked for (`loss`, `gilbert-elliott`, …, `schedule`).
+    Loss,
+    /// A bounded queue was full.
+    QueueFull,
+    /// CoDel kept the standing queue short.
+    Aqm,
+    /// There was no link (`outage`).
+    Outage,
+    /// The link layer gave up after its last retry, or found no free air.
+    Retries,
+    /// No address mapping was left (`nat`).
+    Nat,
+}
+
+/// Lateness of delivered packets, in buckets whose upper edges grow by a factor of 2^(1/4) from 1 us.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatenessHistogram {
+    /// Upper edge of each bucket; the last bucket holds everything above the edge before it.
+    pub upper_ns: Vec<u64>,
+    /// Packets in each bucket.
+    pub packets: Vec<u64>,
+    /// Largest lateness seen.
+    pub max_ns: u64,
+}
