@@ -8,11 +8,12 @@ import pytest
 
 from wirelab.experiment.library import profiles
 from wirelab.experiment.single_link import single_link
-from wirelab.runner.probe_plan import HEADER_BYTES, plan_probes
+from wirelab.runner.probe_plan import plan_probes
 from wirelab.schema import Delay, DropTail, LinkSpec, Loss, Rate
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
 SECOND = 10**9
+IPV4_AND_UDP_BYTES = 28
 SLOW = Rate(rate_bps=20_000, queue=DropTail(bytes=16_000))
 
 
@@ -39,14 +40,14 @@ def test_every_shipped_link_has_probes_that_fit(name: str, seconds: int) -> None
 def test_probes_for_the_delay_do_not_wait_for_one_another() -> None:
     plan = plan_probes(LinkSpec(uplink=(SLOW,), downlink=()), 10 * SECOND)
     [flow] = of(plan, ProbeKind.DELAY, uplink=True)
-    takes_ns = (flow.payload_bytes + HEADER_BYTES) * 8 * SECOND // 20_000
+    takes_ns = (flow.payload_bytes + IPV4_AND_UDP_BYTES) * 8 * SECOND // 20_000
     assert flow.every_ns - flow.spread_ns > 2 * takes_ns
 
 
 def test_a_train_fits_its_queue_and_is_faster_than_the_rate() -> None:
     plan = plan_probes(LinkSpec(uplink=(SLOW,), downlink=()), 60 * SECOND)
     [flow] = of(plan, ProbeKind.RATE, uplink=True)
-    assert flow.packets * (flow.payload_bytes + HEADER_BYTES) <= 16_000
+    assert flow.packets * (flow.payload_bytes + IPV4_AND_UDP_BYTES) <= 16_000
     assert flow.bursts >= 3
     assert not of(plan, ProbeKind.RATE, uplink=False)
 
