@@ -4,7 +4,7 @@
 //! `lateness` is the link's own account: when it sent a packet, minus when its chain said. `added` is what an endpoint sees: the kernel's receive
 //! stamp at the server, minus when the client sent, minus the told delay, minus the median over plain veth (from the client to the link's stamp).
 
-mod flow;
+pub mod flow;
 
 use std::collections::HashMap;
 use std::fs;

@@ -7,7 +7,7 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, LinkSpec, PacketLogHeader, ReplayReport, WorkloadSpec,
+    HostRequest, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -51,6 +51,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("host-request.json", schema(schema_for!(HostRequest))),
         ("link-spec.json", schema(schema_for!(LinkSpec))),
         ("packet-log-header.json", schema(schema_for!(PacketLogHeader))),
+        ("probe-plan.json", schema(schema_for!(ProbePlan))),
         ("replay-report.json", schema(schema_for!(ReplayReport))),
         ("stacks.json", pretty(&description())),
         ("workload-spec.json", schema(schema_for!(WorkloadSpec))),

@@ -15,6 +15,7 @@ mod link;
 mod link_chain;
 mod log_file;
 mod probe;
+mod probes;
 mod replay;
 mod taps;
 mod trial;
@@ -57,6 +58,9 @@ enum Command {
     Probe(probe::Arguments),
     /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
     Calibrate(calibrate::Arguments),
+    /// Send and receive the probes of a plan at one end of a lane.
+    #[command(hide = true)]
+    Probes(probes::Arguments),
     /// Write a certificate authority and a server certificate.
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of the border.
@@ -76,6 +80,7 @@ fn main() -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Probes(arguments) => probes::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
     }

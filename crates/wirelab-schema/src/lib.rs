@@ -13,6 +13,7 @@ mod impairment;
 mod link;
 mod link_report;
 mod packet_log;
+mod probe;
 mod workload;
 
 pub use capture::*;
@@ -24,6 +25,7 @@ pub use impairment::*;
 pub use link::*;
 pub use link_report::*;
 pub use packet_log::*;
+pub use probe::*;
 pub use workload::*;
 
 /// Version of everything in this crate taken together; part of every scenario's key, so a change re-runs what it could affect.

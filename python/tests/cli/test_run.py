@@ -87,7 +87,7 @@ def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Lab]:
 
 
 def run(*arguments: str) -> Result:
-    return CliRunner().invoke(main, ["run", *arguments], prog_name="wirelab")
+    return CliRunner().invoke(main, ["run", "--no-probes", *arguments], prog_name="wirelab")
 
 
 def statuses(folder: Path) -> list[str]:

@@ -26,7 +26,7 @@ def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     agent = records.finish().resolve()
     packets = [PACKET | {"client_port": 40_000 + i, "arrival_ns": START + 100 * i * MS} for i in range(3)]
     ladder = (
-        "if sys.argv[2] != '--flows':\n"
+        "if sys.argv[1] == 'dissect' and sys.argv[2] != '--flows':\n"
         f"    [print(json.dumps(packet)) for packet in json.loads({json.dumps(packets)!r})]\n"
         "    sys.exit()\n"
     )
@@ -87,3 +87,7 @@ def test_what_is_not_there_is_named(campaign: Path, words: list[str], said: str)
     done = show(*words)
     assert done.exit_code in {1, 2}
     assert said in done.stderr
+
+
+def test_the_trial_s_own_lateness_is_told(campaign: Path) -> None:
+    assert "uplink lateness p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--stack", "h2").stdout

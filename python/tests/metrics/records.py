@@ -69,6 +69,7 @@ class Records:
         ]  # fmt: skip
         self._trials: list[dict[str, Any]] = []
         self._flows: dict[str, list[dict[str, Any]]] = {}
+        self.mismatches: dict[str, int] = {}
         (folder / "trials").mkdir(parents=True)
 
     def trial(
@@ -117,6 +118,12 @@ class Records:
         agent.write_text(
             "#!/usr/bin/env python3\nimport json, sys\n"
             f"flows = json.loads({json.dumps(self._flows)!r})\n"
+            f"mismatches = json.loads({json.dumps(self.mismatches)!r})\n"
+            "if sys.argv[1] == 'replay':\n"
+            "    for log in sys.argv[2:]:\n"
+            "        wrong = mismatches.get(log.split('/')[-2], 0)\n"
+            "        print(json.dumps({'log': log, 'packets': 200, 'mismatches': wrong, 'first_mismatch': None}))\n"
+            "    sys.exit(bool(mismatches))\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"
             "for log in sys.argv[3:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"
         )

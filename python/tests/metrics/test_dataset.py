@@ -84,6 +84,17 @@ def test_a_trial_has_its_outcomes_counted_and_its_link_and_resources(records: Re
     assert row["excluded"] is False
 
 
+def test_a_trial_s_log_is_replayed(records: Records, built: Build) -> None:
+    records.trial("s", [exchange()])
+    wrong = records.trial("s", [exchange()])
+    (records.folder / "trials" / records.trial("s", [exchange()]) / "packets.wlpl").unlink()
+    records.trial("s", [exchange()], status=EntryStatus.FAILED)
+    records.mismatches = {wrong: 3}
+    trials = built(records).trials
+    assert trials["replay_packets"].to_list() == [200, 200, None, None]
+    assert trials["replay_mismatches"].to_list() == [0, 3, None, None]
+
+
 def test_a_failed_trial_is_a_row_without_exchanges(records: Records, built: Build) -> None:
     records.trial("s", [exchange()], status=EntryStatus.FAILED, error="killed")
     records.trial("s", [exchange()])

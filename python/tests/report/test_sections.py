@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.report.campaigns import judge, read, store, write
-from wirelab.report.blocks import Section, Table
+from wirelab.report.blocks import Group, Section, Table
 from wirelab.report.campaign import load
 from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
 
@@ -59,6 +59,39 @@ def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
     change(folder, "estimates.json", link_lateness=lanes)
     said = str(trust.section(load(folder, folder)))
     assert "over 8 lanes: p50 2.00 to 2.00 µs, p99 10.0 to 80.0 µs, max 1,000 to 1,000 µs." in said
+
+
+def test_the_replay_of_every_trial_is_told(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    replay = {"trials": 540, "replayed": 540, "reproduced": 540, "packets": 1_234_567, "mismatches": 0}
+    change(folder, "estimates.json", replay=replay)
+    said = str(trust.section(load(folder, folder)))
+    assert "replay: 540 of 540 trials reproduce every fate and departure (1,234,567 packets)." in said
+    wrong = replay | {"replayed": 539, "reproduced": 538, "mismatches": 3}
+    change(folder, "estimates.json", replay=wrong)
+    said = str(trust.section(load(folder, folder)))
+    assert "538 of 540" in said
+    assert "3 packets are not reproduced" in said
+    assert "1 trials have no log that can be read" in said
+
+
+def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    measured = {"point": 19_980.0, "low": 19_950.0, "high": 20_010.0, "level": 0.999, "n": 9, "method": "Student"}
+    rate = {
+        "name": "rate", "direction": "uplink", "unit": "bit/s", "told": 20_000.0, "measured": measured,
+        "tolerance": 200.0, "verdict": "in", "grade": "publishable", "why": None,
+    }  # fmt: skip
+    nat = {**rate, "name": "NAT time-out", "told": None, "measured": None, "verdict": "unjudged", "why": "too long"}
+    found = {"link_names": ["clean"], "probes": "probes/a", "grade": "publishable", "lines": [rate, nat]}
+    change(folder, "estimates.json", certificates=[found])
+    groups = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
+    [table] = [table for group in groups for table in group.blocks if isinstance(table, Table)]
+    assert groups[-1].summary == "Probes of clean: publishable; 1 in tolerance, 1 not judged"
+    assert cells(table)[0][:6] == [
+        "uplink", "rate", "20 kbit/s", "19.98 kbit/s [19.95 kbit/s, 20.01 kbit/s]", "± 200 bit/s", "in tolerance",
+    ]  # fmt: skip
+    assert cells(table)[1][3:] == ["–", "± 200 bit/s", "not judged", "too long"]
 
 
 def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from wirelab import schema
+from wirelab.schema import probe
 from wirelab.schema.host import HostReply
 
 FOLDER = Path(__file__).parents[3] / "schema"
@@ -116,7 +117,18 @@ RUN = schema.RunTrial(
     ),
     timeout_ns=10**9,
 )
+PROBES = probe.ProbePlan(
+    start_ns=5,
+    duration_ns=10**9,
+    server_port=9000,
+    flows=(
+        probe.ProbeFlow(
+            uplink=True, client_port=41_010, begin_ns=1, bursts=2, every_ns=3, spread_ns=4, packets=5, payload_bytes=16
+        ),
+    ),
+)
 WRITTEN = {
+    "probe-plan": [PROBES],
     "link-spec": [FULL, LINK, LINK.model_copy(update={"medium": AIR}), schema.LinkSpec(uplink=(), downlink=())],
     "workload-spec": [
         WORKLOAD,

@@ -34,6 +34,7 @@ VERBS = {
     "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder."),
     "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
     "link": Verb("wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement."),
+    "calibrate": Verb("wirelab.cli.calibrate:command", "Send probes over a link and certify what it does."),
     "list": Verb("wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …"),
     "describe": Verb(
         "wirelab.cli.describe:command", "Describe one thing that `list` names: settings, units, defaults, sources."

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 @click.option("--capture", is_flag=True, help="Capture every packet at both ends, with the TLS secrets.")
 @click.option("--fresh", is_flag=True, help="Set an earlier campaign in that folder aside and begin anew.")
 @click.option("--retry-failed", is_flag=True, help="Run failed trials of an earlier run again.")
+@click.option("--no-probes", is_flag=True, help="Do not probe each link for 2 s before the first block.")
 @click.option("--json", "as_json", is_flag=True, help="Print estimates.json.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
@@ -48,6 +49,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     capture: bool,
     fresh: bool,
     retry_failed: bool,
+    no_probes: bool,
     as_json: bool,
 ) -> int:
     """Run an experiment, measure, analyze and report it.
@@ -66,8 +68,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     options = Options(
-        lanes=lanes, fresh=fresh, retry_failed=retry_failed, command=("wirelab", *sys.argv[1:]),
-        beside=loaded.source.folder, claims=loaded.claims,
+        lanes=lanes, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
+        command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims,
     )  # fmt: skip
     summary = _run(plan, folder, options, console)
     estimates = _derive(folder, console)
@@ -98,16 +100,18 @@ def _plan(
 def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
     from wirelab.cli.progress import LiveProgress
     from wirelab.plan import expected_ns
+    from wirelab.runner.probes import campaign_probes_ns
     from wirelab.runner.start import planned_lanes, run_plan
     from wirelab.stats.stopping import make_enough
     from wirelab.units import format_duration
 
     document = plan.to_json()
     least, most = plan.experiment.stop.replicates
+    probing = campaign_probes_ns(plan) if options.probes else 0
     lanes = options.lanes or planned_lanes(plan)
     console.print(
         f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
-        f"about {format_duration(expected_ns(plan, lanes))}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"about {format_duration(expected_ns(plan, lanes) + probing)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
     previous = signal.signal(signal.SIGTERM, _stop)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ import click
 
 from wirelab.cli.campaigns import RESULTS, existing
 from wirelab.errors import RunError, WirelabError, did_you_mean
-from wirelab.schema.campaign import PACKET_LOG, PLAN, TRIALS
+from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -129,12 +130,29 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
     packets = _packets(folder, records, whole=len(records) != 1)
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
+    for words in _link_words(folder):
+        console.print(words)
     for record in records if len(records) == 1 else []:
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6
         console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")
     origin = min([r["start_ns"] for r in records] or [p["arrival_ns"] for p in packets] or [0])
     for line in ladder(packets, records, origin):
         console.print(line)
+
+
+def _link_words(folder: Path) -> Iterator[str]:
+    """How late the emulator was for this trial's packets, by its histogram in result.json."""
+    from wirelab.metrics.link import DIRECTIONS, lateness_quantile
+
+    path = folder / RESULT
+    if not path.exists():
+        return
+    report = json.loads(path.read_text(encoding="utf-8"))["link"]
+    for name, direction in zip(DIRECTIONS, report["directions"], strict=False):
+        p50, p99 = (lateness_quantile([direction["lateness"]], level) for level in (0.5, 0.99))
+        if p50 is not None and p99 is not None:
+            largest = direction["lateness"]["max_ns"] / 1e3
+            yield f"{name}link lateness p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
 
 
 def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:

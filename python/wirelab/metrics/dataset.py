@@ -18,6 +18,8 @@ from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
+from wirelab.metrics.replay import COLUMNS as REPLAY
+from wirelab.metrics.replay import replays
 from wirelab.schema import EXCHANGE_COLUMNS
 from wirelab.schema.campaign import (
     JOURNAL,
@@ -50,6 +52,7 @@ TRIAL_TYPES = {
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
+    **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip
 _FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -85,7 +88,10 @@ def build(campaign: Path) -> Dataset:
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = _flows(campaign, done["trial"])
     exchanges = _exchanges(campaign, done, plan["scenarios"], flows)
-    return Dataset(exchanges, _with_totals(trials, exchanges, flows))
+    replayed = trials.drop(*REPLAY).join(
+        replays(campaign, done["trial"]), on="trial", how="left", maintain_order="left"
+    )
+    return Dataset(exchanges, _with_totals(replayed, exchanges, flows))
 
 
 def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: Metric) -> list[list[float]]:

@@ -20,6 +20,7 @@ from wirelab.runner.host import AgentHost
 from wirelab.runner.implementations import BUILTIN, Implementation, load
 from wirelab.runner.lanes import default_lanes
 from wirelab.runner.own_agent import own_agent
+from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
@@ -36,6 +37,8 @@ class Options:
     lanes: int | None = None
     fresh: bool = False
     retry_failed: bool = False
+    probes: bool = False
+    """Probe each distinct link before the first block."""
     command: tuple[str, ...] = ()
     beside: Path | None = None
     """The experiment's folder, where the user's own `implementations.toml` may be."""
@@ -71,6 +74,8 @@ def run_plan(
             _tell_of_changed_claims(earlier, this_run, observer)
             facts.write(folder, written, [*earlier, this_run])
             with cpus.away_from(opened.link_cpu):
+                if options.probes:
+                    probe_campaign(host, agent, plan, folder, observer.say)
                 summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
         finally:
             host.close()

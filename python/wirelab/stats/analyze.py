@@ -11,7 +11,8 @@ from typing import Any
 from wirelab.stats import compare, descriptive, published_rule
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.estimate import LEVEL, Estimate
-from wirelab.stats.link_report import lateness_by_lane, links
+from wirelab.stats.link_certificates import link_certificates, with_certificates
+from wirelab.stats.link_report import lateness_by_lane, links, replay
 from wirelab.stats.modes import modes
 
 Progress = Callable[[str], None]
@@ -44,7 +45,8 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
             if one.metric.name in compared:
                 rng = dataset.rng(scenario["key"], one.metric.name, "side")
                 sides[one.metric.name, scenario["key"]] = compare.Side.of(scenario["key"], one.sample, rng)
-    rows = links(dataset)
+    certificates = link_certificates(dataset)
+    rows = with_certificates(links(dataset), certificates)
     return {
         "schema_version": SCHEMA_VERSION,
         "level": LEVEL,
@@ -54,6 +56,8 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
         "comparisons": [c for name in compared for c in _comparisons(dataset, name, sides)],
         "links": rows,
         "link_lateness": lateness_by_lane(dataset),
+        "replay": replay(dataset),
+        "certificates": certificates,
         "notes": list(_notes(dataset, scenarios, rows)),
     }
 

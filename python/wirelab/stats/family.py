@@ -14,3 +14,8 @@ def benjamini_hochberg(p: Sequence[float]) -> list[float]:
         running = min(running, p[index] * len(p) / (len(p) - position))
         adjusted[index] = running
     return adjusted
+
+
+def bonferroni(error_rate: float, size: int) -> float:
+    """Level of each of so many intervals that all hold together, but for this error rate."""
+    return 1 - error_rate / max(size, 1)

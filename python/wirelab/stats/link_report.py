@@ -50,6 +50,25 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
     return rows
 
 
+def replay(dataset: Dataset) -> dict[str, int] | None:
+    """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
+    import polars as pl
+
+    if "replay_packets" not in dataset.trials.columns:
+        return None
+    done = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    replayed = done.drop_nulls("replay_packets")
+    if replayed.is_empty():
+        return None
+    return {
+        "trials": done.height,
+        "replayed": replayed.height,
+        "reproduced": int((replayed["replay_mismatches"] == 0).sum()),
+        "packets": int(replayed["replay_packets"].sum()),
+        "mismatches": int(replayed["replay_mismatches"].sum()),
+    }
+
+
 def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
     """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
     rows = []
@@ -85,6 +104,9 @@ def _broken(trials: pl.DataFrame) -> Iterator[str]:
         count = int(trials[column].cast(int).sum() or 0)
         if count:
             yield f"{count} {words}"
+    if "replay_mismatches" in trials.columns and (trials["replay_mismatches"] > 0).any():
+        wrong = int((trials["replay_mismatches"] > 0).sum())
+        yield f"{wrong} of {trials.height} trials have packets that a replay of their log does not reproduce"
 
 
 def _histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:

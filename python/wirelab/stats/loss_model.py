@@ -87,6 +87,34 @@ def design_effect(transitions: Floats, loss: Floats) -> float:
     return max(1.0, 1 + 2 * covariances / (mean * (1 - mean)))
 
 
+def design_effect_in_time(stage: Json, arrival_ns: NDArray[np.int64]) -> float:
+    """That of `gilbert-elliott-time` for packets of these instants, in order: states of two instants are correlated by
+    exp(-t (1 / good + 1 / bad)).
+    """
+    good, bad = stage["good_ns"], stage["bad_ns"]
+    share = bad / (good + bad)
+    mean = share * stage["bad_loss"] + (1 - share) * stage["good_loss"]
+    if not 0 < mean < 1 or not len(arrival_ns):
+        return 1.0
+    kept = np.exp(-np.diff(arrival_ns) * (1 / good + 1 / bad))
+    reach = total = 0.0
+    for correlation in kept.tolist():
+        reach = (reach + 1) * correlation
+        total += reach
+    states = share * (1 - share) * (stage["bad_loss"] - stage["good_loss"]) ** 2
+    return float(max(1.0, 1 + 2 * states * total / (len(arrival_ns) * mean * (1 - mean))))
+
+
+def loss_chain(stage: Json) -> tuple[Floats, Floats] | None:
+    """Transitions and loss of each state of a loss that moves with each packet; None of any other stage."""
+    match stage["kind"]:
+        case "loss" if not stage.get("correlation", 0.0):
+            return np.ones((1, 1)), np.array([stage["probability"]], dtype=np.float64)
+        case "gilbert-elliott" | "four-state" | "markov":
+            return _chain(stage)
+    return None
+
+
 def _chain(stage: Json) -> tuple[Floats, Floats]:
     match stage["kind"]:
         case "gilbert-elliott":

@@ -7,6 +7,7 @@ use std::time::Duration;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
+use wirelab_net::link::Instant;
 use wirelab_net::scheduling;
 use wirelab_net::topology::IPV4;
 
@@ -58,8 +59,7 @@ fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
         let spread = number.wrapping_add(clock::now().as_nanos()).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
         thread::sleep(interval.mul_f64(0.5 + spread as f64 / 1024.0));
         let mut payload = [0; PAYLOAD_BYTES];
-        payload[..8].copy_from_slice(&number.to_le_bytes());
-        payload[8..].copy_from_slice(&clock::now().as_nanos().to_le_bytes());
+        write_payload(&mut payload, number);
         socket.send(&payload)?;
     }
     Ok(())
@@ -68,26 +68,67 @@ fn send(packets: u32, interval: Duration) -> anyhow::Result<()> {
 fn receive(packets: u32) -> anyhow::Result<()> {
     let socket = UdpSocket::bind((IPV4.server, PORT))?;
     socket.set_read_timeout(Some(SILENCE))?;
-    setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
-    let mut offset = RealtimeOffset::measure();
+    let mut receiver = Receiver::new(socket)?;
     let mut lines = String::new();
     for _ in 0..packets {
-        let mut payload = [0; PAYLOAD_BYTES];
-        let mut parts = [IoSliceMut::new(&mut payload)];
-        let mut control = nix::cmsg_space!(TimeSpec);
-        let message = recvmsg::<SockaddrStorage>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty());
-        let Ok(message) = message else { break };
-        let stamp = message.cmsgs()?.find_map(|control| match control {
-            ControlMessageOwned::ScmTimestampns(time) => {
-                Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
-            }
-            _ => None,
-        });
-        offset.refresh();
-        if let (Some(stamp), Some((number, _))) = (stamp, read_payload(&payload)) {
-            lines += &format!("{number} {}\n", offset.to_monotonic(stamp).as_nanos());
-        }
+        let Some(probe) = receiver.next()? else { break };
+        lines += &format!("{} {}\n", probe.number, probe.received.as_nanos());
     }
     std::io::stdout().write_all(lines.as_bytes())?;
     Ok(())
+}
+
+/// A packet of a flow, as it was received.
+pub struct Received {
+    /// Which of the flow.
+    pub number: u64,
+    /// When its sender sent it, CLOCK_MONOTONIC nanoseconds.
+    pub sent_ns: u64,
+    /// When the kernel received it.
+    pub received: Instant,
+    /// Port that it came from.
+    pub from_port: u16,
+}
+
+/// Receives the packets of a flow with the kernel's stamps.
+pub struct Receiver {
+    socket: UdpSocket,
+    offset: RealtimeOffset,
+}
+
+impl Receiver {
+    /// On this socket, whose read time-out holds.
+    pub fn new(socket: UdpSocket) -> anyhow::Result<Self> {
+        setsockopt(&socket, sockopt::ReceiveTimestampns, &true)?;
+        Ok(Self { socket, offset: RealtimeOffset::measure() })
+    }
+
+    /// The next one; none within the time-out.
+    pub fn next(&mut self) -> anyhow::Result<Option<Received>> {
+        loop {
+            let mut payload = [0; PAYLOAD_BYTES];
+            let mut parts = [IoSliceMut::new(&mut payload)];
+            let mut control = nix::cmsg_space!(TimeSpec);
+            let descriptor = self.socket.as_raw_fd();
+            let message = recvmsg::<SockaddrStorage>(descriptor, &mut parts, Some(&mut control), MsgFlags::empty());
+            let Ok(message) = message else { return Ok(None) };
+            let from_port = message.address.and_then(|from| Some(from.as_sockaddr_in()?.port())).unwrap_or_default();
+            let stamp = message.cmsgs()?.find_map(|control| match control {
+                ControlMessageOwned::ScmTimestampns(time) => {
+                    Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
+                }
+                _ => None,
+            });
+            self.offset.refresh();
+            if let (Some(stamp), Some((number, sent_ns))) = (stamp, read_payload(&payload)) {
+                return Ok(Some(Received { number, sent_ns, received: self.offset.to_monotonic(stamp), from_port }));
+            }
+        }
+    }
+}
+
+/// A payload that begins with the packet's number and this instant.
+pub fn write_payload(payload: &mut [u8], number: u64) {
+    payload[..8].copy_from_slice(&number.to_le_bytes());
+    payload[8..PAYLOAD_BYTES].copy_from_slice(&clock::now().as_nanos().to_le_bytes());
 }

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
+from wirelab.report import certificate
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json
@@ -32,6 +33,8 @@ def section(campaign: Campaign) -> Section:
     if len(links.rows) > MOST_ROWS:
         told = Group(f"All {len(links.rows)} links and directions", [links])
     blocks: list[Block] = [Prose(_summary(campaign))]
+    if (replay := campaign.estimates.get("replay")) is not None:
+        blocks.append(Prose(replay_words(replay)))
     if flagged := _flagged(campaign):
         blocks.append(Items(flagged))
     lanes = campaign.estimates.get("link_lateness") or []
@@ -41,7 +44,23 @@ def section(campaign: Campaign) -> Section:
         if len(lanes) <= MOST_LANES
         else [told, Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
     )
+    blocks += [_certificate(each) for each in campaign.estimates.get("certificates") or []]
     return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
+
+
+def _certificate(found: Json) -> Block:
+    """What probes of a link said before the first block."""
+    head, *lines = certificate.rows(found)
+    columns = [Column(title or "why", numeric=False) for title in head]
+    rows = [[Cell(text) for text in line] for line in lines]
+    name = ", ".join(found["link_names"])
+    table = Table(
+        f"{name}: each property as told, and as probes with random streams of their own measured it",
+        columns,
+        rows,
+        row_headers=2,
+    )
+    return Group(f"Probes of {name}: {found['grade']}; {certificate.summary(found)}", [table])
 
 
 def _lanes_words(lanes: Sequence[Json]) -> str:
@@ -52,6 +71,19 @@ def _lanes_words(lanes: Sequence[Json]) -> str:
         if values:
             ranges.append(f"{words} {plain(min(values))} to {plain(max(values))} µs")
     return f"Lateness of the emulator over {len(lanes)} lanes: {', '.join(ranges)}."
+
+
+def replay_words(replay: Json) -> str:
+    """Whether the link did what a fresh chain of the same seed does, packet by packet."""
+    words = (
+        f"replay: {replay['reproduced']:,} of {replay['trials']:,} trials reproduce every fate and departure "
+        f"({replay['packets']:,} packets)"
+    )
+    if replay["mismatches"]:
+        words += f"; {replay['mismatches']:,} packets are not reproduced, and their links are invalid"
+    if lacking := replay["trials"] - replay["replayed"]:
+        words += f"; {lacking:,} trials have no log that can be read"
+    return f"{words}."
 
 
 def _flagged(campaign: Campaign) -> list[str]:

@@ -1,0 +1,77 @@
+"""Probes that fit into their time, do not wait for one another, and wake whoever sleeps."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from wirelab.experiment.library import profiles
+from wirelab.experiment.single_link import single_link
+from wirelab.runner.probe_plan import plan_probes
+from wirelab.schema import Delay, DropTail, LinkSpec, Loss, Rate
+from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
+
+SECOND = 10**9
+IPV4_AND_UDP_BYTES = 28
+SLOW = Rate(rate_bps=20_000, queue=DropTail(bytes=16_000))
+
+
+def of(plan: ProbePlan, kind: ProbeKind, *, uplink: bool) -> list[ProbeFlow]:
+    return [flow for flow in plan.flows if flow.uplink == uplink and flow.client_port == kind.port(uplink=uplink)]
+
+
+def end_ns(flow: ProbeFlow) -> int:
+    return flow.begin_ns + (flow.bursts - 1) * flow.every_ns + flow.spread_ns
+
+
+@pytest.mark.parametrize("name", sorted(profiles()))
+@pytest.mark.parametrize("seconds", [2, 60])
+def test_every_shipped_link_has_probes_that_fit(name: str, seconds: int) -> None:
+    plan = plan_probes(single_link(name), seconds * SECOND)
+    for uplink in (True, False):
+        assert of(plan, ProbeKind.DELAY, uplink=uplink)
+        kinds = (ProbeKind.DELAY, ProbeKind.LOSS, ProbeKind.RATE)
+        own = [flow for kind in kinds for flow in of(plan, kind, uplink=uplink)]
+        assert all(end_ns(before) <= after.begin_ns for before, after in pairwise(own))
+    assert all(end_ns(flow) < plan.duration_ns for flow in plan.flows)
+
+
+def test_probes_for_the_delay_do_not_wait_for_one_another() -> None:
+    plan = plan_probes(LinkSpec(uplink=(SLOW,), downlink=()), 10 * SECOND)
+    [flow] = of(plan, ProbeKind.DELAY, uplink=True)
+    takes_ns = (flow.payload_bytes + IPV4_AND_UDP_BYTES) * 8 * SECOND // 20_000
+    assert flow.every_ns - flow.spread_ns > 2 * takes_ns
+
+
+def test_a_train_fits_its_queue_and_is_faster_than_the_rate() -> None:
+    plan = plan_probes(LinkSpec(uplink=(SLOW,), downlink=()), 60 * SECOND)
+    [flow] = of(plan, ProbeKind.RATE, uplink=True)
+    assert flow.packets * (flow.payload_bytes + IPV4_AND_UDP_BYTES) <= 16_000
+    assert flow.bursts >= 3
+    assert not of(plan, ProbeKind.RATE, uplink=False)
+
+
+def test_loss_is_probed_where_something_is_lost_on_purpose() -> None:
+    lossy = LinkSpec(uplink=(Loss(probability=0.1),), downlink=())
+    assert of(plan_probes(lossy, 10 * SECOND), ProbeKind.LOSS, uplink=True)
+    clean = LinkSpec(uplink=(Delay(delay_ns=5),), downlink=())
+    assert not of(plan_probes(clean, 10 * SECOND), ProbeKind.LOSS, uplink=True)
+
+
+def test_a_radio_is_woken_before_anything_is_measured() -> None:
+    link = single_link("nb-iot")
+    assert link.radio is not None
+    plan = plan_probes(link, 5 * SECOND)
+    assert plan.flows[0].begin_ns == 0
+    assert plan.flows[0].uplink
+    waking = max(sleep.wake_ns for sleep in link.radio.sleeps)
+    assert all(f.begin_ns > waking for kind in (ProbeKind.DELAY, ProbeKind.RATE) for f in of(plan, kind, uplink=False))
+    [delays] = of(plan, ProbeKind.DELAY, uplink=True)
+    assert delays.every_ns + delays.spread_ns < link.radio.sleeps[0].after_ns
+
+
+def test_a_translation_is_opened_for_each_flow_towards_the_client() -> None:
+    plan = plan_probes(single_link("lte-m"), 5 * SECOND)
+    opened = {flow.client_port for flow in plan.flows if flow.uplink}
+    assert {flow.client_port for flow in plan.flows if not flow.uplink} <= opened

@@ -1,0 +1,36 @@
+"""What a certificate means for the tables of its link."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wirelab.stats.link_certificates import with_certificates
+
+ROW = {"link_name": "mine", "direction": "uplink", "flag": "publishable", "why": "as told"}
+
+
+def certificate(**line: Any) -> dict[str, Any]:
+    given = {"name": "rate", "direction": "uplink", "verdict": "out", "grade": "teaching", **line}
+    return {"link_names": ["mine"], "grade": given["grade"], "lines": [given]}
+
+
+def flag(row: dict[str, Any], found: dict[str, Any]) -> tuple[str, str]:
+    [flagged] = with_certificates([row], [found])
+    return flagged["flag"], flagged["why"]
+
+
+def test_a_line_that_is_out_flags_its_direction() -> None:
+    assert flag(ROW, certificate()) == ("teaching", "probes found out of tolerance: rate")
+    assert flag(ROW, certificate(grade="invalid", direction="both"))[0] == "invalid"
+    assert flag(ROW, certificate(direction="downlink"))[0] == "publishable"
+    assert flag({**ROW, "link_name": "other"}, certificate())[0] == "publishable"
+
+
+def test_a_worse_flag_stays_and_an_equal_one_gets_both_reasons() -> None:
+    assert flag({**ROW, "flag": "invalid", "why": "lost"}, certificate()) == ("invalid", "lost")
+    both = flag({**ROW, "flag": "teaching", "why": "late"}, certificate())
+    assert both == ("teaching", "late; probes found out of tolerance: rate")
+
+
+def test_the_machine_s_busyness_with_the_probes_is_not_held_against_the_trials() -> None:
+    assert flag(ROW, certificate(name="lateness p99"))[0] == "publishable"

@@ -1,0 +1,83 @@
+"""`wirelab calibrate`: a link's certificate, from probes of its own."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.errors import WirelabError
+from wirelab.units import duration_ns
+
+if TYPE_CHECKING:
+    from wirelab.schema import HostFacts
+    from wirelab.stats.certificate import Certificate
+
+DEFAULT = "60s"
+LEAST_NS = 10**9
+
+
+def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
+    try:
+        value = duration_ns(text)
+    except ValueError as error:
+        raise click.BadParameter(f"{error} ({text})") from None
+    if value < LEAST_NS:
+        raise click.BadParameter(f"{text} is less than 1 s")
+    return value
+
+
+@click.command("calibrate", short_help="Send probes over a link and certify what it does.")
+@click.argument("link")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a value of the link. May be repeated.")
+@click.option(
+    "--time", "time_ns", callback=_duration, default=DEFAULT, show_default=True, metavar="DURATION",
+    help="How long to send probes.",
+)  # fmt: skip
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of everything random.  [another each time]")
+@click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the probes' records there.")
+@click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
+def command(  # noqa: PLR0913 (one parameter for each option)
+    link: str, sets: tuple[str, ...], time_ns: int, seed: int | None, keep: Path | None, *, as_json: bool
+) -> int:
+    """Send probes over a link and certify what it does: each property and direction as told and as measured.
+
+    LINK is a name of `wirelab list links`, the file of a profile of your own, a table such as '{ rtt = "50 ms" }', or
+    clean. Every line is in tolerance, out of it, or says why the probes cannot tell. The exit code is 1 if the link is
+    invalid: no result that was measured over it could be believed.
+    """
+    from wirelab.experiment.single_link import single_link
+
+    spec = single_link(link, sets)
+    if keep is not None:
+        if keep.exists() and any(keep.iterdir()):
+            raise WirelabError("is not empty", str(keep), hint="choose another folder")
+        keep.mkdir(parents=True, exist_ok=True)
+    from wirelab.agent import find_agent
+    from wirelab.metrics.probes import read_probes
+    from wirelab.runner.probes import probe_alone
+    from wirelab.stats.certificate import certify
+    from wirelab.stats.probes import checks
+
+    with tempfile.TemporaryDirectory(prefix="wirelab-calibrate-") as temporary:
+        folder = (keep if keep is not None else Path(temporary)).resolve()
+        facts = probe_alone(find_agent(), folder, spec, seed, time_ns)
+        [certificate] = certify([checks(read_probes(folder))])
+    if as_json:
+        machine = facts.model_dump(mode="json")
+        click.echo(json.dumps({"link": link, **certificate.as_dict(), "machine": machine}, ensure_ascii=False))
+    else:
+        click.echo(_words(link, certificate, facts))
+    return 1 if certificate.grade == "invalid" else 0
+
+
+def _words(link: str, certificate: Certificate, facts: HostFacts) -> str:
+    from wirelab.cli.table import columns
+    from wirelab.report.certificate import rows, summary
+
+    machine = f"{facts.cpu}, {facts.cpus} CPUs, Linux {facts.kernel}, link scheduling {facts.link_scheduling}"
+    head = f"{link}  {certificate.grade}: {summary(certificate.as_dict())}"
+    return f"{head}\n{machine}{', unprivileged' * facts.rootless}\n\n{columns(rows(certificate.as_dict()))}"

@@ -1,0 +1,66 @@
+"""What probes of a link say: each packet as the link logged it, and as its two ends sent and received it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wirelab import agent
+from wirelab.errors import RunError
+from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, REQUEST, RESULT
+
+ENDS = ("client", "server")
+_PACKETS = {
+    "sequence": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "arrival_ns": pl.Int64,
+    "departure_ns": pl.Int64, "lateness_ns": pl.Int64, "fate": pl.String, "copy": pl.Boolean, "corrupted": pl.Boolean,
+    "client_port": pl.Int64,
+}  # fmt: skip
+_RECEIVED = {
+    "uplink": pl.Boolean, "client_port": pl.Int64, "number": pl.Int64, "sent_ns": pl.Int64, "received_ns": pl.Int64,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Probes:
+    """The records of one probing."""
+
+    link: dict[str, Any]
+    plan: dict[str, Any]
+    packets: pl.DataFrame
+    """In order of arrival, a row for each packet and each copy."""
+    sent: Counter[tuple[bool, int]]
+    """Packets sent, by direction (true: uplink) and port of the client's side."""
+    received: pl.DataFrame
+    replay: dict[str, Any]
+    """`ReplayReport` of the log."""
+    result: dict[str, Any]
+
+
+def read_probes(folder: Path) -> Probes:
+    """Read a folder of `wirelab.runner.probes`."""
+    request, plan, result = (
+        json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
+    )
+    found, log = agent.find_agent(), str(folder / PACKET_LOG)
+    lines = agent.ask(found, ["dissect", log])
+    packets = pl.read_ndjson(lines.encode(), schema=_PACKETS) if lines else pl.DataFrame(schema=_PACKETS)
+    sent: Counter[tuple[bool, int]] = Counter()
+    rows: list[tuple[bool, int, int, int, int]] = []
+    for end in ENDS:
+        for line in (folder / f"{end}.txt").read_text(encoding="utf-8").splitlines():
+            word, *numbers = line.split()
+            values = [int(number) for number in numbers]
+            if word == "sent":
+                sent[end == "client", values[0]] += values[1]
+            elif word == "received":
+                rows.append((end == "server", values[0], values[1], values[2], values[3]))
+            else:
+                raise RunError(f"{folder / end}.txt: '{line}' is no line of probes")
+    received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
+    replay = json.loads(agent.ask(found, ["replay", log], frozenset({0, 1})))
+    return Probes(request["link"], plan, packets, sent, received, replay, result)

@@ -1,0 +1,30 @@
+"""Whether a trial's packet log, run through a fresh chain of the same seed, says the same of every packet."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+
+from wirelab import agent
+from wirelab.schema.campaign import PACKET_LOG, TRIALS
+
+COLUMNS = ("replay_packets", "replay_mismatches")
+LOGS_AT_ONCE = 100
+_TYPES = {"trial": pl.String, **dict.fromkeys(COLUMNS, pl.Int64)}
+
+
+def replays(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
+    """A row for each trial that has a log; both counts are null where the log cannot be read."""
+    logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
+    paths = list(logs)
+    reports = {}
+    for first in range(0, len(paths), LOGS_AT_ONCE):
+        # It fails if a log does not match or cannot be read, and has told of the others.
+        said = agent.ask(agent.find_agent(), ["replay", *paths[first : first + LOGS_AT_ONCE]], frozenset({0, 1}))
+        for report in map(json.loads, said.splitlines()):
+            reports[report["log"]] = (report["packets"], report["mismatches"])
+    rows = [(trial, *reports.get(path, (None, None))) for path, trial in logs.items()]
+    return pl.DataFrame(rows, schema=_TYPES, orient="row")

@@ -1,0 +1,138 @@
+"""Runs probes over a link: one trial whose ends send what a plan says. What they find is for others to judge."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from wirelab.errors import RunError
+from wirelab.plan import Plan, stable_hash
+from wirelab.runner import cpus
+from wirelab.runner.host import AgentHost, Host, HostGoneError, RefusedError
+from wirelab.runner.probe_plan import SERVER_PORT, plan_probes, probes_ns
+from wirelab.schema import (
+    EndpointProcess,
+    HostFacts,
+    LinkSpec,
+    OpenLanes,
+    TrialRequest,
+    TrialResult,
+    TrialStatus,
+    UdpBoundReady,
+    canonical_json,
+)
+from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
+from wirelab.schema.probe import ProbePlan
+
+MTU = 1500
+READY_NS = 20 * 10**9
+GRACE_NS = 30 * 10**9
+AHEAD_NS = 700 * 10**6
+"""How long the two processes have to start before the plan begins."""
+HEADER_BYTES = 64
+CAMPAIGN_NS = 2 * 10**9
+"""How long each distinct link of a campaign is probed."""
+KEY_DIGITS = 16
+_POLL_S = 0.5
+
+
+def probe_alone(agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int) -> HostFacts:
+    """Probe a link in a lane of its own; the records are in `folder` then. Returns the machine."""
+    host = AgentHost(agent, folder / "host.log")
+    try:
+        facts = host.open(OpenLanes(lanes=1, mtu=MTU))
+        with cpus.away_from(facts.link_cpu):
+            probe(host, agent, folder, link, seed, time_ns)
+    finally:
+        host.close()
+    return facts
+
+
+def probe_campaign(host: Host, agent: Path, plan: Plan, folder: Path, say: Callable[[str], None]) -> None:
+    """Probe each distinct link of a campaign before its first block, one after the other in a lane of a host that runs
+    nothing else. Links that an earlier run probed are left alone, and what cannot be probed is said and not measured.
+    """
+    for key, link in distinct_links(plan).items():
+        place = folder / PROBES / key
+        if (place / RESULT).exists():
+            continue
+        if place.exists():
+            shutil.rmtree(place)
+        place.mkdir(parents=True)
+        try:
+            probe(host, agent, place, link, stable_hash(plan.seed, "probes", key), CAMPAIGN_NS)
+        except HostGoneError:
+            raise
+        except RunError as error:
+            say(f"link {key}: {error.what}")
+
+
+def campaign_probes_ns(plan: Plan) -> int:
+    """About how long that takes."""
+    return sum(probes_ns(link, CAMPAIGN_NS) for link in distinct_links(plan).values())
+
+
+def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
+    """Links of the scenarios, by the names of their folders."""
+    links: dict[str, LinkSpec] = {}
+    for scenario in plan.scenarios:
+        digest = hashlib.sha256(canonical_json(scenario.link.to_json()).encode()).hexdigest()
+        links.setdefault(digest[:KEY_DIGITS], scenario.link)
+    return links
+
+
+def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
+    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int
+) -> TrialResult:
+    """Probe a link in lane 0 of a host that runs nothing else.
+
+    The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.
+    """
+    plan = plan_probes(link, time_ns)
+    request = _request(agent, folder, link, secrets.randbits(63) if seed is None else seed, plan)
+    started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
+    (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
+    (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
+    host.start(request)
+    deadline = time.monotonic() + (request.timeout_ns + GRACE_NS) / 1e9
+    while (over := host.wait(_POLL_S)) is None:
+        if time.monotonic() > deadline:
+            raise RunError(f"probes of {folder.name} never ended")
+    if isinstance(over, RefusedError):
+        raise RunError(over.message)
+    if over.status is not TrialStatus.DONE:
+        raise RunError(f"probes {over.status.value}: {over.error or 'no reason given'}")
+    (folder / RESULT).write_text(over.model_dump_json(), encoding="utf-8")
+    return over
+
+
+def _request(agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan) -> TrialRequest:
+    ready = UdpBoundReady(port=SERVER_PORT, timeout_ns=READY_NS)
+    return TrialRequest(
+        trial=folder.name,
+        lane=0,
+        link=link,
+        link_seed=seed,
+        packet_log=folder / PACKET_LOG,
+        header_bytes=HEADER_BYTES,
+        congestion_control="reno",
+        endpoints=(_end(agent, folder, "server", ready), _end(agent, folder, "client", None)),
+        timeout_ns=plan.duration_ns + GRACE_NS,
+    )
+
+
+def _end(agent: Path, folder: Path, name: str, ready: UdpBoundReady | None) -> EndpointProcess:
+    return EndpointProcess(
+        name=name,
+        host=name,
+        command=(str(agent), "probes", str(folder / PROBE_PLAN), "--end", name),
+        directory=folder,
+        stdout=folder / f"{name}.txt",
+        stderr=folder / f"{name}.err",
+        ready=ready,
+        ends_trial=True,
+    )

@@ -1,0 +1,65 @@
+"""Certificates of a campaign's links, from the probes before its first block, and what they mean for its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from wirelab.schema import canonical_json
+from wirelab.schema.campaign import PROBES, RESULT
+from wirelab.stats.certificate import certify
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link import GRADES
+from wirelab.stats.probes import checks
+
+Json = Mapping[str, Any]
+
+OF_THE_MOMENT = {"lateness p99", "end to end"}
+"""Lines that say how busy the machine was with the probes; each trial has its own lateness."""
+
+
+def link_certificates(dataset: Dataset) -> list[dict[str, Any]]:
+    """One for each link that was probed; all their lines are one family."""
+    from wirelab.metrics.probes import read_probes
+
+    names: dict[str, list[str]] = {}
+    for scenario in dataset.scenarios:
+        names.setdefault(canonical_json(scenario["link"]), []).append(scenario["link_name"])
+    folder = dataset.folder / PROBES
+    folders = sorted(path for path in folder.iterdir() if (path / RESULT).exists()) if folder.exists() else []
+    probed = [(path, read_probes(path)) for path in folders]
+    # A link that the experiment no longer has was probed for an earlier run.
+    probed = [(path, probes) for path, probes in probed if canonical_json(probes.link) in names]
+    judged = certify([checks(probes) for _, probes in probed])
+    return [
+        {
+            "link_names": sorted(set(names[canonical_json(probes.link)])),
+            "probes": f"{PROBES}/{path.name}",
+            **certificate.as_dict(),
+        }
+        for (path, probes), certificate in zip(probed, judged, strict=True)
+    ]
+
+
+def with_certificates(rows: Iterable[dict[str, Any]], certificates: Iterable[Json]) -> list[dict[str, Any]]:
+    """Rows of links, each flagged as its probes say if that is worse."""
+    found = list(certificates)
+    return [_flagged(row, [each for each in found if row["link_name"] in each["link_names"]]) for row in rows]
+
+
+def _flagged(row: dict[str, Any], certificates: Iterable[Json]) -> dict[str, Any]:
+    lines = [
+        line
+        for each in certificates
+        for line in each["lines"]
+        if line["verdict"] == "out"
+        and line["direction"] in {row["direction"], "both"}
+        and line["name"] not in OF_THE_MOMENT
+    ]
+    worst = max((line["grade"] for line in lines), key=GRADES.index, default=GRADES[0])
+    if GRADES.index(worst) < GRADES.index(row["flag"]) or worst == GRADES[0]:
+        return row
+    named = ", ".join(line["name"] for line in lines if line["grade"] == worst)
+    said = f"probes found out of tolerance: {named}"
+    why = f"{row['why']}; {said}" if row["flag"] == worst else said
+    return {**row, "flag": worst, "why": why}

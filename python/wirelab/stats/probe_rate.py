@@ -1,0 +1,121 @@
+"""The rate of a direction, from trains of probes: bytes over the time in which the rate was busy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirelab.schema.probe import ProbeKind
+from wirelab.stats.certificate import Check
+from wirelab.stats.estimate import Estimate
+from wirelab.stats.link import TEACHING_SHARE
+from wirelab.stats.loss_model import long_run
+from wirelab.stats.medium_model import service
+from wirelab.stats.probe_packets import Packets
+
+Json = Mapping[str, Any]
+Floats = NDArray[np.float64]
+
+CHANGING = {
+    "token-bucket": "its bucket fills again between probes; the replay reproduces each packet's",
+    "delivery-trace": "changes with time; the replay reproduces each packet's",
+    "schedule": "changes with time; the replay reproduces each packet's",
+    "duty-cycle": "after each packet it is silent for longer than probes last; the replay reproduces each packet's",
+}
+LEAST_TRAINS = 3
+
+
+def rate_check(name: str, chain: Sequence[Json], link: Json, packets: Packets, *, uplink: bool) -> Check | None:
+    """The line of its rate; None where nothing limits it."""
+    told = [stage["rate_bps"] for stage in chain if stage["kind"] == "rate"]
+    for stage in chain:
+        if stage["kind"] in CHANGING and (stage["kind"] != "schedule" or _is_limited(stage)):
+            return Check("rate", name, "bit/s", None, None, None, CHANGING[stage["kind"]])
+    medium = link.get("medium")
+    trains = packets.probes(ProbeKind.RATE, uplink=uplink)
+    size = int(trains.size[0]) if len(trains) else 0
+    overhead = min(
+        ((stage["rate_bps"], stage.get("overhead_bytes", 0)) for stage in chain if stage["kind"] == "rate"),
+        default=(0, 0),
+    )[1]
+    if medium is not None:
+        shared = service(medium, size) if size else None
+        if size and shared is None:
+            return Check("rate", name, "bit/s", None, None, None, "what the medium sustains is not known")
+        if shared is not None and (not told or shared.busy * min(told) > (size + overhead) * 8):
+            told, overhead = [size * 8 / shared.busy], 0
+    if not told and medium is None:
+        return None
+    if not told or not size:
+        told_bps = min(told) if told else None
+        return Check("rate", name, "bit/s", told_bps, None, None, "too slow for a train of probes: more time tells it")
+    what = float(min(told))
+    spans = busy_spans(trains, what, overhead, chain)
+    why = None
+    if len(spans) < LEAST_TRAINS:
+        why = f"{len(spans)} trains of probes kept it busy: more time tells it"
+    return Check("rate", name, "bit/s", what, TEACHING_SHARE * what, _rate(spans), why)
+
+
+def busy_spans(trains: Packets, told_bps: float, overhead: int, chain: Sequence[Json]) -> list[tuple[float, float]]:
+    """Bits and seconds of each train in which packets waited for one another, from the departure of its first.
+
+    Who is lost behind the rate took its time there all the same; who is dropped at its queue did not.
+    """
+    behind = _lost_behind(chain)
+    served = trains.only(~trains.copy & (trains.delivered | ((trains.fate == "loss") & behind)))
+    if len(served) < 2:
+        return []
+    wire_ns = (served.size + overhead) * 8e9 / told_bps
+    # A train ends where the next packet came after all before could have left.
+    backlog_ends = np.empty(len(served))
+    ends = 0.0
+    for index, (arrival, takes) in enumerate(zip(served.arrival, wire_ns, strict=True)):
+        backlog_ends[index] = ends
+        ends = max(ends, float(arrival)) + float(takes)
+    waits = served.arrival < backlog_ends - 0.5 * wire_ns
+    spans = []
+    starts = np.flatnonzero(~waits)
+    for first, end in zip(starts, [*starts[1:], len(served)], strict=True):
+        inside = np.arange(first, end)
+        seen = inside[served.delivered[inside]]
+        if len(seen) < 2 or len(inside) < 4:
+            continue
+        bits = float(((served.size[seen[0] + 1 : seen[-1] + 1] + overhead) * 8).sum())
+        left = served.departure + served.lateness
+        spans.append((bits, float(left[seen[-1]] - left[seen[0]]) / 1e9))
+    return [span for span in spans if span[1] > 0]
+
+
+def _rate(spans: Sequence[tuple[float, float]]) -> Callable[[float], Estimate]:
+    """Ratio of sums, with Student's interval over trains by the delta method."""
+
+    def measure(level: float) -> Estimate:
+        from scipy.special import stdtrit
+
+        n = len(spans)
+        if n == 0:
+            return Estimate(None, None, None, level, 0, "no train of probes kept it busy")
+        bits, seconds = (np.asarray(column) for column in zip(*spans, strict=True))
+        point = float(bits.sum() / seconds.sum())
+        if n < LEAST_TRAINS:
+            return Estimate(point, None, None, level, n, f"{n} trains are too few for an interval")
+        spread = (bits - point * seconds).std(ddof=1) / seconds.mean() / np.sqrt(n)
+        half = float(-stdtrit(n - 1, (1 - level) / 2) * spread)
+        return Estimate(point, point - half, point + half, level, n, "Student over trains")
+
+    return measure
+
+
+def _lost_behind(chain: Sequence[Json]) -> bool:
+    """The loss stands behind the last rate."""
+    kinds = [index for index, stage in enumerate(chain) if stage["kind"] == "rate"]
+    losses = [index for index, stage in enumerate(chain) if long_run(stage) is not None]
+    return bool(kinds and losses and min(losses) > max(kinds))
+
+
+def _is_limited(stage: Json) -> bool:
+    return any(point.get("rate_bps") is not None for point in stage["points"])

@@ -1,0 +1,42 @@
+"""A certificate of a real link on this machine. Its figures are live time; what must hold is that it is whole."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+ROOT = Path(__file__).parents[2]
+
+LINK = "{ rtt = '40 ms', rate = '2 Mbit/s', queue = '64 kB', loss = '5 %' }"
+
+
+@pytest.mark.namespaces
+def test_a_link_is_certified_with_every_packet_accounted_for(bench: Bench, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "wirelab", "calibrate", LINK, "--time", "4s", "--seed", "7", "--json"]
+    environment = {**os.environ, "WIRELAB_AGENT": str(bench.agent), "PYTHONPATH": str(ROOT / "python")}
+    done = subprocess.run(
+        [*command, "--keep", str(tmp_path / "kept")], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    found = json.loads(done.stdout)
+    lines = {(line["direction"], line["name"]): line for line in found["lines"]}
+    for name in ("unaccounted", "replay mismatches"):
+        assert lines["both", name]["verdict"] == "in", lines["both", name]["why"]
+    for direction in ("uplink", "downlink"):
+        assert lines[direction, "rate"]["told"] == 2e6
+        assert lines[direction, "loss"]["told"] == 0.05
+        # The draws are the seed's; the losses of so many packets are the same wherever it runs.
+        assert lines[direction, "loss"]["verdict"] in {"in", "open"}
+        assert lines[direction, "loss runs"]["verdict"] == "in"
+        assert lines[direction, "delay"]["measured"]["n"] > 50
+    assert found["machine"]["cpus"] >= 1
+    assert (tmp_path / "kept" / "packets.wlpl").exists()
