@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from wirelab.runner.host import HostGoneError, RefusedError
 from wirelab.runner.implementations import load
 from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner
+from wirelab.runner.schedule import Assignment, Lateness, Schedule, Verdict
 from wirelab.runner.start import run_campaign
 from wirelab.schema import AddressFamily, TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
@@ -104,6 +106,22 @@ def test_ctrl_c_cancels_what_runs_keeps_what_finished_and_the_next_run_goes_on(f
     summary, _, _ = run(make_plan(), folder)
     assert (summary.run, summary.reused) == (3, 3)
     assert set(last(folder).values()) == {EntryStatus.DONE}
+
+
+def test_a_trial_that_is_written_down_when_ctrl_c_comes_counts_once(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    over = Schedule.over
+    calls = itertools.count(1)
+
+    def interrupted(schedule: Schedule, assignment: Assignment, lateness: Lateness | None) -> Verdict | None:
+        if next(calls) == 3:
+            raise KeyboardInterrupt
+        return over(schedule, assignment, lateness)
+
+    monkeypatch.setattr(Schedule, "over", interrupted)
+    with pytest.raises(InterruptedRunError, match="stopped after 3 of 6 trials"):
+        run(make_plan(), folder)
 
 
 def test_a_host_that_is_gone_leaves_finished_trials(folder: Path) -> None:

@@ -106,7 +106,7 @@ def test_no_block_opens_once_the_time_is_up() -> None:
 
     drain(subject, count)
     assert over == [0, 0, 1, 1]
-    assert subject.remaining == 0
+    assert not subject.outstanding
 
 
 def test_a_late_block_runs_again_as_a_whole_with_half_the_lanes() -> None:

@@ -185,9 +185,8 @@ class Runner:
         self._campaign.journal.append(*ended)
 
     def _interrupted(self) -> InterruptedRunError:
-        over = len(self._status)
         return InterruptedRunError(
-            f"stopped after {over} of {over + self._schedule.remaining} trials",
+            f"stopped after {len(self._status)} of {self._total()} trials",
             hint="the same command goes on where this one stopped",
         )
 
@@ -198,11 +197,14 @@ class Runner:
             attempt=running.attempt, agent=self._campaign.agent_digest, written=now(),
         )  # fmt: skip
 
+    def _total(self) -> int:
+        """Trials over or to be; an interrupt may come when one is written down and not yet told to the schedule."""
+        return len(self._status.keys() | self._schedule.outstanding)
+
     def _progress(self) -> Progress:
-        over = len(self._status)
         return Progress(
-            over=over,
-            total=over + self._schedule.remaining,
+            over=len(self._status),
+            total=self._total(),
             reused=self._reused,
             failed=sum(status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT} for status in self._status.values()),
             running=len(self._running),

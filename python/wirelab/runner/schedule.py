@@ -119,9 +119,9 @@ class Schedule:
         return not self._lane_of
 
     @property
-    def remaining(self) -> int:
+    def outstanding(self) -> set[str]:
         """Trials that are still to be over, as far as is known: a stopping rule may spare some."""
-        return len(self._lane_of) + sum(len(block.pending) for block in self._blocks)
+        return {*self._lane_of, *(trial.trial for block in self._blocks for trial in block.pending)}
 
     def _open(self, index: int) -> bool:
         """Open a block if it may begin; beyond the minimum only when the time and the rule allow."""
