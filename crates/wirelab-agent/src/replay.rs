@@ -64,7 +64,8 @@ struct Outcome {
     departure: Instant,
 }
 
-fn replay(name: String, log: &Log) -> Result<ReplayReport> {
+/// Replay one log.
+pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
     let mut link = link_chain::build(&log.header.link, log.header.seed)?;
     let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
     let end = ends.max().unwrap_or_default();
