@@ -78,7 +78,7 @@ pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
         let key = key(&same[0].0);
         if let (sequence, false) = key {
             mismatches.missing(expected..sequence);
-            expected = sequence + 1;
+            expected = sequence.saturating_add(1);
         }
         let logged = same.iter().map(|(record, _)| Outcome::from(record)).collect();
         mismatches.compare(key, logged, replayed.remove(&key).unwrap_or_default());
@@ -154,7 +154,7 @@ struct Mismatches {
 impl Mismatches {
     /// The log has no record of the arrival of these.
     fn missing(&mut self, sequences: Range<u64>) {
-        self.count += sequences.end.saturating_sub(sequences.start);
+        self.count = self.count.saturating_add(sequences.end.saturating_sub(sequences.start));
         if !sequences.is_empty() {
             let missing = ReplayMismatch { sequence: sequences.start, copy: false, logged: None, replayed: None };
             self.first.get_or_insert(missing);
@@ -170,7 +170,7 @@ impl Mismatches {
             if logged == replayed {
                 continue;
             }
-            self.count += 1;
+            self.count = self.count.saturating_add(1);
             let (sequence, copy) = key;
             let [logged, replayed] = [logged, replayed].map(|outcome| outcome.map(Outcome::told));
             self.first.get_or_insert(ReplayMismatch { sequence, copy, logged, replayed });
