@@ -33,7 +33,7 @@ OTHERS = st.builds("no answer yet for icmp_seq={}".format, NUMBERS) | st.builds(
 LOGS = st.lists(REPLIES | SUMMARIES | OTHERS | st.just("PING a") | st.text(max_size=20), max_size=12).map("\n".join)
 
 RESULT = samples.irtt([10_000_000] * 40, [11_000_000] * 40, ["false", "true_up", "true_down", "false"] * 10)
-VALUES = (
+VALUES: st.SearchStrategy[Any] = (
     st.integers(-(2**70), 2**70)
     | st.sampled_from([0, -1, 2**63 - 1, -(2**63), 2**63, 1, "true", "false", "true_up", None, True, [], {}])
     | st.floats(allow_nan=False, allow_infinity=False)
