@@ -18,8 +18,8 @@ CRATE_EDGES = {
     "wirelab-schema": set(),
 }
 
-# Leaves that everybody may use: errors, units, the agent's whereabouts, the border's types.
-LEAVES = {"errors", "units", "agent", "schema"}
+# Leaves that everybody may use: errors, units, users' TOML, the agent's whereabouts, the border's types.
+LEAVES = {"errors", "units", "toml", "agent", "schema"}
 PACKAGE_EDGES = {
     "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "fit"},
     "report": {"claims", "stats", "metrics"},
@@ -33,6 +33,7 @@ PACKAGE_EDGES = {
     "schema": set(),
     "errors": set(),
     "units": set(),
+    "toml": set(),
     "agent": set(),
     "data": set(),
     "__main__": {"cli"},

@@ -40,7 +40,8 @@ fn read(path: &Path) -> Result<Vec<(Record, Vec<u8>)>> {
     Ok(capture::read(file)?)
 }
 
-fn rows(packets: &[(Record, Vec<u8>)]) -> impl Iterator<Item = CapturedPacket> {
+/// What is told of packets of a capture.
+pub fn rows(packets: &[(Record, Vec<u8>)]) -> impl Iterator<Item = CapturedPacket> {
     let mut dissector = Dissector::default();
     packets.iter().map(move |(record, packet)| {
         let Dissection { flow, transport, payload_bytes, tcp, .. } = dissector.dissect(record, packet);

@@ -65,7 +65,8 @@ fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissection)> {
     log.records.iter().map(move |(record, packet)| (record, dissector.dissect(record, packet)))
 }
 
-fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
+/// The packets of a log in order of arrival.
+pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
     dissections(log).map(|(record, dissection)| {
         let Dissection { transport, ports, payload_bytes, tcp, quic, .. } = dissection;
         DissectedPacket {
@@ -92,7 +93,8 @@ fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
     })
 }
 
-fn flows(name: &str, log: &Log) -> Vec<Flow> {
+/// The flows of a log in order of their first packet.
+pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
     let mut flows: Vec<Flow> = Vec::new();
     for (record, dissection) in dissections(log) {
         if dissection.flow == flows.len() {

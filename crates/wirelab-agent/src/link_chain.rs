@@ -11,7 +11,7 @@ use wirelab_net::link::impairment::{Corrupt, Delay, Duplicate, Jitter, Quantiles
 use wirelab_net::link::{Chain, Direction, Impairment, Link, Seed};
 use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, QueueSpec};
 
-use values::{Place, ascending, correlation, probability, rate};
+use values::{Place, ascending, correlation, overhead, probability, rate};
 
 /// MTU of a link that has none of its own.
 const MTU: u32 = 1500;
@@ -125,7 +125,8 @@ fn impairment(spec: &ImpairmentSpec, mtu: u32, seed: Seed, at: &Place) -> Stage 
         }
         ImpairmentSpec::Schedule { points, repeat_ns, queue, overhead_bytes } => {
             let schedule = rates::schedule(points, *repeat_ns, at)?;
-            Ok(Box::new(schedule.into_chain(rates::queue(queue, &at.key("queue"))?, *overhead_bytes, seed)))
+            let queue = rates::queue(queue, &at.key("queue"))?;
+            Ok(Box::new(schedule.into_chain(queue, overhead(*overhead_bytes, at)?, seed)))
         }
         ImpairmentSpec::Outage { start_ns, duration_ns, every_ns, hold_bytes } => {
             rates::outage(*start_ns, *duration_ns, *every_ns, *hold_bytes, at)

@@ -17,6 +17,9 @@ pub struct Log {
     pub records: Vec<(Record, Vec<u8>)>,
 }
 
+/// An IPv6 header and the most bytes that it may announce (RFC 8200, section 3).
+const LARGEST_PACKET: u32 = 40 + 65_535;
+
 /// Read a whole log.
 pub fn read(path: &Path) -> Result<Log> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
@@ -31,6 +34,9 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
         bail!("it has schema version {}, and this program reads {SCHEMA_VERSION}", header.schema_version);
     }
     let mut records = reader.collect::<Result<Vec<_>, _>>()?;
+    if let Some((record, _)) = records.iter().find(|(record, _)| record.size > LARGEST_PACKET) {
+        bail!("packet {} has {} bytes, more than an IP packet may have", record.sequence, record.size);
+    }
     records.sort_by_key(|(record, _)| (record.sequence, record.copy));
     let same = |pair: &&[(Record, Vec<u8>)]| pair[0].0.sequence == pair[1].0.sequence && !pair[1].0.copy;
     if let Some(twice) = records.windows(2).find(same) {
@@ -102,6 +108,11 @@ pub mod tests {
         let error = |bytes: &[u8]| format!("{:#}", parse(bytes).unwrap_err());
         let twice = vec![(record(7, 0, Fate::Delivered, 1, 1), vec![]); 2];
         assert_eq!(error(&written(&LinkSpec::default(), 5, &twice)), "it has two records of packet 7");
+        let huge = vec![(Record { size: u32::MAX, ..record(3, 0, Fate::Delivered, 1, 1) }, vec![])];
+        assert_eq!(
+            error(&written(&LinkSpec::default(), 5, &huge)),
+            "packet 3 has 4294967295 bytes, more than an IP packet may have"
+        );
         assert!(error(b"something else").starts_with("not a packet log"));
         let other = br#"{"schema_version":99,"link":{"uplink":[],"downlink":[]},"seed":1,"ports":[]}"#;
         let other = LogWriter::new(Vec::new(), other).unwrap().finish().unwrap();

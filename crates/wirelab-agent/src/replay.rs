@@ -64,7 +64,8 @@ struct Outcome {
     departure: Instant,
 }
 
-fn replay(name: String, log: &Log) -> Result<ReplayReport> {
+/// Replay one log.
+pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
     let mut link = link_chain::build(&log.header.link, log.header.seed)?;
     let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
     let end = ends.max().unwrap_or_default();
@@ -77,7 +78,7 @@ fn replay(name: String, log: &Log) -> Result<ReplayReport> {
         let key = key(&same[0].0);
         if let (sequence, false) = key {
             mismatches.missing(expected..sequence);
-            expected = sequence + 1;
+            expected = sequence.saturating_add(1);
         }
         let logged = same.iter().map(|(record, _)| Outcome::from(record)).collect();
         mismatches.compare(key, logged, replayed.remove(&key).unwrap_or_default());
@@ -153,7 +154,7 @@ struct Mismatches {
 impl Mismatches {
     /// The log has no record of the arrival of these.
     fn missing(&mut self, sequences: Range<u64>) {
-        self.count += sequences.end.saturating_sub(sequences.start);
+        self.count = self.count.saturating_add(sequences.end.saturating_sub(sequences.start));
         if !sequences.is_empty() {
             let missing = ReplayMismatch { sequence: sequences.start, copy: false, logged: None, replayed: None };
             self.first.get_or_insert(missing);
@@ -169,7 +170,7 @@ impl Mismatches {
             if logged == replayed {
                 continue;
             }
-            self.count += 1;
+            self.count = self.count.saturating_add(1);
             let (sequence, copy) = key;
             let [logged, replayed] = [logged, replayed].map(|outcome| outcome.map(Outcome::told));
             self.first.get_or_insert(ReplayMismatch { sequence, copy, logged, replayed });

@@ -12,6 +12,8 @@ use common::{Sender, Stage, drop_tail};
 use exact::{SEED, UNBOUNDED, departures, fates, sends, unbounded};
 use proptest::prelude::*;
 use strategies::train;
+use wirelab_link::Instant;
+use wirelab_link::impairment::{DeliveryTrace, Transmitter};
 
 #[test]
 fn a_full_bucket_lets_its_burst_leave_at_once_and_what_comes_then_at_its_rate() {
@@ -85,6 +87,13 @@ fn a_duty_cycle_is_followed_by_its_silence() {
     assert_eq!(departures(&stage, &[(0, 100), (0, 50), (5_000_000, 100)]), [100_000, 1_050_000, 5_100_000].map(Some));
     let one_percent = unbounded(Sender::DutyCycle(8000, 0.01));
     assert_eq!(departures(&one_percent, &[(0, 500), (0, 500)]), [500_000, 50_500_000].map(Some));
+}
+
+#[test]
+fn a_dense_trace_lasts_to_the_end_of_time() {
+    let mut trace = DeliveryTrace::new(&vec![1; 1 << 21]).unwrap();
+    let last = Instant::from_nanos(u64::MAX);
+    assert_eq!([trace.send(1500, last), trace.send(1500, last)], [last; 2]);
 }
 
 /// What mahimahi does: at each opportunity, in order, packets that came before it take what is left of its bytes.

@@ -19,7 +19,7 @@ use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
 use crate::socket::PacketSocket;
 pub use taps::{DropWords, Taps};
-use trial::Trial;
+pub use trial::Trial;
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;

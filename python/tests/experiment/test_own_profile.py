@@ -35,7 +35,7 @@ def test_it_can_be_a_level(tmp_path: Path) -> None:
             "./mine.toml: link.loss-pattern: loss and loss-pattern exclude one another",
         ),
         ("[link\n", "mine.toml: is not TOML"),
-        (f"x = {'9' * 5000}\n", 'links.wire.profile: is no profile ("./mine.toml")'),
+        (f"x = {'9' * 5000}\n", "mine.toml: is not TOML: Exceeds the limit"),
     ],
 )
 def test_what_is_wrong_in_it_is_told_with_its_file(text: str, says: str, tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
 from wirelab.experiment.problems import problems, shown
 from wirelab.metrics import EXCHANGE_METRICS
+from wirelab.toml import parse_toml, read_text
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0}
 
@@ -34,14 +34,9 @@ class Claims:
 
 def load(path: Path) -> Claims:
     """Read a file of claims. Raises one error for everything that is wrong with it."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise WirelabError(f"cannot be read: {error.strerror}", Where(str(path))) from None
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise WirelabError(f"is not TOML: {error}", Where(str(path))) from None
+    where = Where(str(path))
+    text = read_text(path, where)
+    document = parse_toml(text, where)
     place = _Place(str(path), positions(text))
     try:
         file = ClaimsFile.model_validate(document)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
+from wirelab.toml import parse_toml, read_text
 
 BUILTIN = "builtin"
 CATALOGUE = "implementations.toml"
@@ -90,15 +91,10 @@ def find_profile(name: str, folder: Path) -> Profile:
 def profile_file(path: Path) -> Profile:
     """A user's own profile: a file with a table `link`, and what else shipped ones have as far as it is there."""
     where = Where(str(path))
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         near = nearest(path.name, [each.name for each in path.parent.glob("*.toml")])
-        raise WirelabError("no such file", where, None if near is None else f"did you mean '{near}'?") from None
-    except OSError as error:
-        raise WirelabError(f"cannot be read: {error.strerror}", where) from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise WirelabError(f"is not TOML: {error}", where) from None
+        raise WirelabError("no such file", where, None if near is None else f"did you mean '{near}'?")
+    table = parse_toml(read_text(path, where), where)
     shape = {"title": str, "about": str, "link": dict, "sources": dict}
     for key, value in table.items():
         if key not in shape:
@@ -122,20 +118,25 @@ def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
 def _implementations(file: Traversable | Path) -> dict[str, Implementation]:
     if not file.is_file():
         return {}
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise WirelabError(f"is not TOML: {error}", Where(str(file))) from None
+    where = Where(str(file))
     return {
-        name: Implementation(
-            name,
-            entry.get("title", name),
-            entry.get("about", ""),
-            {role: tuple(part.get("stacks", ())) for role, part in entry["roles"].items()},
-        )
-        for name, entry in table.items()
+        name: Implementation(name, entry.get("title", name), entry.get("about", ""), _roles(entry, name, file))
+        for name, entry in parse_toml(read_text(file, where), where).items()
         if isinstance(entry, dict) and "roles" in entry
     }
+
+
+def _roles(entry: Mapping[str, Any], name: str, file: Traversable | Path) -> Mapping[str, tuple[str, ...]]:
+    roles = entry["roles"]
+    if not isinstance(roles, dict):
+        raise WirelabError("should be a table", Where(str(file), key=f"{name}.roles"))
+    for role, part in roles.items():
+        key = f"{name}.roles.{role}"
+        if not isinstance(part, dict):
+            raise WirelabError("should be a table", Where(str(file), key=key))
+        if not isinstance(part.get("stacks", []), list):
+            raise WirelabError("should be a list", Where(str(file), key=f"{key}.stacks"))
+    return {role: tuple(part.get("stacks", ())) for role, part in roles.items()}
 
 
 def _values(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, Any]]:

@@ -19,6 +19,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 from wirelab.errors import did_you_mean
 from wirelab.units import UnitError, duration_ns, level_dbm, offset_ns, packet_count, rate_bps, share, size_bytes
 
+MOST_16 = 2**16 - 1
+"""What IP holds as the length of a packet."""
 MOST_32 = 2**32 - 1
 """What the data plane holds in fields of 32 bits."""
 
@@ -66,6 +68,13 @@ def none(value: object) -> object:
     return None if value == "none" else value
 
 
+def fits_a_packet(value: int) -> int:
+    """Refuse more bytes than a packet may have: no link layer adds as many to it."""
+    if value > MOST_16:
+        raise UnitError("is too much", hint=f"at most {MOST_16}")
+    return value
+
+
 def fits_32_bits(value: int) -> int:
     """Refuse what the data plane cannot hold."""
     if value > MOST_32:
@@ -100,7 +109,7 @@ PositiveDuration = Annotated[int, *quantity(duration_ns, "10 s"), AfterValidator
 Offset = Annotated[int, *signed(offset_ns, "-1 ms")]
 Size = Annotated[int, *quantity(size_bytes, "3.5 kB")]
 PositiveSize = Annotated[int, *quantity(size_bytes, "64 kB"), AfterValidator(positive)]
-Overhead = Annotated[int, *quantity(size_bytes, "14 B"), AfterValidator(fits_32_bits)]
+Overhead = Annotated[int, *quantity(size_bytes, "14 B"), AfterValidator(fits_a_packet)]
 Packets = Annotated[int, *quantity(packet_count, "100 packets"), AfterValidator(positive), AfterValidator(fits_32_bits)]
 BitRate = Annotated[int, *quantity(rate_bps, "250 kbit/s"), AfterValidator(positive)]
 BitRateOrZero = Annotated[int, *quantity(rate_bps, "250 kbit/s")]

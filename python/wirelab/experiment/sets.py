@@ -60,7 +60,7 @@ def read_value(text: str) -> Any:
     """A TOML value if it is one of a kind that experiment files use, else the words as they are."""
     try:
         value = tomllib.loads(f"value = {text}")["value"]
-    except (tomllib.TOMLDecodeError, KeyError):
+    except (ValueError, RecursionError, KeyError):
         return text
     return value if isinstance(value, bool | int | str | list | dict) else text
 

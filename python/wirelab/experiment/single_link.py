@@ -70,7 +70,7 @@ def _named(name: str, others: Iterable[str]) -> tuple[Mapping[str, Any], Path]:
 def _table(text: str) -> dict[str, Any]:
     try:
         table = tomllib.loads(f"link = {text}")["link"]
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         what = str(error).partition(" (at ")[0]
         raise WirelabError(
             f"is not a table: {what[:1].lower()}{what[1:]} ({shown(text)})", Where("LINK"), 'such as { rtt = "50 ms" }'

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field, ValidationError
@@ -22,10 +22,16 @@ _FEW = 30
 """Of fewer replies, the least of a third is no measure of the clocks."""
 
 
+_MOST_NS = 2**62
+"""So that the difference of two is a number of 64 bits."""
+
+_Nanoseconds = Annotated[int, Field(ge=-_MOST_NS, le=_MOST_NS)]
+
+
 class _Delay(Received):
-    rtt: int | None = None
-    send: int | None = None
-    receive: int | None = None
+    rtt: _Nanoseconds | None = None
+    send: _Nanoseconds | None = None
+    receive: _Nanoseconds | None = None
 
 
 class _Stamps(Received):
@@ -48,7 +54,7 @@ class _Version(Received):
 
 
 class _Parameters(Received):
-    interval: int = Field(gt=0)
+    interval: int = Field(gt=0, le=_MOST_NS)
 
 
 class _Config(Received):

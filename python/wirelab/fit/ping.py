@@ -9,20 +9,24 @@ import numpy as np
 
 from wirelab.fit.observations import MeasurementError, Observations
 
-_STAMP = r"(?:\[(?P<stamp>\d+\.\d+)\]\s*)?"
-_REPLY = re.compile(_STAMP + r"\d+ \w+ .*?\b(?P<name>icmp_seq|seq)=(?P<seq>\d+)\b(?P<rest>.*)")
-_TIME = re.compile(r"=\s*(?P<time>\d+(?:[.,]\d+)?)\s*ms\b")
-_SILENCE = re.compile(_STAMP + r"(?:no answer yet for icmp_seq=|Request timeout for icmp_seq )(?P<seq>\d+)")
-_REFUSAL = re.compile(_STAMP + r"From \S+.*?\bicmp_seq=(?P<seq>\d+)\b")
+_STAMP = r"(?:\[(?P<stamp>\d{1,12}\.\d{1,9})\]\s*)?"
+_REPLY = re.compile(_STAMP + r"\d+ \w+ .*?\b(?P<name>icmp_seq|seq)=(?P<seq>\d{1,10})\b(?P<rest>.*)")
+_TIME = re.compile(r"=\s*(?P<time>\d{1,9}(?:[.,]\d{1,9})?)\s*ms\b")
+_SILENCE = re.compile(_STAMP + r"(?:no answer yet for icmp_seq=|Request timeout for icmp_seq )(?P<seq>\d{1,10})\b")
+_REFUSAL = re.compile(_STAMP + r"From \S+.*?\bicmp_seq=(?P<seq>\d{1,10})\b")
 _HEAD = re.compile(r"PING \S+")
-_SUMMARY = re.compile(r"(?P<sent>\d+) packets transmitted, (?P<received>\d+)\b(?:.*\btime (?P<time>\d+)\s*ms)?")
+_SUMMARY = re.compile(
+    r"(?P<sent>\d{1,10}) packets transmitted, (?P<received>\d{1,10})\b(?:.*\btime (?P<time>\d{1,12})\s*ms)?"
+)
 _WRAP = 1 << 16
+_MOST = 10**7
+"""Requests of one log: 24 days of five each second."""
 
 
 def observe_ping(text: str) -> Observations:
     """Round trips and losses of a ping log. A sequence number without a reply is a loss; ICMP's 16 bits may wrap."""
     log = _read(text)
-    if log.latest is None:
+    if not (log.replies or log.silent or log.refused):
         if log.sent is not None:
             raise MeasurementError("has no replies, only a summary", hint="run ping without -q")
         raise MeasurementError(
@@ -81,6 +85,8 @@ class _Log:
         last = max(known)
         if self.sent is not None:
             last = max(last, first + self.sent - 1)
+        if last - first >= _MOST:
+            raise MeasurementError(f"tells of {last - first + 1:,} requests", hint=f"at most {_MOST:,} are read")
         return first, last
 
     def interval_ns(self) -> int | None:

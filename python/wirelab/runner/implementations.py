@@ -6,9 +6,9 @@ import os
 import re
 import shutil
 import subprocess
-import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from wirelab.errors import Where, WirelabError
 from wirelab.schema import Role, registered
 from wirelab.schema.endpoint import SettingValue
+from wirelab.toml import parse_toml, read_text
 
 FILE = "implementations.toml"
 BUILTIN = "builtin"
@@ -169,9 +170,9 @@ class Implementation(_Entry):
 def load(folder: Path | None) -> dict[str, Implementation]:
     """The shipped implementations, with those of an experiment's folder, which win."""
     shipped = resources.files("wirelab.data").joinpath(FILE)
-    found = _parse(shipped.read_text(encoding="utf-8"), FILE)
+    found = _parse(shipped, FILE)
     if folder is not None and (own := folder / FILE).is_file():
-        found |= _parse(own.read_text(encoding="utf-8"), str(own))
+        found |= _parse(own, str(own))
     return found
 
 
@@ -181,13 +182,10 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join([path, *_SYSTEM_FOLDERS]))
 
 
-def _parse(text: str, source: str) -> dict[str, Implementation]:
-    try:
-        entries = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise WirelabError(str(error), where=source, hint="see the shipped implementations.toml") from error
+def _parse(file: Path | Traversable, source: str) -> dict[str, Implementation]:
+    where = Where(source)
     found = {}
-    for name, entry in entries.items():
+    for name, entry in parse_toml(read_text(file, where), where).items():
         try:
             found[name] = Implementation.model_validate(entry)
         except ValidationError as error:

@@ -7,7 +7,7 @@ use wirelab_net::link::impairment::{
 use wirelab_net::link::queue::Queue;
 use wirelab_schema::{self as schema, QueueSpec};
 
-use super::values::{Place, ascending, most, probability, rate};
+use super::values::{Place, ascending, most, overhead, probability, rate};
 use super::{LinkError, Stage};
 
 /// The most queues of FQ-CoDel, as in Linux.
@@ -15,7 +15,7 @@ const MOST_FLOWS: u32 = 1 << 16;
 
 /// A transmitter behind the queue of the impairment at a place.
 pub fn queued(transmitter: impl Transmitter + 'static, spec: &QueueSpec, overhead_bytes: u32, at: &Place) -> Stage {
-    Ok(Box::new(Queued::new(transmitter, queue(spec, &at.key("queue"))?, overhead_bytes)))
+    Ok(Box::new(Queued::new(transmitter, queue(spec, &at.key("queue"))?, overhead(overhead_bytes, at)?)))
 }
 
 pub fn queue(spec: &QueueSpec, at: &Place) -> Result<Queue, LinkError> {

@@ -5,7 +5,7 @@ use wirelab_net::link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi}
 use wirelab_schema::{MediumSpec, NatSpec, RadioSpec};
 
 use super::LinkError;
-use super::values::{Place, most, probability, rate};
+use super::values::{Place, most, overhead, probability, rate};
 
 /// The shortest exchange of frames on the air: each has to be computed.
 const SHORTEST_EXCHANGE_NS: u64 = 1000;
@@ -22,7 +22,7 @@ const HEADER_BYTES: u32 = 48;
 pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkError> {
     match *spec {
         MediumSpec::Serialiser { rate_bps, queue_bytes, overhead_bytes } => {
-            Ok(Medium::serialiser(rate(rate_bps, at)?, queue_bytes, overhead_bytes))
+            Ok(Medium::serialiser(rate(rate_bps, at)?, queue_bytes, overhead(overhead_bytes, at)?))
         }
         MediumSpec::Wifi {
             rate_bps,
@@ -55,7 +55,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
             }
             let wifi = Wifi {
                 rate_bps: rate(rate_bps, at)?,
-                overhead_bytes,
+                overhead_bytes: overhead(overhead_bytes, at)?,
                 preamble: Duration::from_nanos(preamble_ns),
                 ack: Duration::from_nanos(ack_ns),
                 slot: Duration::from_nanos(slot_ns),

@@ -252,6 +252,11 @@ fn what_no_path_can_do_is_refused_with_its_value() {
 #[test]
 fn what_no_rate_can_do_is_refused_with_its_value() {
     assert_eq!(error(rate_of(0, drop_tail(1), 0)), "rate_bps: a rate of 0 bit/s sends nothing");
+    let too_long = "overhead_bytes: 65536 is more than 65535, the largest length of a packet";
+    assert_eq!(error(rate_of(1, drop_tail(1), 65_536)), too_long);
+    let points = vec![at_ms(0, None)];
+    let schedule = ImpairmentSpec::Schedule { points, repeat_ns: None, queue: drop_tail(1), overhead_bytes: 65_536 };
+    assert_eq!(error(schedule), too_long);
     let bucket =
         ImpairmentSpec::TokenBucket { rate_bps: 1, burst_bytes: 1513, queue: drop_tail(1), overhead_bytes: 14 };
     assert_eq!(error(bucket.clone()), "burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
@@ -315,6 +320,8 @@ fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     let medium = |medium| refused(&LinkSpec { medium: Some(medium), ..LinkSpec::default() });
     let serialiser = MediumSpec::Serialiser { rate_bps: 0, queue_bytes: 1, overhead_bytes: 0 };
     assert_eq!(medium(serialiser), "medium.rate_bps: a rate of 0 bit/s sends nothing");
+    let serialiser = MediumSpec::Serialiser { rate_bps: 1, queue_bytes: 1, overhead_bytes: 65_536 };
+    assert_eq!(medium(serialiser), "medium.overhead_bytes: 65536 is more than 65535, the largest length of a packet");
     assert_eq!(medium(wifi(1.5)), "medium.frame_error: 1.5 is not a probability (0 to 1)");
     assert_eq!(medium(ieee802154(-1.0)), "medium.frame_error: -1 is not a probability (0 to 1)");
     let changed = |medium: MediumSpec, key: &str, value: u64| {

@@ -7,6 +7,9 @@ use wirelab_net::link::impairment::{Correlation, SHORTEST_SOJOURN};
 
 use super::LinkError;
 
+/// What no link layer adds to a packet: as much as IP may carry. A trace of delivery opportunities takes a step for each 1500 bytes.
+const LARGEST_OVERHEAD: u32 = u16::MAX as u32;
+
 /// A place in a link's description, for example `uplink[1].p`.
 pub struct Place(String);
 
@@ -51,6 +54,12 @@ pub fn sojourn(nanoseconds: u64, at: &Place) -> Result<Duration, LinkError> {
         return Err(at.error(format!("a mean sojourn of {mean:?} is shorter than {SHORTEST_SOJOURN:?}")));
     }
     Ok(mean)
+}
+
+/// What is added to each packet's bytes at a place.
+pub fn overhead(overhead_bytes: u32, at: &Place) -> Result<u32, LinkError> {
+    most(overhead_bytes, LARGEST_OVERHEAD, "the largest length of a packet", &at.key("overhead_bytes"))?;
+    Ok(overhead_bytes)
 }
 
 /// Refuse a value above `most`, which is `what`.

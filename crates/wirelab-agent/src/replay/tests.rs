@@ -114,6 +114,13 @@ fn a_log_replays_without_a_mismatch() {
 }
 
 #[test]
+fn a_log_with_the_largest_sequence_misses_all_before_it() {
+    let report = replayed(&clean(&without_bytes([record(u64::MAX, 0, Fate::Delivered, 1, 1)])));
+    assert_eq!((report.packets, report.mismatches), (1, u64::MAX));
+    assert_eq!(report.first_mismatch.unwrap().sequence, 0);
+}
+
+#[test]
 fn another_seed_is_found_out() {
     let log = log_file::parse(&emulate(&lossy(), 9, &train(), 0)[..]).unwrap();
     let forged = written(&lossy(), 10, &log.records);

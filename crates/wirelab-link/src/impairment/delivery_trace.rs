@@ -17,8 +17,8 @@ pub struct DeliveryTrace {
     /// From the beginning of the trace, nanoseconds, in order; the last is its length.
     opportunities: Vec<u64>,
     origin: Instant,
-    /// The next opportunity that is not used yet, counted through all repetitions.
-    next: u64,
+    /// The next opportunity that is not used yet: its repetition of the trace, and its place there.
+    next: (u64, usize),
     /// When the last one that was used came, and how many bytes are left of it.
     last: Instant,
     left: u64,
@@ -36,30 +36,23 @@ impl DeliveryTrace {
             return Err(format!("opportunities are in order, but {} ms follows {} ms", pair[1], pair[0]));
         }
         let opportunities = opportunities_ms.iter().map(|at| u64::from(*at) * MILLISECOND_NS).collect();
-        Ok(Self { opportunities, origin: Instant::default(), next: 0, last: Instant::default(), left: 0 })
-    }
-
-    fn count(&self) -> u64 {
-        self.opportunities.len() as u64
+        Ok(Self { opportunities, origin: Instant::default(), next: (0, 0), last: Instant::default(), left: 0 })
     }
 
     fn period(&self) -> u64 {
         self.opportunities[self.opportunities.len() - 1]
     }
 
-    /// When opportunity `nth` comes.
-    fn instant(&self, nth: u64) -> Instant {
-        let repetitions = (nth / self.count()).saturating_mul(self.period());
-        let within = self.opportunities[(nth % self.count()) as usize];
-        Instant::from_nanos(self.origin.as_nanos().saturating_add(repetitions).saturating_add(within))
+    fn instant(&self, (repetition, place): (u64, usize)) -> Instant {
+        let before = self.origin.as_nanos().saturating_add(repetition.saturating_mul(self.period()));
+        Instant::from_nanos(before.saturating_add(self.opportunities[place]))
     }
 
     /// The first opportunity that is not used yet and comes after `arrival`.
-    fn first_after(&self, arrival: Instant) -> u64 {
+    fn first_after(&self, arrival: Instant) -> (u64, usize) {
         let elapsed = arrival.as_nanos().saturating_sub(self.origin.as_nanos());
         let within = elapsed % self.period();
-        let passed = self.opportunities.partition_point(|at| *at <= within) as u64;
-        self.next.max((elapsed / self.period()).saturating_mul(self.count()).saturating_add(passed))
+        self.next.max((elapsed / self.period(), self.opportunities.partition_point(|at| *at <= within)))
     }
 
     /// Is what is left of the last opportunity for a packet that waits since `arrival`?
@@ -86,7 +79,9 @@ impl Transmitter for DeliveryTrace {
         loop {
             if self.left == 0 {
                 self.last = self.instant(self.next);
-                self.next += 1;
+                let (repetition, place) = self.next;
+                let is_last = place + 1 == self.opportunities.len();
+                self.next = if is_last { (repetition + 1, 0) } else { (repetition, place + 1) };
                 self.left = OPPORTUNITY_BYTES;
             }
             let part = self.left.min(unsent);

@@ -33,7 +33,8 @@ enum State {
 }
 
 impl FourState {
-    /// A chain with these probabilities of moving from the first to the second state named. `None` if p13 + p14 or p31 + p32 is above 1.
+    /// A chain with these probabilities of moving from the first to the second state named. `None` if p13 + p14 or p31 + p32 is above 1,
+    /// or two are so small that their product vanishes.
     pub fn new(
         p13: Probability,
         p31: Probability,
@@ -48,7 +49,7 @@ impl FourState {
         }
         // What is left to stay in a state follows from the others.
         let rows = [[0.0, 0.0, p13, p14], [0.0, 0.0, p23, 0.0], [p31, p32, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
-        let shares = stationary(&rows.map(|row| row.to_vec()));
+        let shares = stationary(&rows.map(|row| row.to_vec()))?;
         let mut generator = Generator::new(seed, Purpose::Packet);
         let states = [State::Received, State::ReceivedInBurst, State::LostInBurst, State::LostAlone];
         let state = states[Choice::new(&shares).draw(&mut generator)];
@@ -152,5 +153,10 @@ mod tests {
         assert!(model([0.6, 0.3, 0.2, 0.4, 0.5], 1).is_none());
         assert!(model([0.1, 0.6, 0.5, 0.4, 0.2], 1).is_none());
         assert!(model([0.9, 0.7, 0.3, 1.0, 0.1], 1).is_some());
+    }
+
+    #[test]
+    fn probabilities_whose_products_vanish_are_refused() {
+        assert!(model([0.5, 1e-200, 1.0, 1e-200, 0.0], 1).is_none());
     }
 }

@@ -19,7 +19,8 @@ pub struct Markov {
 }
 
 impl Markov {
-    /// `None` unless there is at least one state, each has a loss probability and a row of as many transitions, and rows sum to 1.
+    /// `None` unless there is at least one state, each has a loss probability and a row of as many transitions, rows sum to 1, and no two
+    /// probabilities are so small that their product vanishes.
     pub fn new(transitions: &[Vec<Probability>], loss: Vec<Probability>, seed: Seed) -> Option<Self> {
         let rows: Vec<Vec<f64>> = transitions.iter().map(|row| row.iter().map(|step| step.get()).collect()).collect();
         let is_distribution =
@@ -28,7 +29,7 @@ impl Markov {
             return None;
         }
         let mut generator = Generator::new(seed, Purpose::Packet);
-        let state = Choice::new(&stationary(&rows)).draw(&mut generator);
+        let state = Choice::new(&stationary(&rows)?).draw(&mut generator);
         Some(Self { transitions: rows.iter().map(|row| Choice::new(row)).collect(), loss, state, generator })
     }
 }
@@ -110,6 +111,7 @@ mod tests {
         assert!(model(&[&[1.0]], &[0.0, 1.0], 1).is_none());
         assert!(model(&[&[0.5, 0.5], &[1.0]], &[0.0, 1.0], 1).is_none());
         assert!(model(&[&[0.5, 0.4], &[0.0, 1.0]], &[0.0, 1.0], 1).is_none());
+        assert!(model(&[&[0.5, 0.5, 0.0], &[0.0, 1.0, 1e-200], &[1e-200, 1.0, 0.0]], &[0.0; 3], 1).is_none());
         assert!(model(&[&[0.1, 0.2, 0.7], &[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0]], &[0.0; 3], 1).is_some());
     }
 }

@@ -2,8 +2,9 @@
 ///
 /// For a chain whose states all reach one another that is the stationary distribution; else it is the stationary distributions of the closed
 /// classes that state 0 leads to, each weighed by the probability of ending there. Only sums, products and quotients of probabilities (Grassmann,
-/// Taksar and Heyman, Operations Research 33 (1985) 1107), so that small ones keep their digits.
-pub(super) fn stationary(transitions: &[Vec<f64>]) -> Vec<f64> {
+/// Taksar and Heyman, Operations Research 33 (1985) 1107), so that small ones keep their digits. `None` where some are so small that their products
+/// vanish.
+pub(super) fn stationary(transitions: &[Vec<f64>]) -> Option<Vec<f64>> {
     let states = transitions.len();
     let reaches = reachability(transitions);
     let returns = |state: usize| (0..states).all(|other| !reaches[state][other] || reaches[other][state]);
@@ -22,7 +23,7 @@ pub(super) fn stationary(transitions: &[Vec<f64>]) -> Vec<f64> {
             shares[*state] = weight * share;
         }
     }
-    shares
+    shares.iter().all(|share| share.is_finite()).then_some(shares)
 }
 
 /// Which states lead to which, in any number of steps, none included.
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     fn assert_shares<const N: usize>(transitions: [[f64; N]; N], expected: [f64; N]) {
-        let shares = stationary(&transitions.map(|row| row.to_vec()));
+        let shares = stationary(&transitions.map(|row| row.to_vec())).unwrap();
         let matches = |(share, expected): (&f64, f64)| (share - expected).abs() <= 1e-14 * expected;
         assert!(shares.iter().zip(expected).all(matches), "{shares:?} instead of {expected:?}");
     }
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn a_balanced_chain_stays_balanced() {
         let transitions = [[0.2, 0.5, 0.3, 0.0], [0.1, 0.0, 0.4, 0.5], [0.0, 0.9, 0.0, 0.1], [0.3, 0.3, 0.3, 0.1]];
-        let shares = stationary(&transitions.map(|row| row.to_vec()));
+        let shares = stationary(&transitions.map(|row| row.to_vec())).unwrap();
         for state in 0..4 {
             let next: f64 = shares.iter().zip(transitions).map(|(share, row)| share * row[state]).sum();
             assert!((next - shares[state]).abs() < 1e-15);
@@ -128,5 +129,11 @@ mod tests {
             ],
             [0.0, 0.5, 0.0, 1.0 / 3.0, 1.0 / 6.0],
         );
+    }
+
+    #[test]
+    fn probabilities_whose_products_vanish_have_no_shares() {
+        let transitions = [[0.5, 0.5, 0.0], [0.0, 1.0, 1e-200], [1e-200, 1.0, 0.0]];
+        assert_eq!(stationary(&transitions.map(|row| row.to_vec())), None);
     }
 }

@@ -13,7 +13,7 @@ use crate::socket::{ETHERNET_BYTES, Frame};
 const SPARE_BUFFERS: usize = 1024;
 
 /// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.
-pub(super) struct Trial<W: Write> {
+pub struct Trial<W: Write> {
     link: Box<dyn Impairment>,
     log: Option<LogWriter<W>>,
     header_bytes: u8,
@@ -30,7 +30,9 @@ pub(super) struct Trial<W: Write> {
 }
 
 impl<W: Write> Trial<W> {
-    pub(super) fn new(
+    /// A trial of `link` that begins at `now`, on frames whose Ethernet header comes behind `lead` bytes. `flows` tells flows apart where the link
+    /// does.
+    pub fn new(
         link: Box<dyn Impairment>,
         log: Option<LogWriter<W>>,
         header_bytes: u8,
@@ -67,7 +69,7 @@ impl<W: Write> Trial<W> {
     }
 
     /// Take in a frame that came to `port`, into one of the `spare` buffers.
-    pub(super) fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
+    pub fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
         if !frame.is_unicast_ip() {
             return;
         }
@@ -101,7 +103,7 @@ impl<W: Write> Trial<W> {
 
     /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts a
     /// frame on a port, and says whether the kernel took it.
-    pub(super) fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> bool, spare: &mut Vec<Vec<u8>>) {
+    pub fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> bool, spare: &mut Vec<Vec<u8>>) {
         self.polled = self.polled.max(until);
         while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
             let lateness = clock::now().saturating_since(departure);
@@ -129,7 +131,7 @@ impl<W: Write> Trial<W> {
     }
 
     /// The accounts, the log and the captures, with everything still inside recorded as held at `now`, up to which the link has been polled.
-    pub(super) fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
+    pub fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
             self.report.directions[usize::from(packet.port.0)].held += 1;

@@ -1,0 +1,90 @@
+//! `wirelab-agent`: the one binary of Wirelab's data plane. It is driven by `wirelab`; people rarely call it.
+//!
+//! This crate is the only place that reads arguments, prints or exits. It is a library too, so that what it makes of other people's bytes can be
+//! called without a process: [`inputs`].
+
+mod behind;
+mod calibrate;
+mod capture;
+mod certificates;
+mod describe;
+mod dissect;
+mod endpoint;
+mod generate;
+mod host;
+pub mod inputs;
+mod link;
+mod link_chain;
+mod log_file;
+mod probe;
+mod probes;
+mod replay;
+mod taps;
+mod trial;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The data plane of Wirelab: hosts, links and endpoints of a campaign.
+#[derive(Parser)]
+#[command(name = "wirelab-agent", version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Own the namespaces of a campaign; requests and replies as lines of JSON on stdin and stdout.
+    Host(host::Arguments),
+    /// Run a command behind a link (started by `wirelab link`).
+    Behind(behind::Arguments),
+    /// Carry every link of a campaign (started by `host`).
+    #[command(hide = true)]
+    Link(link::Arguments),
+    /// Be the first process of a trial's PID namespace (started by `host`).
+    #[command(hide = true)]
+    Trial(trial::Arguments),
+    /// Play one role of one stack, as told by a parameter file.
+    Endpoint(endpoint::Arguments),
+    /// Print the packets or flows of packet logs as lines of JSON.
+    Dissect(dissect::Arguments),
+    /// Print the packets of a capture (pcap, pcapng) as lines of JSON.
+    Capture(capture::Arguments),
+    /// Run a packet log through a fresh chain and compare every fate and departure.
+    Replay(replay::Arguments),
+    /// Print every registered stack, setting and impairment as JSON.
+    Describe(describe::Arguments),
+    /// Try what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
+    Probe(probe::Arguments),
+    /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
+    Calibrate(calibrate::Arguments),
+    /// Send and receive the probes of a plan at one end of a lane.
+    #[command(hide = true)]
+    Probes(probes::Arguments),
+    /// Write a certificate authority and a server certificate.
+    Certificates(certificates::Arguments),
+    /// Write the JSON Schemas of the border.
+    Generate(generate::Arguments),
+}
+
+/// Do what the process's arguments say.
+pub fn run() -> ExitCode {
+    match Arguments::parse().command {
+        Command::Behind(arguments) => behind::run(arguments),
+        Command::Host(arguments) => host::run(arguments),
+        Command::Link(arguments) => link::run(arguments),
+        Command::Trial(arguments) => trial::run(arguments),
+        Command::Endpoint(arguments) => endpoint::run(arguments),
+        Command::Dissect(arguments) => dissect::run(arguments),
+        Command::Capture(arguments) => capture::run(arguments),
+        Command::Replay(arguments) => replay::run(arguments),
+        Command::Describe(arguments) => describe::run(arguments),
+        Command::Probe(arguments) => probe::run(arguments),
+        Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Probes(arguments) => probes::run(arguments),
+        Command::Certificates(arguments) => certificates::run(arguments),
+        Command::Generate(arguments) => generate::run(arguments),
+    }
+}

@@ -1,0 +1,129 @@
+//! Frames of any bytes and size through a lane's link: every one is carried, dropped or held, the log tells each, its replay agrees, and what tells
+//! flows apart needs no more of a packet than is logged.
+
+use std::time::Duration;
+
+use arbitrary::{Result, Unstructured};
+use wirelab_agent::inputs::{self, PacketLog};
+use wirelab_net::flow::{FLOW_BYTES, Flows};
+use wirelab_net::lane::Trial;
+use wirelab_net::link::Instant;
+use wirelab_net::packet_log::LogWriter;
+use wirelab_net::socket::{ETHERNET_BYTES, Frame};
+use wirelab_net::{DirectionCounts, LaneReport};
+
+use crate::mutate;
+
+/// Frames of one trial, at most.
+const MOST_FRAMES: usize = 64;
+/// Seed of the links.
+const SEED: u64 = 7;
+
+/// The bytes choose a link, and are frames.
+pub fn check(bytes: &[u8]) {
+    // What is too short for its choices has ended.
+    let _ = try_check(&mut Unstructured::new(bytes));
+}
+
+/// Packets with and without fragments, extension headers, errors that quote others, and what is no packet; of IPv4 and IPv6.
+pub fn seeds() -> Vec<Vec<u8>> {
+    let packets: Vec<Vec<u8>> = PACKETS.iter().map(|packet| from_hex(packet)).collect();
+    let one_by_one =
+        packets.iter().flat_map(|packet| (0..mutate::links().len()).map(|link| trial(link as u8, &[packet])));
+    let all = (0..mutate::links().len()).map(|link| trial(link as u8, &packets.iter().collect::<Vec<_>>()));
+    one_by_one.chain(all).collect()
+}
+
+/// A packet log of a trial with these frames; nothing if the bytes are no trial.
+pub fn log(bytes: &[u8]) -> Option<Vec<u8>> {
+    play(&mut Unstructured::new(bytes)).ok().map(|(_, log)| log)
+}
+
+/// IPv4: UDP; TCP with SYN; the first and a later fragment of a datagram, and one that overlaps; an ICMP error that quotes UDP; options. IPv6: UDP;
+/// UDP behind hop-by-hop options, routing and a fragment header; a later fragment; an ICMPv6 error that quotes UDP. QUIC's first flight. An
+/// extension header that is longer than its packet; no packet.
+const PACKETS: [&str; 14] = [
+    "4500002400010000401100000a4d00010a4d0002138800350010000048656c6c6f210000",
+    "4500002800010000400600000a4d00010a4d0002c35001bb00000009000000005002ffff00000000",
+    "4500002400012000401100000a4d00010a4d0002138800350010000048656c6c6f210000",
+    "4500002400010002401100000a4d00010a4d00020102030405060708090a0b0c0d0e0f10",
+    "4500002400012001401100000a4d00010a4d00020102030405060708090a0b0c0d0e0f10",
+    "4500003800010000400100000a4d00020a4d000103030000000000004500002400010000401100000a4d00010a4d00021388003500100000",
+    "4f00003c00010000401100000a4d00010a4d0002010101010101010101010101010101010101010101010101010101010101010101010101010101010101010113880035",
+    "6000000000101140fd4d0000000000000000000000000001fd4d00000000000000000000000000021388003500100000 48656c6c6f212121",
+    "6000000000280040fd4d0000000000000000000000000001fd4d0000000000000000000000000002 2b00010400000000 2c00000000000000 1100000100000001 1388003500100000 48656c6c6f212121",
+    "6000000000182c40fd4d0000000000000000000000000001fd4d0000000000000000000000000002 1100001100000001 0102030405060708 090a0b0c0d0e0f10",
+    "6000000000403a40fd4d0000000000000000000000000002fd4d0000000000000000000000000001 0100000000000000 6000000000101140fd4d0000000000000000000000000001fd4d0000000000000000000000000002 1388003500100000 48656c6c6f212121",
+    "4500003000010000401100000a4d00010a4d0002c35001bb001c0000 c00000000108aabbccddeeff001100 00004201020304",
+    "6000000000080040fd4d0000000000000000000000000001fd4d0000000000000000000000000002 3cff000000000000",
+    "0000000000000000000000000000000000000000",
+];
+
+fn from_hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u32> = text.chars().filter_map(|digit| digit.to_digit(16)).collect();
+    digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | *digit as u8)).collect()
+}
+
+/// In the order in which [`play`] takes it.
+fn trial(link: u8, packets: &[&Vec<u8>]) -> Vec<u8> {
+    let mut bytes = vec![link, 0, 96];
+    for (index, packet) in packets.iter().enumerate() {
+        let ether_type: [u8; 2] = if packet[0] >> 4 == 6 { [0x86, 0xdd] } else { [8, 0] };
+        let length = (ETHERNET_BYTES + packet.len()) as u16;
+        bytes.extend([index as u8 % 2, 50, 0]);
+        bytes.extend(length.to_le_bytes());
+        bytes.extend([[2; 12].as_slice(), &ether_type, packet].concat());
+    }
+    bytes
+}
+
+fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
+    let (report, log) = play(input)?;
+    for DirectionCounts { received, duplicated, delivered, dropped, held, .. } in &report.directions {
+        assert_eq!(received + duplicated, delivered + dropped.iter().sum::<u64>() + held, "{report:?}");
+    }
+    let log = PacketLog::read(&log).expect("a log of our own");
+    let received: u64 = report.directions.iter().map(|counts| counts.received).sum();
+    let packets = received + report.directions.iter().map(|counts| counts.duplicated).sum::<u64>();
+    assert_eq!(log.packets().count() as u64, packets);
+    assert_eq!(log.flows().iter().flat_map(|flow| flow.packets).sum::<u64>(), received);
+    let replay = log.replay().expect("its link was built before");
+    assert_eq!((replay.packets, replay.mismatches), (packets, 0), "{replay:?}");
+    Ok(())
+}
+
+fn play(input: &mut Unstructured<'_>) -> Result<(LaneReport, Vec<u8>)> {
+    let links = mutate::links();
+    let spec = &links[usize::from(input.arbitrary::<u8>()?) % links.len()];
+    let (link, tells_flows_apart) = inputs::link(spec.to_string().as_bytes(), SEED).expect("a link of our own");
+    let lead = if input.arbitrary()? { 10 } else { 0 };
+    let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
+    let header_bytes = input.arbitrary::<u8>()?.max(least);
+    let header = serde_json::json!({"schema_version": 1, "link": spec, "seed": SEED, "ports": ["client", "server"]});
+    let log = LogWriter::new(Vec::new(), header.to_string().as_bytes()).expect("memory takes it");
+    let mut now = Instant::from_nanos(1_000_000_000);
+    let flows = tells_flows_apart.then(Flows::default);
+    let mut trial = Trial::new(Box::new(link), Some(log), header_bytes, None, lead, flows, now);
+    let (mut whole, mut logged, mut spare) = (Flows::default(), Flows::default(), Vec::new());
+    for _ in 0..MOST_FRAMES {
+        if input.is_empty() {
+            break;
+        }
+        let port = usize::from(input.arbitrary::<bool>()?);
+        now = now + Duration::from_micros(input.arbitrary::<u16>()?.into());
+        let length = usize::from(input.arbitrary::<u16>()?).min(input.len());
+        let bytes = [&[0; 10][..lead], input.bytes(length)?].concat();
+        let frame =
+            Frame { stamp_ns: now.as_nanos(), bytes: &bytes, lead, oversized: length > ETHERNET_BYTES + 65_535 };
+        if frame.is_unicast_ip() {
+            let packet = &bytes[lead + ETHERNET_BYTES..];
+            assert_eq!(whole.flow(packet), logged.flow(&packet[..packet.len().min(FLOW_BYTES)]));
+        }
+        trial.receive(port, &frame, now, &mut spare);
+        trial.send(now, |_, _| true, &mut spare);
+    }
+    let end = now + Duration::from_millis(50);
+    trial.send(end, |_, _| true, &mut spare);
+    let (report, log, _) = trial.end(end);
+    Ok((report, log.expect("it was given one").finish().expect("memory takes it")))
+}

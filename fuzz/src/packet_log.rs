@@ -1,0 +1,22 @@
+//! A packet log that was damaged: its packets and flows are told and it is replayed, or it is refused.
+
+use wirelab_agent::inputs::PacketLog;
+
+use crate::frames;
+
+/// The bytes are the log.
+pub fn check(bytes: &[u8]) {
+    let Ok(log) = PacketLog::read(bytes) else { return };
+    let packets = log.packets().count();
+    let flows = log.flows();
+    assert!(flows.len() <= packets);
+    if let Ok(report) = log.replay() {
+        assert_eq!(report.packets, packets as u64);
+        assert_eq!(report.mismatches > 0, report.first_mismatch.is_some());
+    }
+}
+
+/// Logs of the frames that frames begin with.
+pub fn seeds() -> Vec<Vec<u8>> {
+    frames::seeds().iter().filter_map(|trial| frames::log(trial)).collect()
+}

@@ -1,0 +1,44 @@
+use std::collections::BTreeSet;
+
+use wirelab_net::link::{IMPAIRMENTS, SHARED};
+
+use crate::{TARGETS, mutate};
+
+/// Changed inputs that a seed is made into; a fixed number of them for each target.
+const RUNS: usize = 3000;
+
+#[test]
+fn every_target_stands_its_seeds_and_what_a_fixed_generator_makes_of_them() {
+    for (name, check, seeds) in TARGETS {
+        let seeds = seeds();
+        assert!(!seeds.is_empty(), "{name}");
+        seeds.iter().for_each(|seed| check(seed));
+        let begun = std::time::Instant::now();
+        for run in 0..RUNS {
+            check(&mutate::bytes(&seeds[run % seeds.len()], run as u64));
+        }
+        eprintln!("{name}: {} seeds, {:?}", seeds.len(), begun.elapsed());
+    }
+}
+
+#[test]
+fn links_to_begin_with_have_everything_that_a_link_can_have() {
+    let text = include_str!("links.json");
+    let told: BTreeSet<&str> = IMPAIRMENTS.iter().chain(SHARED).map(|(name, _)| *name).collect();
+    let missing: Vec<_> = told.iter().filter(|name| !text.contains(&format!("\"{name}\""))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+    assert_eq!(mutate::links().len(), 4);
+}
+
+#[test]
+fn seeds_are_what_they_are_meant_to_be() {
+    for link in crate::link_text::seeds() {
+        wirelab_agent::inputs::link(&link, 1).unwrap();
+    }
+    for log in crate::packet_log::seeds() {
+        assert!(wirelab_agent::inputs::PacketLog::read(&log).unwrap().replay().unwrap().packets > 0);
+    }
+    for capture in crate::capture::seeds() {
+        wirelab_agent::inputs::capture(&capture).unwrap();
+    }
+}
