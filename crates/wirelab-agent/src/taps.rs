@@ -27,7 +27,7 @@ pub fn open(link: &LinkSpec, files: [Option<&Path>; 2], logs: &mut LogThread) ->
         let application = concat!("wirelab ", env!("CARGO_PKG_VERSION"));
         *writer = Some(Writer::new(logs.open(file), application, &[end])?);
     }
-    Ok(Some(Taps::new(writers, drop_words(link))))
+    Ok(Some(Taps::new(writers, drop_words(link), logs.backlog())))
 }
 
 /// Put captures that are closed in order, with the secrets of `key_logs` before their packets. A key log that is not there has none.
