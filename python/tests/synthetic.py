@@ -124,6 +124,7 @@ def _trial_row(
         "trial": trial, "scenario": scenario["key"], "block": replicate, "replicate": replicate, "lane": replicate % 2,
         "status": "done", "error": None, "excluded": False, "exclusion": None, "completed": completed, "failed": 0,
         "timed_out": len(made) - completed, "unsupported": 0, "kernel_drops": 0, "oversized": 0, "clock_step": False,
+        "left_out_of_captures": 0,
     }  # fmt: skip
     for side in ("up", "down"):
         received = int(sum(r[f"wire_{side}_packets"] for r in made))

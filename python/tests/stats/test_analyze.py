@@ -141,6 +141,13 @@ def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> Non
     assert {row["flag"] for row in analyze(folder)["links"]} == {"invalid"}
 
 
+def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
+    trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4))
+    trials.write_parquet(folder / "trials.parquet")
+    assert [note for note in analyze(folder)["notes"] if note.startswith("12 packets are missing from captures")]
+
+
 def test_another_scenario_changes_no_number_of_the_first(tmp_path: Path) -> None:
     wanted = {"links": ("random",), "uploads": ("30 B",), "trials": 3, "exchanges": 5}
     both = write_campaign(tmp_path / "both", stacks=("h2", "h3"), **wanted)  # type: ignore[arg-type]

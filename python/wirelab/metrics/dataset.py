@@ -52,6 +52,7 @@ TRIAL_TYPES = {
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
+    "left_out_of_captures": pl.Int64,
     **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip

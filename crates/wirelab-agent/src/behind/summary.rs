@@ -89,6 +89,10 @@ fn warnings(report: &LaneReport) -> Vec<String> {
     if report.clock_step {
         warnings.push("the machine's clock was set meanwhile, so that delays around it are wrong".into());
     }
+    if report.left_out_of_captures > 0 {
+        let packets = report.left_out_of_captures;
+        warnings.push(format!("captures lack {packets} packets, for the disk was too slow; the link carried them"));
+    }
     warnings
 }
 
@@ -150,8 +154,14 @@ mod tests {
 
     #[test]
     fn what_makes_the_figures_wrong_is_a_warning() {
-        let report = LaneReport { kernel_drops: 2, oversized: 1, clock_step: true, ..LaneReport::default() };
+        let report = LaneReport {
+            kernel_drops: 2,
+            oversized: 1,
+            clock_step: true,
+            left_out_of_captures: 3,
+            ..LaneReport::default()
+        };
         let text = summary(OtherEnd::Outer).text(&report, [None; 2]);
-        assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 3);
+        assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 4);
     }
 }
