@@ -36,7 +36,11 @@ def section(campaign: Campaign) -> Section:
             for scenario in condition.scenarios
             if scenario.key in group.own
         ]
-        columns = [*SCENARIO_COLUMNS, *(Column(title) for title in TITLES.values()), Column("commonest error", numeric=False)]
+        columns = [
+            *SCENARIO_COLUMNS,
+            *(Column(title) for title in TITLES.values()),
+            Column("commonest error", numeric=False),
+        ]
         return [Table("Exchanges and trials by outcome", columns, rows, row_headers=2)]
 
     note = (
