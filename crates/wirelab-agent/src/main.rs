@@ -20,7 +20,8 @@ mod replay;
 mod taps;
 mod trial;
 
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{self, ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -65,6 +66,13 @@ enum Command {
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of the border.
     Generate(generate::Arguments),
+}
+
+/// This very program, though the file that it was started from may have been replaced or removed meanwhile.
+fn own_program() -> process::Command {
+    let mut command = process::Command::new("/proc/self/exe");
+    command.arg0(env!("CARGO_PKG_NAME"));
+    command
 }
 
 fn main() -> ExitCode {
