@@ -26,10 +26,9 @@ pub fn read(path: &Path) -> Result<Log> {
 /// Read a whole log from `input`.
 pub fn parse(input: impl std::io::Read) -> Result<Log> {
     let reader = LogReader::new(input)?;
-    let header: PacketLogHeader = serde_json::from_slice(reader.header()).context("its header")?;
-    if header.schema_version != SCHEMA_VERSION {
-        bail!("it has schema version {}, and this program reads {SCHEMA_VERSION}", header.schema_version);
-    }
+    let header = header(reader.header()).context(
+        "it was written by another build, or damaged; `dissect` and `replay` read what this build's link writes",
+    )?;
     let mut records = reader.collect::<Result<Vec<_>, _>>()?;
     records.sort_by_key(|(record, _)| (record.sequence, record.copy));
     let same = |pair: &&[(Record, Vec<u8>)]| pair[0].0.sequence == pair[1].0.sequence && !pair[1].0.copy;
@@ -37,6 +36,19 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
         bail!("it has two records of packet {}", twice[0].0.sequence);
     }
     Ok(Log { header, records })
+}
+
+/// The version comes first: what else the header has depends on it.
+fn header(json: &[u8]) -> Result<PacketLogHeader> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        schema_version: u32,
+    }
+    let Version { schema_version } = serde_json::from_slice(json).context("its header")?;
+    if schema_version != SCHEMA_VERSION {
+        bail!("its schema version is {schema_version}, this build's is {SCHEMA_VERSION}");
+    }
+    serde_json::from_slice(json).context("its header")
 }
 
 /// The border's name of a fate.
@@ -103,10 +115,15 @@ pub mod tests {
         let twice = vec![(record(7, 0, Fate::Delivered, 1, 1), vec![]); 2];
         assert_eq!(error(&written(&LinkSpec::default(), 5, &twice)), "it has two records of packet 7");
         assert!(error(b"something else").starts_with("not a packet log"));
-        let other = br#"{"schema_version":99,"link":{"uplink":[],"downlink":[]},"seed":1,"ports":[]}"#;
-        let other = LogWriter::new(Vec::new(), other).unwrap().finish().unwrap();
-        assert_eq!(error(&other), "it has schema version 99, and this program reads 1");
-        let json = LogWriter::new(Vec::new(), b"{\"link\":1}").unwrap().finish().unwrap();
-        assert!(error(&json).starts_with("its header: "));
+        let of_header = |json: &str| error(&LogWriter::new(Vec::new(), json.as_bytes()).unwrap().finish().unwrap());
+        let another = of_header(r#"{"schema_version":99,"strange":1}"#);
+        assert!(another.starts_with("it was written by another build, or damaged; "), "{another}");
+        assert!(another.ends_with(": its schema version is 99, this build's is 1"), "{another}");
+        let strange =
+            of_header(r#"{"schema_version":1,"link":{"uplink":[{"kind":"worm"}],"downlink":[]},"seed":1,"ports":[]}"#);
+        assert!(
+            strange.contains("another build") && strange.contains("its header: unknown variant `worm`"),
+            "{strange}"
+        );
     }
 }

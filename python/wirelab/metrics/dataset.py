@@ -24,13 +24,13 @@ from wirelab.schema import EXCHANGE_COLUMNS
 from wirelab.schema.campaign import (
     JOURNAL,
     PACKET_LOG,
-    PLAN,
     RESULT,
     TRIALS,
     EntryStatus,
     JournalEntry,
     attempt_folder,
     read_journal,
+    read_plan,
 )
 
 EXCHANGES = "exchanges.parquet"
@@ -80,7 +80,7 @@ def measure(campaign: Path) -> Dataset:
 
 def build(campaign: Path) -> Dataset:
     """Both tables, from `plan.json`, the journal and the trials' folders."""
-    plan = json.loads((campaign / PLAN).read_text(encoding="utf-8"))
+    plan = read_plan(campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     rows = [_trial_row(campaign, *attempt) for attempt in _attempts(plan, entries)]
     if not rows:

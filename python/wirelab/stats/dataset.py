@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.schema.campaign import read_plan
 from wirelab.stats.sample import Sample
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Dataset:
             if not (campaign / name).exists():
                 hint = f"wirelab measure {campaign}" if name != "plan.json" else "name a campaign's folder"
                 raise RunError(f"{campaign} has no {name}", hint=hint)
-        plan = json.loads((campaign / "plan.json").read_text(encoding="utf-8"))
+        plan = read_plan(campaign)
         trials = pl.read_parquet(campaign / "trials.parquet")
         if absent := TRIAL_TYPES.keys() - set(trials.columns):
             what = f"{campaign / 'trials.parquet'} was written by another build: it has no column {min(absent)}"
