@@ -184,6 +184,28 @@ def test_a_preview_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: P
     assert not {scenario.key for scenario in full.scenarios} & {scenario.key for scenario in preview.scenarios}
 
 
+def test_a_grid_that_fits_its_budget_is_no_preview_and_stays_bounded_by_it(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE.replace("replicates = 3", 'replicates = [2, 9]\ninterval = "10 % of median"'))
+    full = make_plan(experiment)
+    made = make_plan(experiment, budget_ns=3600 * 10**9)
+    assert made.experiment.preview is None
+    assert made.experiment.stop == full.experiment.stop.model_copy(update={"budget_ns": 3600 * 10**9})
+    assert (made.scenarios, made.blocks) == (full.scenarios, full.blocks)
+
+
+def test_the_smaller_of_two_budgets_bounds_a_grid_that_fits(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE.replace("replicates = 3", 'replicates = [2, 200]\nbudget = "30 s"'))
+    made = make_plan(experiment, budget_ns=60 * 10**9)
+    assert (made.experiment.preview, made.experiment.stop.budget_ns) == (None, 30 * 10**9)
+    assert make_plan(experiment, budget_ns=20 * 10**9).experiment.preview is not None
+
+
+def test_what_cannot_be_cut_is_no_preview_and_stays_bounded(tmp_path: Path) -> None:
+    text = BASE.replace("replicates = 3", "replicates = 2").replace("[stop]", "exchanges = 1\n[stop]")
+    made = make_plan(load(tmp_path, text), budget_ns=1)
+    assert (made.experiment.preview, made.experiment.stop.budget_ns, len(made.blocks)) == (None, 1, 2)
+
+
 @given(budget_ns=st.integers(min_value=1, max_value=10**13), lanes=st.integers(1, 64))
 def test_any_budget_gives_a_plan_of_at_least_two_replicates(
     budget_ns: int, lanes: int, tmp_path_factory: pytest.TempPathFactory

@@ -135,7 +135,9 @@ class Plan(Border):
 
 
 def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1) -> Plan:
-    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes."""
+    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes, or the plan
+    itself, bounded by the budget, where nothing has to be cut.
+    """
     if budget_ns is not None:
         return _preview(experiment, budget_ns, lanes)
     return _plan(experiment, Stop(**_stop(experiment)), None)
@@ -252,7 +254,12 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
 
 def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
     """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
-    full = _plan(experiment, Stop(replicates=experiment.stop.replicates, interval=None, budget_ns=None), None)
+    own = Stop(**_stop(experiment))
+    whole = _plan(experiment, own, None)
+    bounded = _stopping(whole, own.model_copy(update={"budget_ns": min(budget_ns, own.budget_ns or budget_ns)}))
+    if expected_ns(whole, lanes) <= budget_ns:
+        return bounded
+    full = _stopping(whole, own.model_copy(update={"budget_ns": None}))
     most = experiment.stop.replicates[1]
     exchanges = max(scenario.workload.exchanges for scenario in experiment.scenarios)
     factor = min(1.0, sqrt(budget_ns / max(expected_ns(full, lanes), 1)))
@@ -267,6 +274,8 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
             replicates=(most, replicates),
             exchanges=(exchanges, max(scenario.workload.exchanges for scenario in scaled.scenarios)),
         )
+        if preview.replicates[1] == most and preview.exchanges[1] == exchanges:
+            return bounded
         plan = _plan(scaled, stop, preview)
         over = expected_ns(plan, lanes) / budget_ns
         if over <= 1 or (preview.exchanges[1] == 1 and replicates <= 2):
@@ -275,6 +284,10 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
             factor /= max(over, 1.1)
         else:
             replicates = max(2, replicates - ceil(replicates / 10))
+
+
+def _stopping(plan: Plan, stop: Stop) -> Plan:
+    return plan.model_copy(update={"experiment": plan.experiment.model_copy(update={"stop": stop})})
 
 
 def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenario:
