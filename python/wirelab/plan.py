@@ -144,19 +144,28 @@ def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: in
 
 
 def expected_ns(plan: Plan, lanes: int) -> int:
-    """Roughly how long the plan takes, up to its ceiling, with so many trials side by side."""
+    """Roughly how long the plan's trials take, up to its ceiling, with so many of them side by side.
+
+    A stopping rule is asked when the blocks that the lanes hold are over: each such step takes as long as its longest
+    trial at least.
+    """
     block = sum(scenario.expected_trial_ns for scenario in plan.scenarios)
     longest = max((scenario.expected_trial_ns for scenario in plan.scenarios), default=0)
-    total = max(block * len(plan.blocks) // lanes, longest)
-    stop = plan.experiment.stop
-    if stop.budget_ns is None:
-        return total
-    return min(total, max(stop.budget_ns, total * stop.replicates[0] // stop.replicates[1]))
+    stop, blocks = plan.experiment.stop, len(plan.blocks)
 
+    def step(blocks: int) -> int:
+        return max(block * blocks // lanes, longest) if blocks else 0
 
-def minutes(plan: Plan, lanes: int) -> float:
-    """`expected_ns` in minutes."""
-    return expected_ns(plan, lanes) / 60e9
+    if stop.interval is None:
+        total = step(blocks)
+        least = total * stop.replicates[0] // stop.replicates[1]
+    else:
+        at_once = max(1, lanes // max(len(plan.scenarios), 1))
+        first = min(max(stop.replicates[0], 1), blocks)
+        steps, rest = divmod(blocks - first, at_once)
+        least = step(first)
+        total = least + steps * step(at_once) + step(rest)
+    return total if stop.budget_ns is None else min(total, max(stop.budget_ns, least))
 
 
 def stable_hash(*parts: Any) -> int:
