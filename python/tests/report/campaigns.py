@@ -36,7 +36,11 @@ def write(
         "factors": {"stack": stacks, "link": links, "workload.upload": uploads, **extra}, "choices": {}, "sets": {},
         "stop": {"replicates": [TRIALS, TRIALS], "interval": None, "budget_ns": None}, "preview": None,
     }  # fmt: skip
-    store(folder, "plan.json", {"experiment": experiment, "seed": 7, "scenarios": scenarios, "blocks": blocks})
+    store(
+        folder,
+        "plan.json",
+        {"schema_version": 1, "experiment": experiment, "seed": 7, "scenarios": scenarios, "blocks": blocks},
+    )
     facts = {
         "wirelab": "0.1.0",
         "command": ["wirelab", "run", "tiny"],
