@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wirelab.metrics.dataset import EXCHANGE_TYPES
+from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}
 PACKETS = {"http1": 10, "h2": 18, "h3": 11, "raw-tcp": 8}
@@ -66,7 +66,8 @@ def write_campaign(
             _write_result(folder, trial, table[-1])
     unseen = [pl.lit(None, dtype=kind).alias(name) for name, kind in EXCHANGE_TYPES.items() if name not in rows[0]]
     pl.DataFrame(rows, infer_schema_length=None).with_columns(unseen).write_parquet(folder / "exchanges.parquet")
-    pl.DataFrame(table, infer_schema_length=None).write_parquet(folder / "trials.parquet")
+    absent = [pl.lit(None, dtype=kind).alias(name) for name, kind in TRIAL_TYPES.items() if name not in table[0]]
+    pl.DataFrame(table, infer_schema_length=None).with_columns(absent).write_parquet(folder / "trials.parquet")
     return folder
 
 
@@ -124,6 +125,7 @@ def _trial_row(
         "trial": trial, "scenario": scenario["key"], "block": replicate, "replicate": replicate, "lane": replicate % 2,
         "status": "done", "error": None, "excluded": False, "exclusion": None, "completed": completed, "failed": 0,
         "timed_out": len(made) - completed, "unsupported": 0, "kernel_drops": 0, "oversized": 0, "clock_step": False,
+        "left_out_of_captures": 0, "uncounted": 0,
     }  # fmt: skip
     for side in ("up", "down"):
         received = int(sum(r[f"wire_{side}_packets"] for r in made))

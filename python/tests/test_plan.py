@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.described import BASE, load
-from wirelab.plan import Plan, Trial, expected_ns, make_plan, minutes, stable_hash
+from wirelab.plan import Plan, Trial, expected_ns, make_plan, stable_hash
 
 LINKS = BASE + '[links.lossy]\nrtt = "20 ms"\nloss = "10 %"\n'
 
@@ -154,12 +154,23 @@ def test_what_a_trace_holds_makes_the_key_and_not_its_name(tmp_path: Path) -> No
 def test_twice_the_lanes_take_half_the_time(tmp_path: Path) -> None:
     made = plan(tmp_path, "stop.replicates=100")
     assert expected_ns(made, 2) == pytest.approx(expected_ns(made, 1) / 2, rel=1e-6)
-    assert minutes(made, 1) == expected_ns(made, 1) / 60e9
 
 
 def test_no_number_of_lanes_beats_the_longest_trial(tmp_path: Path) -> None:
     made = plan(tmp_path)
     assert expected_ns(made, 10_000) == max(scenario.expected_trial_ns for scenario in made.scenarios)
+
+
+def test_each_step_of_a_stopping_rule_takes_as_long_as_its_longest_trial(tmp_path: Path) -> None:
+    text = BASE.replace("replicates = 3", 'replicates = [5, 20]\ninterval = "10 % of median"')
+    made = make_plan(load(tmp_path, text))
+    longest = max(scenario.expected_trial_ns for scenario in made.scenarios)
+    # Two scenarios: the rule is asked after 5 blocks, and then after as many as the lanes hold, 5 or 4.
+    assert expected_ns(made, 10) == (1 + 3) * longest
+    assert expected_ns(made, 8) == (
+        max(longest, sum(s.expected_trial_ns for s in made.scenarios) * 5 // 8) + 4 * longest
+    )
+    assert expected_ns(make_plan(load(tmp_path, text, "stop.budget=1ms")), 10) == longest
 
 
 def test_a_budget_of_the_experiment_bounds_its_time_but_not_below_the_least_replicates(tmp_path: Path) -> None:
@@ -182,6 +193,28 @@ def test_a_preview_says_so_and_shares_no_scenario_with_the_full_plan(tmp_path: P
     full, preview = make_plan(experiment), make_plan(experiment, budget_ns=10**10)
     assert full.experiment.preview is None
     assert not {scenario.key for scenario in full.scenarios} & {scenario.key for scenario in preview.scenarios}
+
+
+def test_a_grid_that_fits_its_budget_is_no_preview_and_stays_bounded_by_it(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE.replace("replicates = 3", 'replicates = [2, 9]\ninterval = "10 % of median"'))
+    full = make_plan(experiment)
+    made = make_plan(experiment, budget_ns=3600 * 10**9)
+    assert made.experiment.preview is None
+    assert made.experiment.stop == full.experiment.stop.model_copy(update={"budget_ns": 3600 * 10**9})
+    assert (made.scenarios, made.blocks) == (full.scenarios, full.blocks)
+
+
+def test_the_smaller_of_two_budgets_bounds_a_grid_that_fits(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE.replace("replicates = 3", 'replicates = [2, 200]\nbudget = "30 s"'))
+    made = make_plan(experiment, budget_ns=60 * 10**9)
+    assert (made.experiment.preview, made.experiment.stop.budget_ns) == (None, 30 * 10**9)
+    assert make_plan(experiment, budget_ns=20 * 10**9).experiment.preview is not None
+
+
+def test_what_cannot_be_cut_is_no_preview_and_stays_bounded(tmp_path: Path) -> None:
+    text = BASE.replace("replicates = 3", "replicates = 2").replace("[stop]", "exchanges = 1\n[stop]")
+    made = make_plan(load(tmp_path, text), budget_ns=1)
+    assert (made.experiment.preview, made.experiment.stop.budget_ns, len(made.blocks)) == (None, 1, 2)
 
 
 @given(budget_ns=st.integers(min_value=1, max_value=10**13), lanes=st.integers(1, 64))

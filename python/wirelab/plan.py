@@ -135,26 +135,37 @@ class Plan(Border):
 
 
 def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1) -> Plan:
-    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes."""
+    """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes, or the plan
+    itself, bounded by the budget, where nothing has to be cut.
+    """
     if budget_ns is not None:
         return _preview(experiment, budget_ns, lanes)
     return _plan(experiment, Stop(**_stop(experiment)), None)
 
 
 def expected_ns(plan: Plan, lanes: int) -> int:
-    """Roughly how long the plan takes, up to its ceiling, with so many trials side by side."""
+    """Roughly how long the plan's trials take, up to its ceiling, with so many of them side by side.
+
+    A stopping rule is asked when the blocks that the lanes hold are over: each such step takes as long as its longest
+    trial at least.
+    """
     block = sum(scenario.expected_trial_ns for scenario in plan.scenarios)
     longest = max((scenario.expected_trial_ns for scenario in plan.scenarios), default=0)
-    total = max(block * len(plan.blocks) // lanes, longest)
-    stop = plan.experiment.stop
-    if stop.budget_ns is None:
-        return total
-    return min(total, max(stop.budget_ns, total * stop.replicates[0] // stop.replicates[1]))
+    stop, blocks = plan.experiment.stop, len(plan.blocks)
 
+    def step(blocks: int) -> int:
+        return max(block * blocks // lanes, longest) if blocks else 0
 
-def minutes(plan: Plan, lanes: int) -> float:
-    """`expected_ns` in minutes."""
-    return expected_ns(plan, lanes) / 60e9
+    if stop.interval is None:
+        total = step(blocks)
+        least = total * stop.replicates[0] // stop.replicates[1]
+    else:
+        at_once = max(1, lanes // max(len(plan.scenarios), 1))
+        first = min(max(stop.replicates[0], 1), blocks)
+        steps, rest = divmod(blocks - first, at_once)
+        least = step(first)
+        total = least + steps * step(at_once) + step(rest)
+    return total if stop.budget_ns is None else min(total, max(stop.budget_ns, least))
 
 
 def stable_hash(*parts: Any) -> int:
@@ -252,7 +263,12 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
 
 def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
     """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
-    full = _plan(experiment, Stop(replicates=experiment.stop.replicates, interval=None, budget_ns=None), None)
+    own = Stop(**_stop(experiment))
+    whole = _plan(experiment, own, None)
+    bounded = _stopping(whole, own.model_copy(update={"budget_ns": min(budget_ns, own.budget_ns or budget_ns)}))
+    if expected_ns(whole, lanes) <= budget_ns:
+        return bounded
+    full = _stopping(whole, own.model_copy(update={"budget_ns": None}))
     most = experiment.stop.replicates[1]
     exchanges = max(scenario.workload.exchanges for scenario in experiment.scenarios)
     factor = min(1.0, sqrt(budget_ns / max(expected_ns(full, lanes), 1)))
@@ -267,6 +283,8 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
             replicates=(most, replicates),
             exchanges=(exchanges, max(scenario.workload.exchanges for scenario in scaled.scenarios)),
         )
+        if preview.replicates[1] == most and preview.exchanges[1] == exchanges:
+            return bounded
         plan = _plan(scaled, stop, preview)
         over = expected_ns(plan, lanes) / budget_ns
         if over <= 1 or (preview.exchanges[1] == 1 and replicates <= 2):
@@ -275,6 +293,10 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
             factor /= max(over, 1.1)
         else:
             replicates = max(2, replicates - ceil(replicates / 10))
+
+
+def _stopping(plan: Plan, stop: Stop) -> Plan:
+    return plan.model_copy(update={"experiment": plan.experiment.model_copy(update={"stop": stop})})
 
 
 def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenario:

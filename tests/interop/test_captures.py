@@ -198,3 +198,19 @@ def test_link_captures_both_ends_of_a_command(bench: Bench) -> None:
     assert sorted(row[0] for row in sent) == ["", "lost by loss-pattern"]
     assert tshark(bench.folder / "s.pcapng", "udp.dstport == 9 && !icmp", "frame.comment") == [("",)]
     assert [mode(bench.folder / name) for name in ("c.pcapng", "s.pcapng")] == [0o600] * 2
+
+
+def test_secrets_that_programs_behind_a_link_write_meanwhile_are_in_the_capture(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = bench.folder / "keys.txt"
+    keys.write_text("CLIENT_RANDOM 0a 00\n")
+    monkeypatch.setenv("SSLKEYLOGFILE", str(keys))
+    capture = bench.folder / "client.pcapng"
+    command = ("sh", "-c", 'echo "CLIENT_RANDOM 0b 00" >> "$SSLKEYLOGFILE"')
+    code, out, words = bench.run("link", "clean", "--pcap", f"client={capture}", "--", *command)
+    assert code == 0, out + words
+    assert b"CLIENT_RANDOM 0b 00\n" in capture.read_bytes()
+    assert b"CLIENT_RANDOM 0a 00\n" not in capture.read_bytes()
+    assert tshark(capture, "frame", "frame.number") == []
+    bench.assert_nothing_left()

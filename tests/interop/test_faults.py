@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import random
 import re
@@ -149,15 +150,33 @@ def test_a_killed_endpoint_fails_its_trial_alone(bench: Bench, role: str) -> Non
     bench.assert_nothing_left()
 
 
+CLONE_NEWNS = 0x20000
+
+
 @contextmanager
 def small_disk(at: Path, size: str) -> Iterator[None]:
-    """A file system of so many bytes."""
+    """A file system of so many bytes, which this thread and what it starts alone see: it goes with them however they
+    end.
+    """
     at.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)], check=True)
+    folder = Path.cwd()
+    outside = os.open("/proc/thread-self/ns/mnt", os.O_RDONLY)
     try:
+        _call("unshare", CLONE_NEWNS)
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)], check=True)
         yield
     finally:
-        subprocess.run(["umount", str(at)], check=True)
+        _call("setns", outside, CLONE_NEWNS)
+        os.close(outside)
+        os.chdir(folder)
+
+
+def _call(name: str, *arguments: int) -> None:
+    """A system call that Python has no function for."""
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
 
 
 @pytest.mark.namespaces
@@ -166,6 +185,8 @@ def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench, opt
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
     with small_disk(bench.campaign, "5m"):
+        assert str(bench.campaign) in Path("/proc/thread-self/mounts").read_text()
+        assert str(bench.campaign) not in Path("/proc/1/mounts").read_text()
         experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=8))
         command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", *options)
         status, out, words = bench.run(*command)

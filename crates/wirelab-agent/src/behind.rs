@@ -18,7 +18,7 @@ use std::fs::File;
 use std::io::Read;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +34,8 @@ use wirelab_schema::{AddressFamily, LinkSpec};
 
 use crate::host::lanes;
 use crate::link::Files;
-use crate::{link, probe, taps};
+use crate::taps::{self, KeyLog};
+use crate::{link, own_program, probe};
 use client::Client;
 use failure::Failure;
 use observed::{Observed, Told};
@@ -133,6 +134,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let (ends, other_end) = make_ends(&spec, arguments.server.is_some())?;
     let own = addresses(&spec, &ends)?;
     let addresses = Addresses { client: own.client, server: server_address(own.server, other_end) };
+    let key_log = key_log();
     let summary = Summary { name: &arguments.name, seed: arguments.seed, addresses, other_end };
     let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
     // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
@@ -141,7 +143,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let told = Arc::new(Told::default());
     link_loop.begin(0, trial_link(spec, &arguments, &told)?)?;
 
-    let mut first = Command::new(std::env::current_exe().context("finding this program")?);
+    let mut first = own_program();
     first.args(["behind", "--first"]);
     let family = PidNamespace::create(first).context("making a PID namespace")?;
     let mut server = None;
@@ -156,7 +158,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     if other_end != OtherEnd::Nobody {
         told.wait_until_delivered(&signals, GRACE);
     }
-    let delays = told.mean_delays();
+    let account = told.account();
     let finished = link_loop.finish(0)?.context("the link was ended before")?;
     if let Some(server) = &mut server {
         server.end(&signals);
@@ -168,14 +170,14 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let Finished { mut report, log, captures } = finished;
     report.kernel_drops += ends.dropped().unwrap_or(0);
     if !arguments.quiet {
-        eprint!("{}", summary.text(&report, delays));
+        eprint!("{}", summary.text(&report, account));
     }
     if let Some(Err(error)) = log.map(|log| link::written(&log)) {
         eprintln!("error: the packet log is incomplete: {error}");
     }
     let written = captures.iter().try_for_each(link::written).context("a capture is incomplete");
     let files = arguments.pcap.iter().map(|pcap| &*pcap.file);
-    if let Err(error) = written.and_then(|()| taps::complete(files, &[])) {
+    if let Err(error) = written.and_then(|()| taps::complete(files, key_log.as_slice())) {
         eprintln!("error: {error:#}");
     }
     Ok(code)
@@ -224,6 +226,11 @@ fn addresses(spec: &LinkSpec, ends: &SingleLink) -> anyhow::Result<Addresses> {
             ends.ipv6().map_err(|error| anyhow::anyhow!("family: this link can have no IPv6 addresses: {error}"))
         }
     }
+}
+
+/// Where both programs write their TLS secrets, if the user asked for that: what is added to it from now on.
+fn key_log() -> Option<KeyLog> {
+    std::env::var_os("SSLKEYLOGFILE").filter(|path| !path.is_empty()).map(|path| KeyLog::from_now_on(path.into()))
 }
 
 /// Behind several links, the server of the outermost that has one.

@@ -22,7 +22,8 @@ mod replay;
 mod taps;
 mod trial;
 
-use std::process::ExitCode;
+use std::os::unix::process::CommandExt;
+use std::process::{self, ExitCode};
 
 use clap::{Parser, Subcommand};
 
@@ -87,4 +88,11 @@ pub fn run() -> ExitCode {
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
     }
+}
+
+/// This very program, though the file that it was started from may have been replaced or removed meanwhile.
+fn own_program() -> process::Command {
+    let mut command = process::Command::new("/proc/self/exe");
+    command.arg0(env!("CARGO_PKG_NAME"));
+    command
 }

@@ -183,6 +183,7 @@ fn link_report(report: &LaneReport) -> LinkReport {
         kernel_drops: report.kernel_drops,
         oversized: report.oversized,
         clock_step: report.clock_step,
+        left_out_of_captures: report.left_out_of_captures,
     }
 }
 

@@ -29,10 +29,9 @@ pub fn read(path: &Path) -> Result<Log> {
 /// Read a whole log from `input`.
 pub fn parse(input: impl std::io::Read) -> Result<Log> {
     let reader = LogReader::new(input)?;
-    let header: PacketLogHeader = serde_json::from_slice(reader.header()).context("its header")?;
-    if header.schema_version != SCHEMA_VERSION {
-        bail!("it has schema version {}, and this program reads {SCHEMA_VERSION}", header.schema_version);
-    }
+    let header = header(reader.header()).context(
+        "it was written by another build, or damaged; `dissect` and `replay` read what this build's link writes",
+    )?;
     let mut records = reader.collect::<Result<Vec<_>, _>>()?;
     if let Some((record, _)) = records.iter().find(|(record, _)| record.size > LARGEST_PACKET) {
         bail!("packet {} has {} bytes, more than an IP packet may have", record.sequence, record.size);
@@ -43,6 +42,19 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
         bail!("it has two records of packet {}", twice[0].0.sequence);
     }
     Ok(Log { header, records })
+}
+
+/// The version comes first: what else the header has depends on it.
+fn header(json: &[u8]) -> Result<PacketLogHeader> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        schema_version: u32,
+    }
+    let Version { schema_version } = serde_json::from_slice(json).context("its header")?;
+    if schema_version != SCHEMA_VERSION {
+        bail!("its schema version is {schema_version}, this build's is {SCHEMA_VERSION}");
+    }
+    serde_json::from_slice(json).context("its header")
 }
 
 /// The border's name of a fate.
@@ -114,10 +126,15 @@ pub mod tests {
             "packet 3 has 4294967295 bytes, more than an IP packet may have"
         );
         assert!(error(b"something else").starts_with("not a packet log"));
-        let other = br#"{"schema_version":99,"link":{"uplink":[],"downlink":[]},"seed":1,"ports":[]}"#;
-        let other = LogWriter::new(Vec::new(), other).unwrap().finish().unwrap();
-        assert_eq!(error(&other), "it has schema version 99, and this program reads 1");
-        let json = LogWriter::new(Vec::new(), b"{\"link\":1}").unwrap().finish().unwrap();
-        assert!(error(&json).starts_with("its header: "));
+        let of_header = |json: &str| error(&LogWriter::new(Vec::new(), json.as_bytes()).unwrap().finish().unwrap());
+        let another = of_header(r#"{"schema_version":99,"strange":1}"#);
+        assert!(another.starts_with("it was written by another build, or damaged; "), "{another}");
+        assert!(another.ends_with(": its schema version is 99, this build's is 1"), "{another}");
+        let strange =
+            of_header(r#"{"schema_version":1,"link":{"uplink":[{"kind":"worm"}],"downlink":[]},"seed":1,"ports":[]}"#);
+        assert!(
+            strange.contains("another build") && strange.contains("its header: unknown variant `worm`"),
+            "{strange}"
+        );
     }
 }

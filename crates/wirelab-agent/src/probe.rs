@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde::Serialize;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::scheduling::Scheduling;
-use wirelab_net::topology::{self, IPV4, Topology};
+use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Topology};
 use wirelab_net::{clock, process};
 
 use crate::host::run_trial::rehearse;
@@ -20,6 +20,7 @@ use cure::Surroundings;
 
 const MTU: u32 = 1500;
 const PATIENCE: Duration = Duration::from_secs(1);
+const IPV6_CURE: &str = "`sudo sysctl net.ipv6.conf.all.disable_ipv6=0`, or boot without `ipv6.disable=1`";
 
 #[derive(clap::Args)]
 pub struct Arguments {}
@@ -29,6 +30,8 @@ pub struct Arguments {}
 pub struct Check {
     name: &'static str,
     ok: bool,
+    /// Only some experiments need it.
+    optional: bool,
     detail: String,
     /// What to do about it; null if nothing needs to be done.
     cure: Option<String>,
@@ -39,7 +42,7 @@ pub fn run(_arguments: Arguments) -> ExitCode {
     let mut checks = kernel_checks(&surroundings);
     checks.extend(machine::checks());
     println!("{}", serde_json::to_string_pretty(&checks).expect("checks are JSON"));
-    if checks.iter().all(|check| check.ok) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if checks.iter().all(|check| check.ok || check.optional) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// What to do when this machine lets nobody make namespaces.
@@ -49,11 +52,11 @@ pub fn cure() -> String {
 
 impl Check {
     fn passed(name: &'static str, detail: impl Into<String>) -> Self {
-        Self { name, ok: true, detail: detail.into(), cure: None }
+        Self { name, ok: true, optional: false, detail: detail.into(), cure: None }
     }
 
     fn failed(name: &'static str, detail: impl Into<String>, cure: impl Into<String>) -> Self {
-        Self { name, ok: false, detail: detail.into(), cure: Some(cure.into()) }
+        Self { name, ok: false, optional: false, detail: detail.into(), cure: Some(cure.into()) }
     }
 
     fn of(name: &'static str, result: Result<String, String>, cure: impl Into<String>) -> Self {
@@ -87,11 +90,12 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
         match Topology::create(1, MTU, false) {
             Ok(topology) => {
                 keep(Check::passed("veth", "made a lane: two veths with addresses, neighbours and routes"));
-                keep(Check::of("af-packet", stamp(&topology), &cure));
+                keep(Check::of("af-packet", stamp(&topology, IPV4), &cure));
                 keep(settings_check(topology.settings(), &cure));
                 let pinned = topology.lanes()[0].set_addresses(IPV4, Some("cubic"));
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
+                keep(Check { optional: true, ..Check::of("ipv6", ipv6(&topology), IPV6_CURE) });
             }
             Err(error) => {
                 keep(Check::failed("veth", error.to_string(), surroundings.cure_for_veth()));
@@ -135,15 +139,25 @@ fn rehearsal() -> Result<String, String> {
     }
 }
 
+/// Send a packet between IPv6 addresses.
+fn ipv6(topology: &Topology) -> Result<String, String> {
+    let lane = &topology.lanes()[0];
+    let lacks = |error: &dyn std::fmt::Display| format!("links with `family = \"ipv6\"` cannot be run: {error}");
+    topology.ipv6().map_err(|error| lacks(error))?;
+    lane.set_addresses(IPV6, None).map_err(|error| lacks(&error))?;
+    stamp(topology, IPV6).map_err(|error| lacks(&error))
+}
+
 /// Send a packet from the client and see it in the link's namespace, stamped by the kernel.
-fn stamp(topology: &Topology) -> Result<String, String> {
+fn stamp(topology: &Topology, addresses: Addresses) -> Result<String, String> {
     let lane = &topology.lanes()[0];
     let received = topology.link().run(|| {
         let [mut port, _] = topology::open_ports(0, MTU, false)?;
         let sent_ns = clock::realtime_ns();
         lane.client.run(|| {
             // What cannot be sent is not received, which is told below.
-            let _ = UdpSocket::bind((IPV4.client, 0)).and_then(|socket| socket.send_to(b"wirelab", (IPV4.server, 9)));
+            let _ = UdpSocket::bind((addresses.client, 0))
+                .and_then(|socket| socket.send_to(b"wirelab", (addresses.server, 9)));
             Ok(())
         })?;
         let give_up = clock::now() + PATIENCE;

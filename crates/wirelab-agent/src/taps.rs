@@ -1,8 +1,8 @@
 //! Captures of what both ends of a link see: opens them, says of a dropped packet who dropped it, and completes them in the end.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -14,6 +14,38 @@ use wirelab_schema::{ImpairmentSpec, LinkSpec, MediumSpec, QueueSpec};
 
 /// Which end of a link a capture is of.
 pub const ENDS: [&str; 2] = ["client", "server"];
+
+/// A file to which programs append their TLS secrets.
+#[derive(Clone, Debug)]
+pub struct KeyLog {
+    path: PathBuf,
+    /// Bytes that others had written before.
+    before: u64,
+}
+
+impl KeyLog {
+    /// All of it.
+    pub fn whole(path: PathBuf) -> Self {
+        Self { path, before: 0 }
+    }
+
+    /// What is added to it from now on: the secrets of other captures are nobody's business in this one.
+    pub fn from_now_on(path: PathBuf) -> Self {
+        let before = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        Self { path, before }
+    }
+
+    /// A device, such as the terminal, holds nothing.
+    fn read(&self) -> io::Result<Vec<u8>> {
+        let mut text = Vec::new();
+        if fs::metadata(&self.path)?.is_file() {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.before))?;
+            file.read_to_end(&mut text)?;
+        }
+        Ok(text)
+    }
+}
 
 /// Create the captures that are asked for, in the order of [`ENDS`]; nothing if none is.
 pub fn open(link: &LinkSpec, files: [Option<&Path>; 2], logs: &mut LogThread) -> Result<Option<Taps<LogSink>>> {
@@ -27,11 +59,11 @@ pub fn open(link: &LinkSpec, files: [Option<&Path>; 2], logs: &mut LogThread) ->
         let application = concat!("wirelab ", env!("CARGO_PKG_VERSION"));
         *writer = Some(Writer::new(logs.open(file), application, &[end])?);
     }
-    Ok(Some(Taps::new(writers, drop_words(link))))
+    Ok(Some(Taps::new(writers, drop_words(link), logs.backlog())))
 }
 
 /// Put captures that are closed in order, with the secrets of `key_logs` before their packets. A key log that is not there has none.
-pub fn complete<'a>(files: impl IntoIterator<Item = &'a Path>, key_logs: &[PathBuf]) -> Result<()> {
+pub fn complete<'a>(files: impl IntoIterator<Item = &'a Path>, key_logs: &[KeyLog]) -> Result<()> {
     let secrets = secrets(key_logs)?;
     for path in files {
         pcapng::complete(path, &secrets).with_context(|| format!("completing the capture {}", path.display()))?;
@@ -40,12 +72,12 @@ pub fn complete<'a>(files: impl IntoIterator<Item = &'a Path>, key_logs: &[PathB
 }
 
 /// Each line once: both ends of a connection know the same secrets.
-fn secrets(key_logs: &[PathBuf]) -> Result<Vec<u8>> {
+fn secrets(key_logs: &[KeyLog]) -> Result<Vec<u8>> {
     let (mut seen, mut secrets) = (HashSet::new(), Vec::new());
-    for path in key_logs {
-        let text = match fs::read(path) {
+    for key_log in key_logs {
+        let text = match key_log.read() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            text => text.with_context(|| format!("reading the TLS secrets in {}", path.display()))?,
+            text => text.with_context(|| format!("reading the TLS secrets in {}", key_log.path.display()))?,
         };
         // A last line that was torn, by an endpoint that was killed, is no secret.
         for line in text.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n")) {
@@ -201,6 +233,12 @@ mod tests {
         let [client, server, none] = ["client", "server", "none"].map(|name| folder.path().join(name));
         fs::write(&client, "A 1 2\nB 1 2\n").unwrap();
         fs::write(&server, "B 1 2\nC 1 2\nD 1").unwrap();
-        assert_eq!(secrets(&[client, none, server]).unwrap(), b"A 1 2\nB 1 2\nC 1 2\n");
+        let key_logs = [client.clone(), none.clone(), server].map(KeyLog::whole);
+        assert_eq!(secrets(&key_logs).unwrap(), b"A 1 2\nB 1 2\nC 1 2\n");
+
+        let key_logs = [client.clone(), none.clone(), "/dev/zero".into()].map(KeyLog::from_now_on);
+        fs::write(&client, "A 1 2\nB 1 2\nE 1 2\n").unwrap();
+        fs::write(&none, "F 1 2\n").unwrap();
+        assert_eq!(secrets(&key_logs).unwrap(), b"E 1 2\nF 1 2\n");
     }
 }

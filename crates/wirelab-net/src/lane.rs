@@ -83,8 +83,7 @@ impl Lane {
         trial.send(now, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
         let (mut report, log, taps) = trial.end(now);
         report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
-        let captures = taps.into_iter().flat_map(Taps::into_captures).filter_map(|capture| capture.finish().ok());
-        let captures = captures.map(LogSink::close).collect();
+        let captures = taps.into_iter().flat_map(|taps| taps.finish(now)).map(LogSink::close).collect();
         Some(Finished { report, log: log.and_then(|log| log.finish().ok()).map(LogSink::close), captures })
     }
 

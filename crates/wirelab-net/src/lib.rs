@@ -26,7 +26,7 @@ pub mod socket;
 pub mod topology;
 
 pub use error::{Context, Error};
-pub use log_sink::{LogSink, LogThread};
+pub use log_sink::{Backlog, LogSink, LogThread};
 pub use report::{BUCKETS, DirectionCounts, Histogram, LaneReport};
 pub use sock_diag::destroy_sockets;
 pub use wirelab_link as link;

@@ -1,6 +1,8 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{mem, thread};
 
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
@@ -15,6 +17,7 @@ pub struct LogSink {
     id: u64,
     chunk: Vec<u8>,
     jobs: Sender<Job>,
+    backlog: Backlog,
 }
 
 /// The thread that writes the files.
@@ -22,7 +25,12 @@ pub struct LogSink {
 pub struct LogThread {
     jobs: Sender<Job>,
     opened: u64,
+    backlog: Backlog,
 }
+
+/// Bytes that wait in memory until the disk has taken them, of all files of a [`LogThread`].
+#[derive(Clone, Debug, Default)]
+pub struct Backlog(Arc<AtomicUsize>);
 
 #[derive(Debug)]
 enum Job {
@@ -37,15 +45,43 @@ impl LogThread {
     /// Start it. It ends with its last sink.
     pub fn start() -> Result<Self, Error> {
         let (jobs, queue) = unbounded();
-        thread::Builder::new().name("packet-log".into()).spawn(|| write(queue)).context("starting a thread")?;
-        Ok(Self { jobs, opened: 0 })
+        let backlog = Backlog::default();
+        let written = backlog.clone();
+        let thread = thread::Builder::new().name("packet-log".into());
+        thread.spawn(move || write(queue, &written)).context("starting a thread")?;
+        Ok(Self { jobs, opened: 0, backlog })
+    }
+
+    /// What waits.
+    pub fn backlog(&self) -> Backlog {
+        self.backlog.clone()
     }
 
     /// Take over `file`.
     pub fn open(&mut self, file: File) -> LogSink {
         self.opened += 1;
         let _ = self.jobs.send(Job::Open(self.opened, file));
-        LogSink { id: self.opened, chunk: Vec::with_capacity(CHUNK_BYTES), jobs: self.jobs.clone() }
+        LogSink {
+            id: self.opened,
+            chunk: Vec::with_capacity(CHUNK_BYTES),
+            jobs: self.jobs.clone(),
+            backlog: self.backlog.clone(),
+        }
+    }
+}
+
+impl Backlog {
+    /// How many bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn take(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
@@ -76,12 +112,13 @@ impl Write for LogSink {
 
     fn flush(&mut self) -> io::Result<()> {
         let chunk = mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES + 1024));
+        self.backlog.add(chunk.len());
         let _ = self.jobs.send(Job::Write(self.id, chunk));
         Ok(())
     }
 }
 
-fn write(queue: Receiver<Job>) {
+fn write(queue: Receiver<Job>, backlog: &Backlog) {
     let mut files: HashMap<u64, (File, io::Result<()>)> = HashMap::new();
     for job in queue {
         match job {
@@ -94,6 +131,7 @@ fn write(queue: Receiver<Job>) {
                 {
                     *result = file.write_all(&chunk);
                 }
+                backlog.take(chunk.len());
             }
             Job::Close(id, done) => {
                 let result = files.remove(&id).map_or(Ok(()), |(_, result)| result);
@@ -121,6 +159,20 @@ mod tests {
         }
         sink.close().recv().unwrap().unwrap();
         assert_eq!(read(file), bytes);
+        assert_eq!(thread.backlog().bytes(), 0);
+    }
+
+    #[test]
+    fn what_the_disk_has_not_taken_is_told() {
+        let (read_end, write_end) = io::pipe().unwrap();
+        let mut thread = LogThread::start().unwrap();
+        let mut sink = thread.open(File::from(std::os::fd::OwnedFd::from(write_end)));
+        // Nobody reads the pipe, which holds 64 KiB.
+        sink.write_all(&vec![7; 4 * CHUNK_BYTES]).unwrap();
+        assert_eq!(thread.backlog().bytes(), 4 * CHUNK_BYTES);
+        drop(read_end);
+        sink.close().recv().unwrap().unwrap_err();
+        assert_eq!(thread.backlog().bytes(), 0);
     }
 
     #[test]

@@ -27,6 +27,19 @@ pub struct Packet<'a> {
     pub comment: Option<&'a str>,
 }
 
+/// What a capture has of an interface's packets, and what it lacks.
+#[derive(Clone, Copy, Debug)]
+pub struct Statistics {
+    /// Position of the interface in the list that the writer was given.
+    pub interface: u32,
+    /// When it was counted, CLOCK_REALTIME.
+    pub at_ns: u64,
+    /// Packets that are in the capture.
+    pub captured: u64,
+    /// Packets that the interface saw and the capture lacks.
+    pub left_out: u64,
+}
+
 /// Which way a packet went through its interface; encoded as in `epb_flags`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -94,6 +107,17 @@ impl<W: Write> Writer<W> {
         self.output.write_all(&self.tail)
     }
 
+    /// Append an interface's statistics.
+    pub fn statistics(&mut self, statistics: &Statistics) -> io::Result<()> {
+        let Statistics { interface, at_ns, captured, left_out } = *statistics;
+        let mut body = [interface, (at_ns >> 32) as u32, at_ns as u32].map(u32::to_le_bytes).concat();
+        for (code, packets) in [(RECEIVED, captured + left_out), (DROPPED, left_out), (DELIVERED, captured)] {
+            option(&mut body, code, &packets.to_le_bytes());
+        }
+        end_of_options(&mut body);
+        block(&mut self.output, INTERFACE_STATISTICS, &body)
+    }
+
     /// Flush, and give the writer back.
     pub fn finish(mut self) -> io::Result<W> {
         self.output.flush()?;
@@ -113,6 +137,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
+const INTERFACE_STATISTICS: u32 = 5;
 const ENHANCED_PACKET: u32 = 6;
 const DECRYPTION_SECRETS: u32 = 10;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
@@ -131,6 +156,10 @@ const USER_APPLICATION: u16 = 4;
 const INTERFACE_NAME: u16 = 2;
 const STAMP_RESOLUTION: u16 = 9;
 const PACKET_FLAGS: u16 = 2;
+/// `isb_ifrecv`, `isb_ifdrop`, `isb_usrdeliv`.
+const RECEIVED: u16 = 4;
+const DROPPED: u16 = 5;
+const DELIVERED: u16 = 8;
 
 /// A decryption secrets block with lines of SSLKEYLOGFILE.
 fn secrets_block(output: &mut impl Write, secrets: &[u8]) -> io::Result<()> {

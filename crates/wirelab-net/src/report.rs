@@ -16,6 +16,8 @@ pub struct LaneReport {
     pub oversized: u64,
     /// The real-time clock stepped meanwhile.
     pub clock_step: bool,
+    /// Packets that captures lack because the disk was slower than they came. The link carried them all the same.
+    pub left_out_of_captures: u64,
 }
 
 /// Packets of one direction: received + duplicated = delivered + dropped + held.

@@ -12,6 +12,9 @@ pub struct LinkReport {
     pub oversized: u64,
     /// The real-time clock stepped while the trial ran, so kernel stamps could not be mapped to monotonic time. Invalidates the trial.
     pub clock_step: bool,
+    /// Packets that captures lack because the disk was slower than they came. The link carried them, and its log has them.
+    #[serde(default)]
+    pub left_out_of_captures: u64,
 }
 
 /// One direction of a trial's link. At every instant received + duplicated = delivered + dropped + held.

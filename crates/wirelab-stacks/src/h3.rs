@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
@@ -73,10 +74,31 @@ struct Http3Client {
 
 #[derive(Clone)]
 struct Connection {
-    sender: SendRequest<OpenStreams, Bytes>,
+    sender: SendRequest<OpenStreams, Upload>,
     quic: quinn::Connection,
     local_port: Option<u16>,
     _task: Arc<Task>,
+}
+
+/// A request's body that counts what QUIC has taken of it, so that the count holds though the exchange is given up midway.
+struct Upload {
+    body: Bytes,
+    sent: Arc<AtomicU64>,
+}
+
+impl Buf for Upload {
+    fn remaining(&self) -> usize {
+        self.body.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.body.chunk()
+    }
+
+    fn advance(&mut self, bytes: usize) {
+        self.body.advance(bytes);
+        self.sent.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
 }
 
 impl Client for Http3Client {
@@ -97,12 +119,12 @@ impl Client for Http3Client {
         }
         let mut stream = connection.sender.send_request(self.requests.head(Some("https"))?).await?;
         attempt.exchange.request_start_ns = attempt.now();
-        let upload = self.requests.upload.clone();
-        if !upload.is_empty() {
-            let length = upload.len();
+        let upload = Upload { body: self.requests.upload.clone(), sent: Arc::default() };
+        if upload.has_remaining() {
             attempt.exchange.first_body_sent_ns = attempt.now();
+            let sent = upload.sent.clone();
+            attempt.at_end(move |exchange| exchange.body_sent_bytes = sent.load(Ordering::Relaxed));
             stream.send_data(upload).await?;
-            attempt.exchange.body_sent_bytes = length as u64;
         }
         stream.finish().await?;
         let response = stream.recv_response().await?;

@@ -11,13 +11,16 @@ from click.testing import CliRunner, Result
 
 from wirelab.cli import main
 
-GOOD = {"name": "veth", "ok": True, "detail": "made a lane", "cure": None}
-BAD = {"name": "user-namespace", "ok": False, "detail": "EPERM", "cure": "install the profile\nthen log in again"}
+GOOD = {"name": "veth", "ok": True, "optional": False, "detail": "made a lane", "cure": None}
+BAD = {
+    "name": "user-namespace", "ok": False, "optional": False, "detail": "EPERM",
+    "cure": "install the profile\nthen log in again",
+}  # fmt: skip
 
 
 def doctor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checks: list[dict[str, object]], *arguments: str) -> Result:
     agent = tmp_path / "wirelab-agent"
-    status = int(not all(check["ok"] for check in checks))
+    status = int(not all(check["ok"] or check["optional"] for check in checks))
     agent.write_text(f"#!/usr/bin/env python3\nprint({json.dumps(checks)!r})\nraise SystemExit({status})\n")
     agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("WIRELAB_AGENT", str(agent))
@@ -36,6 +39,16 @@ def test_a_shortfall_comes_with_its_cure_and_fails(tmp_path: Path, monkeypatch: 
     lines = [line.strip() for line in done.stdout.splitlines()]
     place = lines.index("no  user-namespace  EPERM")
     assert lines[place + 1 : place + 3] == ["install the profile", "then log in again"]
+
+
+def test_what_only_some_experiments_need_is_told_and_does_not_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = {"name": "ipv6", "ok": False, "optional": True, "detail": "switched off", "cure": "switch it on"}
+    done = doctor(tmp_path, monkeypatch, [GOOD, without])
+    assert done.exit_code == 0
+    lines = [line.strip() for line in done.stdout.splitlines()]
+    assert lines[lines.index("-   ipv6  switched off") + 1] == "switch it on"
 
 
 def test_foreign_programs_are_named_with_their_version_or_how_to_install_them(

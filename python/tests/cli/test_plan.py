@@ -14,7 +14,7 @@ def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
     assert out.splitlines() == [
         "mine: Test",
         "2 scenarios x 3 replicates: 6 trials, 60 exchanges",
-        "about 8.2 s in 1 lane",
+        "about 15.6 s in 1 lane",
         "",
         "scenario  link  exchanges  about, each exchange",
         "http1     wire         30                 41 ms",

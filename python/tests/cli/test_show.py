@@ -44,6 +44,46 @@ def packets(done: Result) -> int:
     return done.stdout.count("│SYN")
 
 
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A packet log whose packets are known."""
+    rows = [
+        PACKET | {"lateness_ns": 6_000},
+        PACKET | {"sequence": 1, "arrival_ns": START + MS, "departure_ns": START + 2 * MS, "fate": "queue-full"},
+        PACKET | {"sequence": 2, "uplink": False, "arrival_ns": START + 11 * MS, "departure_ns": START + 13 * MS,
+                  "transport": "icmp", "client_port": None, "server_port": None, "tcp_flags": None, "corrupted": True},
+        PACKET | {"sequence": 3, "fate": "held"},
+    ]  # fmt: skip
+    agent = tmp_path / "agent"
+    path = tmp_path / "my.log"
+    path.write_bytes(b"WLPL....")
+    said = "\n".join(json.dumps(row) for row in rows)
+    agent.write_text(
+        f"#!/usr/bin/env python3\nimport sys\nassert sys.argv[1:] == ['dissect', {str(path)!r}]\nprint({said!r})\n"
+    )
+    agent.chmod(0o755)
+    monkeypatch.setenv("WIRELAB_AGENT", str(agent))
+    return path
+
+
+def test_a_packet_log_is_shown_as_a_table_of_its_packets(log: Path) -> None:
+    done = show(str(log))
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "    ms  way   bytes  ports     packet  delay ms  late ms  fate",
+        " 0.000  up       60  40000-80  SYN       10.000    0.006  delivered",
+        " 1.000  up       60  40000-80  SYN                        queue full",
+        "11.000  down     60            ICMP       2.000    0.000  delivered, corrupted",
+        " 0.000  up       60  40000-80  SYN                        not delivered by the end",
+    ]
+
+
+def test_a_packet_log_has_no_exchanges(log: Path) -> None:
+    done = show(str(log), "--slowest")
+    assert done.exit_code == 2
+    assert "knows packets, not exchanges" in done.stderr
+
+
 def test_the_slowest_exchange_is_shown_with_the_packets_of_its_connection(campaign: Path) -> None:
     done = show(str(campaign), "--slowest")
     assert done.exit_code == 0, done.stderr

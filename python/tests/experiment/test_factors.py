@@ -36,6 +36,24 @@ def test_a_level_given_twice_is_one(tmp_path: Path) -> None:
     assert len(load(tmp_path, with_factors('"link.rtt" = ["2 ms", "2 ms", "0.002 s"]')).scenarios) == 2
 
 
+def test_two_links_that_come_to_the_same_are_refused_with_both_places(tmp_path: Path) -> None:
+    text = with_factors('link = ["wire", "cable"]') + '[links.cable]\nrtt = "0.02 s"\n'
+    with pytest.raises(WirelabError) as caught:
+        load(tmp_path, text)
+    shown = str(tmp_path / "test.toml")
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if line.startswith("[links.")]
+    assert str(caught.value) == (
+        f"{shown}:{lines[1]}:1: links.cable: link 'cable' comes to the same as link 'wire', which is at "
+        f"{shown}:{lines[0]}:1: links.wire\nhint: leave one of them out"
+    )
+
+
+def test_links_that_come_to_the_same_at_one_level_alone_are_two(tmp_path: Path) -> None:
+    text = with_factors('link = ["wire", "cable"]', '"links.cable.loss" = ["0 %", "1 %"]')
+    experiment = load(tmp_path, text + '[links.cable]\nrtt = "20 ms"\n')
+    assert len(experiment.scenarios) == 4
+
+
 def test_a_setting_multiplies_only_the_stacks_that_have_it(tmp_path: Path) -> None:
     experiment = load(tmp_path, with_factors('"stack.tls" = ["1.2", "1.3"]'))
     assert [scenario.name for scenario in experiment.scenarios] == ["http1", "h2, 1.2", "h2, 1.3"]

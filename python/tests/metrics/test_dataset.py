@@ -103,6 +103,16 @@ def test_a_failed_trial_is_a_row_without_exchanges(records: Records, built: Buil
     assert dataset.trials.select("status", "error").rows() == [("failed", "killed"), ("done", None)]
 
 
+def test_exchanges_of_a_trial_that_is_not_done_are_counted_apart(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(0), exchange(1)], status=EntryStatus.FAILED)
+    torn = records.trial("s", [exchange()], status=EntryStatus.TIMED_OUT)
+    (records.folder / "trials" / torn / "client" / "exchanges.jsonl").write_text('{"index": 0, "outc')
+    records.trial("s", [exchange()])
+    trials = built(records).trials
+    assert trials["uncounted"].to_list() == [2, None, 0]
+    assert trials["completed"].to_list() == [0, 0, 1]
+
+
 def test_a_discarded_attempt_is_an_excluded_row_beside_the_one_that_counts(records: Records, built: Build) -> None:
     trial = records.trial("s", [exchange()], status=EntryStatus.DISCARDED, error="the link was late")
     folder = records.folder / "trials" / trial

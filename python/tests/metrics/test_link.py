@@ -28,7 +28,8 @@ def direction(**counts: Any) -> dict[str, Any]:
 
 
 def columns(up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
-    return link_columns({"directions": [up, down], "kernel_drops": 0, "oversized": 0, "clock_step": False})
+    report = {"directions": [up, down], "kernel_drops": 0, "oversized": 0, "clock_step": False}
+    return link_columns(report | {"left_out_of_captures": 5})
 
 
 def test_every_cause_of_a_drop_has_its_column() -> None:
@@ -39,3 +40,4 @@ def test_every_cause_of_a_drop_has_its_column() -> None:
     assert len(names) == len(DropCause)
     assert (found["up_duplicated"], found["down_duplicated"]) == (2, 0)
     assert [found[f"down_{name}"] for name in names] == [0] * 6
+    assert found["left_out_of_captures"] == 5

@@ -36,7 +36,11 @@ def write(
         "factors": {"stack": stacks, "link": links, "workload.upload": uploads, **extra}, "choices": {}, "sets": {},
         "stop": {"replicates": [TRIALS, TRIALS], "interval": None, "budget_ns": None}, "preview": None,
     }  # fmt: skip
-    store(folder, "plan.json", {"experiment": experiment, "seed": 7, "scenarios": scenarios, "blocks": blocks})
+    store(
+        folder,
+        "plan.json",
+        {"schema_version": 1, "experiment": experiment, "seed": 7, "scenarios": scenarios, "blocks": blocks},
+    )
     facts = {
         "wirelab": "0.1.0",
         "command": ["wirelab", "run", "tiny"],
@@ -200,7 +204,7 @@ def _estimates(scenario: dict[str, Any]) -> dict[str, Any]:
         "key": scenario["key"], "name": scenario["name"],
         "denominators": {
             "exchanges": EXCHANGES, "completed": EXCHANGES - failed, "failed": failed, "timed-out": 0, "unsupported": 0,
-            "trials": TRIALS, "excluded_trials": 0,
+            "trials": TRIALS, "failed_trials": 0, "exchanges_of_failed_trials": 0, "excluded_trials": 0,
         },
         "metrics": {
             "end-to-end-delay": _metric("s", median, modes, rule),

@@ -176,7 +176,7 @@ def test_a_folder_that_is_no_campaign_is_refused_with_a_hint(tmp_path: Path) -> 
     with pytest.raises(RunError, match=r"no plan\.json") as none:
         report.write(tmp_path)
     assert "wirelab run" in str(none.value)
-    store(tmp_path, "plan.json", {"scenarios": []})
+    store(tmp_path, "plan.json", {"schema_version": 1, "experiment": {}, "seed": 1, "scenarios": [], "blocks": []})
     with pytest.raises(RunError, match=r"no estimates\.json") as unread:
         report.write(tmp_path)
     assert f"wirelab analyze {tmp_path}" in str(unread.value)

@@ -112,7 +112,7 @@ def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> 
 def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     (table,) = tables(outcomes.section(load(folder, folder)))
-    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "reset (1)"]
+    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "0", "0", "reset (1)"]
 
 
 def test_the_publications_numbers_stand_beside_ours(tmp_path: Path) -> None:

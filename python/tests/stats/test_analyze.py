@@ -141,6 +141,13 @@ def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> Non
     assert {row["flag"] for row in analyze(folder)["links"]} == {"invalid"}
 
 
+def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
+    trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4))
+    trials.write_parquet(folder / "trials.parquet")
+    assert [note for note in analyze(folder)["notes"] if note.startswith("12 packets are missing from captures")]
+
+
 def test_another_scenario_changes_no_number_of_the_first(tmp_path: Path) -> None:
     wanted = {"links": ("random",), "uploads": ("30 B",), "trials": 3, "exchanges": 5}
     both = write_campaign(tmp_path / "both", stacks=("h2", "h3"), **wanted)  # type: ignore[arg-type]
@@ -157,6 +164,14 @@ def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> Non
         analyze(tmp_path)
     assert "exchanges.parquet" in str(caught.value)
     assert "wirelab measure" in str(caught.value)
+
+
+def test_a_table_of_another_build_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
+    pl.read_parquet(folder / "trials.parquet").drop("uncounted").write_parquet(folder / "trials.parquet")
+    with pytest.raises(RunError, match=r"trials.parquet was written by another build: it has no column uncounted") as e:
+        analyze(folder)
+    assert e.value.hint == f"wirelab measure {folder}"
 
 
 @pytest.mark.parametrize(("trials", "exchanges", "timed_out"), [(1, 1, 0.0), (1, 30, 0.0), (2, 1, 0.0), (3, 4, 1.0)])
@@ -177,12 +192,15 @@ def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_nu
     trials, exchanges = (pl.read_parquet(folder / name) for name in ("trials.parquet", "exchanges.parquet"))
     lost = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["stack"] == "h2")["key"]
     failed = pl.when(pl.col("scenario") == lost).then(pl.lit("failed")).otherwise("status")
-    trials.with_columns(status=failed).write_parquet(folder / "trials.parquet")
+    uncounted = pl.when(pl.col("scenario") == lost).then(pl.lit(2)).otherwise("uncounted")
+    trials.with_columns(status=failed, uncounted=uncounted).write_parquet(folder / "trials.parquet")
     exchanges.filter(pl.col("scenario") != lost).write_parquet(folder / "exchanges.parquet")
     made = analyze(folder)
     scenario = next(s for s in made["scenarios"] if s["key"] == lost)
     assert scenario["metrics"] == {}
-    assert (scenario["denominators"]["exchanges"], scenario["denominators"]["trials"]) == (0, 3)
+    counts = scenario["denominators"]
+    assert (counts["exchanges"], counts["trials"], counts["failed_trials"]) == (0, 3, 3)
+    assert counts["exchanges_of_failed_trials"] == 6
     assert "Trials not done, by stack: h2 3." in made["notes"]
     assert made["comparisons"] == []
 

@@ -31,7 +31,7 @@ VERBS = {
     "measure": Verb("wirelab.cli.measure:command", "Turn a campaign's raw records into a dataset."),
     "analyze": Verb("wirelab.cli.analyze:command", "Turn a campaign's dataset into estimates and verdicts."),
     "report": Verb("wirelab.cli.report:command", "Write a campaign's report as one HTML file."),
-    "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder."),
+    "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder, or a packet log as a table."),
     "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
     "link": Verb("wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement."),
     "calibrate": Verb("wirelab.cli.calibrate:command", "Send probes over a link and certify what it does."),

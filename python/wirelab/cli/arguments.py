@@ -44,7 +44,7 @@ budget_option = click.option(
     "--budget",
     type=DurationType(),
     metavar="DURATION",
-    help="Preview: scale the whole grid down to fit, such as 2min.",
+    help="Take no longer, such as 2min: a preview, if the whole grid must be scaled down to fit.",
 )
 
 

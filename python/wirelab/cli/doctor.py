@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def command(*, as_json: bool) -> int:
     """Try what a campaign needs of this machine, and say how to cure what it does not allow.
 
-    Foreign programs are needed only by experiments that name them. Exits with 1 if a campaign cannot run.
+    IPv6 is needed only by links of that family, foreign programs only by experiments that name them. Exits with 1 if a
+    campaign cannot run.
     """
     from rich.console import Console
 
@@ -35,7 +36,7 @@ def command(*, as_json: bool) -> int:
         console = Console(highlight=False, soft_wrap=True)
         _print_checks(console, checks)
         _print_programs(console, programs)
-    return 0 if all(check["ok"] for check in checks) else 1
+    return 0 if all(check["ok"] or check["optional"] for check in checks) else 1
 
 
 def _parsed(text: str) -> list[dict[str, object]]:
@@ -54,7 +55,7 @@ def _print_checks(console: Console, checks: list[dict[str, object]]) -> None:
     width = max((len(str(check["name"])) for check in checks), default=0)
     for check in checks:
         line = Text.assemble(
-            ("ok  ", "green") if check["ok"] else ("no  ", "bold red"),
+            ("ok  ", "green") if check["ok"] else ("-   ", "yellow") if check["optional"] else ("no  ", "bold red"),
             (f"{check['name']!s:<{width}}  ", "bold"),
             str(check["detail"]),
         )

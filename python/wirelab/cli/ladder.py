@@ -51,25 +51,26 @@ def seen_ns(packet: Packet) -> int:
 
 def _packet(packet: Packet, origin_ns: int) -> Text:
     lost = packet["fate"] in LOST
-    label = _label(packet)
-    room = LANE - len(label) - 2
+    name = label(packet)
+    room = LANE - len(name) - 2
     shaft = "─" * (room // 2) if lost else "─" * room
     blank = " " * (room - len(shaft))
     arrow = (
-        f"{label} {shaft}{'╳' if lost else '▶'}{blank}"
+        f"{name} {shaft}{'╳' if lost else '▶'}{blank}"
         if packet["uplink"]
-        else f"{blank}{'╳' if lost else '◀'}{shaft} {label}"
+        else f"{blank}{'╳' if lost else '◀'}{shaft} {name}"
     )
     line = Text(f"{_ms(seen_ns(packet), origin_ns)}  │")
     line.append(arrow, style="red" if lost else "green" if packet["uplink"] else "blue")
     line.append("│ ")
     line.append(f"{packet['size_bytes']:>5} B")
-    for words, style in _notes(packet, lost=lost):
+    for words, style in notes(packet, lost=lost):
         line.append(f"  {words}", style=style)
     return line
 
 
-def _label(packet: Packet) -> str:
+def label(packet: Packet) -> str:
+    """What a packet is, in a few words."""
     payload = packet["payload_bytes"]
     flags = packet["tcp_flags"]
     if flags is None:
@@ -83,7 +84,8 @@ def _label(packet: Packet) -> str:
     return " ".join(words)
 
 
-def _notes(packet: Packet, *, lost: bool) -> Iterator[tuple[str, str]]:
+def notes(packet: Packet, *, lost: bool) -> Iterator[tuple[str, str]]:
+    """What became of it, each with a style; nothing of one that simply arrived."""
     if lost:
         yield LOST[packet["fate"]], "bold red"
     if packet["fate"] == "held":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option
+from wirelab.cli.minutes import run_ns
 from wirelab.cli.table import columns
 from wirelab.units import format_duration
 
@@ -38,20 +39,16 @@ def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: i
 
 
 def _words(plan: Plan, lanes: int) -> str:
-    from wirelab.plan import expected_ns
-    from wirelab.runner.probes import campaign_probes_ns
-
     record = plan.experiment
     least, most = record.stop.replicates
     replicates = str(most) if least == most else f"{least} to {most}"
     exchanges = sum(scenario.workload.exchanges for scenario in plan.scenarios) * most
     up_to = "" if least == most else "up to "
-    took = expected_ns(plan, lanes) + campaign_probes_ns(plan)
     lines = [
         f"{record.name}: {record.title}",
         f"{len(plan.scenarios)} scenarios x {replicates} replicates: "
         f"{up_to}{plan.trials:,} trials, {exchanges:,} exchanges",
-        f"about {format_duration(took)} in {lanes} lane{'s' * (lanes != 1)}",
+        f"about {format_duration(run_ns(plan, lanes))} in {lanes} lane{'s' * (lanes != 1)}",
     ]
     if (preview := record.preview) is not None:
         lines.append(

@@ -98,20 +98,18 @@ def _plan(
 
 
 def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
+    from wirelab.cli.minutes import run_ns
     from wirelab.cli.progress import LiveProgress
-    from wirelab.plan import expected_ns
-    from wirelab.runner.probes import campaign_probes_ns
     from wirelab.runner.start import planned_lanes, run_plan
     from wirelab.stats.stopping import make_enough
     from wirelab.units import format_duration
 
     document = plan.to_json()
     least, most = plan.experiment.stop.replicates
-    probing = campaign_probes_ns(plan) if options.probes else 0
-    lanes = options.lanes or planned_lanes(plan)
+    took = run_ns(plan, options.lanes or planned_lanes(plan), probes=options.probes)
     console.print(
         f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
-        f"about {format_duration(expected_ns(plan, lanes) + probing)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"about {format_duration(took)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
     previous = signal.signal(signal.SIGTERM, _stop)
     try:

@@ -1,4 +1,4 @@
-"""`wirelab show`: one exchange, or one trial, as a packet ladder."""
+"""`wirelab show`: one exchange, or one trial, as a packet ladder; a packet log as a table."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from wirelab.cli.campaigns import RESULTS, existing
+from wirelab.cli.packets import is_packet_log, packet_table
 from wirelab.errors import RunError, WirelabError, did_you_mean
-from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS
+from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, read_plan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,8 +26,8 @@ class Place(NamedTuple):
     stack: str | None
 
 
-@click.command("show", short_help="Show one trial as a packet ladder.")
-@click.argument("what", metavar="CAMPAIGN|TRIAL|STACK")
+@click.command("show", short_help="Show one trial as a packet ladder, or a packet log as a table.")
+@click.argument("what", metavar="CAMPAIGN|TRIAL|STACK|LOG")
 @click.argument("trial", required=False)
 @click.option("--stack", help="An exchange of this stack.")
 @click.option("--scenario", help="An exchange of the scenario with this name or key.")
@@ -39,11 +40,18 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     The first argument is a campaign (a folder, or a name under results/), a trial's folder, or a stack of the newest
     campaign. A campaign alone shows a typical exchange, the one nearest to the median; a TRIAL shows all of its own.
+
+    LOG is a packet log, of a trial or of `wirelab link --log LOG`: every packet with what became of it.
     """
+    if is_packet_log(Path(what)):
+        if trial is not None or stack or scenario or exchange is not None or slowest:
+            raise WirelabError("a packet log knows packets, not exchanges", hint=f"wirelab show {what}")
+        click.echo(packet_table(Path(what)))
+        return
     place = _place(what, trial)
     campaign = place.campaign
     rows = _exchanges(campaign)
-    plan = json.loads((campaign / PLAN).read_text(encoding="utf-8"))
+    plan = read_plan(campaign)
     rows = _narrowed(rows, plan, place.stack or stack, scenario)
     metric = plan["experiment"]["metric"]
     if place.trial is not None:

@@ -72,6 +72,8 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
         place = source.where(("factors",))
         wrong.append(WirelabError(f"{size:,} combinations of levels", place, f"at most {MAX_POINTS:,}"))
     _raise(wrong)
+    scenarios = _scenarios(Resolver(source, file, known, tuple(factors)), grid(factors))
+    _raise(_same_links(source, scenarios))
     return Experiment(
         name=source.name,
         title=file.title,
@@ -85,7 +87,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
         seed=file.seed,
         capture=file.capture,
         stop=file.stop,
-        scenarios=_scenarios(Resolver(source, file, known, tuple(factors)), grid(factors)),
+        scenarios=scenarios,
         known=known,
         source=source,
     )
@@ -121,6 +123,27 @@ def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[Scenario, ...]:
             found[identity] = scenario
     _raise(wrong.values())
     return tuple(found.values())
+
+
+def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabError]:
+    """Links by two names that come to the same wherever they stand: a reader would take them for two."""
+    found: dict[str, set[int]] = {}
+    for index, scenario in enumerate(scenarios):
+        for point in scenario.points:
+            if "link" in point:
+                found.setdefault(str(point["link"]), set()).add(index)
+    first: dict[frozenset[int], str] = {}
+    wrong = []
+    for name, indices in found.items():
+        other = first.setdefault(frozenset(indices), name)
+        if other != name:
+            places = [
+                source.where(("links", each) if ("links", each) in source.index else ("factors", "link"))
+                for each in (other, name)
+            ]
+            what = f"link '{name}' comes to the same as link '{other}', which is at {places[0]}"
+            wrong.append(WirelabError(what, places[1], "leave one of them out"))
+    return wrong
 
 
 def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> list[WirelabError]:

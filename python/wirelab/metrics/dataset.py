@@ -24,13 +24,13 @@ from wirelab.schema import EXCHANGE_COLUMNS
 from wirelab.schema.campaign import (
     JOURNAL,
     PACKET_LOG,
-    PLAN,
     RESULT,
     TRIALS,
     EntryStatus,
     JournalEntry,
     attempt_folder,
     read_journal,
+    read_plan,
 )
 
 EXCHANGES = "exchanges.parquet"
@@ -50,8 +50,9 @@ _RESOURCES = ["client_cpu_ns", "server_cpu_ns", "client_peak_memory_bytes", "ser
 TRIAL_TYPES = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
-    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
+    **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES}, "uncounted": pl.Int64,
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
+    "left_out_of_captures": pl.Int64,
     **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip
@@ -79,7 +80,7 @@ def measure(campaign: Path) -> Dataset:
 
 def build(campaign: Path) -> Dataset:
     """Both tables, from `plan.json`, the journal and the trials' folders."""
-    plan = json.loads((campaign / PLAN).read_text(encoding="utf-8"))
+    plan = read_plan(campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     rows = [_trial_row(campaign, *attempt) for attempt in _attempts(plan, entries)]
     if not rows:
@@ -128,6 +129,8 @@ def _trial_row(campaign: Path, entry: JournalEntry, replicate: int) -> dict[str,
         "status": entry.status.value, "error": None if excluded else entry.error,
         "excluded": excluded, "exclusion": entry.error if excluded else None,
     }  # fmt: skip
+    done = entry.status is EntryStatus.DONE
+    row["uncounted"] = 0 if done else _recorded(folder)
     path = folder / RESULT
     if path.exists():
         result = json.loads(path.read_text(encoding="utf-8"))
@@ -175,6 +178,14 @@ def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
     return read.with_columns(absent).select(
         pl.lit(trial).alias("trial"), *(pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items())
     )
+
+
+def _recorded(folder: Path) -> int | None:
+    """How many exchanges a trial that is not done left behind; none if its client was torn away from its file."""
+    try:
+        return len(_read_exchanges(folder, folder.name))
+    except pl.exceptions.PolarsError:
+        return None
 
 
 def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:

@@ -49,6 +49,7 @@ def link_columns(report: dict[str, Any]) -> dict[str, Any]:
         "kernel_drops": report["kernel_drops"],
         "oversized": report["oversized"],
         "clock_step": report["clock_step"],
+        "left_out_of_captures": report.get("left_out_of_captures", 0),
     }
 
 

@@ -13,7 +13,7 @@ from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
 from wirelab.report.palette import looks
 from wirelab.report.stacks import TO, provider
-from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, JournalEntry, read_journal
+from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, JournalEntry, read_journal, read_plan
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +94,9 @@ class Campaign:
 
 def load(folder: Path, page_folder: Path) -> Campaign:
     """Read a campaign. Raises `RunError` if it has no plan or no estimates."""
-    plan = _read(folder / PLAN)
-    if plan is None:
+    if not (folder / PLAN).is_file():
         raise RunError(f"'{folder}' is no campaign: it has no plan.json", hint="wirelab run FILE makes one")
+    plan = read_plan(folder)
     estimates = _read(folder / "estimates.json")
     if estimates is None:
         raise RunError(f"'{folder}' has no estimates.json", hint=f"wirelab analyze {folder}")

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from wirelab.errors import RunError, Where
 from wirelab.plan import Plan, Trial
@@ -17,7 +16,7 @@ from wirelab.runner.disk import FULL, no_space_means_full, replace_file
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
-from wirelab.schema.campaign import JOURNAL, PLAN, TRIALS, EntryStatus, JournalEntry, attempt_folder
+from wirelab.schema.campaign import JOURNAL, PLAN, TRIALS, EntryStatus, JournalEntry, attempt_folder, read_plan
 
 _FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
 
@@ -116,7 +115,7 @@ def _check_same(folder: Path, plan: Plan) -> None:
         if strangers:
             raise RunError(f"{folder} holds {strangers[0]} and is no campaign", hint="name another folder with --out")
         return
-    old: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    old = read_plan(folder)
     if old["experiment"]["name"] != plan.experiment.name:
         what = f"{folder} is a campaign of '{old['experiment']['name']}', not of '{plan.experiment.name}'"
     elif old["seed"] != plan.seed:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
 from wirelab.errors import RunError
-from wirelab.schema.base import Border, Unsigned
+from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned, canonical_json
+from wirelab.schema.link import LinkSpec
 
 PLAN = "plan.json"
 FACTS = "campaign.json"
@@ -59,6 +62,43 @@ class JournalEntry(Border):
     attempt: Unsigned
     agent: str
     written: str
+
+
+PLAN_KEYS = frozenset({"schema_version", "experiment", "seed", "scenarios", "blocks"})
+
+
+def read_plan(campaign: Path) -> dict[str, Any]:
+    """A campaign's plan, as this build writes it: raises `RunError` for one of another build."""
+    path = campaign / PLAN
+    try:
+        plan = json.loads(path.read_text(encoding="utf-8"))
+        why = _strangeness(plan)
+    except ValueError as error:
+        why = f"it is no JSON: {error}"
+    if why is not None:
+        hint = f"plan again: wirelab run FILE --out {campaign} --fresh"
+        raise RunError(f"{path} was written by another build, or damaged: {why}", hint=hint)
+    found: dict[str, Any] = plan
+    return found
+
+
+def _strangeness(plan: Any) -> str | None:
+    """Why this build cannot read a plan. A version tells what was released; between releases the links do."""
+    if not isinstance(plan, dict):
+        return "it is no JSON object"
+    if (version := plan.get("schema_version")) != SCHEMA_VERSION:
+        return f"its schema_version is {version}, this build's is {SCHEMA_VERSION}"
+    if absent := PLAN_KEYS - plan.keys():
+        return f"it has no {min(absent)}"
+    links = {canonical_json(scenario["link"]): scenario["link"] for scenario in plan["scenarios"] if "link" in scenario}
+    for link in links.values():
+        try:
+            LinkSpec.model_validate(link)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(map(str, first["loc"]))
+            return f"in a link, {place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+    return None
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:

@@ -143,3 +143,4 @@ class LinkReport(Received):
     kernel_drops: Unsigned
     oversized: Unsigned
     clock_step: bool
+    left_out_of_captures: Unsigned = 0

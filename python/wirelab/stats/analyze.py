@@ -126,6 +126,9 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
         if names:
             by_stack = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
             yield f"Trials {words}, by stack: {by_stack}."
+    left_out = int(dataset.trials["left_out_of_captures"].sum())
+    if left_out:
+        yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."
     flagged = sum(row["flag"] != "publishable" for row in link_rows)
     if flagged:
         yield f"{flagged} of {len(link_rows)} link directions are not of publishable accuracy."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from numpy.typing import NDArray
 
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric
+from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.schema.campaign import read_plan
 from wirelab.stats.sample import Sample
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ class Dataset:
             if not (campaign / name).exists():
                 hint = f"wirelab measure {campaign}" if name != "plan.json" else "name a campaign's folder"
                 raise RunError(f"{campaign} has no {name}", hint=hint)
-        plan = json.loads((campaign / "plan.json").read_text(encoding="utf-8"))
+        plan = read_plan(campaign)
         trials = pl.read_parquet(campaign / "trials.parquet")
+        if absent := TRIAL_TYPES.keys() - set(trials.columns):
+            what = f"{campaign / 'trials.parquet'} was written by another build: it has no column {min(absent)}"
+            raise RunError(what, hint=f"wirelab measure {campaign}")
         exchanges = pl.read_parquet(campaign / "exchanges.parquet")
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
@@ -76,15 +80,22 @@ class Dataset:
         return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
     def denominators(self, scenario: str) -> dict[str, int]:
-        """How many exchanges ended how, in how many trials, without excluded ones."""
+        """How many exchanges ended how, in how many trials, without excluded ones.
+
+        Trials that are not done are among the trials; exchanges that they recorded are counted apart, and nowhere else.
+        """
         import polars as pl
 
         rows = self.exchanges.filter(pl.col("scenario") == scenario)
         trials = self.trials.filter(pl.col("scenario") == scenario)
         counts = dict(rows.group_by("outcome").len().iter_rows())
         outcomes = {name: int(counts.get(name, 0)) for name in ("completed", "failed", "timed-out", "unsupported")}
-        kept = int((~trials["excluded"]).sum())
-        return {"exchanges": len(rows), **outcomes, "trials": kept, "excluded_trials": len(trials) - kept}
+        kept = trials.filter(~pl.col("excluded"))
+        failed = kept.filter(pl.col("status") != "done")
+        return {
+            "exchanges": len(rows), **outcomes, "trials": len(kept), "failed_trials": len(failed),
+            "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
+        }  # fmt: skip
 
     def measured(self, scenario: str) -> Iterator[Measured]:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""

@@ -21,7 +21,22 @@ pub struct Observed {
 pub struct Told {
     delay_ns: [AtomicU64; 2],
     departed: [AtomicU64; 2],
+    corrupted: [AtomicU64; 2],
+    reordered: [AtomicU64; 2],
+    /// One more than the latest packet, in the order in which they came, that has left.
+    next: [AtomicU64; 2],
     inside: [AtomicI64; 2],
+}
+
+/// What became of one direction's packets that have left, copies included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// Mean of what the link told them; `None` if there were none.
+    pub mean_delay: Option<Duration>,
+    /// Those of which a bit was inverted.
+    pub corrupted: u64,
+    /// Those that left after one that came later (RFC 4737, section 3.3), without copies.
+    pub reordered: u64,
 }
 
 impl Observed {
@@ -38,12 +53,27 @@ impl Observed {
 }
 
 impl Told {
-    /// Mean delay of the packets that have left. Ask before the link ends, for then it lets go of what is still inside.
-    pub fn mean_delays(&self) -> [Option<Duration>; 2] {
+    /// By direction. Ask before the link ends, for then it lets go of what is still inside.
+    pub fn account(&self) -> [Account; 2] {
         [0, 1].map(|index: usize| {
-            let [sum, packets] = [&self.delay_ns, &self.departed].map(|of| of[index].load(Ordering::Relaxed));
-            sum.checked_div(packets).map(Duration::from_nanos)
+            let [sum, packets, corrupted, reordered] =
+                [&self.delay_ns, &self.departed, &self.corrupted, &self.reordered]
+                    .map(|of| of[index].load(Ordering::Relaxed));
+            let mean_delay = sum.checked_div(packets).map(Duration::from_nanos);
+            Account { mean_delay, corrupted, reordered }
         })
+    }
+
+    fn left(&self, packet: &Packet, departure: Instant) {
+        let index = packet.port.direction().index();
+        let delay = departure.saturating_since(packet.arrival);
+        self.delay_ns[index].fetch_add(delay.as_nanos() as u64, Ordering::Relaxed);
+        self.departed[index].fetch_add(1, Ordering::Relaxed);
+        self.corrupted[index].fetch_add(packet.corrupted_bit.is_some().into(), Ordering::Relaxed);
+        if !packet.copy {
+            let next = self.next[index].fetch_max(packet.sequence + 1, Ordering::Relaxed);
+            self.reordered[index].fetch_add((packet.sequence < next).into(), Ordering::Relaxed);
+        }
     }
 
     /// Wait until nothing is on its way to the other end, for at most `limit` or until a signal comes.
@@ -74,9 +104,7 @@ impl Impairment for Observed {
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
         let (departure, packet) = self.link.poll_packet(now)?;
         self.count(&packet, -1);
-        let (delay, index) = (departure.saturating_since(packet.arrival), packet.port.direction().index());
-        self.told.delay_ns[index].fetch_add(delay.as_nanos() as u64, Ordering::Relaxed);
-        self.told.departed[index].fetch_add(1, Ordering::Relaxed);
+        self.told.left(&packet, departure);
         Some((departure, packet))
     }
 
@@ -100,5 +128,45 @@ impl Impairment for Observed {
 
     fn counters(&self) -> Counters {
         self.link.counters()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wirelab_net::link::PortId;
+
+    use super::*;
+
+    #[test]
+    fn what_left_late_or_corrupted_is_counted_by_direction() {
+        let told = Told::default();
+        let packet = |sequence, port, copy, corrupted_bit| Packet {
+            sequence,
+            port: PortId(port),
+            size: 40,
+            arrival: Instant::from_nanos(0),
+            flow: Default::default(),
+            copy,
+            corrupted_bit,
+            airtime: Duration::ZERO,
+            data: Vec::new(),
+        };
+        // Downlink packets lie between: 3 is not late for them.
+        for (sequence, port, copy, bit) in [
+            (0, 0, false, None),
+            (4, 0, false, Some(9)),
+            (3, 1, false, None),
+            (1, 0, false, None),
+            (1, 0, true, Some(1)),
+            (5, 0, false, None),
+            (2, 0, false, None),
+        ] {
+            told.left(&packet(sequence, port, copy, bit), Instant::from_nanos(12));
+        }
+        let mean_delay = Some(Duration::from_nanos(12));
+        let [uplink, downlink] = told.account();
+        assert_eq!(uplink, Account { mean_delay, corrupted: 2, reordered: 2 });
+        assert_eq!(downlink, Account { mean_delay, corrupted: 0, reordered: 0 });
+        assert_eq!(Told::default().account(), [Account::default(); 2]);
     }
 }

@@ -26,6 +26,9 @@ use crate::trial;
 
 const PREFIX: &str = "server: ";
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// A pause is so many times as long as the look before it, so that waiting leaves the processor to the server.
+const LOOKING: u32 = 100;
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 const LAST_LINE: Duration = Duration::from_millis(300);
 
 /// The program at the other end.
@@ -81,7 +84,12 @@ impl Server {
     ) -> Result<(), Failure> {
         let ready = ready.copied().unwrap_or_default();
         let start = clock::now();
-        while !namespace.run(|| Ok(ready.is_met(clock::now().saturating_since(start))))? {
+        loop {
+            let looked = clock::now();
+            if namespace.run(|| Ok(ready.is_met(clock::now().saturating_since(start))))? {
+                return Ok(());
+            }
+            let look = clock::now().saturating_since(looked);
             if let Some(how) = self.end_seen() {
                 return Err(Failure::new(format!("the server {how} before it was ready")));
             }
@@ -89,13 +97,12 @@ impl Server {
                 return Err(Failure::new(format!("the server is not ready after {:?}: {ready}", ready.patience()))
                     .hint("--server-ready tcp:PORT, udp:PORT or SECONDS says when it is"));
             }
-            if let Some(received) = signals.wait(Some(LOOK_EVERY))
+            if let Some(received) = signals.wait(Some(pause(look)))
                 && received.ends()
             {
                 return Err(Failure::signalled(received.signal as i32));
             }
         }
-        Ok(())
     }
 
     /// Tell people, once, if it has ended by itself.
@@ -190,4 +197,20 @@ fn copy(pipe: impl Read + Send + 'static, last: Arc<Mutex<String>>) -> io::Resul
             line.clear();
         }
     })
+}
+
+/// How long to wait after a look that took so long.
+fn pause(look: Duration) -> Duration {
+    (look * LOOKING).clamp(LOOK_EVERY, LONGEST_PAUSE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_take_a_hundredth_of_the_time_and_none_is_long_after_the_server_is_ready() {
+        let pauses = [0, 50, 1_000, 50_000].map(|micros| pause(Duration::from_micros(micros)).as_millis());
+        assert_eq!(pauses, [10, 10, 100, 200]);
+    }
 }

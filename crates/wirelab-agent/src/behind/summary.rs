@@ -1,9 +1,9 @@
 use std::fmt::Write;
-use std::time::Duration;
 
 use wirelab_net::link::{Direction, DropCause};
 use wirelab_net::{DirectionCounts, LaneReport};
 
+use super::observed::Account;
 use super::{Addresses, OtherEnd};
 
 /// Lines for people begin so.
@@ -32,12 +32,12 @@ impl Summary<'_> {
         format!("{PREFIX}a shell behind {}; this is {client}, {there}", self.name)
     }
 
-    /// What the link did, a line for each direction, and what to tell when asking about it. `told` is the mean delay that it told its packets.
-    pub fn text(&self, report: &LaneReport, told: [Option<Duration>; 2]) -> String {
+    /// What the link did, a line for each direction, and what to tell when asking about it.
+    pub fn text(&self, report: &LaneReport, accounts: [Account; 2]) -> String {
         let mut text = String::new();
         for (name, direction) in [("uplink", Direction::Uplink), ("downlink", Direction::Downlink)] {
-            let (counts, told) = (&report.directions[direction.index()], told[direction.index()]);
-            let _ = writeln!(text, "{PREFIX}{name:8} {}{}", packets(counts), delays(counts, told));
+            let (counts, account) = (&report.directions[direction.index()], accounts[direction.index()]);
+            let _ = writeln!(text, "{PREFIX}{name:8} {}{}", packets(counts, account), delays(counts, account));
         }
         let alone = match self.other_end {
             OtherEnd::Nobody => "; reached the other end only, not the internet",
@@ -51,7 +51,7 @@ impl Summary<'_> {
     }
 }
 
-fn packets(counts: &DirectionCounts) -> String {
+fn packets(counts: &DirectionCounts, account: Account) -> String {
     let number = |packets: u64| format!("{packets} packet{}", if packets == 1 { "" } else { "s" });
     let mut text = format!("{}, {}", number(counts.received), bytes(counts.received_bytes));
     let lost: u64 = counts.dropped.iter().sum();
@@ -61,18 +61,22 @@ fn packets(counts: &DirectionCounts) -> String {
         0 => text += ", none lost",
         _ => text += &format!(", {lost} lost ({})", causes.join(", ")),
     }
-    if counts.duplicated > 0 {
-        text += &format!(", {} duplicated", counts.duplicated);
-    }
-    if counts.held > 0 {
-        text += &format!(", {} still on the way", counts.held);
+    for (packets, what) in [
+        (counts.duplicated, "duplicated"),
+        (account.corrupted, "corrupted"),
+        (account.reordered, "out of order"),
+        (counts.held, "still on the way"),
+    ] {
+        if packets > 0 {
+            text += &format!(", {packets} {what}");
+        }
     }
     text
 }
 
 /// Told is what the link computed; measured is when it did it, so that their difference is the emulator's lateness.
-fn delays(counts: &DirectionCounts, told: Option<Duration>) -> String {
-    let (Some(told), Some(late)) = (told, counts.lateness.quantile(0.99)) else { return String::new() };
+fn delays(counts: &DirectionCounts, account: Account) -> String {
+    let (Some(told), Some(late)) = (account.mean_delay, counts.lateness.quantile(0.99)) else { return String::new() };
     let measured = told + counts.lateness.total / u32::try_from(counts.delivered.max(1)).unwrap_or(u32::MAX);
     let [told, measured, late] = [told, measured, late].map(|time| time.as_secs_f64() * 1e3);
     format!("; mean delay told {told:.3} ms, measured {measured:.3} ms, 99 % within {late:.3} ms")
@@ -88,6 +92,10 @@ fn warnings(report: &LaneReport) -> Vec<String> {
     }
     if report.clock_step {
         warnings.push("the machine's clock was set meanwhile, so that delays around it are wrong".into());
+    }
+    if report.left_out_of_captures > 0 {
+        let packets = report.left_out_of_captures;
+        warnings.push(format!("captures lack {packets} packets, for the disk was too slow; the link carried them"));
     }
     warnings
 }
@@ -113,6 +121,8 @@ const fn words(cause: DropCause) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     fn summary(other_end: OtherEnd) -> Summary<'static> {
@@ -124,17 +134,18 @@ mod tests {
     fn each_direction_has_a_line_with_its_losses_by_cause_and_its_delay() {
         let mut report = LaneReport::default();
         let uplink = &mut report.directions[0];
-        (uplink.received, uplink.received_bytes, uplink.delivered, uplink.held) = (5, 1500, 2, 0);
-        (uplink.dropped[0], uplink.dropped[1]) = (2, 1);
+        (uplink.received, uplink.received_bytes, uplink.delivered, uplink.held) = (5, 1500, 2, 1);
+        (uplink.dropped[0], uplink.dropped[1], uplink.duplicated) = (2, 1, 1);
         for lateness in [10, 30] {
             uplink.lateness.add(Duration::from_micros(lateness));
         }
-        let text = summary(OtherEnd::Server).text(&report, [Some(Duration::from_millis(25)), None]);
+        let account = Account { mean_delay: Some(Duration::from_millis(25)), corrupted: 3, reordered: 4 };
+        let text = summary(OtherEnd::Server).text(&report, [account, Account::default()]);
         assert_eq!(
             text.lines().collect::<Vec<_>>(),
             [
-                "wirelab: uplink   5 packets, 1.5 kB, 3 lost (2 by chance, 1 queue full); mean delay told 25.000 ms, measured 25.020 ms, \
-                 99 % within 0.030 ms",
+                "wirelab: uplink   5 packets, 1.5 kB, 3 lost (2 by chance, 1 queue full), 1 duplicated, 3 corrupted, 4 out of order, 1 still on the way; \
+                 mean delay told 25.000 ms, measured 25.020 ms, 99 % within 0.030 ms",
                 "wirelab: downlink 0 packets, 0 B, none lost",
                 "wirelab: seed     7 on nb-iot",
             ]
@@ -143,15 +154,21 @@ mod tests {
 
     #[test]
     fn who_reached_nobody_is_told_so() {
-        let text = summary(OtherEnd::Nobody).text(&LaneReport::default(), [None; 2]);
+        let text = summary(OtherEnd::Nobody).text(&LaneReport::default(), [Account::default(); 2]);
         assert!(text.ends_with("reached the other end only, not the internet\n"), "{text}");
         assert!(summary(OtherEnd::Nobody).greeting().contains("not the internet"));
     }
 
     #[test]
     fn what_makes_the_figures_wrong_is_a_warning() {
-        let report = LaneReport { kernel_drops: 2, oversized: 1, clock_step: true, ..LaneReport::default() };
-        let text = summary(OtherEnd::Outer).text(&report, [None; 2]);
-        assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 3);
+        let report = LaneReport {
+            kernel_drops: 2,
+            oversized: 1,
+            clock_step: true,
+            left_out_of_captures: 3,
+            ..LaneReport::default()
+        };
+        let text = summary(OtherEnd::Outer).text(&report, [Account::default(); 2]);
+        assert_eq!(text.lines().filter(|line| line.starts_with("warning: ")).count(), 4);
     }
 }

@@ -1,12 +1,13 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use wirelab_net::process::{self, Confinement};
 use wirelab_net::scheduling;
 use wirelab_net::topology::Topology;
@@ -14,15 +15,28 @@ use wirelab_schema::{LinkReport, OpenLanes, TrialRequest};
 
 use super::{Cancel, Running, lock};
 use crate::link::{LinkCommand, LinkEvent};
+use crate::own_program;
+
+/// How long the link process may take to answer. A trial's end waits until its log and captures are on disk.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The link process, as the host sees it.
 pub struct LinkClient {
-    process: Mutex<Option<(Child, ChildStdin)>>,
-    waiting: Arc<Mutex<Option<Waiting>>>,
+    process: Process,
     scheduling: String,
     cpu: Option<usize>,
     cpus: u32,
     memory_locked: bool,
+}
+
+/// A child that is told lines and answers each by an event of its lane.
+struct Process {
+    /// Both are gone once it is closed.
+    child: Mutex<Option<Child>>,
+    /// To a thread that writes them: a process that reads no more must not hold up who asks.
+    lines: Mutex<Option<Sender<Vec<u8>>>>,
+    waiting: Arc<Mutex<Option<Waiting>>>,
+    patience: Duration,
 }
 
 /// Who waits for the next event of which lane. `None` once the process has ended.
@@ -32,30 +46,23 @@ impl LinkClient {
     /// Start it in the link's namespace, and leave it the CPU that it takes for itself. The calling thread must live as long as the host: the
     /// process dies with it. Should it end before, the trials that are `running` are cancelled.
     pub fn start(topology: &Topology, open: &OpenLanes, running: &Running) -> anyhow::Result<Self> {
-        let mut command = Command::new(std::env::current_exe().context("finding this program")?);
+        let mut command = own_program();
         command.args(["link", "--lanes", &open.lanes.to_string(), "--mtu", &open.mtu.to_string()]);
         if open.offloads {
             command.arg("--offloads");
         }
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let confinement = Confinement { network: Some(topology.link().as_fd()), ..Confinement::default() };
-        let mut child = process::spawn(&mut command, &confinement).context("starting the link process")?;
-        let stdin = child.stdin.take().expect("it is piped");
-        let mut events = BufReader::new(child.stdout.take().expect("it is piped"));
-        let mut line = String::new();
-        events.read_line(&mut line)?;
-        let Ok(LinkEvent::Started { scheduling, cpu, memory_locked }) = serde_json::from_str(&line) else {
-            bail!("the link process did not start; its reason is on stderr");
+        let running = running.clone();
+        let cancel_all = move || lock(&running).values_mut().for_each(Cancel::request);
+        let (process, started) = Process::start(command, PATIENCE, cancel_all, |command| {
+            process::spawn(command, &confinement).context("starting the link process")
+        })?;
+        let LinkEvent::Started { scheduling, cpu, memory_locked } = started else {
+            bail!("the link process did not start: {}", unexpected(started));
         };
         let cpus = scheduling::cpus().len() as u32;
         let cpu = cpu.filter(|cpu| scheduling::leave(*cpu));
-        let waiting = Arc::new(Mutex::new(Some(HashMap::new())));
-        let (distributed, running) = (waiting.clone(), running.clone());
-        thread::spawn(move || {
-            distribute(events, &distributed);
-            lock(&running).values_mut().for_each(Cancel::request);
-        });
-        Ok(Self { process: Mutex::new(Some((child, stdin))), waiting, scheduling, cpu, cpus, memory_locked })
+        Ok(Self { process, scheduling, cpu, cpus, memory_locked })
     }
 
     /// Scheduling that its loop was given.
@@ -89,7 +96,7 @@ impl LinkClient {
             header_bytes: request.header_bytes,
             capture: request.capture.clone(),
         };
-        match self.ask(lane, &command)? {
+        match self.process.ask(lane, &command)? {
             LinkEvent::Begun { .. } => Ok(()),
             other => bail!(unexpected(other)),
         }
@@ -97,7 +104,7 @@ impl LinkClient {
 
     /// End the trial in a lane. The second value says why its packet log or a capture is incomplete.
     pub fn finish(&self, lane: usize) -> anyhow::Result<(LinkReport, Option<String>)> {
-        match self.ask(lane, &LinkCommand::Finish { lane })? {
+        match self.process.ask(lane, &LinkCommand::Finish { lane })? {
             LinkEvent::Finished { report, log_error, .. } => Ok((report, log_error)),
             other => bail!(unexpected(other)),
         }
@@ -105,8 +112,38 @@ impl LinkClient {
 
     /// End the process.
     pub fn close(&self) {
-        if let Some((mut child, stdin)) = lock(&self.process).take() {
-            drop(stdin);
+        self.process.close();
+    }
+}
+
+impl Process {
+    /// Start `command` by `spawn`, and wait for the first thing that it says. When it ends, `ended` is called.
+    fn start(
+        mut command: Command,
+        patience: Duration,
+        ended: impl FnOnce() + Send + 'static,
+        spawn: impl FnOnce(&mut Command) -> anyhow::Result<Child>,
+    ) -> anyhow::Result<(Self, LinkEvent)> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = spawn(&mut command)?;
+        let stdin = child.stdin.take().expect("it is piped");
+        let events = BufReader::new(child.stdout.take().expect("it is piped"));
+        let (lines, queue) = unbounded();
+        thread::spawn(move || write(queue, stdin));
+        let waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let (distributed, (started, first)) = (waiting.clone(), bounded(1));
+        thread::spawn(move || {
+            distribute(events, started, &distributed);
+            ended();
+        });
+        let process = Self { child: Mutex::new(Some(child)), lines: Mutex::new(Some(lines)), waiting, patience };
+        let started = process.answer(&first).context("its reason is on stderr")?;
+        Ok((process, started))
+    }
+
+    fn close(&self) {
+        lock(&self.lines).take();
+        if let Some(mut child) = lock(&self.child).take() {
             let _ = child.wait();
         }
     }
@@ -115,10 +152,25 @@ impl LinkClient {
         let answer = self.register(lane)?;
         let mut line = serde_json::to_vec(command)?;
         line.push(b'\n');
-        if let Some((_, stdin)) = lock(&self.process).as_mut() {
-            stdin.write_all(&line).and_then(|()| stdin.flush()).context("talking to the link process")?;
+        if let Some(lines) = lock(&self.lines).as_ref() {
+            // Whether it arrived is told by the answer.
+            let _ = lines.send(line);
         }
-        answer.recv().ok().context("the link process ended")
+        self.answer(&answer)
+    }
+
+    /// A process that is silent for too long is ended, for its next answers would be to older questions.
+    fn answer(&self, answer: &Receiver<LinkEvent>) -> anyhow::Result<LinkEvent> {
+        match answer.recv_timeout(self.patience) {
+            Ok(event) => Ok(event),
+            Err(RecvTimeoutError::Disconnected) => bail!("the link process ended"),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(child) = lock(&self.child).as_mut() {
+                    let _ = child.kill();
+                }
+                bail!("the link process gave no answer in {:?} and was ended", self.patience)
+            }
+        }
     }
 
     fn register(&self, lane: usize) -> anyhow::Result<Receiver<LinkEvent>> {
@@ -129,7 +181,17 @@ impl LinkClient {
     }
 }
 
-fn distribute(events: BufReader<ChildStdout>, waiting: &Mutex<Option<Waiting>>) {
+fn write(lines: Receiver<Vec<u8>>, mut stdin: ChildStdin) {
+    for line in lines {
+        // It fails once the process has ended, which who waits for an answer learns otherwise.
+        if stdin.write_all(&line).and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}
+
+fn distribute(events: impl BufRead, started: Sender<LinkEvent>, waiting: &Mutex<Option<Waiting>>) {
+    let mut started = Some(started);
     for line in events.lines() {
         let Ok(event) =
             line.map_err(anyhow::Error::from).and_then(|line| Ok(serde_json::from_str::<LinkEvent>(&line)?))
@@ -137,7 +199,10 @@ fn distribute(events: BufReader<ChildStdout>, waiting: &Mutex<Option<Waiting>>) 
             break;
         };
         let lane = match &event {
-            LinkEvent::Started { .. } => continue,
+            LinkEvent::Started { .. } => {
+                started.take().map(|started| started.send(event));
+                continue;
+            }
             LinkEvent::Begun { lane } | LinkEvent::Finished { lane, .. } | LinkEvent::Failed { lane, .. } => *lane,
         };
         if let Some(sender) = lock(waiting).as_mut().and_then(|waiting| waiting.remove(&lane)) {
@@ -152,5 +217,42 @@ fn unexpected(event: LinkEvent) -> String {
     match event {
         LinkEvent::Failed { message, .. } => message,
         other => format!("the link process answered {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STARTED: &str = r#"echo '{"event":"started","scheduling":"slice","cpu":null,"memory_locked":false}'"#;
+
+    /// A shell in place of the link process.
+    fn start(script: &str, patience: Duration, ended: Sender<()>) -> anyhow::Result<(Process, LinkEvent)> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Process::start(command, patience, move || drop(ended), |command| Ok(command.spawn()?))
+    }
+
+    #[test]
+    fn a_link_process_that_gives_no_answer_is_ended_and_told() {
+        let (ended, told) = bounded(0);
+        // It reads nothing, and the order is longer than a pipe holds.
+        let script = format!("{STARTED}; exec sleep 1000");
+        let (process, started) = start(&script, Duration::from_millis(300), ended).unwrap();
+        assert!(matches!(started, LinkEvent::Started { .. }));
+        let packet_log = Some("x".repeat(1 << 20).into());
+        let begin =
+            LinkCommand::Begin { lane: 0, link: Box::default(), seed: 1, packet_log, header_bytes: 0, capture: None };
+        let error = process.ask(0, &begin).unwrap_err();
+        assert_eq!(error.to_string(), "the link process gave no answer in 300ms and was ended");
+        assert_eq!(told.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected));
+        assert_eq!(process.ask(0, &begin).unwrap_err().to_string(), "the link process ended");
+        process.close();
+    }
+
+    #[test]
+    fn a_link_process_that_does_not_start_is_told() {
+        let error = start("exit 1", Duration::from_secs(60), bounded(0).0).err().unwrap();
+        assert_eq!(format!("{error:#}"), "its reason is on stderr: the link process ended");
     }
 }

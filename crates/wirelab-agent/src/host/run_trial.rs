@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
@@ -15,7 +15,8 @@ use wirelab_schema::{CaptureFiles, TrialRequest, TrialResult, TrialStatus};
 
 use super::lanes::{self, Lanes};
 use super::{Refusal, Running, lock};
-use crate::taps;
+use crate::own_program;
+use crate::taps::{self, KeyLog};
 use crate::trial::{TrialOutcome, TrialPlan};
 
 /// How long after its own time-out a trial process may take to end everything.
@@ -47,7 +48,8 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
 /// Put the captures in order, with the secrets that the endpoints left. Says why that failed.
 fn complete_captures(request: &TrialRequest) -> Option<String> {
     let CaptureFiles { client, server, key_logs } = request.capture.as_ref()?;
-    let completed = taps::complete([client, server].map(PathBuf::as_path), key_logs);
+    let key_logs = key_logs.iter().cloned().map(KeyLog::whole).collect::<Vec<_>>();
+    let completed = taps::complete([client, server].map(PathBuf::as_path), &key_logs);
     completed.err().map(|error| format!("{error:#}"))
 }
 
@@ -99,7 +101,7 @@ fn start_and_wait(
 
 /// Start a trial process and tell it its plan.
 fn start(namespaces: &[BorrowedFd<'_>], plan: &TrialPlan) -> anyhow::Result<FirstProcess> {
-    let mut command = Command::new(std::env::current_exe().context("finding this program")?);
+    let mut command = own_program();
     command.arg("trial").stdin(Stdio::piped()).stdout(Stdio::piped());
     let confinement = Confinement { inherited: namespaces.to_vec(), ..Confinement::default() };
     let mut first = FirstProcess::spawn(command, &confinement).context("making a PID namespace")?;

@@ -50,6 +50,17 @@ fn a_host_whose_stdin_ends_leaves_no_process_and_no_namespace() {
 }
 
 #[test]
+fn a_host_whose_program_is_removed_goes_on() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    fs::remove_file(host.folder.path().join("wirelab-agent")).unwrap();
+    host.open(1);
+    assert_echoes(&mut host, "removed");
+}
+
+#[test]
 fn an_interrupt_from_the_terminal_is_left_to_the_runner() {
     if !namespaces_work() {
         return;

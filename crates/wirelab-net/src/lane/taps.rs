@@ -4,8 +4,9 @@ use std::time::Duration;
 use wirelab_link::{DropCause, Instant, Packet, PortId};
 
 use crate::clock::RealtimeOffset;
+use crate::log_sink::Backlog;
 use crate::packet_log::Fate;
-use crate::pcapng::{self, Way, Writer};
+use crate::pcapng::{self, Statistics, Way, Writer};
 use crate::socket::ETHERNET_BYTES;
 
 /// What people are told of a dropped packet, by direction and cause: `lost by gilbert-elliott`.
@@ -16,29 +17,55 @@ pub type DropWords = [[String; DropCause::ALL.len()]; 2];
 ///
 /// Packets are handed over when their fate is known, so a capture must be [completed](crate::pcapng::complete). One offset to CLOCK_REALTIME holds
 /// for the whole trial: differences of stamps are those of CLOCK_MONOTONIC.
+///
+/// What a disk does not take at once waits in memory, at most [`MOST_WAITING`]: beyond that packets are left out and counted. The packet log is never
+/// thinned so, for a replay needs all of it; it is some hundred bytes a packet.
 #[derive(Debug)]
 pub struct Taps<W: Write> {
     /// The client's, the server's.
     captures: [Option<Writer<W>>; 2],
+    seen: [Seen; 2],
     words: DropWords,
     offset: RealtimeOffset,
+    backlog: Backlog,
     /// A corrupted frame as it was received, kept for its room.
     corrupted: Vec<u8>,
 }
 
+/// Packets of one end.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    captured: u64,
+    left_out: u64,
+}
+
+/// Bytes. A second of a disk's silence at 1 Gbit/s on both ends; the memory is locked, so it must not be all there is.
+pub const MOST_WAITING: usize = 256 << 20;
 /// Each capture has one interface.
 const INTERFACE: u32 = 0;
 const HELD: &str = "still on its way when the capture ended";
 
 impl<W: Write> Taps<W> {
-    /// Tap into the client's and the server's end.
-    pub fn new(captures: [Option<Writer<W>>; 2], words: DropWords) -> Self {
-        Self { captures, words, offset: RealtimeOffset::measure(), corrupted: Vec::new() }
+    /// Tap into the client's and the server's end. The captures wait in `backlog`.
+    pub fn new(captures: [Option<Writer<W>>; 2], words: DropWords, backlog: Backlog) -> Self {
+        let (seen, offset) = ([Seen::default(); 2], RealtimeOffset::measure());
+        Self { captures, seen, words, offset, backlog, corrupted: Vec::new() }
     }
 
-    /// The captures, the client's first.
-    pub fn into_captures(self) -> impl Iterator<Item = Writer<W>> {
-        self.captures.into_iter().flatten()
+    /// Packets that both captures lack because the disk was slow.
+    pub(super) fn left_out(&self) -> u64 {
+        self.seen.iter().map(|seen| seen.left_out).sum()
+    }
+
+    /// Close the captures, the client's first, with what they have and lack.
+    pub(super) fn finish(self, now: Instant) -> impl Iterator<Item = W> {
+        let at_ns = self.offset.to_realtime_ns(now);
+        let captures = self.captures.into_iter().zip(self.seen);
+        captures.filter_map(move |(capture, Seen { captured, left_out })| {
+            let mut capture = capture?;
+            capture.statistics(&Statistics { interface: INTERFACE, at_ns, captured, left_out }).ok()?;
+            capture.finish().ok()
+        })
     }
 
     /// Hand over what became of a packet. `frame` is as it came to the link.
@@ -79,7 +106,13 @@ impl<W: Write> Taps<W> {
     }
 
     fn write(&mut self, port: PortId, at: Instant, way: Way, frame: &[u8], comment: Option<&str>) {
-        let Some(capture) = &mut self.captures[usize::from(port.0)] else { return };
+        let end = usize::from(port.0);
+        let Some(capture) = &mut self.captures[end] else { return };
+        if self.backlog.bytes() > MOST_WAITING {
+            self.seen[end].left_out += 1;
+            return;
+        }
+        self.seen[end].captured += 1;
         let at_ns = self.offset.to_realtime_ns(at);
         // As with the packet log: the sink only hands on.
         let _ = capture.packet(&pcapng::Packet { interface: INTERFACE, at_ns, way, frame, comment });

@@ -137,6 +137,7 @@ impl<W: Write> Trial<W> {
             self.report.directions[usize::from(packet.port.0)].held += 1;
             self.settle(&packet, Fate::Held, now, Duration::ZERO);
         }
+        self.report.left_out_of_captures = self.taps.as_ref().map_or(0, Taps::left_out);
         (self.report, self.log, self.taps)
     }
 

@@ -3,7 +3,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::{ENHANCED_PACKET, create, secrets_block};
+use super::{ENHANCED_PACKET, INTERFACE_STATISTICS, create, secrets_block};
 
 /// Put the packets of a capture that a [`Writer`](super::Writer) wrote in the order of their stamps, and `secrets` (lines of SSLKEYLOGFILE, perhaps
 /// none) before them. The file is replaced in one step: when that fails, it is as it was. A torn last block is left out.
@@ -23,6 +23,7 @@ pub fn complete(path: &Path, secrets: &[u8]) -> io::Result<()> {
             secrets_block(&mut output, secrets)?;
         }
         copy(&capture, blocks.packets.iter().map(|packet| &packet.block), &mut output)?;
+        copy(&capture, &blocks.statistics, &mut output)?;
         output.flush()?;
         fs::rename(&fresh, path)
     });
@@ -35,9 +36,10 @@ pub fn complete(path: &Path, secrets: &[u8]) -> io::Result<()> {
 /// Where the blocks of a capture are.
 #[derive(Default)]
 struct Blocks {
-    /// All but packets.
+    /// All but the others.
     heads: Vec<Block>,
     packets: Vec<Stamped>,
+    statistics: Vec<Block>,
 }
 
 struct Block {
@@ -68,6 +70,8 @@ fn index(mut capture: impl BufRead + Seek) -> io::Result<Blocks> {
             let [_, high, low] = [read_u32(&mut capture)?, read_u32(&mut capture)?, read_u32(&mut capture)?];
             blocks.packets.push(Stamped { at_ns: u64::from(high) << 32 | u64::from(low), block });
             read += 12;
+        } else if kind == INTERFACE_STATISTICS {
+            blocks.statistics.push(block);
         } else {
             blocks.heads.push(block);
         }

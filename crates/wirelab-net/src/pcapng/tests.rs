@@ -12,9 +12,24 @@ use super::*;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
     Section,
-    Interface { name: String, resolution: u8, link_type: i32 },
+    Interface {
+        name: String,
+        resolution: u8,
+        link_type: i32,
+    },
     Secrets(Vec<u8>),
-    Packet { interface: u32, at_ns: u64, frame: Vec<u8>, options: Vec<(u16, Vec<u8>)> },
+    Packet {
+        interface: u32,
+        at_ns: u64,
+        frame: Vec<u8>,
+        options: Vec<(u16, Vec<u8>)>,
+    },
+    /// Packets received, dropped, delivered to the user.
+    Statistics {
+        interface: u32,
+        at_ns: u64,
+        packets: [u64; 3],
+    },
 }
 
 /// All that a capture has.
@@ -46,6 +61,17 @@ fn told(block: &Block<'_>) -> Found {
         Block::DecryptionSecrets(secrets) => {
             assert_eq!(secrets.secrets_type, SecretsType::TlsKeyLog);
             Found::Secrets(secrets.data[..secrets.secrets_len as usize].to_vec())
+        }
+        Block::InterfaceStatistics(statistics) => {
+            let count = |code: u16| {
+                let option = statistics.options.iter().find(|option| option.code.0 == code).unwrap();
+                u64::from_le_bytes(option.value[..8].try_into().unwrap())
+            };
+            Found::Statistics {
+                interface: statistics.if_id,
+                at_ns: u64::from(statistics.ts_high) << 32 | u64::from(statistics.ts_low),
+                packets: [4, 5, 8].map(count),
+            }
         }
         Block::EnhancedPacket(packet) => {
             assert_eq!(packet.caplen, packet.origlen);
@@ -79,6 +105,8 @@ impl Folder {
         let path = self.0.join("client.pcapng");
         let mut writer = Writer::new(create(&path).unwrap(), "wirelab", &["client"]).unwrap();
         packets.iter().for_each(|packet| writer.packet(packet).unwrap());
+        let captured = packets.len() as u64;
+        writer.statistics(&Statistics { interface: 0, at_ns: 9, captured, left_out: 1 }).unwrap();
         writer.finish().unwrap();
         path
     }
@@ -96,6 +124,7 @@ fn the_bytes_are_those_of_the_specification() {
     let lost =
         Packet { interface: 1, at_ns: 0x0102_0304_0506_0708, way: Way::In, frame: &[0xaa; 5], comment: Some("lost") };
     writer.packet(&lost).unwrap();
+    writer.statistics(&Statistics { interface: 1, at_ns: 0x0102_0304_0506_0708, captured: 9, left_out: 2 }).unwrap();
     let mut bytes = writer.finish().unwrap();
     secrets_block(&mut bytes, b"A b\n.").unwrap();
     #[rustfmt::skip]
@@ -112,6 +141,9 @@ fn the_bytes_are_those_of_the_specification() {
         6, 0, 0, 0, 60, 0, 0, 0, 1, 0, 0, 0, 4, 3, 2, 1, 8, 7, 6, 5, 5, 0, 0, 0, 5, 0, 0, 0,
         0xaa, 0xaa, 0xaa, 0xaa, 0xaa, 0, 0, 0,
         1, 0, 4, 0, b'l', b'o', b's', b't', 2, 0, 4, 0, 1, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0,
+        // Interface statistics: interface, stamp, isb_ifrecv, isb_ifdrop, isb_usrdeliv.
+        5, 0, 0, 0, 64, 0, 0, 0, 1, 0, 0, 0, 4, 3, 2, 1, 8, 7, 6, 5,
+        4, 0, 8, 0, 11, 0, 0, 0, 0, 0, 0, 0, 5, 0, 8, 0, 2, 0, 0, 0, 0, 0, 0, 0, 8, 0, 8, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0,
         // Decryption secrets: TLS key log, its length, 5 bytes and padding.
         10, 0, 0, 0, 28, 0, 0, 0, b'K', b'S', b'L', b'T', 5, 0, 0, 0, b'A', b' ', b'b', b'\n', b'.', 0, 0, 0, 28, 0, 0, 0,
     ];
@@ -150,7 +182,8 @@ fn a_complete_capture_has_its_secrets_before_its_packets_and_these_in_order() {
     assert_eq!(found[0], Found::Section);
     assert!(matches!(found[1], Found::Interface { .. }));
     assert_eq!(found[2], Found::Secrets(b"CLIENT_RANDOM 00 11\n".to_vec()));
-    let frames = found[3..].iter().map(|found| match found {
+    assert_eq!(found[7..], [Found::Statistics { interface: 0, at_ns: 9, packets: [5, 1, 4] }]);
+    let frames = found[3..7].iter().map(|found| match found {
         Found::Packet { frame, .. } => &frame[..],
         other => panic!("{other:?}"),
     });
@@ -172,7 +205,8 @@ fn without_secrets_there_is_no_block_of_them() {
 fn a_torn_last_block_is_left_out_wherever_it_is_torn() {
     let folder = Folder::new("torn");
     let whole = fs::read(folder.capture(&[packet(2, b"bbbb"), packet(1, b"aaaa")])).unwrap();
-    let packet_bytes = 48;
+    let [packet_bytes, statistics_bytes] = [48, 64];
+    let whole = &whole[..whole.len() - statistics_bytes];
     for torn in 1..=packet_bytes {
         let path = folder.0.join("client.pcapng");
         fs::write(&path, &whole[..whole.len() - torn]).unwrap();

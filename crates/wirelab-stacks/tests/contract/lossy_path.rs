@@ -58,6 +58,19 @@ async fn what_is_lost_in_the_handshake_counts_as_retransmitted() {
 }
 
 #[tokio::test]
+async fn what_was_sent_of_an_upload_that_is_given_up_is_told() {
+    const UPLOAD: u64 = 4 << 20;
+    let lab = Lab::new();
+    let work = RequestResponse { timeout_ns: 3_000_000_000, ..workload(UPLOAD, 30, 1) };
+    let server = lab.serve("h3", work.clone(), &[]).await;
+    let port = lossy_path(server.port, |_, datagram| datagram > 300).await;
+    let rows = lab.run_client("h3", port, work, &[]).await.expect("done");
+    assert_eq!(rows[0].outcome, Outcome::TimedOut, "{rows:?}");
+    assert!((1..UPLOAD).contains(&rows[0].body_sent_bytes), "{rows:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn a_handshake_that_is_given_up_costs_no_other_its_ticket() {
     let lab = Lab::new();
     let settings = [("resumption", json!(true))];

@@ -10,8 +10,19 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.sections.common import NO_TRIAL, SCENARIO_COLUMNS, by_choices, scenario_cells
 
-KEYS = ("exchanges", "completed", "failed", "timed-out", "unsupported", "trials", "excluded_trials")
-TITLES = ("exchanges", "completed", "failed", "timed out", "unsupported", "trials", "excluded trials")
+TITLES = {
+    "exchanges": "exchanges",
+    "completed": "completed",
+    "failed": "failed",
+    "timed-out": "timed out",
+    "unsupported": "unsupported",
+    "trials": "trials",
+    "failed_trials": "failed trials",
+    "exchanges_of_failed_trials": "their exchanges, in no count",
+    "excluded_trials": "excluded trials",
+}
+"""Keys of the denominators, with their columns."""
+_GOOD = frozenset({"exchanges", "completed", "trials"})
 
 
 def section(campaign: Campaign) -> Section:
@@ -25,13 +36,18 @@ def section(campaign: Campaign) -> Section:
             for scenario in condition.scenarios
             if scenario.key in group.own
         ]
-        columns = [*SCENARIO_COLUMNS, *(Column(title) for title in TITLES), Column("commonest error", numeric=False)]
+        columns = [
+            *SCENARIO_COLUMNS,
+            *(Column(title) for title in TITLES.values()),
+            Column("commonest error", numeric=False),
+        ]
         return [Table("Exchanges and trials by outcome", columns, rows, row_headers=2)]
 
     note = (
         "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to "
         "be longer than the time-out, and "
-        "no outcome is averaged away."
+        "no outcome is averaged away. A trial that failed as a whole is counted as one; what it had exchanged until "
+        "then counts nowhere else."
     )
     return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])
 
@@ -39,12 +55,12 @@ def section(campaign: Campaign) -> Section:
 def _counts(scenario: Scenario) -> list[Cell]:
     counts = scenario.denominators
     if not counts:
-        return [dash(NO_TRIAL) for _ in KEYS]
-    cells = [number(counts.get(key, counts.get(key.replace("-", "_"))), 0) for key in KEYS]
-    for i in (2, 3, 4, 6):
-        if cells[i].text not in {"0", "–"}:
-            cells[i] = Cell(cells[i].text, tone="unsure")
-    return cells
+        return [dash(NO_TRIAL) for _ in TITLES]
+    cells = {key: number(counts.get(key), 0) for key in TITLES}
+    return [
+        cell if key in _GOOD or cell.text in {"0", "–"} else Cell(cell.text, tone="unsure")
+        for key, cell in cells.items()
+    ]
 
 
 def _error(scenario: Scenario, errors: dict[str, tuple[str, int]]) -> Cell:

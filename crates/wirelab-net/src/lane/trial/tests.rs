@@ -11,6 +11,8 @@ use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
 use crate::lane::DropWords;
+use crate::lane::taps::MOST_WAITING;
+use crate::log_sink::Backlog;
 use crate::packet_log::LogReader;
 use crate::pcapng::tests::{Found, read};
 use crate::pcapng::{Way, Writer};
@@ -86,7 +88,7 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome 
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
     let words: DropWords = ["up", "down"].map(|way| DropCause::ALL.map(|cause| format!("{way} {cause:?}")));
     let captures = ["client", "server"].map(|name| Writer::new(Vec::new(), "wirelab", &[name]).ok());
-    let taps = Some(Taps::new(captures, words));
+    let taps = Some(Taps::new(captures, words, Backlog::default()));
     let start = Instant::from_nanos(0);
     let mut trial = Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, taps, lead, None, start);
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
@@ -102,7 +104,8 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome 
     let (report, log, taps) = trial.end(Instant::from_nanos(1_000_000));
     let log = log.unwrap().finish().unwrap();
     let records = LogReader::new(&log[..]).unwrap().map(Result::unwrap).collect();
-    let captures: Vec<_> = taps.unwrap().into_captures().map(|capture| captured(&capture.finish().unwrap())).collect();
+    let end = Instant::from_nanos(1_000_000);
+    let captures: Vec<_> = taps.unwrap().finish(end).map(|capture| captured(&capture)).collect();
     Outcome { report, records, sent: sent.into_inner(), captures: captures.try_into().unwrap() }
 }
 
@@ -235,6 +238,34 @@ fn captures_say_what_the_link_did_to_a_packet() {
     assert_eq!(words(&client, Way::Out), []);
     let copy = format!("a copy made by the link, {}", bit(3));
     assert_eq!(words(&client, Way::In), [Some(bit(3)), Some(copy), None, None, Some(bit(6))]);
+}
+
+#[test]
+fn what_a_slow_disk_leaves_no_room_for_is_left_out_of_the_capture_and_counted() {
+    let backlog = Backlog::default();
+    let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
+    let client = Writer::new(Vec::new(), "wirelab", &["client"]).ok();
+    let taps = Some(Taps::new([client, None], words, backlog.clone()));
+    let log = LogWriter::new(Vec::new(), b"{}").unwrap();
+    let link = Box::new(Link::new(Chain::default(), Chain::default()));
+    let mut trial = Trial::new(link, Some(log), HEADER_BYTES, taps, 0, None, Instant::default());
+    let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
+    for nanoseconds in 1..=5 {
+        if nanoseconds == 3 {
+            backlog.add(MOST_WAITING + 1);
+        }
+        let now = Instant::from_nanos(nanoseconds);
+        trial.receive(0, &frame(&bytes, 0), now, &mut spare);
+        trial.send(now, |_, _| true, &mut spare);
+    }
+    let end = Instant::from_nanos(9);
+    let (report, log, taps) = trial.end(end);
+    assert_eq!((report.left_out_of_captures, report.directions[0].delivered), (3, 5));
+    assert_eq!(LogReader::new(&log.unwrap().finish().unwrap()[..]).unwrap().count(), 5);
+    let capture = read(&taps.unwrap().finish(end).next().unwrap());
+    let packets = capture.iter().filter(|found| matches!(found, Found::Packet { .. })).count();
+    assert_eq!(packets, 2);
+    assert!(matches!(capture.last(), Some(Found::Statistics { interface: 0, packets: [5, 3, 2], .. })), "{capture:?}");
 }
 
 proptest! {

@@ -1,0 +1,20 @@
+"""How long a run takes, roughly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.described import BASE, load
+from wirelab.cli.minutes import ANALYSIS_EXCHANGE_NS, ANALYSIS_NS, ANALYSIS_SCENARIO_NS, START_NS, run_ns
+from wirelab.plan import expected_ns, make_plan
+from wirelab.runner.probes import campaign_probes_ns
+
+
+def test_a_run_takes_its_start_its_probes_its_trials_and_its_analysis(tmp_path: Path) -> None:
+    plan = make_plan(load(tmp_path, BASE))
+    exchanges = 2 * 3 * 10
+    analysis = ANALYSIS_NS + 2 * ANALYSIS_SCENARIO_NS + exchanges * ANALYSIS_EXCHANGE_NS
+    without = START_NS + expected_ns(plan, 2) + analysis
+    assert run_ns(plan, 2, probes=False) == without
+    assert run_ns(plan, 2) == without + campaign_probes_ns(plan)
+    assert campaign_probes_ns(plan) > 10**9

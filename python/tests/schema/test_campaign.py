@@ -1,0 +1,58 @@
+"""Files of a campaign, read by another build than the one that wrote them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.described import BASE, load
+from wirelab.errors import RunError
+from wirelab.plan import Plan, make_plan
+from wirelab.schema.campaign import PLAN_KEYS, read_plan
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> dict[str, Any]:
+    return make_plan(load(tmp_path, BASE)).to_json()
+
+
+def test_a_plan_of_this_build_is_read_as_it_is(tmp_path: Path, plan: dict[str, Any]) -> None:
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    assert read_plan(tmp_path) == json.loads(json.dumps(plan))
+    assert set(Plan.model_fields) == PLAN_KEYS
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"schema_version": 0}, "its schema_version is 0, this build's is 1"),
+        ({"blocks": None}, None),
+        ("torn", "it is no JSON: "),
+        ([], "it is no JSON object"),
+    ],
+)
+def test_a_plan_of_another_build_is_refused_in_one_line_with_what_to_do(
+    tmp_path: Path, plan: dict[str, Any], change: Any, why: str | None
+) -> None:
+    if isinstance(change, dict):
+        text = json.dumps({key: value for key, value in (plan | change).items() if value is not None})
+    else:
+        text = json.dumps(change) if change != "torn" else json.dumps(plan)[:-9]
+    (tmp_path / "plan.json").write_text(text)
+    with pytest.raises(RunError) as caught:
+        read_plan(tmp_path)
+    assert caught.value.what.startswith(
+        f"{tmp_path / 'plan.json'} was written by another build, or damaged: {why or 'it has no blocks'}"
+    )
+    assert "\n" not in caught.value.what
+    assert caught.value.hint == f"plan again: wirelab run FILE --out {tmp_path} --fresh"
+
+
+def test_a_link_that_this_build_does_not_know_is_named(tmp_path: Path, plan: dict[str, Any]) -> None:
+    plan["scenarios"][0]["link"]["uplink"][0]["jiter_ns"] = 1
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    with pytest.raises(RunError, match=r"in a link, uplink\.0\.delay\.jiter_ns: extra inputs are not permitted"):
+        read_plan(tmp_path)

@@ -1,0 +1,62 @@
+"""Packets of a packet log as a table, in the order in which they came to the link."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from wirelab import agent
+from wirelab.cli.ladder import LOST, Packet, label, notes
+from wirelab.cli.table import columns
+
+MAGIC = b"WLPL"
+HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "late ms", "fate")
+_NUMBERS = (0, 2, 5, 6)
+
+
+def is_packet_log(path: Path) -> bool:
+    """Whether a file begins as a packet log does."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+def packet_table(log: Path) -> str:
+    """A line for each packet of a log."""
+    lines = agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()
+    return table(json.loads(line) for line in lines)
+
+
+def table(packets: Iterable[Packet]) -> str:
+    """A line for each packet, times in milliseconds after the first one's arrival.
+
+    The delay is what the link told the packet, and what it was late comes on top; neither is there for one that never
+    left.
+    """
+    read = list(packets)
+    origin = min((packet["arrival_ns"] for packet in read), default=0)
+    return columns([HEADINGS, *(_row(packet, origin) for packet in read)], right=_NUMBERS)
+
+
+def _row(packet: Packet, origin_ns: int) -> tuple[str, ...]:
+    left = packet["fate"] == "delivered"
+    delay_ns = packet["departure_ns"] - packet["arrival_ns"]
+    lost = packet["fate"] in LOST
+    words = [said for said, _ in notes(packet, lost=lost)]
+    ports = [packet["client_port"], packet["server_port"]]
+    return (
+        _ms(packet["arrival_ns"] - origin_ns),
+        "up" if packet["uplink"] else "down",
+        str(packet["size_bytes"]),
+        "-".join(map(str, ports)) if None not in ports else "",
+        label(packet),
+        _ms(delay_ns) if left else "",
+        _ms(packet["lateness_ns"]) if left else "",
+        ", ".join(["delivered", *words] if left else words),
+    )
+
+
+def _ms(ns: int) -> str:
+    return f"{ns / 1e6:.3f}"
