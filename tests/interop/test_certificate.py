@@ -40,3 +40,6 @@ def test_a_link_is_certified_with_every_packet_accounted_for(bench: Bench, tmp_p
         assert lines[direction, "delay"]["measured"]["n"] > 50
     assert found["machine"]["cpus"] >= 1
     assert (tmp_path / "kept" / "packets.wlpl").exists()
+    told = done.stderr.splitlines()
+    assert told[0].startswith("probing: delay, both ways  about 5 s left")
+    assert told[-1] == "judging"

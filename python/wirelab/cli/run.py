@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -99,6 +97,7 @@ def _plan(
 
 def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
     from wirelab.cli.progress import LiveProgress
+    from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.plan import expected_ns
     from wirelab.runner.probes import campaign_probes_ns
     from wirelab.runner.start import planned_lanes, run_plan
@@ -113,13 +112,9 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
         f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
         f"about {format_duration(expected_ns(plan, lanes) + probing)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
-    previous = signal.signal(signal.SIGTERM, _stop)
-    try:
-        with LiveProgress(console) as progress:
-            enough = make_enough(document, _headline_values(folder, document))
-            return run_plan(plan, folder, options, enough, progress)
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    with terminated_as_interrupted(), LiveProgress(console) as progress:
+        enough = make_enough(document, _headline_values(folder, document))
+        return run_plan(plan, folder, options, enough, progress)
 
 
 def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list[list[float]]]:
@@ -167,8 +162,3 @@ def _tell(folder: Path, estimates: dict[str, Any]) -> None:
         click.echo(sentence)
     click.echo(f"Report  {folder / 'report.html'}")
     click.echo(summary.next_commands(campaign, folder))
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    """End a terminated run as Ctrl-C does."""
-    raise KeyboardInterrupt

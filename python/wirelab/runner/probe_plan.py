@@ -99,6 +99,19 @@ def probes_ns(link: LinkSpec, time_ns: int) -> int:
     return plan_probes(link, time_ns).duration_ns + SECOND
 
 
+def doing(plan: ProbePlan, at_ns: int) -> str:
+    """What is sent at that time since the plan's beginning."""
+    for kind in (ProbeKind.RATE, ProbeKind.LOSS, ProbeKind.DELAY):
+        for flow in plan.flows:
+            begun = flow.begin_ns <= at_ns < flow.begin_ns + flow.bursts * flow.every_ns
+            if begun and flow.client_port == kind.port(uplink=flow.uplink):
+                way = "uplink" if flow.uplink else "downlink"
+                return f"rate, {way}" if kind is ProbeKind.RATE else f"{kind.name.lower()}, both ways"
+    if at_ns < max((flow.begin_ns for flow in plan.flows), default=0):
+        return "waking the link"
+    return "waiting for the last probes"
+
+
 def _opening(link: LinkSpec) -> Iterator[ProbeFlow]:
     """Packets from the client that wake its radio, and open the address translation for each flow towards it."""
     if link.radio is None and link.nat is None:

@@ -4,9 +4,10 @@ use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use wirelab_net::process::{self, Confinement};
 use wirelab_net::scheduling;
 use wirelab_net::topology::Topology;
@@ -14,6 +15,12 @@ use wirelab_schema::{LinkReport, OpenLanes, TrialRequest};
 
 use super::{Cancel, Running, lock};
 use crate::link::{LinkCommand, LinkEvent};
+
+/// How long the link process may take for an answer: it may wait for a disk.
+const ANSWER: Duration = Duration::from_secs(60);
+/// How long it may take to end when its stdin has ended.
+const END: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The link process, as the host sees it.
 pub struct LinkClient {
@@ -107,6 +114,11 @@ impl LinkClient {
     pub fn close(&self) {
         if let Some((mut child, stdin)) = lock(&self.process).take() {
             drop(stdin);
+            let give_up = Instant::now() + END;
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < give_up {
+                thread::sleep(LOOK);
+            }
+            let _ = child.kill();
             let _ = child.wait();
         }
     }
@@ -118,7 +130,15 @@ impl LinkClient {
         if let Some((_, stdin)) = lock(&self.process).as_mut() {
             stdin.write_all(&line).and_then(|()| stdin.flush()).context("talking to the link process")?;
         }
-        answer.recv().ok().context("the link process ended")
+        match answer.recv_timeout(ANSWER) {
+            Ok(event) => Ok(event),
+            Err(RecvTimeoutError::Disconnected) => bail!("the link process ended"),
+            Err(RecvTimeoutError::Timeout) => {
+                // A late answer would be taken for that of a later order.
+                self.close();
+                bail!("the link process did not answer within {ANSWER:?} and was ended")
+            }
+        }
     }
 
     fn register(&self, lane: usize) -> anyhow::Result<Receiver<LinkEvent>> {
