@@ -32,6 +32,11 @@ TRAIN_BYTES = (1372, 672, 372, 172, 72)
 MS, SECOND = 10**6, 10**9
 MOST_DELAY_PROBES = 3000
 LEAST_TRAIN, LONGEST_TRAIN, MOST_TRAINS = 4, 64, 60
+TRAIN_NS = 5 * MS
+"""A train at a high rate is longer: that it takes so long, of which the emulator's lateness is a small part."""
+PAUSE_NS = 3 * MS
+MOST_PACKETS = 1000
+"""Of a train, however much a queue holds: the receive ring holds twice as many."""
 LEAST_QUEUE_BYTES = 2000
 PER_PACKET = {
     "loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern", "reorder", "duplicate",
@@ -161,10 +166,10 @@ def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
     largest = TRAIN_BYTES[-1] if one_frame else (way.link.mtu or 1500) - way.header_bytes
     for payload in (size for size in TRAIN_BYTES if size <= largest):
         each = way.packet_ns(payload)
-        room = _queue_bytes(way) // (payload + way.header_bytes)
-        packets = min(LONGEST_TRAIN, time // (4 * each), room)
+        longest = max(LONGEST_TRAIN, TRAIN_NS // each)
+        packets = min(longest, time // (4 * each), _queue_room(way, payload + way.header_bytes))
         if packets >= LEAST_TRAIN:
-            every = int(packets * each * 1.25) + 3 * MS
+            every = int(packets * each * 1.25) + PAUSE_NS
             bursts = min(MOST_TRAINS, time // every)
             return way.flow(ProbeKind.RATE, at, every, max(1, bursts), 0, packets=packets, payload_bytes=payload)
     return None
@@ -195,19 +200,20 @@ def _other(way: _Way) -> _Way:
     return way
 
 
-def _queue_bytes(way: _Way) -> int:
-    """The smallest queue on the way."""
-    found = [_bytes(stage.queue, way.header_bytes) for stage in way.chain if hasattr(stage, "queue")]
+def _queue_room(way: _Way, size: int) -> int:
+    """How many packets of that size the smallest queue on the way holds."""
+    queues = [_holds(stage.queue, size) for stage in way.chain if hasattr(stage, "queue")]
     if way.link.medium is not None:
-        found.append(way.link.medium.queue_bytes)
+        queues.append(max(way.link.medium.queue_bytes, LEAST_QUEUE_BYTES) // size)
     if way.link.radio is not None and not way.uplink:
-        found.append(way.link.radio.buffer_bytes)
-    return max(min(found, default=10**9), LEAST_QUEUE_BYTES)
+        queues.append(max(way.link.radio.buffer_bytes, LEAST_QUEUE_BYTES) // size)
+    return min(queues, default=MOST_PACKETS)
 
 
-def _bytes(queue: object, packet: int) -> int:
-    size, packets = getattr(queue, "bytes", None), getattr(queue, "packets", None)
-    return min(size if size is not None else 10**9, packets * packet if packets is not None else 10**9)
+def _holds(queue: object, size: int) -> int:
+    held, packets = getattr(queue, "bytes", None), getattr(queue, "packets", None)
+    room = max(held, LEAST_QUEUE_BYTES) // size if held is not None else MOST_PACKETS
+    return min(room, packets if packets is not None else MOST_PACKETS)
 
 
 def _jitter_ns(way: Sequence[ImpairmentSpec]) -> int:

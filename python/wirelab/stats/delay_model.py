@@ -37,6 +37,14 @@ def mean_delay_ns(stage: Json) -> float:
     return 0.0
 
 
+def jitter_reach_ns(stage: Json) -> float:
+    """How far jitter moves 999 of 1,000 packets from their mean delay at most."""
+    if stage.get("jitter") is None:
+        return 0.0
+    ends = np.maximum(stage["delay_ns"] + _quantiles(stage["jitter"], np.array([0.0005, 0.9995])), 0)
+    return float(np.abs(ends - mean_delay_ns(stage)).max())
+
+
 def mean_over_time(stage: Json, key: str, absent: float) -> float:
     """A value of a schedule over its time; where it does not repeat, what holds at its end."""
     points = stage["points"]
