@@ -88,8 +88,9 @@ def test_a_translation_is_opened_for_each_flow_towards_the_client() -> None:
     assert {flow.client_port for flow in plan.flows if not flow.uplink} <= opened
 
 
-def test_a_train_at_a_high_rate_takes_long_enough_to_tell_it() -> None:
-    [flow] = of(plan_probes(single_link("ethernet-1g"), 5 * SECOND), ProbeKind.RATE, uplink=True)
-    takes_ns = (flow.payload_bytes + IPV4_AND_UDP_BYTES + 38) * 8 * flow.packets
-    assert 4_500_000 < takes_ns < 5_500_000
-    assert flow.packets <= 1000
+def test_a_train_at_a_high_rate_is_longer_and_still_fits_who_receives_it() -> None:
+    def packets(name: str) -> int:
+        [flow] = of(plan_probes(single_link(name), 5 * SECOND), ProbeKind.RATE, uplink=True)
+        return flow.packets
+
+    assert (packets("wifi-n"), packets("ethernet-1g")) == (64, 128)

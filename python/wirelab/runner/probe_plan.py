@@ -31,12 +31,13 @@ TRAIN_BYTES = (1372, 672, 372, 172, 72)
 """Payloads of a train's probes: the largest of which enough pass."""
 MS, SECOND = 10**6, 10**9
 MOST_DELAY_PROBES = 3000
-LEAST_TRAIN, LONGEST_TRAIN, MOST_TRAINS = 4, 64, 60
+LEAST_TRAIN, LONG_TRAIN, LONGEST_TRAIN, MOST_TRAINS = 4, 64, 128, 60
+"""The longest fits a socket's receive buffer of 208 KiB, Linux's default, which the kernel doubles: who receives may
+not run until the train is over.
+"""
 TRAIN_NS = 5 * MS
-"""A train at a high rate is longer: that it takes so long, of which the emulator's lateness is a small part."""
+"""At a high rate a train is longer, if it can: the emulator's lateness is a smaller part of it then."""
 PAUSE_NS = 3 * MS
-MOST_PACKETS = 1000
-"""Of a train, however much a queue holds: the receive ring holds twice as many."""
 LEAST_QUEUE_BYTES = 2000
 PER_PACKET = {
     "loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern", "reorder", "duplicate",
@@ -166,7 +167,7 @@ def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
     largest = TRAIN_BYTES[-1] if one_frame else (way.link.mtu or 1500) - way.header_bytes
     for payload in (size for size in TRAIN_BYTES if size <= largest):
         each = way.packet_ns(payload)
-        longest = max(LONGEST_TRAIN, TRAIN_NS // each)
+        longest = min(max(LONG_TRAIN, TRAIN_NS // each), LONGEST_TRAIN)
         packets = min(longest, time // (4 * each), _queue_room(way, payload + way.header_bytes))
         if packets >= LEAST_TRAIN:
             every = int(packets * each * 1.25) + PAUSE_NS
@@ -207,13 +208,13 @@ def _queue_room(way: _Way, size: int) -> int:
         queues.append(max(way.link.medium.queue_bytes, LEAST_QUEUE_BYTES) // size)
     if way.link.radio is not None and not way.uplink:
         queues.append(max(way.link.radio.buffer_bytes, LEAST_QUEUE_BYTES) // size)
-    return min(queues, default=MOST_PACKETS)
+    return min(queues, default=LONGEST_TRAIN)
 
 
 def _holds(queue: object, size: int) -> int:
     held, packets = getattr(queue, "bytes", None), getattr(queue, "packets", None)
-    room = max(held, LEAST_QUEUE_BYTES) // size if held is not None else MOST_PACKETS
-    return min(room, packets if packets is not None else MOST_PACKETS)
+    room = max(held, LEAST_QUEUE_BYTES) // size if held is not None else LONGEST_TRAIN
+    return min(room, packets if packets is not None else LONGEST_TRAIN)
 
 
 def _jitter_ns(way: Sequence[ImpairmentSpec]) -> int:
