@@ -43,7 +43,7 @@ def analyze_campaign(folder: Path) -> dict[str, Any]:
     from wirelab import claims, stats
 
     estimates = stats.analyze(folder)
-    if claims.judge(folder) is None:
+    if claims.judge(folder, estimates["comparisons"]) is None:
         (folder / "verdicts.json").unlink(missing_ok=True)
     return estimates
 
@@ -52,6 +52,8 @@ def _print_verdicts(verdicts: dict[str, Any]) -> None:
     click.echo("")
     for claim in verdicts["claims"]:
         click.echo(f"{claim['id']:4} {claim['verdict']:10} {claim['text']}")
+        if (link := claim.get("link")) is not None and link["flag"] != "publishable":
+            click.echo(f"{'':15} its link is {link['flag']}: {link['why']}")
         if claim["contradiction"]:
             click.echo(f"{'':15} {claim['contradiction']}")
     family = verdicts["family"]

@@ -17,7 +17,7 @@ from wirelab.report.blocks import Cell, Section
 from wirelab.report.campaign import Campaign, load
 from wirelab.report.sections import SECTIONS
 from wirelab.report.sections.claims import TONES as VERDICT_TONES
-from wirelab.report.sections.trust import TONES as GRADE_TONES
+from wirelab.report.sections.common import LINK_TONES
 from wirelab.report.sections.trust import grade
 from wirelab.units import format_duration
 
@@ -107,7 +107,7 @@ def _grade(campaign: Campaign) -> Cell:
     worst = grade(campaign)
     if campaign.preview:
         return Cell("preview, no result", tone="unsure")
-    return Cell(worst or "not graded", tone=GRADE_TONES.get(worst or "", "bad"))
+    return Cell(worst or "not graded", tone=LINK_TONES.get(worst or "", "bad"))
 
 
 def _facts(campaign: Campaign) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wirelab.stats import compare, descriptive, published_rule
+from wirelab.stats import compare, descriptive, link_error, published_rule
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.estimate import LEVEL, Estimate
 from wirelab.stats.link_certificates import link_certificates, with_certificates
@@ -47,13 +47,15 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
                 sides[one.metric.name, scenario["key"]] = compare.Side.of(scenario["key"], one.sample, rng)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
+    errors, link_rows = link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows)
+    comparisons = [c for name in compared for c in _comparisons(dataset, name, sides)]
     return {
         "schema_version": SCHEMA_VERSION,
         "level": LEVEL,
         "metric": metric,
         "seed": dataset.plan["seed"],
         "scenarios": scenarios,
-        "comparisons": [c for name in compared for c in _comparisons(dataset, name, sides)],
+        "comparisons": [link_error.with_link(comparison, errors, link_rows) for comparison in comparisons],
         "links": rows,
         "link_lateness": lateness_by_lane(dataset),
         "replay": replay(dataset),

@@ -22,7 +22,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
     """One row for each distinct link and direction, over the trials that count."""
     import polars as pl
 
-    kept = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    kept = kept_trials(dataset)
     distinct: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for scenario in dataset.scenarios:
         distinct[json.dumps([scenario["link_name"], scenario["link"]], sort_keys=True)].append(scenario)
@@ -32,7 +32,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
         link = scenarios[0]["link"]
         up, down = told(link["uplink"], link.get("medium")), told(link["downlink"], link.get("medium"))
         for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
-            histograms = list(_histograms(dataset, trials["trial"], index))
+            histograms = list(lateness_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
             counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
             flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
@@ -52,11 +52,10 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
 
 def replay(dataset: Dataset) -> dict[str, int] | None:
     """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
-    import polars as pl
 
     if "replay_packets" not in dataset.trials.columns:
         return None
-    done = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    done = kept_trials(dataset)
     replayed = done.drop_nulls("replay_packets")
     if replayed.is_empty():
         return None
@@ -73,7 +72,7 @@ def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
     """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
     rows = []
     for (lane,), trials in sorted(dataset.trials.drop_nulls("lane").group_by("lane")):
-        histograms = [h for index in (0, 1) for h in _histograms(dataset, trials["trial"], index)]
+        histograms = [h for index in (0, 1) for h in lateness_histograms(dataset, trials["trial"], index)]
         if not histograms:
             continue
         packets = sum(sum(histogram["packets"]) for histogram in histograms)
@@ -81,6 +80,24 @@ def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
         largest = max(histogram["max_ns"] for histogram in histograms) / 1e9
         rows.append({"lane": lane, "packets": packets, **quantiles, "max_s": largest})
     return rows
+
+
+def kept_trials(dataset: Dataset) -> pl.DataFrame:
+    """Trials that count."""
+    import polars as pl
+
+    return dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+
+
+def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
+    """Lateness of each of these trials in one direction (0: uplink) as `result.json` has it."""
+    for trial in trials:
+        path = dataset.folder / "trials" / trial / "result.json"
+        if not path.exists():
+            continue
+        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
+        if index < len(directions):
+            yield directions[index]["lateness"]
 
 
 _QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
@@ -107,16 +124,6 @@ def _broken(trials: pl.DataFrame) -> Iterator[str]:
     if "replay_mismatches" in trials.columns and (trials["replay_mismatches"] > 0).any():
         wrong = int((trials["replay_mismatches"] > 0).sum())
         yield f"{wrong} of {trials.height} trials have packets that a replay of their log does not reproduce"
-
-
-def _histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
-    for trial in trials:
-        path = dataset.folder / "trials" / trial / "result.json"
-        if not path.exists():
-            continue
-        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
-        if index < len(directions):
-            yield directions[index]["lateness"]
 
 
 def _seconds(nanoseconds: int | None) -> float | None:

@@ -11,6 +11,7 @@ from wirelab.report.model import Group as Choices
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
+LINK_TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad"}
 NO_TRIAL = "no trial of this scenario was analysed"
 
 

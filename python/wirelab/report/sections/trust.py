@@ -11,11 +11,11 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Sect
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
+from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
 from wirelab.stats.link import GRADES
 from wirelab.units import format_rate
 
-TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad"}
 MOST_ROWS = 14
 MOST_LANES = 4
 
