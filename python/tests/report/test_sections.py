@@ -10,6 +10,7 @@ import pytest
 from tests.report.campaigns import judge, read, store, write
 from wirelab.report.blocks import Group, Section, Table
 from wirelab.report.campaign import load
+from wirelab.report.grade import grade
 from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
@@ -32,13 +33,13 @@ def change(folder: Path, name: str, **values: Any) -> None:
 def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
     folder = write(tmp_path)
     links = read(folder, "estimates.json")["links"]
-    assert trust.grade(load(folder, folder)) == "publishable"
+    assert grade(load(folder, folder)) == "publishable"
     links[1] |= {"flag": "teaching", "why": "late"}
     change(folder, "estimates.json", links=links)
-    assert trust.grade(load(folder, folder)) == "teaching"
+    assert grade(load(folder, folder)) == "teaching"
     links[2] |= {"flag": "invalid", "why": "lost"}
     change(folder, "estimates.json", links=links)
-    assert trust.grade(load(folder, folder)) == "invalid"
+    assert grade(load(folder, folder)) == "invalid"
     assert "lossy uplink: invalid: lost." in str(trust.section(load(folder, folder)))
 
 

@@ -14,11 +14,13 @@ from wirelab.stats.link_error import link_rows, round_trip_errors, with_link
 GOOD = {"link_name": "clean", "direction": "uplink", "flag": "publishable", "why": "delay and loss are as told"}
 
 
-def compared(shift_s: float, error_s: float | None, row: dict[str, Any] = GOOD) -> Any:
+def compared(
+    shift_s: float, error_s: float | None, row: dict[str, Any] = GOOD, waits: dict[str, Any] | None = None
+) -> Any:
     shift = {"point": shift_s, "low": shift_s - 1e-4, "high": shift_s + 1e-4}
     comparison = {"metric": "end-to-end-delay", "a": "one", "b": "two", "shift": shift}
     errors = {} if error_s is None else {"one": error_s / 2, "two": error_s}
-    return with_link(comparison, errors, {"one": [row], "two": [row]})["link"]
+    return with_link(comparison, errors, {"one": [row], "two": [row]}, waits or {})["link"]
 
 
 @pytest.mark.parametrize(
@@ -42,6 +44,11 @@ def test_the_reason_has_both_figures() -> None:
 def test_a_comparison_is_no_better_than_its_link() -> None:
     found = compared(0.020, 0.001, {**GOOD, "flag": "invalid", "why": "1 trials saw the clock step"})
     assert (found["flag"], found["why"]) == ("invalid", "uplink: 1 trials saw the clock step")
+
+
+def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
+    found = compared(0.020, 0.001, waits={"two": {"flag": "teaching", "why": "endpoints waited"}})
+    assert (found["flag"], found["why"]) == ("teaching", "endpoints waited")
 
 
 def test_an_unknown_lateness_is_not_taken_for_none() -> None:

@@ -28,8 +28,9 @@ def command(campaign: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"estimates": estimates, "verdicts": verdicts}, ensure_ascii=False))
         return
-    click.echo(summary.link_line(estimates))
-    for table in summary.tables(load(folder, folder)):
+    loaded = load(folder, folder)
+    click.echo(summary.link_line(loaded))
+    for table in summary.tables(loaded):
         click.echo(f"\n{table}")
     if verdicts is not None:
         _print_verdicts(verdicts)

@@ -70,11 +70,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims,
     )  # fmt: skip
     summary = _run(plan, folder, options, console)
-    estimates = _derive(folder, console)
+    _derive(folder, console)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:
-        _tell(folder, estimates)
+        _tell(folder)
     return 0 if summary.failed < summary.total else 1
 
 
@@ -131,7 +131,7 @@ def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list
     return read
 
 
-def _derive(folder: Path, console: Console) -> dict[str, Any]:
+def _derive(folder: Path, console: Console) -> None:
     """Dataset, estimates, verdicts and report."""
     from wirelab import report
     from wirelab.cli.analyze import analyze_campaign
@@ -142,19 +142,18 @@ def _derive(folder: Path, console: Console) -> dict[str, Any]:
         with console.status("measuring"):
             measure(folder)
         with console.status("analyzing"):
-            estimates = analyze_campaign(folder)
+            analyze_campaign(folder)
         with console.status("writing the report"):
             report.write(folder)
-    return estimates
 
 
-def _tell(folder: Path, estimates: dict[str, Any]) -> None:
+def _tell(folder: Path) -> None:
     from wirelab.cli import summary
     from wirelab.report.answer import answer
     from wirelab.report.campaign import load as load_campaign
 
     campaign = load_campaign(folder, folder)
-    click.echo(summary.link_line(estimates))
+    click.echo(summary.link_line(campaign))
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")
     click.echo("")

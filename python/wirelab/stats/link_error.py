@@ -39,11 +39,19 @@ def link_rows(dataset: Dataset, rows: Iterable[Json]) -> dict[str, list[Json]]:
     }
 
 
-def with_link(comparison: dict[str, Any], errors: Mapping[str, float], rows: Mapping[str, list[Json]]) -> Json:
-    """The comparison with what its link is good for: the worse of the link's own grade and that of the effect."""
+def with_link(
+    comparison: dict[str, Any],
+    errors: Mapping[str, float],
+    rows: Mapping[str, list[Json]],
+    waits: Mapping[str, Json],
+) -> Json:
+    """The comparison with what its link is good for: the worst of the link's own grade, of what its endpoints waited
+    for a CPU, and of the effect.
+    """
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
     reasons = [(row["flag"], f"{row['direction']}: {row['why']}") for side in sides for row in rows.get(side, [])]
+    reasons += [(waits[side]["flag"], waits[side]["why"]) for side in sides if side in waits]
     reasons.append(_against_error(comparison["shift"], error))
     flag = max((grade for grade, _ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, words in reasons if grade == flag))

@@ -9,6 +9,7 @@ import polars as pl
 from wirelab.report import certificate
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
+from wirelab.report.grade import reasons
 from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
@@ -20,12 +21,6 @@ MOST_ROWS = 14
 MOST_LANES = 4
 
 
-def grade(campaign: Campaign) -> str | None:
-    """The worst flag of the links used; None if no link was measured."""
-    flags = [str(link.get("flag")) for link in campaign.links]
-    return max(flags, key=lambda flag: GRADES.index(flag) if flag in GRADES else len(GRADES)) if flags else None
-
-
 def section(campaign: Campaign) -> Section:
     """Told against measured, lateness, exclusions."""
     links = _link_table(campaign.links)
@@ -35,7 +30,7 @@ def section(campaign: Campaign) -> Section:
     blocks: list[Block] = [Prose(_summary(campaign))]
     if (replay := campaign.estimates.get("replay")) is not None:
         blocks.append(Prose(replay_words(replay)))
-    if flagged := _flagged(campaign):
+    if flagged := reasons(campaign.estimates):
         blocks.append(Items(flagged))
     lanes = campaign.estimates.get("link_lateness") or []
     lateness = _lateness_table(lanes)
@@ -84,16 +79,6 @@ def replay_words(replay: Json) -> str:
     if lacking := replay["trials"] - replay["replayed"]:
         words += f"; {lacking:,} trials have no log that can be read"
     return f"{words}."
-
-
-def _flagged(campaign: Campaign) -> list[str]:
-    """Why links are not of publishable accuracy, a sentence for each reason."""
-    reasons: dict[str, list[str]] = {}
-    for link in campaign.links:
-        if link.get("flag") != "publishable":
-            where = f"{link.get('link_name')} {link.get('direction')}"
-            reasons.setdefault(f"{link.get('flag')}: {link.get('why')}", []).append(where)
-    return [f"{', '.join(where)}: {reason}." for reason, where in reasons.items()]
 
 
 def _summary(campaign: Campaign) -> str:
