@@ -133,7 +133,7 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
         if names:
             by_stack = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
             yield f"Trials {words}, by stack: {by_stack}."
-    flagged = sum(row["flag"] != "publishable" for row in link_rows)
+    flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
         yield f"{flagged} of {len(link_rows)} link directions are not of publishable accuracy."
     starved = [s for s in scenarios if s["endpoints"] is not None and s["endpoints"]["flag"] != GRADES[0]]

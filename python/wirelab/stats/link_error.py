@@ -50,7 +50,8 @@ def with_link(
     """
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
-    reasons = [(row["flag"], f"{row['direction']}: {row['why']}") for side in sides for row in rows.get(side, [])]
+    measured = [row for side in sides for row in rows.get(side, []) if row["flag"] in GRADES]
+    reasons = [(row["flag"], f"{row['direction']}: {row['why']}") for row in measured]
     reasons += [(waits[side]["flag"], waits[side]["why"]) for side in sides if side in waits]
     reasons.append(_against_error(comparison["shift"], error))
     flag = max((grade for grade, _ in reasons), key=GRADES.index)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.estimate import LEVEL
 from wirelab.stats.link import Counts, grade, measured_loss, told
+from wirelab.stats.link_effects import effects
 from wirelab.stats.loss_path import LossPath
 
 if TYPE_CHECKING:
@@ -30,12 +32,16 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
     for scenarios in distinct.values():
         trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
         link = scenarios[0]["link"]
-        up, down = told(link["uplink"], link.get("medium")), told(link["downlink"], link.get("medium"))
+        spans = trials["duration_ns"].drop_nulls().to_list() if "duration_ns" in trials.columns else []
+        up, down = (told(link[direction], link.get("medium"), spans) for direction, _, _ in _SIDES)
         for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
             histograms = list(lateness_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
             counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
-            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
+            found = effects(link[direction], trials, prefix)
+            off = [reason for effect in found if (reason := effect.grade()) is not None]
+            broken = [("invalid", reason) for reason in _broken(trials)]
+            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])
             measured = {
                 "delay_error_s": {
                     "p50": _seconds(lateness_quantile(histograms, 0.5)),
@@ -43,9 +49,11 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
                     "max": _seconds(max((histogram["max_ns"] for histogram in histograms), default=None)),
                 },
                 "loss": measured_loss(what.over(counts), counts).as_dict(),
+                **{effect.name: effect.measured(LEVEL).as_dict() for effect in found},
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
-            row = {"told": what.over(counts).as_dict(), "measured": measured, "flag": flag, "why": why}
+            as_told = {**what.over(counts).as_dict(), **{effect.name: effect.told for effect in found}}
+            row = {"told": as_told, "measured": measured, "flag": flag, "why": why}
             rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
     return rows
 

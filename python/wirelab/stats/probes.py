@@ -15,6 +15,7 @@ from wirelab.stats.certificate import LATE, Check
 from wirelab.stats.delay_model import jitter_reach_ns, mean_delay_ns
 from wirelab.stats.estimate import Estimate
 from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE, Counts, Told, measured_loss, told
+from wirelab.stats.link_effects import has_fair_queues, may_reorder
 from wirelab.stats.loss_model import design_effect_in_time, long_run, share_below
 from wirelab.stats.loss_path import LossPath
 from wirelab.stats.medium_model import service
@@ -251,10 +252,9 @@ def _order(way: _Direction) -> Check:
     passed = way.packets.only(way.packets.delivered & ~way.packets.copy)
     reordered = passed.departure < np.maximum.accumulate(passed.departure) if len(passed) else np.zeros(0, np.bool_)
     share = Estimate(_ratio(reordered.sum(), len(passed)), None, None, 1.0, len(passed), "count")
-    may = [stage for stage in way.chain if stage["kind"] == "reorder" or stage.get("overtaking")]
-    fair = any(stage.get("queue", {}).get("discipline") == "fq-codel" for stage in way.chain)
-    if may or fair:
-        why = "how many depends on when packets are sent" if may else "fair queues let flows overtake each other"
+    if may_reorder(way.chain):
+        fair = "fair queues let flows overtake each other"
+        why = fair if has_fair_queues(way.chain) else "how many depends on when packets are sent"
         return Check("reordered", way.name, "share", None, None, lambda _: share, why)
     return Check("reordered", way.name, "share", 0.0, 0.0, lambda _: share, exact=True, invalid=True)
 

@@ -14,7 +14,8 @@ from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
-from wirelab.stats.link import GRADES
+from wirelab.stats.link import GRADES, NOT_MEASURED
+from wirelab.stats.link_effects import STAGES
 from wirelab.units import format_rate
 
 MOST_ROWS = 14
@@ -32,6 +33,7 @@ def section(campaign: Campaign) -> Section:
         blocks.append(Prose(replay_words(replay)))
     if flagged := reasons(campaign.estimates):
         blocks.append(Items(flagged))
+    befell = _effects(campaign.links)
     lanes = campaign.estimates.get("link_lateness") or []
     lateness = _lateness_table(lanes)
     blocks += (
@@ -39,6 +41,7 @@ def section(campaign: Campaign) -> Section:
         if len(lanes) <= MOST_LANES
         else [told, Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
     )
+    blocks += [befell] if befell is not None else []
     blocks += [_certificate(each) for each in campaign.estimates.get("certificates") or []]
     return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
 
@@ -86,7 +89,7 @@ def _summary(campaign: Campaign) -> str:
     if not links:
         return "No link was measured, so nothing here can be graded."
     flags = [str(link.get("flag")) for link in links]
-    counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in GRADES if flag in flags)
+    counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in (*GRADES, NOT_MEASURED) if flag in flags)
     worst = max(links, key=lambda link: _delay_error(link, "p99") or 0.0)
     words = f"{len(links)} links and directions: {counts}."
     error = _delay_error(worst, "p99")
@@ -106,7 +109,7 @@ def _link_table(links: Iterable[Json]) -> Table:
         [
             Cell(str(link.get("link_name"))),
             Cell(str(link.get("direction"))),
-            Cell(str(link.get("flag")), title=str(link.get("why") or ""), tone=TONES.get(str(link.get("flag")), "bad")),
+            _flag(str(link.get("flag")), str(link.get("why") or "")),
             _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
             *(_scaled(_delay_error(link, q), MICROSECONDS, "no packet delivered") for q in ("p50", "p99", "max")),
             _scaled(_told(link).get("loss"), PERCENT, "depends on when packets are sent"),
@@ -119,6 +122,37 @@ def _link_table(links: Iterable[Json]) -> Table:
     return Table(
         "Each link and direction: as told, and as the link process measured itself", columns, rows, row_headers=2
     )
+
+
+def _flag(flag: str, why: str) -> Cell:
+    words = f"{flag}: {why}" if flag == NOT_MEASURED else flag
+    return Cell(words, title=why, tone=TONES.get(flag, "bad"))
+
+
+def _effects(links: Iterable[Json]) -> Block | None:
+    """Duplication, corruption and reordering: a row where there is any, or any was meant."""
+    rows = []
+    counted = False
+    for link in links:
+        for name in STAGES:
+            measured = Estimate.of(_measured(link).get(name))
+            if measured is None:
+                continue
+            counted = True
+            told = _told(link).get(name)
+            if told or told is None or measured.point:
+                where = (Cell(str(link.get("link_name"))), Cell(str(link.get("direction"))), Cell(name))
+                reason = "depends on when packets are sent"
+                share = estimate(measured, PERCENT, "no packet delivered")
+                rows.append([*where, _scaled(told, PERCENT, reason), share, number(measured.n, 0)])
+    if not rows:
+        words = "No packet was duplicated, corrupted or reordered, and none was meant to be, by the trials' logs."
+        return Prose(words) if counted else None
+    columns = [
+        Column("link", numeric=False), Column("direction", numeric=False), Column("packets were", numeric=False),
+        Column("told", "%"), Column("measured [interval]", "%"), Column("of packets"),
+    ]  # fmt: skip
+    return Table("Duplication, corruption and reordering, by the trials' logs", columns, rows, row_headers=3)
 
 
 def _lateness_table(lanes: Iterable[Json]) -> Table:
