@@ -39,9 +39,19 @@ def digest(agent: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def ask(agent: Path, arguments: Sequence[str], allowed: frozenset[int] = frozenset({0})) -> str:
+def ask(
+    agent: Path,
+    arguments: Sequence[str],
+    allowed: frozenset[int] = frozenset({0}),
+    timeout_s: float | None = None,
+) -> str:
     """What the agent prints on stdout for these arguments; any exit code that is not allowed is an error."""
-    done = subprocess.run([str(agent), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    try:
+        done = subprocess.run(
+            [str(agent), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=timeout_s
+        )
+    except subprocess.TimeoutExpired:
+        raise RunError(f"{NAME} {arguments[0]} did not end within {timeout_s:g} s") from None
     if done.returncode not in allowed:
         words = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
         raise RunError(f"{NAME} {arguments[0]}: {words}")

@@ -40,3 +40,32 @@ def test_a_link_is_certified_with_every_packet_accounted_for(bench: Bench, tmp_p
         assert lines[direction, "delay"]["measured"]["n"] > 50
     assert found["machine"]["cpus"] >= 1
     assert (tmp_path / "kept" / "packets.wlpl").exists()
+    told = done.stderr.splitlines()
+    assert told[0].startswith("probing: delay, both ways  about 5 s left")
+    assert told[-1] == "judging"
+
+
+STARVED = """
+title = "what endpoints wait for"
+[factors]
+stack = ["raw-udp", "http1"]
+link = ["clean"]
+[links]
+clean = { rtt = "10 ms" }
+[workload]
+kind = "request-response"
+upload = "30 B"
+exchanges = 10
+[stop]
+replicates = 2
+"""
+
+
+@pytest.mark.namespaces
+def test_a_campaign_counts_what_its_endpoints_waited_for_a_cpu(bench: Bench) -> None:
+    bench.run_experiment(STARVED, "--lanes", "1", "--no-probes")
+    estimates = json.loads((bench.campaign / "estimates.json").read_text())
+    for scenario in estimates["scenarios"]:
+        # How long it was is the machine's; that somebody waited, if only to be started, is not.
+        assert scenario["endpoints"]["wait_s"] > 0
+        assert scenario["endpoints"]["steal"] is not None

@@ -150,6 +150,39 @@ def test_a_killed_endpoint_fails_its_trial_alone(bench: Bench, role: str) -> Non
     bench.assert_nothing_left()
 
 
+def is_probing(bench: Bench) -> bool:
+    return any(" probes " in line and "--end client" in line for line in bench.processes().values())
+
+
+@pytest.mark.namespaces
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_calibration_that_is_interrupted_or_killed_leaves_nothing(bench: Bench, how: signal.Signals) -> None:
+    process = bench.start("calibrate", "wifi-good", "--time", "60s")
+    until(lambda: is_probing(bench), "probes")
+    assert len(list(bench.temporary.iterdir())) == 1
+    process.send_signal(how)
+    out, words = process.communicate(timeout=PATIENCE_S)
+    assert out == ""
+    if how is not signal.SIGKILL:
+        assert process.returncode == 130, words
+        assert words.endswith("cancelled\n")
+    until(lambda: not bench.processes(), "the end of every process")
+    bench.assert_nothing_left()
+
+
+@pytest.mark.namespaces
+def test_a_calibration_whose_host_is_killed_says_so_and_leaves_nothing(bench: Bench) -> None:
+    process = bench.start("calibrate", "wifi-good", "--time", "60s")
+    until(lambda: is_probing(bench), "probes")
+    [host] = [pid for pid, line in bench.processes().items() if line.split()[1:3] == ["host", "--scratch"]]
+    os.kill(host, signal.SIGKILL)
+    words = words_of(process)
+    assert process.returncode == 1, words
+    assert "wirelab-agent host ended with -9" in words
+    until(lambda: not bench.processes(), "the end of every process")
+    bench.assert_nothing_left()
+
+
 CLONE_NEWNS = 0x20000
 
 

@@ -5,10 +5,12 @@ pub mod facts;
 pub mod lanes;
 mod link_client;
 pub mod run_trial;
+mod scratch;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, BufRead, Write};
+use std::path::PathBuf;
 use std::process::{ChildStdin, ExitCode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -18,13 +20,22 @@ use wirelab_schema::{HostOp, HostReply, HostRequest, HostResult, OpenLanes, Tria
 
 use lanes::Lanes;
 use run_trial::rehearse;
+use scratch::Scratch;
 
 #[derive(clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Make this folder, which must not exist, and remove it with all that is in it at the end.
+    #[arg(long, value_name = "FOLDER")]
+    scratch: Option<PathBuf>,
+}
 
-pub fn run(_arguments: Arguments) -> ExitCode {
+pub fn run(arguments: Arguments) -> ExitCode {
     process::ignore_terminal();
     let _ = process::raise_open_files();
+    let scratch = arguments.scratch.map(Scratch::make).transpose();
+    let Ok(_scratch) = scratch.inspect_err(|error| eprintln!("wirelab-agent host: {error:#}")) else {
+        return ExitCode::FAILURE;
+    };
     // Before any thread exists.
     let mut host =
         Host { rootless: namespace::gain_namespaces(), lanes: None, running: Arc::default(), trials: Vec::new() };

@@ -1,7 +1,7 @@
 //! `wirelab-agent replay`: the link accounts for itself. A log's arrivals, run through a fresh chain of the same description and seed, must
 //! reproduce every fate and departure, every copy and every inverted bit.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use wirelab_net::flow::Flows;
-use wirelab_net::link::{Impairment, Instant, Link, Packet};
+use wirelab_net::link::{Impairment, Instant, Link, Packet, PortId};
 use wirelab_net::packet_log::{Fate, Record};
-use wirelab_schema::{ReplayMismatch, ReplayReport, ReplayedPacket};
+use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
 use crate::link_chain;
 use crate::log_file::{self, Log};
@@ -88,7 +88,27 @@ pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
     unlogged.into_iter().for_each(|(key, outcomes)| mismatches.compare(key, vec![], outcomes));
 
     let packets = log.records.len() as u64;
-    Ok(ReplayReport { log: name, packets, mismatches: mismatches.count, first_mismatch: mismatches.first })
+    let Mismatches { count: mismatches, first: first_mismatch } = mismatches;
+    let directions = [0, 1].map(|port: u16| delivered(&log.records, PortId(port)));
+    Ok(ReplayReport { log: name, packets, mismatches, first_mismatch, directions })
+}
+
+/// What befell the delivered packets that came from a port.
+fn delivered(records: &[(Record, Vec<u8>)], port: PortId) -> DeliveredPackets {
+    let mine = records.iter().map(|(record, _)| record).filter(|record| record.port == port);
+    let (copies, mut originals): (Vec<&Record>, Vec<&Record>) = mine.partition(|record| record.copy);
+    let copied: HashSet<u64> = copies.iter().map(|copy| copy.sequence).collect();
+    originals.retain(|record| record.fate == Fate::Delivered);
+    originals.sort_unstable_by_key(|record| record.sequence);
+    let mut found = DeliveredPackets { packets: originals.len() as u64, ..DeliveredPackets::default() };
+    let mut latest = Instant::default();
+    for record in originals {
+        found.duplicated += u64::from(copied.contains(&record.sequence));
+        found.corrupted += u64::from(record.corrupted_bit.is_some());
+        found.reordered += u64::from(record.departure < latest);
+        latest = latest.max(record.departure);
+    }
+    found
 }
 
 /// What becomes of every packet by `end`.

@@ -6,6 +6,7 @@
 mod endpoints;
 mod inbox;
 mod readiness;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -46,6 +47,7 @@ pub struct TrialOutcome {
     pub start_ns: u64,
     pub end_ns: u64,
     pub start_realtime_ns: u64,
+    pub steal_ns: Option<u64>,
     pub endpoints: Vec<EndpointResult>,
     /// True if the trial had a `/proc` of its own.
     pub own_proc: bool,
@@ -74,7 +76,7 @@ fn serve() -> anyhow::Result<()> {
     {
         eprintln!("wirelab-agent trial: {error}; endpoints see the machine's /proc");
     }
-    let outcome = Endpoints::new(&plan, &hosts, &mut inbox).run(own_proc.is_ok());
+    let outcome = Endpoints::new(&plan, &hosts, &mut inbox, own_proc.is_ok()).run();
     let mut line = serde_json::to_vec(&outcome)?;
     line.push(b'\n');
     io::stdout().write_all(&line).context("telling the host")

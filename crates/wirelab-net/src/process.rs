@@ -14,6 +14,7 @@ use nix::mount::{MsFlags, mount};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigHandler, Signal, signal};
+use nix::sys::wait::{Id, WaitPidFlag, waitid};
 
 use crate::{Context, Error};
 
@@ -99,13 +100,19 @@ pub struct Reaped {
     pub peak_memory_bytes: u64,
 }
 
-/// Collect a child that has ended; `None` if none has.
-pub fn reap() -> Option<Reaped> {
+/// A child that has ended and is not collected yet: `/proc` still knows it.
+pub fn ended() -> Option<u32> {
+    let status = waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT).ok()?;
+    status.pid().map(|pid| pid.as_raw() as u32)
+}
+
+/// Collect this child, which has ended.
+pub fn reap(pid: u32) -> Option<Reaped> {
     let mut status = 0;
     // SAFETY: rusage is plain old data, for which zeros are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to live variables of the right types.
-    let pid = unsafe { libc::wait4(-1, &mut status, libc::WNOHANG, &mut usage) };
+    let pid = unsafe { libc::wait4(pid as i32, &mut status, libc::WNOHANG, &mut usage) };
     (pid > 0).then(|| Reaped {
         pid: pid as u32,
         exit_code: libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status)),

@@ -213,6 +213,9 @@ pub struct TrialResult {
     pub end_ns: u64,
     /// CLOCK_REALTIME at `start_ns`, nanoseconds since 1970.
     pub start_realtime_ns: u64,
+    /// CPU time that a hypervisor gave to others meanwhile, over all CPUs; null where the kernel does not say.
+    #[serde(default)]
+    pub steal_ns: Option<u64>,
     /// One for each endpoint, in the order of the request.
     pub endpoints: Vec<EndpointResult>,
     /// What the link counted.
@@ -248,6 +251,11 @@ pub struct EndpointResult {
     pub cpu_user_ns: u64,
     /// System CPU time.
     pub cpu_system_ns: u64,
+    /// How long its threads were ready to run and waited for a CPU: from when it was ready (of one that needs no waiting, from its start) until it
+    /// ended or was told to; null where the kernel does not count it. Neither its children's nor, if it ended by itself, that of threads after the
+    /// first.
+    #[serde(default)]
+    pub run_delay_ns: Option<u64>,
     /// Peak resident memory of the largest process.
     pub peak_memory_bytes: u64,
     /// Last lines of its stderr (at most 2000 characters).

@@ -134,6 +134,21 @@ pub struct ReplayReport {
     pub mismatches: u64,
     /// The one among them that came first.
     pub first_mismatch: Option<ReplayMismatch>,
+    /// What befell the packets of each direction, by the log: from the client first, then from the server.
+    pub directions: [DeliveredPackets; 2],
+}
+
+/// Packets of one direction that were delivered, without copies that the link made, and what befell them one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DeliveredPackets {
+    /// How many.
+    pub packets: u64,
+    /// Of which the link made a copy, whatever became of that.
+    pub duplicated: u64,
+    /// With an inverted bit.
+    pub corrupted: u64,
+    /// That left before one which had arrived earlier (RFC 4737 section 3).
+    pub reordered: u64,
 }
 
 /// A packet on which a log and its replay disagree.

@@ -16,7 +16,7 @@ from wirelab.errors import RunError
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 KEYS = {
     "id", "text", "form", "verdict", "why", "paper", "ours", "n", "parts", "published", "contradiction",
-    "under_published_rule", "choices",
+    "under_published_rule", "choices", "link",
 }  # fmt: skip
 
 
@@ -137,6 +137,26 @@ def test_claims_that_have_gone_are_named(tmp_path: Path) -> None:
     )
     with pytest.raises(RunError, match=r"/gone\.toml"):
         judge(folder)
+
+
+def test_a_claim_has_the_worst_flag_of_the_comparisons_that_it_rests_on(campaign: Path) -> None:
+    plan = json.loads((campaign / "plan.json").read_text())
+    keys = {
+        s["stack"]: s["key"]
+        for s in plan["scenarios"]
+        if (s["link_name"], s["levels"]["workload.upload"], s["levels"]["link.rtt"]) == ("lossless", "30 B", "20 ms")
+    }
+
+    def links(metric: str) -> dict[str, Any]:
+        good = {"metric": metric, "a": keys["http1"], "b": keys["h3"], "link": {"flag": "publishable", "why": "far"}}
+        poor = {"metric": metric, "a": keys["http1"], "b": keys["h2"], "link": {"flag": "teaching", "why": "near"}}
+        made = judge(campaign, [good, poor])
+        assert made is not None
+        return {claim["id"]: claim["link"] for claim in made["claims"]}
+
+    found = [link for link in links("end-to-end-delay").values() if link is not None]
+    assert {"flag": "teaching", "why": "1 of its 2 comparisons: near"} in found
+    assert set(links("goodput").values()) == {None}
 
 
 def test_judging_twice_gives_the_same(campaign: Path, verdicts: dict[str, Any]) -> None:

@@ -29,9 +29,9 @@ def test_reused_trials_do_not_count_for_the_rate() -> None:
 
 
 def test_the_bar_is_full_at_the_end() -> None:
-    assert bar(at(0, 1.0)) == f"[{'-' * 24}]"
-    assert bar(at(50, 1.0)) == f"[{'#' * 12}{'-' * 12}]"
-    assert bar(at(100, 1.0)) == f"[{'#' * 24}]"
+    assert bar(0.0) == f"[{'-' * 24}]"
+    assert bar(0.5) == f"[{'#' * 12}{'-' * 12}]"
+    assert bar(1.0) == f"[{'#' * 24}]"
 
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds_and_one_at_the_end() -> None:

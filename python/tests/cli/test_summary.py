@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 from tests.synthetic import write_campaign
 from wirelab.cli import summary
 from wirelab.report.campaign import load
+from wirelab.report.grade import grade, reasons
 from wirelab.stats import analyze
 
 
@@ -39,10 +41,27 @@ def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominat
     assert last.endswith("0/30")
 
 
-def test_the_worst_link_direction_is_told(campaign: Path) -> None:
-    estimates = json.loads((campaign / "estimates.json").read_text())
-    line = summary.link_line(estimates)
+def test_the_worst_link_direction_is_told_with_the_grade_that_the_report_has(campaign: Path) -> None:
+    line, *why = summary.link_line(load(campaign, campaign)).splitlines()
     assert line.startswith("link   told 10 ms, measured 10.00")
-    assert line.endswith(
-        max((row["flag"] for row in estimates["links"]), key=["publishable", "teaching", "invalid"].index)
-    )
+    assert line.endswith(f"  {grade(load(campaign, campaign))}")
+    assert why == [f"       {reason}" for reason in reasons(load(campaign, campaign).estimates)]
+
+
+def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "starved")
+    estimates = json.loads((folder / "estimates.json").read_text())
+    estimates["scenarios"][0]["endpoints"] = {"flag": "invalid", "why": "endpoints waited 6 ms: run fewer lanes"}
+    (folder / "estimates.json").write_text(json.dumps(estimates))
+    line, *why = summary.link_line(load(folder, folder)).splitlines()
+    assert line.endswith("  invalid")
+    name = estimates["scenarios"][0]["name"]
+    assert f"       {name}: invalid: endpoints waited 6 ms: run fewer lanes." in why
+
+
+def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "preview")
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["experiment"]["preview"] = {"from": 100, "to": 5}
+    (folder / "plan.json").write_text(json.dumps(plan))
+    assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  preview, no result")

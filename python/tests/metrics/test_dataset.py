@@ -93,6 +93,8 @@ def test_a_trial_s_log_is_replayed(records: Records, built: Build) -> None:
     trials = built(records).trials
     assert trials["replay_packets"].to_list() == [200, 200, None, None]
     assert trials["replay_mismatches"].to_list() == [0, 3, None, None]
+    assert trials["up_log_corrupted"].to_list() == [2, 2, None, None]
+    assert trials["down_log_reordered"].to_list() == [1, 1, None, None]
 
 
 def test_a_failed_trial_is_a_row_without_exchanges(records: Records, built: Build) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+GOOD_LINK = {"flag": "publishable", "why": "the difference is at least 10 times the link's error", "error_s": 1e-5}
 EXCHANGES, TRIALS = 40, 2
 PRINTED_MS = {"http1": (65.4, 50.5), "h2": (96.6, 31.4)}
 
@@ -227,6 +228,7 @@ def _comparisons(scenarios: list[dict[str, Any]]) -> list[dict[str, Any]]:
                     "ratio_of_medians": ratio, "shift": _estimate((_median_ms(a) - _median_ms(b)) / 1e3, -0.02),
                     "cliffs_delta": _estimate(0.9), "p": 0.0001, "p_adjusted": 0.004,
                     "family": {"name": "all comparisons of end-to-end-delay", "size": 2},
+                    "link": GOOD_LINK,
                 }
             )  # fmt: skip
     return found

@@ -37,6 +37,14 @@ def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> 
     assert "h2 cannot be told from it (ratio 1.01 [0.97, 1.05])" in sentences(folder)
 
 
+def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    estimates["comparisons"][0]["link"] = {"flag": "teaching", "why": "it is small", "error_s": 0.02}
+    store(folder, "estimates.json", estimates)
+    assert "h2 takes 2.00 [1.96, 2.04] times as long (link teaching: it is small)" in sentences(folder)
+
+
 def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
     assert "raw-tcp has" not in sentences(write(tmp_path, stacks=("raw-tcp", "http1")))
 

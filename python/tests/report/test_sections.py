@@ -10,6 +10,7 @@ import pytest
 from tests.report.campaigns import judge, read, store, write
 from wirelab.report.blocks import Group, Section, Table
 from wirelab.report.campaign import load
+from wirelab.report.grade import grade
 from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
@@ -32,13 +33,13 @@ def change(folder: Path, name: str, **values: Any) -> None:
 def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
     folder = write(tmp_path)
     links = read(folder, "estimates.json")["links"]
-    assert trust.grade(load(folder, folder)) == "publishable"
+    assert grade(load(folder, folder)) == "publishable"
     links[1] |= {"flag": "teaching", "why": "late"}
     change(folder, "estimates.json", links=links)
-    assert trust.grade(load(folder, folder)) == "teaching"
+    assert grade(load(folder, folder)) == "teaching"
     links[2] |= {"flag": "invalid", "why": "lost"}
     change(folder, "estimates.json", links=links)
-    assert trust.grade(load(folder, folder)) == "invalid"
+    assert grade(load(folder, folder)) == "invalid"
     assert "lossy uplink: invalid: lost." in str(trust.section(load(folder, folder)))
 
 
@@ -49,6 +50,30 @@ def test_told_stands_beside_measured(tmp_path: Path) -> None:
         "lossy", "uplink", "publishable", "10.0", "5.00", "9.00", "30.0", "10.0", "10.00 [9.80, 10.20]",
     ]  # fmt: skip
     assert "no rate limit" in table.reasons
+
+
+def test_what_befell_packets_one_by_one_stands_beside_what_was_told(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    share = {"point": 0.02, "low": 0.01, "high": 0.03, "level": 0.95, "n": 4000, "method": "Clopper-Pearson"}
+    none = {**share, "point": 0.0, "low": 0.0, "high": 0.001}
+    links = read(folder, "estimates.json")["links"]
+    for link in links:
+        link["told"] |= {"corrupted": 0.0, "reordered": None}
+        link["measured"] |= {"corrupted": none, "reordered": none}
+    links[0]["told"]["corrupted"], links[0]["measured"]["corrupted"] = 0.02, share
+    change(folder, "estimates.json", links=links)
+    [table] = [each for each in tables(trust.section(load(folder, folder))) if each.caption.startswith("Duplication")]
+    assert cells(table)[0] == ["clean", "uplink", "corrupted", "2.00", "2.0 [1.0, 3.0]", "4,000"]
+    assert {row[2] for row in cells(table)[1:]} == {"reordered"}
+
+
+def test_a_direction_without_packets_is_not_measured_and_the_grade_is_that_of_the_others(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    links = read(folder, "estimates.json")["links"]
+    links[1] |= {"flag": "not measured", "why": "no packet passed this way"}
+    change(folder, "estimates.json", links=links)
+    assert grade(load(folder, folder)) == "publishable"
+    assert "not measured: no packet passed this way" in str(trust.section(load(folder, folder)))
 
 
 def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.runner.fakes import make_plan, result
 from wirelab.errors import RunError
+from wirelab.runner import host as runner_host
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.host import AgentHost, HostGoneError, RefusedError
 from wirelab.schema import AddressFamily, HostFacts, OpenLanes, TrialRequest, TrialResult
@@ -112,6 +113,18 @@ def test_ctrl_c_of_the_terminal_does_not_reach_the_host(tmp_path: Path, hosts: l
 def test_closing_ends_the_process(tmp_path: Path, hosts: list[AgentHost]) -> None:
     subject = host(tmp_path, hosts, "opened")
     subject.open(OpenLanes(lanes=1))
+    subject.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(subject.pid, signal.SIG_DFL)
+
+
+def test_a_host_that_does_not_end_with_its_stdin_is_killed(
+    tmp_path: Path, hosts: list[AgentHost], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner_host, "_CLOSE_TIMEOUT_S", 0.1)
+    subject = host(tmp_path, hosts, "opened", "opened")
+    subject.open(OpenLanes(lanes=1))
+    os.kill(subject.pid, signal.SIGSTOP)
     subject.close()
     with pytest.raises(ProcessLookupError):
         os.kill(subject.pid, signal.SIG_DFL)

@@ -8,7 +8,7 @@ import pytest
 
 from wirelab.experiment.library import profiles
 from wirelab.experiment.single_link import single_link
-from wirelab.runner.probe_plan import plan_probes
+from wirelab.runner.probe_plan import doing, plan_probes
 from wirelab.schema import Delay, DropTail, LinkSpec, Loss, Rate
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
@@ -35,6 +35,17 @@ def test_every_shipped_link_has_probes_that_fit(name: str, seconds: int) -> None
         own = [flow for kind in kinds for flow in of(plan, kind, uplink=uplink)]
         assert all(end_ns(before) <= after.begin_ns for before, after in pairwise(own))
     assert all(end_ns(flow) < plan.duration_ns for flow in plan.flows)
+
+
+def test_at_any_time_a_plan_says_what_is_sent() -> None:
+    lossy = (Loss(probability=0.1), SLOW)
+    plan = plan_probes(LinkSpec(uplink=lossy, downlink=lossy), 12 * SECOND)
+    told = [doing(plan, at * SECOND // 2) for at in range(28)]
+    assert list(dict.fromkeys(told)) == [
+        "delay, both ways", "loss, both ways", "rate, uplink", "rate, downlink", "waiting for the last probes",
+    ]  # fmt: skip
+    asleep = plan_probes(single_link("nb-iot-psm"), 2 * SECOND)
+    assert doing(asleep, SECOND // 10) == "waking the link"
 
 
 def test_probes_for_the_delay_do_not_wait_for_one_another() -> None:
@@ -75,3 +86,11 @@ def test_a_translation_is_opened_for_each_flow_towards_the_client() -> None:
     plan = plan_probes(single_link("lte-m"), 5 * SECOND)
     opened = {flow.client_port for flow in plan.flows if flow.uplink}
     assert {flow.client_port for flow in plan.flows if not flow.uplink} <= opened
+
+
+def test_a_train_at_a_high_rate_is_longer_and_still_fits_who_receives_it() -> None:
+    def packets(name: str) -> int:
+        [flow] = of(plan_probes(single_link(name), 5 * SECOND), ProbeKind.RATE, uplink=True)
+        return flow.packets
+
+    assert (packets("wifi-n"), packets("ethernet-1g")) == (64, 128)

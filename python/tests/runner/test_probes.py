@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.runner.fakes import FakeHost, make_plan, result
 from wirelab.errors import RunError
+from wirelab.runner import probes
 from wirelab.runner.host import RefusedError
 from wirelab.runner.probes import campaign_probes_ns, distinct_links, probe, probe_campaign
 from wirelab.schema import TrialRequest, TrialResult, TrialStatus
@@ -59,6 +61,17 @@ def test_probes_that_fail_are_an_error_with_the_reason(tmp_path: Path) -> None:
     host = FakeHost(lambda request, _: result(request.trial, TrialStatus.FAILED))
     with pytest.raises(RunError, match="probes failed: because"):
         probe(host, AGENT, tmp_path, make_plan().scenarios[0].link, None, 10**9)
+
+
+def test_probes_that_never_end_are_given_up_and_whoever_watches_hears_where_they_stand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host, heard = FakeHost(lambda _request, _attempt: None), list[int]()
+    monkeypatch.setattr(probes, "GRACE_NS", -(10**9))
+    monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 1000)).__next__)
+    with pytest.raises(RunError, match="the probes were not over"):
+        probe(host, AGENT, tmp_path, make_plan().scenarios[0].link, None, 10**9, lambda _plan, at: heard.append(at))
+    assert len(heard) == 1
 
 
 def test_a_campaign_s_seconds_of_probes_are_counted() -> None:

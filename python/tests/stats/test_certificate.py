@@ -33,6 +33,17 @@ def test_a_bound_is_kept_by_whatever_is_below_it() -> None:
     assert judged(0.11, 0.12, at_most=True) == ("out", "teaching")
 
 
+def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
+    values = np.array([1e-5] * 60 + [2e-3] * 2)
+    check = Check("lateness p99", "uplink", "s", 0.0, 5e-5, _quantile(values, 0.99), at_most=True)
+    line = certify([[check]])[0].lines[0]
+    assert line.measured is not None
+    assert line.measured.point == 2e-3
+    assert (line.verdict, line.grade) == ("open", "publishable")
+    many = Check("lateness p99", "uplink", "s", 0.0, 5e-5, _quantile(np.tile(values, 20), 0.99), at_most=True)
+    assert certify([[many]])[0].lines[0].verdict == "out"
+
+
 def test_an_exact_line_is_invalid_by_a_single_packet() -> None:
     share = Estimate(1e-6, None, None, 1.0, 1_000_000, "count")
     check = Check("loss", "uplink", "share", 0.0, 0.0, lambda _: share, exact=True, invalid=True)

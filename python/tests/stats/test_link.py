@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wirelab.stats.link import Counts, grade, measured_loss, told
+from wirelab.stats.link import NOT_MEASURED, Counts, grade, measured_loss, told
 
 DELAY = {"kind": "delay", "delay_ns": 10_000_000}
 PAPER = {"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "bad_loss": 0.7, "good_loss": 0.001}
@@ -109,7 +109,7 @@ def test_lateness_that_nobody_sees_is_not_held_against_a_link_without_delay() ->
 
 
 def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
-    flag, why = grade(CLEAN, [Counts(1000, 0, 0)], 10e-6, 0.02, ["3 packets were dropped by the kernel"])
+    flag, why = grade(CLEAN, [Counts(1000, 0, 0)], 10e-6, 0.02, [("invalid", "3 packets were dropped by the kernel")])
     assert flag == "invalid"
     assert "kernel" in why
 
@@ -137,3 +137,28 @@ def _gilbert_elliott(packets: int, rng: np.random.Generator) -> int:
         lost += fate < (0.7 if bad else 0.001)
         bad = move >= 0.1 if bad else move < 0.01
     return lost
+
+
+def test_a_direction_in_which_nothing_passed_is_not_measured_rather_than_invalid() -> None:
+    assert grade(CLEAN, [Counts(0, 0, 0)] * 3, None, 0.02, []) == (NOT_MEASURED, "no packet passed this way")
+    assert grade(CLEAN, [], None, 0.02, []) == (NOT_MEASURED, "no trial counts")
+    assert grade(CLEAN, [Counts(0, 0, 0)], None, 0.02, [("invalid", "the clock stepped")])[0] == "invalid"
+
+
+def test_where_every_packet_was_lost_on_purpose_no_lateness_is_missing() -> None:
+    assert grade(told([{"kind": "loss", "probability": 1.0}]), [Counts(900, 900, 0)], None, 0.02, []) == (
+        "publishable", "delay and loss are as told",
+    )  # fmt: skip
+
+
+def test_a_schedule_is_told_for_the_time_that_trials_lasted() -> None:
+    points = [{"at_ns": 0, "delay_ns": 10_000_000, "rate_bps": 1000}, {"at_ns": 10**9, "delay_ns": 40_000_000}]
+    schedule = {"kind": "schedule", "points": points, "repeat_ns": 4 * 10**9}
+    assert told([schedule]).delay_s == pytest.approx(0.0325)
+    assert told([schedule], spans_ns=[10**9] * 3).delay_s == pytest.approx(0.01)
+    assert told([schedule], spans_ns=[2 * 10**9]).delay_s == pytest.approx(0.025)
+    assert told([schedule], spans_ns=[5 * 10**9]).delay_s == pytest.approx((4 * 0.0325 + 0.01) / 5)
+    assert (told([schedule]).rate_bps, told([schedule], spans_ns=[10**9]).rate_bps) == (None, 1000)
+    once = {**schedule, "repeat_ns": None}
+    assert told([once]).delay_s == pytest.approx(0.04)
+    assert told([once], spans_ns=[2 * 10**9]).delay_s == pytest.approx(0.025)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,3 +126,42 @@ def test_losses_that_are_told_by_nobody_make_the_link_invalid() -> None:
 def test_what_a_lone_packet_takes_is_serialisation_and_delay() -> None:
     assert lone_delay_s(LINK["uplink"], None, 125) == pytest.approx(0.021)
     assert lone_delay_s([{"kind": "schedule", "points": [{"at_ns": 0}]}], None, 125) is None
+
+
+def woken(after_ns: int) -> Probes:
+    """Probes of a link that sleeps, and whose first packet came so late; its jitter is 2 ms either way."""
+    probes = probed(loss=0.0)
+    jitter = {"distribution": "uniform", "half_width_ns": 2 * MS}
+    sleeps = [{"name": "idle", "after_ns": 10**10, "wake_ns": 100 * MS}]
+    link = {
+        **LINK, "uplink": [{"kind": "delay", "delay_ns": DELAY, "jitter": jitter}],
+        "radio": {"sleeps": sleeps, "buffer_bytes": 1000},
+    }  # fmt: skip
+    first = pl.int_range(pl.len()) == 0
+    late = pl.when(first).then(pl.col("arrival_ns") + DELAY + after_ns).otherwise("departure_ns")
+    return replace(probes, link=link, packets=probes.packets.with_columns(departure_ns=late))
+
+
+@pytest.mark.parametrize(("after_ns", "verdict"), [(100 * MS, "in"), (102 * MS, "in"), (110 * MS, "out")])
+def test_a_wake_up_is_judged_to_within_the_jitter(after_ns: int, verdict: str) -> None:
+    assert line(woken(after_ns), "wake-up").verdict == verdict
+
+
+def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_tell() -> None:
+    few = probed(loss=0.0)
+    assert line(few, "loss runs").why == "fewer than 10 runs of losses: more time tells it"
+    pattern = {"kind": "loss-pattern", "pattern": "0000000001", "repeat": True}
+    link = {**LINK, "uplink": [*LINK["uplink"][:2], pattern]}
+    why = line(replace(probed(), link=link), "loss runs").why
+    assert why is not None
+    assert why.startswith("the model moves with time or by a pattern")
+
+
+def test_the_rate_of_short_trains_is_told_as_closely_as_lateness_allows() -> None:
+    # Trains of ten packets at 1 Mbit/s last 72 ms, of which the emulator's 50 us are less than a hundredth.
+    assert line(probed(), "rate").tolerance == pytest.approx(0.01 * RATE)
+    fast = {**LINK, "uplink": [{**LINK["uplink"][0], "rate_bps": 10**9}, *LINK["uplink"][1:]]}
+    quick = line(replace(probed(rate=1e9), link=fast), "rate")
+    # Nine packets of 1000 B take 72 us at 1 Gbit/s.
+    assert quick.tolerance is not None
+    assert quick.tolerance == pytest.approx(50 / 72 * 1e9, rel=0.1)

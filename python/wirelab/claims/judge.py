@@ -15,6 +15,7 @@ from wirelab.claims.model import Claim, Count
 from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.link import GRADES
 
 SCHEMA_VERSION = 1
 RESAMPLES = 20_000
@@ -24,8 +25,13 @@ CHOICE_RESAMPLES = 4000
 Progress = Callable[[str], None]
 
 
-def judge_campaign(campaign: Path, progress: Progress = lambda _: None) -> dict[str, Any] | None:
-    """Judge the claims that the plan's experiment names and write `verdicts.json`; None if it names none."""
+def judge_campaign(
+    campaign: Path, comparisons: Sequence[Mapping[str, Any]] = (), progress: Progress = lambda _: None
+) -> dict[str, Any] | None:
+    """Judge the claims that the plan's experiment names and write `verdicts.json`; None if it names none.
+
+    `comparisons` are those of `estimates.json`, which say what their links are good for.
+    """
     dataset = Dataset.read(campaign)
     named = dataset.plan["experiment"].get("claims")
     if not named:
@@ -33,13 +39,18 @@ def judge_campaign(campaign: Path, progress: Progress = lambda _: None) -> dict[
     file = campaign / named
     if not file.is_file():
         raise RunError(f"no claims at {file}, which the plan names", hint="wirelab run puts them there")
-    verdicts = verdicts_on(load(file), dataset, progress)
+    verdicts = verdicts_on(load(file), dataset, comparisons, progress)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
     (campaign / "verdicts.json").write_text(text + "\n", encoding="utf-8")
     return verdicts
 
 
-def verdicts_on(claims: Claims, dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
+def verdicts_on(
+    claims: Claims,
+    dataset: Dataset,
+    comparisons: Sequence[Mapping[str, Any]] = (),
+    progress: Progress = lambda _: None,
+) -> dict[str, Any]:
     """The contents of `verdicts.json`."""
     file = claims.file
     court = _Court(claims, _samples(claims, dataset), Rules(file.error_rate, file.factor, file.labels))
@@ -54,7 +65,10 @@ def verdicts_on(claims: Claims, dataset: Dataset, progress: Progress = lambda _:
         "claims_sha256": claims.sha256,
         "family": {"error_rate": file.error_rate, "claims": len(claims.claims), "method": METHOD},
         "claims": [
-            court.claim(claim, judged[i], by_rule[i], [row for table in tables for row in table[i]])
+            {
+                **court.claim(claim, judged[i], by_rule[i], [row for table in tables for row in table[i]]),
+                "link": _link(comparisons, judged[i].scenarios, court.names(claim)),
+            }
             for i, claim in enumerate(claims.claims)
         ],
         "published_numbers": _published_numbers(claims),
@@ -80,6 +94,10 @@ class _Court:
         metrics = {name: meant[min(meaning, len(meant) - 1)] for name, meant in self.claims.file.metrics.items()}
         source = Measured(self.samples, choice, metrics, filtered, resamples)
         return judge_family(self.claims.claims, source, self.rules)
+
+    def names(self, claim: Claim) -> set[str]:
+        """The dataset's metrics that the claim is judged by."""
+        return {self.claims.file.metrics.get(name, [name])[0] for name in _metrics(claim)}
 
     def table(self, choice: dict[str, Any], progress: Progress) -> list[list[dict[str, Any]]]:
         """For each claim, a row for each meaning of its metrics under this choice."""
@@ -116,6 +134,23 @@ class _Court:
         if claim.note:
             whole["why"] = f"{judged.why}. {claim.note}"
         return {**whole, "under_published_rule": by_rule.verdict, "choices": choices}
+
+
+def _link(
+    comparisons: Sequence[Mapping[str, Any]], scenarios: Mapping[str, int], metrics: set[str]
+) -> dict[str, Any] | None:
+    """What the links are good for of the comparisons between a claim's scenarios: the worst; None without any."""
+    mine = [
+        comparison["link"]
+        for comparison in comparisons
+        if comparison["metric"] in metrics and {comparison["a"], comparison["b"]} <= scenarios.keys()
+    ]
+    if not mine:
+        return None
+    flag = max((link["flag"] for link in mine), key=GRADES.index)
+    flagged = [link for link in mine if link["flag"] == flag]
+    why = f"{len(flagged)} of its {len(mine)} comparisons: {flagged[0]['why']}"
+    return {"flag": flag, "why": why}
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:

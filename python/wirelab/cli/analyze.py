@@ -28,8 +28,9 @@ def command(campaign: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"estimates": estimates, "verdicts": verdicts}, ensure_ascii=False))
         return
-    click.echo(summary.link_line(estimates))
-    for table in summary.tables(load(folder, folder)):
+    loaded = load(folder, folder)
+    click.echo(summary.link_line(loaded))
+    for table in summary.tables(loaded):
         click.echo(f"\n{table}")
     if verdicts is not None:
         _print_verdicts(verdicts)
@@ -43,7 +44,7 @@ def analyze_campaign(folder: Path) -> dict[str, Any]:
     from wirelab import claims, stats
 
     estimates = stats.analyze(folder)
-    if claims.judge(folder) is None:
+    if claims.judge(folder, estimates["comparisons"]) is None:
         (folder / "verdicts.json").unlink(missing_ok=True)
     return estimates
 
@@ -52,6 +53,8 @@ def _print_verdicts(verdicts: dict[str, Any]) -> None:
     click.echo("")
     for claim in verdicts["claims"]:
         click.echo(f"{claim['id']:4} {claim['verdict']:10} {claim['text']}")
+        if (link := claim.get("link")) is not None and link["flag"] != "publishable":
+            click.echo(f"{'':15} its link is {link['flag']}: {link['why']}")
         if claim["contradiction"]:
             click.echo(f"{'':15} {claim['contradiction']}")
     family = verdicts["family"]

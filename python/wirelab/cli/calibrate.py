@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import tempfile
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from wirelab.errors import WirelabError
-from wirelab.units import duration_ns
+from wirelab.units import duration_ns, format_duration
 
 if TYPE_CHECKING:
-    from wirelab.schema import HostFacts
+    from wirelab.schema import HostFacts, LinkSpec
+    from wirelab.schema.probe import ProbePlan
     from wirelab.stats.certificate import Certificate
 
 DEFAULT = "60s"
@@ -56,22 +57,41 @@ def command(  # noqa: PLR0913 (one parameter for each option)
         if keep.exists() and any(keep.iterdir()):
             raise WirelabError("is not empty", str(keep), hint="choose another folder")
         keep.mkdir(parents=True, exist_ok=True)
-    from wirelab.agent import find_agent
-    from wirelab.metrics.probes import read_probes
-    from wirelab.runner.probes import probe_alone
-    from wirelab.stats.certificate import certify
-    from wirelab.stats.probes import checks
+    from wirelab.cli.terminate import terminated_as_interrupted
 
-    with tempfile.TemporaryDirectory(prefix="wirelab-calibrate-") as temporary:
-        folder = (keep if keep is not None else Path(temporary)).resolve()
-        facts = probe_alone(find_agent(), folder, spec, seed, time_ns)
-        [certificate] = certify([checks(read_probes(folder))])
+    with terminated_as_interrupted():
+        certificate, facts = _certified(spec, keep, seed, time_ns)
     if as_json:
         machine = facts.model_dump(mode="json")
         click.echo(json.dumps({"link": link, **certificate.as_dict(), "machine": machine}, ensure_ascii=False))
     else:
         click.echo(_words(link, certificate, facts))
     return 1 if certificate.grade == "invalid" else 0
+
+
+def _certified(spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int) -> tuple[Certificate, HostFacts]:
+    from rich.console import Console
+
+    from wirelab.agent import find_agent
+    from wirelab.cli.progress import LiveLine
+    from wirelab.metrics.probes import read_probes
+    from wirelab.runner.probe_plan import doing
+    from wirelab.runner.probes import probed_alone
+    from wirelab.stats.certificate import certify
+    from wirelab.stats.probes import checks
+
+    console = Console(stderr=True, highlight=False)
+
+    def tell(plan: ProbePlan, at_ns: int) -> None:
+        at_ns = min(max(at_ns, 0), plan.duration_ns)
+        left_s = math.ceil((plan.duration_ns - at_ns) / 1e9)
+        words = f"probing: {doing(plan, at_ns)}  about {format_duration(left_s * 1e9)} left"
+        line.show(at_ns / plan.duration_ns, words, at_ns / 1e9)
+
+    with LiveLine(console) as line, probed_alone(find_agent(), keep, spec, seed, time_ns, tell) as (folder, facts):
+        line.show(1.0, "judging", float("inf"))
+        [certificate] = certify([checks(read_probes(folder))])
+        return certificate, facts
 
 
 def _words(link: str, certificate: Certificate, facts: HostFacts) -> str:

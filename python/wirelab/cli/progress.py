@@ -1,9 +1,9 @@
-"""A run as it goes, on stderr: a live line on a terminal, plain lines otherwise."""
+"""What is going on, on stderr: a live line on a terminal, plain lines otherwise."""
 
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -18,16 +18,18 @@ BAR_WIDTH = 24
 PLAIN_EVERY_S = 10.0
 
 
-class LiveProgress:
-    """Shows progress; a context manager, since a live line must be ended."""
+class LiveLine:
+    """One line that is drawn anew on a terminal, and said now and then elsewhere; a context manager, since a live line
+    must be ended.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=False) if console.is_terminal else None
         self._said_at = -PLAIN_EVERY_S
-        self._last: Progress | None = None
+        self._last: str | None = None
 
-    def __enter__(self) -> LiveProgress:
+    def __enter__(self) -> Self:
         if self._live is not None:
             self._live.start()
         return self
@@ -40,28 +42,36 @@ class LiveProgress:
         elif self._last is not None:
             self._print(self._last)
 
-    def update(self, progress: Progress) -> None:
-        """Show where the run stands."""
+    def show(self, share: float, text: str, elapsed_s: float) -> None:
+        """Show how much is over, in words too; without a terminal every ten seconds, and the last at the end."""
         if self._live is not None:
-            self._live.update(Text(f"{bar(progress)} {words(progress)}"), refresh=True)
-        elif progress.elapsed_s - self._said_at >= PLAIN_EVERY_S:
-            self._print(progress)
-            self._said_at = progress.elapsed_s
+            self._live.update(Text(f"{bar(share)} {text}"), refresh=True)
+        elif elapsed_s - self._said_at >= PLAIN_EVERY_S:
+            self._print(text)
+            self._said_at = elapsed_s
             self._last = None
         else:
-            self._last = progress
+            self._last = text
 
     def say(self, text: str) -> None:
         """Print a line above the live one."""
         self._console.print(text, style="yellow", highlight=False, markup=False, soft_wrap=True)
 
-    def _print(self, progress: Progress) -> None:
-        self._console.print(words(progress), highlight=False, markup=False, soft_wrap=True)
+    def _print(self, text: str) -> None:
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
-def bar(progress: Progress) -> str:
+class LiveProgress(LiveLine):
+    """Shows a run's progress."""
+
+    def update(self, progress: Progress) -> None:
+        """Show where the run stands."""
+        share = progress.over / progress.total if progress.total else 1.0
+        self.show(share, words(progress), progress.elapsed_s)
+
+
+def bar(share: float) -> str:
     """`[######------]`."""
-    share = progress.over / progress.total if progress.total else 1.0
     filled = int(BAR_WIDTH * share)
     return f"[{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
 

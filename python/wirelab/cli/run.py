@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -72,11 +70,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims,
     )  # fmt: skip
     summary = _run(plan, folder, options, console)
-    estimates = _derive(folder, console)
+    _derive(folder, console)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:
-        _tell(folder, estimates)
+        _tell(folder)
     return 0 if summary.failed < summary.total else 1
 
 
@@ -100,6 +98,7 @@ def _plan(
 def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
     from wirelab.cli.minutes import run_ns
     from wirelab.cli.progress import LiveProgress
+    from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.start import planned_lanes, run_plan
     from wirelab.stats.stopping import make_enough
     from wirelab.units import format_duration
@@ -111,13 +110,9 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
         f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
         f"about {format_duration(took)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
-    previous = signal.signal(signal.SIGTERM, _stop)
-    try:
-        with LiveProgress(console) as progress:
-            enough = make_enough(document, _headline_values(folder, document))
-            return run_plan(plan, folder, options, enough, progress)
-    finally:
-        signal.signal(signal.SIGTERM, previous)
+    with terminated_as_interrupted(), LiveProgress(console) as progress:
+        enough = make_enough(document, _headline_values(folder, document))
+        return run_plan(plan, folder, options, enough, progress)
 
 
 def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list[list[float]]]:
@@ -134,7 +129,7 @@ def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list
     return read
 
 
-def _derive(folder: Path, console: Console) -> dict[str, Any]:
+def _derive(folder: Path, console: Console) -> None:
     """Dataset, estimates, verdicts and report."""
     from wirelab import report
     from wirelab.cli.analyze import analyze_campaign
@@ -145,19 +140,18 @@ def _derive(folder: Path, console: Console) -> dict[str, Any]:
         with console.status("measuring"):
             measure(folder)
         with console.status("analyzing"):
-            estimates = analyze_campaign(folder)
+            analyze_campaign(folder)
         with console.status("writing the report"):
             report.write(folder)
-    return estimates
 
 
-def _tell(folder: Path, estimates: dict[str, Any]) -> None:
+def _tell(folder: Path) -> None:
     from wirelab.cli import summary
     from wirelab.report.answer import answer
     from wirelab.report.campaign import load as load_campaign
 
     campaign = load_campaign(folder, folder)
-    click.echo(summary.link_line(estimates))
+    click.echo(summary.link_line(campaign))
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")
     click.echo("")
@@ -165,8 +159,3 @@ def _tell(folder: Path, estimates: dict[str, Any]) -> None:
         click.echo(sentence)
     click.echo(f"Report  {folder / 'report.html'}")
     click.echo(summary.next_commands(campaign, folder))
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    """End a terminated run as Ctrl-C does."""
-    raise KeyboardInterrupt

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
+from wirelab.report.grade import grade, reasons
 from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
+from wirelab.stats.link import GRADES
 from wirelab.units import format_size
 
 if TYPE_CHECKING:
@@ -17,21 +19,30 @@ if TYPE_CHECKING:
 
 
 MOST_TABLES = 12
+MOST_REASONS = 3
 
 
-def link_line(estimates: dict[str, Any]) -> str:
-    """`link   told 10 ms, measured 10.006 (p99 +0.03)  publishable`, the worst direction of the campaign."""
-    grades = ["invalid", "teaching", "publishable"]
-    rows = [row for row in estimates["links"] if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
+def link_line(campaign: Campaign) -> str:
+    """`link   told 10 ms, measured 10.006 (p99 +0.03)  publishable`: the worst direction, and the campaign's grade with
+    the reasons for it.
+    """
+    rows = [row for row in campaign.links if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
     if not rows:
         return "link   not measured"
-    worst = min(rows, key=lambda row: (grades.index(row["flag"]), -row["measured"]["delay_error_s"]["p99"]))
+    worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"]))
     told, error = worst["told"]["delay_s"] or 0.0, worst["measured"]["delay_error_s"]
     where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""
-    return (
+    line = (
         f"link   told {told * 1e3:g} ms, measured {(told + error['p50']) * 1e3:.3f} "
-        f"(p99 +{error['p99'] * 1e3:.3f}){where}  {worst['flag']}"
+        f"(p99 +{error['p99'] * 1e3:.3f}){where}  {grade(campaign)}"
     )
+    why = reasons(campaign.estimates)
+    more = [f"       {len(why) - MOST_REASONS} more reasons are in the report"] * (len(why) > MOST_REASONS)
+    return "\n".join([line, *(f"       {reason}" for reason in why[:MOST_REASONS]), *more])
+
+
+def _rank(flag: str) -> int:
+    return GRADES.index(flag) if flag in GRADES else -1
 
 
 def tables(campaign: Campaign) -> Iterator[str]:

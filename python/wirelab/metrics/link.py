@@ -69,3 +69,13 @@ def lateness_quantile(histograms: Sequence[dict[str, Any]], level: float) -> int
         if seen >= level * total:
             return min(upper, largest)
     return largest
+
+
+def mean_lateness_ns(histograms: Sequence[dict[str, Any]]) -> float | None:
+    """The mean by the buckets' upper edges, so rather too much than too little; null without packets."""
+    total = packets = 0
+    for histogram in histograms:
+        for upper, count in zip(histogram["upper_ns"], histogram["packets"], strict=True):
+            total += min(upper, histogram["max_ns"]) * count
+            packets += count
+    return total / packets if packets else None

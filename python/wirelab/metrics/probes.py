@@ -15,6 +15,8 @@ from wirelab.errors import RunError
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, REQUEST, RESULT
 
 ENDS = ("client", "server")
+PATIENCE_S = 120.0
+"""How long the agent may take to read, or to replay, the log of one probing."""
 _PACKETS = {
     "sequence": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "arrival_ns": pl.Int64,
     "departure_ns": pl.Int64, "lateness_ns": pl.Int64, "fate": pl.String, "copy": pl.Boolean, "corrupted": pl.Boolean,
@@ -47,7 +49,7 @@ def read_probes(folder: Path) -> Probes:
         json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
     )
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
-    lines = agent.ask(found, ["dissect", log])
+    lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
     packets = pl.read_ndjson(lines.encode(), schema=_PACKETS) if lines else pl.DataFrame(schema=_PACKETS)
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
@@ -62,5 +64,5 @@ def read_probes(folder: Path) -> Probes:
             else:
                 raise RunError(f"{folder / end}.txt: '{line}' is no line of probes")
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
-    replay = json.loads(agent.ask(found, ["replay", log], frozenset({0, 1})))
+    replay = json.loads(agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S))
     return Probes(request["link"], plan, packets, sent, received, replay, result)

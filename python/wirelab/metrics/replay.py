@@ -1,4 +1,6 @@
-"""Whether a trial's packet log, run through a fresh chain of the same seed, says the same of every packet."""
+"""Whether a trial's packet log, run through a fresh chain of the same seed, says the same of every packet, and what
+the log says befell packets one by one.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +11,18 @@ from pathlib import Path
 import polars as pl
 
 from wirelab import agent
+from wirelab.metrics.link import DIRECTIONS
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 
-COLUMNS = ("replay_packets", "replay_mismatches")
+EFFECTS = ("packets", "duplicated", "corrupted", "reordered")
+"""What the log says of delivered packets one by one, copies left out (`DeliveredPackets`)."""
+COLUMNS = ("replay_packets", "replay_mismatches", *(f"{way}_log_{name}" for way in DIRECTIONS for name in EFFECTS))
 LOGS_AT_ONCE = 100
 _TYPES = {"trial": pl.String, **dict.fromkeys(COLUMNS, pl.Int64)}
 
 
 def replays(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
-    """A row for each trial that has a log; both counts are null where the log cannot be read."""
+    """A row for each trial that has a log; all counts are null where the log cannot be read."""
     logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
     paths = list(logs)
     reports = {}
@@ -25,6 +30,7 @@ def replays(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
         # It fails if a log does not match or cannot be read, and has told of the others.
         said = agent.ask(agent.find_agent(), ["replay", *paths[first : first + LOGS_AT_ONCE]], frozenset({0, 1}))
         for report in map(json.loads, said.splitlines()):
-            reports[report["log"]] = (report["packets"], report["mismatches"])
-    rows = [(trial, *reports.get(path, (None, None))) for path, trial in logs.items()]
+            effects = [way[name] for way in report["directions"] for name in EFFECTS]
+            reports[report["log"]] = (report["packets"], report["mismatches"], *effects)
+    rows = [(trial, *reports.get(path, (None,) * len(COLUMNS))) for path, trial in logs.items()]
     return pl.DataFrame(rows, schema=_TYPES, orient="row")

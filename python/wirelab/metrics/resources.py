@@ -1,4 +1,4 @@
-"""What the endpoints of a trial used, as the kernel counted it (`getrusage`)."""
+"""What the endpoints of a trial used, as the kernel counted it (mostly `getrusage`), and what they waited for."""
 
 from __future__ import annotations
 
@@ -9,9 +9,18 @@ from wirelab.metrics.base import Metric
 _CPU = "User and system CPU time of the {} and its waited-for children over a trial, start and end included."
 _MEMORY = "Peak resident memory of the {}'s largest process."
 
+_RUN_DELAY = (
+    "How long the {}'s threads were ready to run and waited for a CPU (`/proc/PID/schedstat`): delay that is the "
+    "machine's. Without its children's."
+)
+_STEAL = "CPU time that a hypervisor gave to others during a trial, over all CPUs (`/proc/stat`)."
+
 METRICS = (
     Metric("client-cpu", "ns", _CPU.format("client"), pl.col("client_cpu_ns"), of="trial"),
     Metric("server-cpu", "ns", _CPU.format("server"), pl.col("server_cpu_ns"), of="trial"),
+    Metric("client-run-delay", "ns", _RUN_DELAY.format("client"), pl.col("client_run_delay_ns"), of="trial"),
+    Metric("server-run-delay", "ns", _RUN_DELAY.format("server"), pl.col("server_run_delay_ns"), of="trial"),
+    Metric("steal", "ns", _STEAL, pl.col("steal_ns"), of="trial"),
     Metric("client-peak-memory", "bytes", _MEMORY.format("client"), pl.col("client_peak_memory_bytes"), of="trial"),
     Metric("server-peak-memory", "bytes", _MEMORY.format("server"), pl.col("server_peak_memory_bytes"), of="trial"),
 )

@@ -9,6 +9,7 @@ from wirelab.report.model import Condition, Json, Scenario, level_words, metric_
 from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
 from wirelab.report.sections.common import metric_words
 from wirelab.report.stacks import is_secure, title
+from wirelab.stats.link import GRADES
 
 FLOORS = ("raw-tcp", "raw-udp")
 MOST_CONDITIONS = 6
@@ -111,25 +112,29 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> str | None
         return None
     if ratio.low <= 1 <= ratio.high:
         return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)})"
-    return f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
+    words = f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
+    link = _comparison(campaign, other, first).get("link") or {}
+    return words if link.get("flag", GRADES[0]) == GRADES[0] else f"{words} (link {link['flag']}: {link['why']})"
+
+
+def _comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:
+    """Of the headline metric, in either direction; empty if there is none."""
+    for comparison in campaign.estimates.get("comparisons") or []:
+        same = metric_name(comparison["metric"]) == metric_name(campaign.metric)
+        if same and (comparison["a"], comparison["b"]) in ((a.key, b.key), (b.key, a.key)):
+            return dict(comparison)
+    return {}
 
 
 def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
     """Ratio of medians of a over b, looked up in either direction."""
-    for comparison in campaign.estimates.get("comparisons") or []:
-        if metric_name(comparison["metric"]) != metric_name(campaign.metric):
-            continue
-        ratio = Estimate.of(comparison.get("ratio_of_medians"))
-        if (
-            ratio is None
-            or not ratio.point
-            or (comparison["a"], comparison["b"]) not in ((a.key, b.key), (b.key, a.key))
-        ):
-            continue
-        if comparison["a"] == a.key or not ratio.low or not ratio.high:
-            return ratio if comparison["a"] == a.key else None
-        return Estimate(1 / ratio.point, 1 / ratio.high, 1 / ratio.low, ratio.level, ratio.n, ratio.method)
-    return None
+    comparison = _comparison(campaign, a, b)
+    ratio = Estimate.of(comparison.get("ratio_of_medians"))
+    if ratio is None or not ratio.point:
+        return None
+    if comparison["a"] == a.key or not ratio.low or not ratio.high:
+        return ratio if comparison["a"] == a.key else None
+    return Estimate(1 / ratio.point, 1 / ratio.high, 1 / ratio.low, ratio.level, ratio.n, ratio.method)
 
 
 def _warnings(campaign: Campaign) -> Iterator[str]:

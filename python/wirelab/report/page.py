@@ -15,10 +15,10 @@ from wirelab.report import palette
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Cell, Section
 from wirelab.report.campaign import Campaign, load
+from wirelab.report.grade import PREVIEW, grade
 from wirelab.report.sections import SECTIONS
 from wirelab.report.sections.claims import TONES as VERDICT_TONES
-from wirelab.report.sections.trust import TONES as GRADE_TONES
-from wirelab.report.sections.trust import grade
+from wirelab.report.sections.common import LINK_TONES
 from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -103,11 +103,8 @@ def header(campaign: Campaign) -> Header:
 
 
 def _grade(campaign: Campaign) -> Cell:
-    """The worst flag of the links; a preview is no result, whatever its links were like."""
-    worst = grade(campaign)
-    if campaign.preview:
-        return Cell("preview, no result", tone="unsure")
-    return Cell(worst or "not graded", tone=GRADE_TONES.get(worst or "", "bad"))
+    words = grade(campaign)
+    return Cell(words, tone="unsure" if words == PREVIEW else LINK_TONES.get(words, "bad"))
 
 
 def _facts(campaign: Campaign) -> list[str]:

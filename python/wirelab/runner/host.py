@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import queue
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 from typing import Protocol
@@ -26,6 +28,7 @@ from wirelab.schema.host import Cancelled, Opened
 
 _OPEN_TIMEOUT_S = 60.0
 _CLOSE_TIMEOUT_S = 10.0
+_WORDS_BYTES = 4096
 
 
 class HostGoneError(RunError):
@@ -66,13 +69,16 @@ class AgentHost:
     Its stdin is its life line: whatever ends this process ends it and everything in it.
     """
 
-    def __init__(self, agent: Path, log: Path) -> None:
-        self._log = log
-        with log.open("ab") as stderr:
-            # A group of its own: Ctrl-C reaches the runner alone, which then ends trials in order.
-            self._process = subprocess.Popen(
-                [str(agent), "host"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, process_group=0
-            )
+    def __init__(self, agent: Path, log: Path | None, scratch: Path | None = None) -> None:
+        """Its words go to `log`, or to a file without a name. It makes the folder `scratch`, and removes it at its
+        end.
+        """
+        self._log = tempfile.TemporaryFile() if log is None else log.open("ab+")  # noqa: SIM115 (closed by `close`)
+        command = [str(agent), "host", *([] if scratch is None else ["--scratch", str(scratch)])]
+        # A group of its own: Ctrl-C reaches the runner alone, which then ends trials in order.
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, process_group=0
+        )
         self._replies: queue.Queue[Opened | TrialDone | Cancelled | HostError | None] = queue.Queue()
         self._running: dict[int, str] = {}
         self._last_id = 0
@@ -120,11 +126,15 @@ class AgentHost:
         if self._process.stdin is not None:
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
+        self._log.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_CLOSE_TIMEOUT_S)
+            return
+        self._process.kill()
         try:
             self._process.wait(_CLOSE_TIMEOUT_S)
         except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+            raise RunError(f"wirelab-agent host, process {self.pid}, does not end, although it was killed") from None
 
     def _reply(self, timeout_s: float) -> Opened | TrialDone | Cancelled | HostError | None:
         try:
@@ -154,6 +164,12 @@ class AgentHost:
         except (BrokenPipeError, ValueError) as error:
             raise self._gone() from error
 
+    def _last_words(self) -> str:
+        if self._log.closed:
+            return ""
+        log = self._log.fileno()
+        return os.pread(log, _WORDS_BYTES, max(os.fstat(log).st_size - _WORDS_BYTES, 0)).decode(errors="replace")
+
     def _next_id(self) -> int:
         self._last_id += 1
         return self._last_id
@@ -161,7 +177,7 @@ class AgentHost:
     def _gone(self) -> HostGoneError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(1.0)
-        words = self._log.read_text(errors="replace").strip().splitlines()[-3:]
+        words = self._last_words().strip().splitlines()[-3:]
         said = f": {' | '.join(words)}" if words else ""
         code = self._process.returncode
         return HostGoneError(

@@ -31,7 +31,13 @@ TRAIN_BYTES = (1372, 672, 372, 172, 72)
 """Payloads of a train's probes: the largest of which enough pass."""
 MS, SECOND = 10**6, 10**9
 MOST_DELAY_PROBES = 3000
-LEAST_TRAIN, LONGEST_TRAIN, MOST_TRAINS = 4, 64, 60
+LEAST_TRAIN, LONG_TRAIN, LONGEST_TRAIN, MOST_TRAINS = 4, 64, 128, 60
+"""The longest fits a socket's receive buffer of 208 KiB, Linux's default, which the kernel doubles: who receives may
+not run until the train is over.
+"""
+TRAIN_NS = 5 * MS
+"""At a high rate a train is longer, if it can: the emulator's lateness is a smaller part of it then."""
+PAUSE_NS = 3 * MS
 LEAST_QUEUE_BYTES = 2000
 PER_PACKET = {
     "loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern", "reorder", "duplicate",
@@ -99,6 +105,19 @@ def probes_ns(link: LinkSpec, time_ns: int) -> int:
     return plan_probes(link, time_ns).duration_ns + SECOND
 
 
+def doing(plan: ProbePlan, at_ns: int) -> str:
+    """What is sent at that time since the plan's beginning."""
+    for kind in (ProbeKind.RATE, ProbeKind.LOSS, ProbeKind.DELAY):
+        for flow in plan.flows:
+            begun = flow.begin_ns <= at_ns < flow.begin_ns + flow.bursts * flow.every_ns
+            if begun and flow.client_port == kind.port(uplink=flow.uplink):
+                way = "uplink" if flow.uplink else "downlink"
+                return f"rate, {way}" if kind is ProbeKind.RATE else f"{kind.name.lower()}, both ways"
+    if at_ns < max((flow.begin_ns for flow in plan.flows), default=0):
+        return "waking the link"
+    return "waiting for the last probes"
+
+
 def _opening(link: LinkSpec) -> Iterator[ProbeFlow]:
     """Packets from the client that wake its radio, and open the address translation for each flow towards it."""
     if link.radio is None and link.nat is None:
@@ -148,10 +167,10 @@ def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
     largest = TRAIN_BYTES[-1] if one_frame else (way.link.mtu or 1500) - way.header_bytes
     for payload in (size for size in TRAIN_BYTES if size <= largest):
         each = way.packet_ns(payload)
-        room = _queue_bytes(way) // (payload + way.header_bytes)
-        packets = min(LONGEST_TRAIN, time // (4 * each), room)
+        longest = min(max(LONG_TRAIN, TRAIN_NS // each), LONGEST_TRAIN)
+        packets = min(longest, time // (4 * each), _queue_room(way, payload + way.header_bytes))
         if packets >= LEAST_TRAIN:
-            every = int(packets * each * 1.25) + 3 * MS
+            every = int(packets * each * 1.25) + PAUSE_NS
             bursts = min(MOST_TRAINS, time // every)
             return way.flow(ProbeKind.RATE, at, every, max(1, bursts), 0, packets=packets, payload_bytes=payload)
     return None
@@ -182,19 +201,20 @@ def _other(way: _Way) -> _Way:
     return way
 
 
-def _queue_bytes(way: _Way) -> int:
-    """The smallest queue on the way."""
-    found = [_bytes(stage.queue, way.header_bytes) for stage in way.chain if hasattr(stage, "queue")]
+def _queue_room(way: _Way, size: int) -> int:
+    """How many packets of that size the smallest queue on the way holds."""
+    queues = [_holds(stage.queue, size) for stage in way.chain if hasattr(stage, "queue")]
     if way.link.medium is not None:
-        found.append(way.link.medium.queue_bytes)
+        queues.append(max(way.link.medium.queue_bytes, LEAST_QUEUE_BYTES) // size)
     if way.link.radio is not None and not way.uplink:
-        found.append(way.link.radio.buffer_bytes)
-    return max(min(found, default=10**9), LEAST_QUEUE_BYTES)
+        queues.append(max(way.link.radio.buffer_bytes, LEAST_QUEUE_BYTES) // size)
+    return min(queues, default=LONGEST_TRAIN)
 
 
-def _bytes(queue: object, packet: int) -> int:
-    size, packets = getattr(queue, "bytes", None), getattr(queue, "packets", None)
-    return min(size if size is not None else 10**9, packets * packet if packets is not None else 10**9)
+def _holds(queue: object, size: int) -> int:
+    held, packets = getattr(queue, "bytes", None), getattr(queue, "packets", None)
+    room = max(held, LEAST_QUEUE_BYTES) // size if held is not None else LONGEST_TRAIN
+    return min(room, packets if packets is not None else LONGEST_TRAIN)
 
 
 def _jitter_ns(way: Sequence[ImpairmentSpec]) -> int:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import secrets
 import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from wirelab.errors import RunError
@@ -40,16 +42,30 @@ KEY_DIGITS = 16
 _POLL_S = 0.5
 
 
-def probe_alone(agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int) -> HostFacts:
-    """Probe a link in a lane of its own; the records are in `folder` then. Returns the machine."""
-    host = AgentHost(agent, folder / "host.log")
+Tell = Callable[[ProbePlan, int], None]
+"""Hears where a plan stands: nanoseconds since it began, negative before."""
+
+
+@contextmanager
+def probed_alone(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
+    agent: Path, keep: Path | None, link: LinkSpec, seed: int | None, time_ns: int, tell: Tell
+) -> Iterator[tuple[Path, HostFacts]]:
+    """Probe a link in a lane of its own. Gives the folder of the records, and the machine.
+
+    Without `keep` the folder is the host's: it is gone afterwards, and also if this process is killed.
+    """
+    scratch = Path(tempfile.gettempdir()) / f"wirelab-calibrate-{secrets.token_hex(8)}"
+    folder, log = (scratch, None) if keep is None else (keep.resolve(), keep.resolve() / "host.log")
+    host = AgentHost(agent, log, scratch if keep is None else None)
     try:
         facts = host.open(OpenLanes(lanes=1, mtu=MTU))
         with cpus.away_from(facts.link_cpu):
-            probe(host, agent, folder, link, seed, time_ns)
+            probe(host, agent, folder, link, seed, time_ns, tell)
+        yield folder, facts
     finally:
         host.close()
-    return facts
+        # A host that was killed has left it.
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def probe_campaign(host: Host, agent: Path, plan: Plan, folder: Path, say: Callable[[str], None]) -> None:
@@ -86,8 +102,9 @@ def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
 
 
 def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
-    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int
-) -> TrialResult:
+    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int,
+    tell: Tell = lambda _plan, _at: None,
+) -> TrialResult:  # fmt: skip
     """Probe a link in lane 0 of a host that runs nothing else.
 
     The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.
@@ -100,8 +117,10 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     host.start(request)
     deadline = time.monotonic() + (request.timeout_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
+        tell(started, time.monotonic_ns() - started.start_ns)
         if time.monotonic() > deadline:
-            raise RunError(f"probes of {folder.name} never ended")
+            late_s = (request.timeout_ns + GRACE_NS - started.duration_ns) / 1e9
+            raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint="wirelab doctor")
     if isinstance(over, RefusedError):
         raise RunError(over.message)
     if over.status is not TrialStatus.DONE:

@@ -140,6 +140,7 @@ class EndpointResult(Received):
     signal: int | None = None
     cpu_user_ns: Unsigned
     cpu_system_ns: Unsigned
+    run_delay_ns: Unsigned | None = None
     peak_memory_bytes: Unsigned
     stderr_tail: str
 
@@ -153,6 +154,7 @@ class TrialResult(Received):
     start_ns: Unsigned
     end_ns: Unsigned
     start_realtime_ns: Unsigned
+    steal_ns: Unsigned | None = None
     endpoints: tuple[EndpointResult, ...]
     link: LinkReport
 

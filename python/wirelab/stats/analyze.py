@@ -8,9 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wirelab.stats import compare, descriptive, published_rule
+from wirelab.stats import compare, descriptive, link_error, published_rule
 from wirelab.stats.dataset import Dataset, Measured
+from wirelab.stats.endpoint_waits import endpoint_waits
 from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.link import GRADES
 from wirelab.stats.link_certificates import link_certificates, with_certificates
 from wirelab.stats.link_report import lateness_by_lane, links, replay
 from wirelab.stats.modes import modes
@@ -47,13 +49,18 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
                 sides[one.metric.name, scenario["key"]] = compare.Side.of(scenario["key"], one.sample, rng)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
+    errors, link_rows, waits = (
+        link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows), endpoint_waits(dataset),
+    )  # fmt: skip
+    scenarios = [{**scenario, "endpoints": waits.get(scenario["key"])} for scenario in scenarios]
+    comparisons = [c for name in compared for c in _comparisons(dataset, name, sides)]
     return {
         "schema_version": SCHEMA_VERSION,
         "level": LEVEL,
         "metric": metric,
         "seed": dataset.plan["seed"],
         "scenarios": scenarios,
-        "comparisons": [c for name in compared for c in _comparisons(dataset, name, sides)],
+        "comparisons": [link_error.with_link(comparison, errors, link_rows, waits) for comparison in comparisons],
         "links": rows,
         "link_lateness": lateness_by_lane(dataset),
         "replay": replay(dataset),
@@ -129,9 +136,14 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
     left_out = int(dataset.trials["left_out_of_captures"].sum())
     if left_out:
         yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."
-    flagged = sum(row["flag"] != "publishable" for row in link_rows)
+    flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
         yield f"{flagged} of {len(link_rows)} link directions are not of publishable accuracy."
+    starved = [s for s in scenarios if s["endpoints"] is not None and s["endpoints"]["flag"] != GRADES[0]]
+    if starved:
+        worst = max(starved, key=lambda scenario: GRADES.index(scenario["endpoints"]["flag"]))
+        why = f"{worst['name']}: {worst['endpoints']['why']}"
+        yield f"{len(starved)} of {len(scenarios)} scenarios ran short of CPU; {why}."
 
 
 def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:

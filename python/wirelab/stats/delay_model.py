@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,10 @@ LARGEST_JITTERS = 32767 / 8192
 """netem's tables end there."""
 
 
-def mean_delay_ns(stage: Json) -> float:
-    """What a stage adds to a packet's delay on average, without queues and other packets' doing."""
+def mean_delay_ns(stage: Json, spans_ns: Sequence[int] = ()) -> float:
+    """What a stage adds to a packet's delay on average, without queues and other packets' doing; of a schedule, over
+    trials that last so long.
+    """
     match stage["kind"]:
         case "delay" if stage.get("jitter") is None:
             return float(stage["delay_ns"])
@@ -33,19 +34,42 @@ def mean_delay_ns(stage: Json) -> float:
         case "reorder":
             return float(share_below(stage["probability"], stage.get("correlation", 0.0)) * stage["by_ns"])
         case "schedule":
-            return mean_over_time(stage, "delay_ns", 0.0)
+            return mean_over_time(stage, "delay_ns", 0.0, spans_ns)
     return 0.0
 
 
-def mean_over_time(stage: Json, key: str, absent: float) -> float:
-    """A value of a schedule over its time; where it does not repeat, what holds at its end."""
+def jitter_reach_ns(stage: Json) -> float:
+    """How far jitter moves 999 of 1,000 packets from their mean delay at most."""
+    if stage.get("jitter") is None:
+        return 0.0
+    ends = np.maximum(stage["delay_ns"] + _quantiles(stage["jitter"], np.array([0.0005, 0.9995])), 0)
+    return float(np.abs(ends - mean_delay_ns(stage)).max())
+
+
+def mean_over_time(stage: Json, key: str, absent: float, spans_ns: Sequence[int] = ()) -> float:
+    """A value of a schedule over trials that last so long, each of which begins it anew. Without them over the time in
+    which it repeats; where it does not, what holds at its end.
+    """
     points = stage["points"]
     values = [absent if point.get(key) is None else float(point[key]) for point in points]
-    if stage.get("repeat_ns") is None:
-        return values[-1]
-    instants = [*(point["at_ns"] for point in points), stage["repeat_ns"]]
-    spans = [later - earlier for earlier, later in pairwise(instants)]
-    return float(sum(span * value for span, value in zip(spans, values, strict=True)) / sum(spans))
+    repeat_ns = stage.get("repeat_ns")
+    if not sum(spans_ns):
+        if repeat_ns is None:
+            return values[-1]
+        spans_ns = [repeat_ns]
+    begins = [point["at_ns"] for point in points]
+    ends = [*begins[1:], float("inf") if repeat_ns is None else repeat_ns]
+
+    def within(span: float) -> float:
+        return float(
+            sum(max(min(end, span) - at, 0) * value for at, end, value in zip(begins, ends, values, strict=True))
+        )
+
+    total = 0.0
+    for span in spans_ns:
+        whole, rest = (0, span) if repeat_ns is None else divmod(span, repeat_ns)
+        total += whole * within(repeat_ns or 0) + within(rest)
+    return total / sum(spans_ns)
 
 
 def _quantiles(jitter: Json, probabilities: Floats) -> Floats:

@@ -1,7 +1,8 @@
 """The link as told against the link as measured, and what that is good for.
 
 Grades, worst reason first. `invalid`: packets were lost that no impairment dropped, a frame was longer than the MTU, a
-clock stepped, the lateness reaches a tenth of the round trip, or the measured loss is off by a tenth. `teaching`: the
+clock stepped, the lateness reaches a tenth of the round trip, or the measured loss, duplication, corruption or
+reordering is off by a tenth. `teaching`: the
 lateness reaches a hundredth of the round trip, or the interval of the measured loss excludes what was told.
 `publishable` otherwise.
 """
@@ -20,6 +21,8 @@ from wirelab.stats.rate_model import mean_rate, medium_rate
 
 Json = Mapping[str, Any]
 GRADES = ("publishable", "teaching", "invalid")
+NOT_MEASURED = "not measured"
+"""In the place of a grade, of a direction in which nothing passed: there is nothing that it could be good for."""
 
 LATENESS_FLOOR_S = 50e-6
 """Lateness that is never held against a link, however short its round trip: 50 us at the 99th percentile."""
@@ -66,9 +69,9 @@ class Counts:
     unsure: int = 0
 
 
-def told(direction: Sequence[Json], medium: Json | None = None) -> Told:
-    """A direction of a `LinkSpec`, summed up. Only what `loss` drops is told here; queues, outages, radios, media and
-    address translation drop by what the traffic does.
+def told(direction: Sequence[Json], medium: Json | None = None, spans_ns: Sequence[int] = ()) -> Told:
+    """A direction of a `LinkSpec`, summed up over trials that last so long. Only what `loss` drops is told here;
+    queues, outages, radios, media and address translation drop by what the traffic does.
     """
     loss: float | None = 0.0
     bursty: float | None = 1.0
@@ -81,8 +84,9 @@ def told(direction: Sequence[Json], medium: Json | None = None) -> Told:
     )
     if pattern is not None and len(models) > 1:
         loss, pattern = None, None
-    rates = [rate for rate in (medium_rate(medium), *map(mean_rate, direction)) if rate is not None]
-    delay_s = sum(map(mean_delay_ns, direction)) / 1e9
+    limits = (medium_rate(medium), *(mean_rate(stage, spans_ns) for stage in direction))
+    rates = [rate for rate in limits if rate is not None]
+    delay_s = sum(mean_delay_ns(stage, spans_ns) for stage in direction) / 1e9
     return Told(delay_s, loss, min(rates, default=None), bursty, pattern)
 
 
@@ -114,24 +118,24 @@ def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) ->
 
 
 def grade(
-    what: Told, trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float, broken: Sequence[str]
+    what: Told,
+    trials: Sequence[Counts],
+    lateness_p99_s: float | None,
+    round_trip_s: float,
+    known: Sequence[tuple[str, str]],
 ) -> tuple[str, str]:
-    """Flag and reasons. `broken` says what invalidated trials; the round trip is that of the link, without queues."""
-    reasons: list[tuple[str, str]] = [("invalid", reason) for reason in broken]
-    if lateness_p99_s is None:
-        reasons.append(("teaching", "the lateness was not recorded"))
-    elif lateness_p99_s > LATENESS_FLOOR_S:
-        late = f"1 % of the packets were later than {lateness_p99_s * 1e3:.3g} ms"
-        if lateness_p99_s > max(INVALID_SHARE * round_trip_s, 10 * LATENESS_FLOOR_S):
-            reasons.append(("invalid", f"{late}, a tenth of the round trip or more"))
-        elif lateness_p99_s > TEACHING_SHARE * round_trip_s:
-            reasons.append(("teaching", f"{late}, a hundredth of the round trip or more"))
+    """Flag and reasons, of which some are `known` already; the round trip is that of the link, without queues."""
+    reasons = list(known)
+    if not any(trial.reached for trial in trials):
+        if not reasons:
+            return NOT_MEASURED, "no packet passed this way" if trials else "no trial counts"
+    elif (late := _late(trials, lateness_p99_s, round_trip_s)) is not None:
+        reasons.append(late)
     what = what.over(trials)
     measured = measured_loss(what, trials, LOSS_LEVEL)
-    if measured.point is None:
-        reasons.append(("invalid", "no packet passed"))
-    elif (
-        what.loss is not None
+    if (
+        measured.point is not None
+        and what.loss is not None
         and measured.low is not None
         and measured.high is not None
         and not measured.low <= what.loss <= measured.high
@@ -145,6 +149,18 @@ def grade(
         return "publishable", "delay and loss are as told"
     worst = max((flag for flag, _ in reasons), key=GRADES.index)
     return worst, "; ".join(reason for flag, reason in reasons if flag == worst)
+
+
+def _late(trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float) -> tuple[str, str] | None:
+    if lateness_p99_s is None:
+        all_lost = all(trial.lost == trial.reached for trial in trials)
+        return None if all_lost else ("teaching", "the lateness was not recorded")
+    late = f"1 % of the packets were later than {lateness_p99_s * 1e3:.3g} ms"
+    if lateness_p99_s > max(INVALID_SHARE * round_trip_s, 10 * LATENESS_FLOOR_S):
+        return "invalid", f"{late}, a tenth of the round trip or more"
+    if lateness_p99_s > max(TEACHING_SHARE * round_trip_s, LATENESS_FLOOR_S):
+        return "teaching", f"{late}, a hundredth of the round trip or more"
+    return None
 
 
 def _lost_by(pattern: tuple[str, bool], packets: int) -> int:

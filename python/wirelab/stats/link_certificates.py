@@ -57,7 +57,8 @@ def _flagged(row: dict[str, Any], certificates: Iterable[Json]) -> dict[str, Any
         and line["name"] not in OF_THE_MOMENT
     ]
     worst = max((line["grade"] for line in lines), key=GRADES.index, default=GRADES[0])
-    if GRADES.index(worst) < GRADES.index(row["flag"]) or worst == GRADES[0]:
+    graded = row["flag"] in GRADES
+    if worst == GRADES[0] or (graded and GRADES.index(worst) < GRADES.index(row["flag"])):
         return row
     named = ", ".join(line["name"] for line in lines if line["grade"] == worst)
     said = f"probes found out of tolerance: {named}"

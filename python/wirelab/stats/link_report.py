@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.estimate import LEVEL
 from wirelab.stats.link import Counts, grade, measured_loss, told
+from wirelab.stats.link_effects import effects
 from wirelab.stats.loss_path import LossPath
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
     """One row for each distinct link and direction, over the trials that count."""
     import polars as pl
 
-    kept = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    kept = kept_trials(dataset)
     distinct: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for scenario in dataset.scenarios:
         distinct[json.dumps([scenario["link_name"], scenario["link"]], sort_keys=True)].append(scenario)
@@ -30,12 +32,16 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
     for scenarios in distinct.values():
         trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
         link = scenarios[0]["link"]
-        up, down = told(link["uplink"], link.get("medium")), told(link["downlink"], link.get("medium"))
+        spans = trials["duration_ns"].drop_nulls().to_list() if "duration_ns" in trials.columns else []
+        up, down = (told(link[direction], link.get("medium"), spans) for direction, _, _ in _SIDES)
         for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
-            histograms = list(_histograms(dataset, trials["trial"], index))
+            histograms = list(lateness_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
             counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
-            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
+            found = effects(link[direction], trials, prefix)
+            off = [reason for effect in found if (reason := effect.grade()) is not None]
+            broken = [("invalid", reason) for reason in _broken(trials)]
+            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])
             measured = {
                 "delay_error_s": {
                     "p50": _seconds(lateness_quantile(histograms, 0.5)),
@@ -43,20 +49,21 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
                     "max": _seconds(max((histogram["max_ns"] for histogram in histograms), default=None)),
                 },
                 "loss": measured_loss(what.over(counts), counts).as_dict(),
+                **{effect.name: effect.measured(LEVEL).as_dict() for effect in found},
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
-            row = {"told": what.over(counts).as_dict(), "measured": measured, "flag": flag, "why": why}
+            as_told = {**what.over(counts).as_dict(), **{effect.name: effect.told for effect in found}}
+            row = {"told": as_told, "measured": measured, "flag": flag, "why": why}
             rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
     return rows
 
 
 def replay(dataset: Dataset) -> dict[str, int] | None:
     """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
-    import polars as pl
 
     if "replay_packets" not in dataset.trials.columns:
         return None
-    done = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    done = kept_trials(dataset)
     replayed = done.drop_nulls("replay_packets")
     if replayed.is_empty():
         return None
@@ -73,7 +80,7 @@ def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
     """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
     rows = []
     for (lane,), trials in sorted(dataset.trials.drop_nulls("lane").group_by("lane")):
-        histograms = [h for index in (0, 1) for h in _histograms(dataset, trials["trial"], index)]
+        histograms = [h for index in (0, 1) for h in lateness_histograms(dataset, trials["trial"], index)]
         if not histograms:
             continue
         packets = sum(sum(histogram["packets"]) for histogram in histograms)
@@ -81,6 +88,24 @@ def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
         largest = max(histogram["max_ns"] for histogram in histograms) / 1e9
         rows.append({"lane": lane, "packets": packets, **quantiles, "max_s": largest})
     return rows
+
+
+def kept_trials(dataset: Dataset) -> pl.DataFrame:
+    """Trials that count."""
+    import polars as pl
+
+    return dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+
+
+def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
+    """Lateness of each of these trials in one direction (0: uplink) as `result.json` has it."""
+    for trial in trials:
+        path = dataset.folder / "trials" / trial / "result.json"
+        if not path.exists():
+            continue
+        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
+        if index < len(directions):
+            yield directions[index]["lateness"]
 
 
 _QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
@@ -107,16 +132,6 @@ def _broken(trials: pl.DataFrame) -> Iterator[str]:
     if "replay_mismatches" in trials.columns and (trials["replay_mismatches"] > 0).any():
         wrong = int((trials["replay_mismatches"] > 0).sum())
         yield f"{wrong} of {trials.height} trials have packets that a replay of their log does not reproduce"
-
-
-def _histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
-    for trial in trials:
-        path = dataset.folder / "trials" / trial / "result.json"
-        if not path.exists():
-            continue
-        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
-        if index < len(directions):
-            yield directions[index]["lateness"]
 
 
 def _seconds(nanoseconds: int | None) -> float | None:

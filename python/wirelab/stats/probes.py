@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats import probe_rate
-from wirelab.stats.certificate import Check
-from wirelab.stats.delay_model import mean_delay_ns
+from wirelab.stats.certificate import LATE, Check
+from wirelab.stats.delay_model import jitter_reach_ns, mean_delay_ns
 from wirelab.stats.estimate import Estimate
 from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE, Counts, Told, measured_loss, told
+from wirelab.stats.link_effects import has_fair_queues, may_reorder
 from wirelab.stats.loss_model import design_effect_in_time, long_run, share_below
 from wirelab.stats.loss_path import LossPath
 from wirelab.stats.medium_model import service
 from wirelab.stats.probe_packets import Packets, packets_of
 from wirelab.stats.proportion import clopper_pearson
-from wirelab.stats.run_lengths import run_test
+from wirelab.stats.run_lengths import LEAST_RUNS, run_distribution, run_test
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,7 +37,6 @@ LOSS_FLOOR = 1e-4
 RATES = {"rate", "token-bucket", "schedule", "delivery-trace", "duty-cycle"}
 SHARES = {"reorder": "held back", "duplicate": "duplicated", "corrupt": "corrupted"}
 LEAST_DELAYS = 5
-LATE = "the emulator was late: a quieter machine or real-time scheduling (`wirelab doctor`) is more exact"
 
 
 @dataclass(frozen=True)
@@ -80,15 +80,24 @@ def _delays(way: _Direction) -> Iterator[Check]:
         values = alone.told_delay_s + late_s
         random = _is_random(way)
         measure = _batches(values) if random else _quantile(values, 0.5)
-        few = f"{len(values)} probes are too few" if len(values) < LEAST_DELAYS else None
+        few = _few(way, len(values)) if len(values) < LEAST_DELAYS else None
         yield Check("delay", way.name, "s", what, way.tolerance_s, measure, few, LATE)
         if not way.link.get("radio"):
             # Whom the radio kept waiting, the ends do not know.
             ends = _end_to_end_s(way)
             beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
-            yield Check("end to end", way.name, "s", what, beyond, _batches(ends) if random else _quantile(ends, 0.5))
+            yield Check(
+                "end to end", way.name, "s", what, beyond, _batches(ends) if random else _quantile(ends, 0.5), few,
+                LATE,
+            )  # fmt: skip
     late = _quantile(alone.lateness_s, 0.99)
     yield Check("lateness p99", way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
+
+
+def _few(way: _Direction, n: int) -> str:
+    if any(stage["kind"] == "duty-cycle" for stage in way.chain):
+        return f"n = {n}: the duty cycle lets no more be sent in this time; the replay reproduces each packet's"
+    return f"n = {n} is too few for an interval: more time tells it"
 
 
 def _end_to_end_s(way: _Direction) -> Floats:
@@ -182,9 +191,13 @@ def _runs(way: _Direction, stages: Sequence[Json], packets: Packets, unsure: int
     unjudged = "the replay reproduces each packet's"
     if len(stages) > 1 or unsure or {"reorder", "duplicate"} & {stage["kind"] for stage in way.chain}:
         return Check("loss runs", way.name, "packets", None, None, None, f"several stages take part: {unjudged}")
+    if run_distribution(stages[0]) is None:
+        why = f"the model moves with time or by a pattern, not with each packet: {unjudged}"
+        return Check("loss runs", way.name, "packets", None, None, None, why)
     found = run_test(stages[0], _reached_in_order(way, packets))
     if found is None:
-        return Check("loss runs", way.name, "packets", None, None, None, f"too few, or by no chain: {unjudged}")
+        few = f"fewer than {LEAST_RUNS} runs of losses: more time tells it"
+        return Check("loss runs", way.name, "packets", None, None, None, few)
     mean = Estimate(found.measured, None, None, 0.95, found.runs, f"chi-square over {found.cells} lengths")
     why = f"{found.runs:,} runs, p {found.p:.2g}"
     return Check("loss runs", way.name, "packets", found.told, None, lambda _: mean, why, p=found.p)
@@ -239,10 +252,9 @@ def _order(way: _Direction) -> Check:
     passed = way.packets.only(way.packets.delivered & ~way.packets.copy)
     reordered = passed.departure < np.maximum.accumulate(passed.departure) if len(passed) else np.zeros(0, np.bool_)
     share = Estimate(_ratio(reordered.sum(), len(passed)), None, None, 1.0, len(passed), "count")
-    may = [stage for stage in way.chain if stage["kind"] == "reorder" or stage.get("overtaking")]
-    fair = any(stage.get("queue", {}).get("discipline") == "fq-codel" for stage in way.chain)
-    if may or fair:
-        why = "how many depends on when packets are sent" if may else "fair queues let flows overtake each other"
+    if may_reorder(way.chain):
+        fair = "fair queues let flows overtake each other"
+        why = fair if has_fair_queues(way.chain) else "how many depends on when packets are sent"
         return Check("reordered", way.name, "share", None, None, lambda _: share, why)
     return Check("reordered", way.name, "share", 0.0, 0.0, lambda _: share, exact=True, invalid=True)
 
@@ -269,12 +281,12 @@ def _wake_up(probes: Probes, radio: Json) -> Check:
     """The first packet of the client finds the radio in its deepest sleep."""
     up = packets_of(probes.packets, uplink=True)
     deepest = radio["sleeps"][-1]["wake_ns"] / 1e9
-    if not len(up) or not up.delivered[0] or any(stage.get("jitter") for stage in probes.link["uplink"]):
-        why = "jitter hides it; the replay reproduces it" if len(up) and up.delivered[0] else "the first probe was lost"
-        return Check("wake-up", "uplink", "s", deepest, None, None, why)
+    if not len(up) or not up.delivered[0]:
+        return Check("wake-up", "uplink", "s", deepest, None, None, "the first probe was lost: another seed tells it")
     rest = lone_delay_s(probes.link["uplink"], probes.link.get("medium"), int(up.size[0])) or 0.0
     took = Estimate(float(up.delay_s[0]) - rest, None, None, 1.0, 1, "the first packet")
-    tolerance = max(10 * LATENESS_FLOOR_S, TEACHING_SHARE * deepest)
+    jitter_s = sum(map(jitter_reach_ns, probes.link["uplink"])) / 1e9
+    tolerance = max(10 * LATENESS_FLOOR_S, TEACHING_SHARE * deepest) + jitter_s
     return Check("wake-up", "uplink", "s", deepest, tolerance, lambda _: took, exact=True)
 
 
@@ -343,7 +355,7 @@ def _quantile(values: Floats, q: float) -> Callable[[float], Estimate]:
             # Where too few values enclose it, all of them do not either; what is constant needs none.
             if n >= LEAST_DELAYS and ordered[-1] - ordered[0] <= LATENESS_FLOOR_S:
                 return Estimate(point, float(ordered[0]), float(ordered[-1]), level, n, "range")
-            return Estimate(point, None, None, level, n, f"{n} probes are too few for an interval")
+            return Estimate(point, low, high, level, n, f"n = {n} is too few for an interval")
         return Estimate(point, low, high, level, n, "order statistics")
 
     return measure
@@ -363,7 +375,7 @@ def _batches(values: NDArray[Any]) -> Callable[[float], Estimate]:
             return Estimate(None, None, None, level, 0, "no probe arrived")
         point = float(np.mean(values))
         if n < 2 * BATCHES:
-            return Estimate(point, None, None, level, n, f"{n} probes are too few for an interval")
+            return Estimate(point, None, None, level, n, f"n = {n} is too few for an interval")
         means = np.array([batch.mean() for batch in np.array_split(values.astype(np.float64), BATCHES)])
         half = float(-stdtrit(BATCHES - 1, (1 - level) / 2) * means.std(ddof=1) / np.sqrt(BATCHES))
         return Estimate(point, point - half, point + half, level, n, f"Student over {BATCHES} batches")

@@ -4,7 +4,9 @@ use std::os::fd::AsRawFd;
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, SockaddrIn, SockaddrIn6, SockaddrStorage, recvmsg, setsockopt, sockopt,
+};
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
 use wirelab_net::link::Instant;
@@ -112,7 +114,7 @@ impl Receiver {
             let descriptor = self.socket.as_raw_fd();
             let message = recvmsg::<SockaddrStorage>(descriptor, &mut parts, Some(&mut control), MsgFlags::empty());
             let Ok(message) = message else { return Ok(None) };
-            let from_port = message.address.and_then(|from| Some(from.as_sockaddr_in()?.port())).unwrap_or_default();
+            let from_port = message.address.as_ref().and_then(port).unwrap_or_default();
             let stamp = message.cmsgs()?.find_map(|control| match control {
                 ControlMessageOwned::ScmTimestampns(time) => {
                     Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
@@ -125,6 +127,11 @@ impl Receiver {
             }
         }
     }
+}
+
+fn port(address: &SockaddrStorage) -> Option<u16> {
+    let v4 = address.as_sockaddr_in().map(SockaddrIn::port);
+    v4.or_else(|| address.as_sockaddr_in6().map(SockaddrIn6::port))
 }
 
 /// A payload that begins with the packet's number and this instant.

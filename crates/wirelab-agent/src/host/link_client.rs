@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
@@ -19,6 +19,10 @@ use crate::own_program;
 
 /// How long the link process may take to answer. A trial's end waits until its log and captures are on disk.
 const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How long it may take to end when its stdin has ended.
+const END: Duration = Duration::from_secs(5);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The link process, as the host sees it.
 pub struct LinkClient {
@@ -144,6 +148,11 @@ impl Process {
     fn close(&self) {
         lock(&self.lines).take();
         if let Some(mut child) = lock(&self.child).take() {
+            let give_up = Instant::now() + END;
+            while matches!(child.try_wait(), Ok(None)) && Instant::now() < give_up {
+                thread::sleep(LOOK);
+            }
+            let _ = child.kill();
             let _ = child.wait();
         }
     }

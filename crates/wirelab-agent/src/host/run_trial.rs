@@ -40,9 +40,9 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
     if let (Some(error), TrialStatus::Done) = (log_error, outcome.status) {
         (outcome.status, outcome.error) = (TrialStatus::Failed, Some(error));
     }
-    let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, endpoints, own_proc: _ } = outcome;
+    let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, own_proc: _ } = outcome;
     let trial = request.trial.clone();
-    Ok(TrialResult { trial, status, error, start_ns, end_ns, start_realtime_ns, endpoints, link })
+    Ok(TrialResult { trial, status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, link })
 }
 
 /// Put the captures in order, with the secrets that the endpoints left. Says why that failed.
@@ -94,6 +94,7 @@ fn start_and_wait(
         start_ns,
         end_ns: clock::now().as_nanos(),
         start_realtime_ns,
+        steal_ns: None,
         endpoints: vec![],
         own_proc: false,
     }))

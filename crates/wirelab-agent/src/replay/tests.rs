@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use wirelab_net::link::PortId;
 use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec};
 
 use super::*;
@@ -108,9 +107,37 @@ fn a_log_replays_without_a_mismatch() {
     assert!([Fate::Delivered, Fate::Loss, Fate::QueueFull, Fate::Held].iter().all(|fate| fates.contains(fate)));
     assert!(records.windows(3).any(|three| three.iter().all(|(record, _)| record.sequence == three[0].0.sequence)));
     assert!(records.iter().any(|(record, _)| record.copy && record.corrupted_bit.is_some()));
-    let expected =
-        ReplayReport { log: "log".to_owned(), packets: records.len() as u64, mismatches: 0, first_mismatch: None };
-    assert_eq!(replayed(&log), expected);
+    let found = replayed(&log);
+    assert_eq!((found.packets, found.mismatches, found.first_mismatch), (records.len() as u64, 0, None));
+}
+
+#[test]
+fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
+    let at = |sequence: u64, port: u16, departure: u64| Record {
+        sequence,
+        port: PortId(port),
+        fate: Fate::Delivered,
+        copy: false,
+        corrupted_bit: None,
+        size: 100,
+        arrival: Instant::from_nanos(sequence),
+        departure: Instant::from_nanos(departure),
+        lateness: Duration::ZERO,
+    };
+    let records = without_bytes([
+        at(0, 0, 10),
+        Record { copy: true, ..at(0, 0, 10) },
+        Record { copy: true, ..at(0, 0, 10) },
+        Record { corrupted_bit: Some(3), ..at(1, 0, 90) },
+        at(2, 1, 80),
+        at(3, 0, 40),
+        at(4, 0, 50),
+        Record { fate: Fate::Loss, ..at(5, 0, 60) },
+        at(6, 0, 95),
+    ]);
+    let uplink = DeliveredPackets { packets: 5, duplicated: 1, corrupted: 1, reordered: 2 };
+    let downlink = DeliveredPackets { packets: 1, ..DeliveredPackets::default() };
+    assert_eq!(replayed(&clean(&records)).directions, [uplink, downlink]);
 }
 
 #[test]

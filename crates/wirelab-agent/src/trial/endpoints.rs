@@ -17,7 +17,7 @@ use wirelab_net::link::Instant;
 use wirelab_net::process::{self, Confinement, Reaped};
 use wirelab_schema::{EndpointProcess, EndpointResult, ReadyCondition, TrialStatus};
 
-use super::{Inbox, TrialOutcome, TrialPlan, readiness};
+use super::{Inbox, TrialOutcome, TrialPlan, readiness, waits};
 
 /// How long an endpoint has from SIGTERM to SIGKILL.
 const GRACE: Duration = Duration::from_secs(2);
@@ -34,12 +34,18 @@ pub struct Endpoints<'a> {
     inbox: &'a mut Inbox,
     running: Vec<Running>,
     deadline: Instant,
+    /// `/proc` is that of this PID namespace, so that it can be asked about its processes.
+    own_proc: bool,
 }
 
 /// A started process, and how it ended.
 struct Running {
     pid: u32,
     ended: Option<Reaped>,
+    /// How long it had waited for a CPU when it was ready.
+    waited_before_ns: u64,
+    /// How long until it ended, or was told to.
+    waited_ns: Option<u64>,
 }
 
 /// Why a trial stops before its endpoints are done.
@@ -51,14 +57,20 @@ enum Stop {
 }
 
 impl<'a> Endpoints<'a> {
-    pub fn new(plan: &'a TrialPlan, hosts: &'a BTreeMap<String, OwnedFd>, inbox: &'a mut Inbox) -> Self {
+    pub fn new(
+        plan: &'a TrialPlan,
+        hosts: &'a BTreeMap<String, OwnedFd>,
+        inbox: &'a mut Inbox,
+        own_proc: bool,
+    ) -> Self {
         let deadline = clock::now() + Duration::from_nanos(plan.timeout_ns);
-        Self { plan, hosts, inbox, running: Vec::new(), deadline }
+        Self { plan, hosts, inbox, running: Vec::new(), deadline, own_proc }
     }
 
     /// From the first start to the last end.
-    pub fn run(mut self, own_proc: bool) -> TrialOutcome {
+    pub fn run(mut self) -> TrialOutcome {
         let (start, start_realtime_ns) = (clock::now(), clock::realtime_ns());
+        let stolen_ns = waits::steal_ns();
         let stop = self.start_all().and_then(|()| self.wait_for_the_end()).err();
         let grace = if matches!(stop, Some(Stop::Cancelled)) { Duration::ZERO } else { GRACE };
         let stubborn = self.end_all(grace);
@@ -74,15 +86,19 @@ impl<'a> Endpoints<'a> {
         };
         let endpoints = (0..self.plan.endpoints.len()).map(|index| self.result(index)).collect();
         let (start_ns, end_ns) = (start.as_nanos(), clock::now().as_nanos());
-        TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, endpoints, own_proc }
+        let steal_ns = stolen_ns.and_then(|before| waits::steal_ns()?.checked_sub(before));
+        let own_proc = self.own_proc;
+        TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, own_proc }
     }
 
     fn start_all(&mut self) -> Result<(), Stop> {
         for endpoint in &self.plan.endpoints {
             let pid = self.start(endpoint).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))?;
-            self.running.push(Running { pid, ended: None });
+            self.running.push(Running { pid, ended: None, waited_before_ns: 0, waited_ns: None });
             if let Some(condition) = &endpoint.ready {
                 self.wait_until_ready(endpoint, condition)?;
+                let waited_ns = self.run_delay_ns(pid).unwrap_or_default();
+                self.running.last_mut().expect("it was just started").waited_before_ns = waited_ns;
             }
         }
         Ok(())
@@ -173,17 +189,29 @@ impl<'a> Endpoints<'a> {
 
     /// Collect every process that has ended, also those that endpoints left to us.
     fn collect(&mut self) {
-        while let Some(reaped) = process::reap() {
-            if let Some(running) = self.running.iter_mut().find(|running| running.pid == reaped.pid) {
-                running.ended = Some(reaped);
+        while let Some(pid) = process::ended() {
+            let waited_ns = self.run_delay_ns(pid);
+            let reaped = process::reap(pid);
+            if let Some(running) = self.running.iter_mut().find(|running| running.pid == pid) {
+                running.ended = reaped;
+                running.waited_ns = running.waited_ns.or(waited_ns);
+            }
+            if reaped.is_none() {
+                break;
             }
         }
+    }
+
+    fn run_delay_ns(&self, pid: u32) -> Option<u64> {
+        if self.own_proc { waits::run_delay_ns(pid) } else { None }
     }
 
     /// SIGTERM to what still runs, SIGKILL after `grace`, and to everything else in the namespace. Says who needed the latter.
     fn end_all(&mut self, grace: Duration) -> Option<String> {
         self.collect();
-        for running in self.running.iter().filter(|running| running.ended.is_none()) {
+        let waits: Vec<_> = self.running.iter().map(|running| self.run_delay_ns(running.pid)).collect();
+        for (running, waited_ns) in self.running.iter_mut().zip(waits).filter(|(running, _)| running.ended.is_none()) {
+            running.waited_ns = waited_ns;
             let _ = kill(Pid::from_raw(running.pid as i32), Signal::SIGTERM);
         }
         let give_up = clock::now() + grace;
@@ -209,7 +237,9 @@ impl<'a> Endpoints<'a> {
 
     fn result(&self, index: usize) -> EndpointResult {
         let endpoint = &self.plan.endpoints[index];
-        let reaped = self.running.get(index).and_then(|running| running.ended);
+        let running = self.running.get(index);
+        let reaped = running.and_then(|running| running.ended);
+        let run_delay_ns = running.and_then(|running| running.waited_ns?.checked_sub(running.waited_before_ns));
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
         EndpointResult {
             name: endpoint.name.clone(),
@@ -217,6 +247,7 @@ impl<'a> Endpoints<'a> {
             signal: reaped.and_then(|reaped| reaped.signal),
             cpu_user_ns: reaped.map_or(0, |reaped| nanoseconds(reaped.cpu_user)),
             cpu_system_ns: reaped.map_or(0, |reaped| nanoseconds(reaped.cpu_system)),
+            run_delay_ns,
             peak_memory_bytes: reaped.map_or(0, |reaped| reaped.peak_memory_bytes),
             stderr_tail: if self.running.len() > index { tail(&endpoint.stderr) } else { String::new() },
         }

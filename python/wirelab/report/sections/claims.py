@@ -8,6 +8,7 @@ from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Pro
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Levels, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval
+from wirelab.stats.link import GRADES
 
 TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
 MARKS = {"held": "✓", "refuted": "✗", "undecided": "?"}
@@ -37,9 +38,9 @@ def _claim(claim: Json) -> Claim:
         paper=_paper(claim.get("paper")),
         ours=_ours(claim.get("ours")),
         n=dash("no value") if claim.get("n") is None else Cell(f"{claim['n']:,}"),
-        verdict=_verdict(claim.get("verdict")),
+        verdict=_verdict(claim.get("verdict"), claim.get("link")),
         under_rule=_verdict(claim.get("under_published_rule")),
-        why=_sentence(claim.get("why")) or "",
+        why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(claim.get("link"))])),
         contradiction=_sentence(claim.get("contradiction")),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
         parts=[_claim({"id": f"{claim.get('id')}.{i}", **part}) for i, part in enumerate(claim.get("parts") or [], 1)],
@@ -64,8 +65,16 @@ def _ours(value: object) -> Cell:
     return Cell(interval(ours, COUNT), title=", ".join([*words, ours.method]))
 
 
-def _verdict(value: object) -> Cell:
-    return dash("not judged") if not value else Cell(str(value), tone=TONES.get(str(value), "unsure"))
+def _verdict(value: object, link: Json | None = None) -> Cell:
+    if not value:
+        return dash("not judged")
+    if link is None or link["flag"] == GRADES[0]:
+        return Cell(str(value), tone=TONES.get(str(value), "unsure"))
+    return Cell(f"{value} (link: {link['flag']})", tone="unsure", title=str(link["why"]))
+
+
+def _on_its_link(link: Json | None) -> str | None:
+    return f"The link is {link['flag']} for {link['why']}." if link and link["flag"] != GRADES[0] else None
 
 
 def _family(family: Json) -> str:

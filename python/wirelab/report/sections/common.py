@@ -8,9 +8,11 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntr
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
+from wirelab.stats.link import NOT_MEASURED
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
+LINK_TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad", NOT_MEASURED: "unsure"}
 NO_TRIAL = "no trial of this scenario was analysed"
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, estimate
+from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Json, Scenario, metric_name
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit, p_value
+from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import by_choices, metric_words, series_cell
+from wirelab.stats.link import GRADES
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -69,6 +71,7 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: Json, unit:
         estimate(Estimate.of(comparison.get("shift")), unit),
         estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
         Cell(p_value(comparison.get("p_adjusted")), title=before),
+        _link(comparison.get("link")),
     ]
 
 
@@ -82,7 +85,16 @@ def _columns(unit: str) -> tuple[Column, ...]:
         Column("shift a − b [interval]", unit),
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),
+        Column("link", numeric=False),
     )
+
+
+def _link(link: Json | None) -> Cell:
+    """What the link is good for where so much is claimed; the reason is said where it is not good enough."""
+    if link is None:
+        return dash("analysed before links were graded here")
+    flag, why = str(link["flag"]), str(link["why"])
+    return Cell(flag if flag == GRADES[0] else f"{flag}: {why}", title=why, tone=TONES.get(flag, "bad"))
 
 
 def _ratio(value: object) -> Cell:

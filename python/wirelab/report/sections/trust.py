@@ -9,21 +9,17 @@ import polars as pl
 from wirelab.report import certificate
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
+from wirelab.report.grade import reasons
 from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
+from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
-from wirelab.stats.link import GRADES
+from wirelab.stats.link import GRADES, NOT_MEASURED
+from wirelab.stats.link_effects import STAGES
 from wirelab.units import format_rate
 
-TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad"}
 MOST_ROWS = 14
 MOST_LANES = 4
-
-
-def grade(campaign: Campaign) -> str | None:
-    """The worst flag of the links used; None if no link was measured."""
-    flags = [str(link.get("flag")) for link in campaign.links]
-    return max(flags, key=lambda flag: GRADES.index(flag) if flag in GRADES else len(GRADES)) if flags else None
 
 
 def section(campaign: Campaign) -> Section:
@@ -35,8 +31,9 @@ def section(campaign: Campaign) -> Section:
     blocks: list[Block] = [Prose(_summary(campaign))]
     if (replay := campaign.estimates.get("replay")) is not None:
         blocks.append(Prose(replay_words(replay)))
-    if flagged := _flagged(campaign):
+    if flagged := reasons(campaign.estimates):
         blocks.append(Items(flagged))
+    befell = _effects(campaign.links)
     lanes = campaign.estimates.get("link_lateness") or []
     lateness = _lateness_table(lanes)
     blocks += (
@@ -44,6 +41,7 @@ def section(campaign: Campaign) -> Section:
         if len(lanes) <= MOST_LANES
         else [told, Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
     )
+    blocks += [befell] if befell is not None else []
     blocks += [_certificate(each) for each in campaign.estimates.get("certificates") or []]
     return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
 
@@ -86,22 +84,12 @@ def replay_words(replay: Json) -> str:
     return f"{words}."
 
 
-def _flagged(campaign: Campaign) -> list[str]:
-    """Why links are not of publishable accuracy, a sentence for each reason."""
-    reasons: dict[str, list[str]] = {}
-    for link in campaign.links:
-        if link.get("flag") != "publishable":
-            where = f"{link.get('link_name')} {link.get('direction')}"
-            reasons.setdefault(f"{link.get('flag')}: {link.get('why')}", []).append(where)
-    return [f"{', '.join(where)}: {reason}." for reason, where in reasons.items()]
-
-
 def _summary(campaign: Campaign) -> str:
     links = campaign.links
     if not links:
         return "No link was measured, so nothing here can be graded."
     flags = [str(link.get("flag")) for link in links]
-    counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in GRADES if flag in flags)
+    counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in (*GRADES, NOT_MEASURED) if flag in flags)
     worst = max(links, key=lambda link: _delay_error(link, "p99") or 0.0)
     words = f"{len(links)} links and directions: {counts}."
     error = _delay_error(worst, "p99")
@@ -121,7 +109,7 @@ def _link_table(links: Iterable[Json]) -> Table:
         [
             Cell(str(link.get("link_name"))),
             Cell(str(link.get("direction"))),
-            Cell(str(link.get("flag")), title=str(link.get("why") or ""), tone=TONES.get(str(link.get("flag")), "bad")),
+            _flag(str(link.get("flag")), str(link.get("why") or "")),
             _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
             *(_scaled(_delay_error(link, q), MICROSECONDS, "no packet delivered") for q in ("p50", "p99", "max")),
             _scaled(_told(link).get("loss"), PERCENT, "depends on when packets are sent"),
@@ -134,6 +122,37 @@ def _link_table(links: Iterable[Json]) -> Table:
     return Table(
         "Each link and direction: as told, and as the link process measured itself", columns, rows, row_headers=2
     )
+
+
+def _flag(flag: str, why: str) -> Cell:
+    words = f"{flag}: {why}" if flag == NOT_MEASURED else flag
+    return Cell(words, title=why, tone=TONES.get(flag, "bad"))
+
+
+def _effects(links: Iterable[Json]) -> Block | None:
+    """Duplication, corruption and reordering: a row where there is any, or any was meant."""
+    rows = []
+    counted = False
+    for link in links:
+        for name in STAGES:
+            measured = Estimate.of(_measured(link).get(name))
+            if measured is None:
+                continue
+            counted = True
+            told = _told(link).get(name)
+            if told or told is None or measured.point:
+                where = (Cell(str(link.get("link_name"))), Cell(str(link.get("direction"))), Cell(name))
+                reason = "depends on when packets are sent"
+                share = estimate(measured, PERCENT, "no packet delivered")
+                rows.append([*where, _scaled(told, PERCENT, reason), share, number(measured.n, 0)])
+    if not rows:
+        words = "No packet was duplicated, corrupted or reordered, and none was meant to be, by the trials' logs."
+        return Prose(words) if counted else None
+    columns = [
+        Column("link", numeric=False), Column("direction", numeric=False), Column("packets were", numeric=False),
+        Column("told", "%"), Column("measured [interval]", "%"), Column("of packets"),
+    ]  # fmt: skip
+    return Table("Duplication, corruption and reordering, by the trials' logs", columns, rows, row_headers=3)
 
 
 def _lateness_table(lanes: Iterable[Json]) -> Table:

@@ -1,0 +1,70 @@
+"""A difference that the link could have made is flagged where it is claimed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.synthetic import write_campaign
+from wirelab.metrics.link import mean_lateness_ns
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link_error import link_rows, round_trip_errors, with_link
+
+GOOD = {"link_name": "clean", "direction": "uplink", "flag": "publishable", "why": "delay and loss are as told"}
+
+
+def compared(
+    shift_s: float, error_s: float | None, row: dict[str, Any] = GOOD, waits: dict[str, Any] | None = None
+) -> Any:
+    shift = {"point": shift_s, "low": shift_s - 1e-4, "high": shift_s + 1e-4}
+    comparison = {"metric": "end-to-end-delay", "a": "one", "b": "two", "shift": shift}
+    errors = {} if error_s is None else {"one": error_s / 2, "two": error_s}
+    return with_link(comparison, errors, {"one": [row], "two": [row]}, waits or {})["link"]
+
+
+@pytest.mark.parametrize(
+    ("shift_s", "error_s", "flag"),
+    [
+        (0.020, 0.001, "publishable"), (-0.020, 0.001, "publishable"), (0.009, 0.001, "teaching"),
+        (-0.009, 0.001, "teaching"), (0.0009, 0.001, "invalid"), (0.00005, 0.001, "publishable"),
+    ],
+)  # fmt: skip
+def test_an_effect_below_ten_times_the_links_error_is_flagged(shift_s: float, error_s: float, flag: str) -> None:
+    found = compared(shift_s, error_s)
+    assert (found["flag"], found["error_s"]) == (flag, error_s)
+
+
+def test_the_reason_has_both_figures() -> None:
+    assert compared(0.009, 0.001)["why"] == (
+        "the difference of 9 ms is less than 10 times the link's mean error of 1 ms a round trip"
+    )
+
+
+def test_a_comparison_is_no_better_than_its_link() -> None:
+    found = compared(0.020, 0.001, {**GOOD, "flag": "invalid", "why": "1 trials saw the clock step"})
+    assert (found["flag"], found["why"]) == ("invalid", "uplink: 1 trials saw the clock step")
+
+
+def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
+    found = compared(0.020, 0.001, waits={"two": {"flag": "teaching", "why": "endpoints waited"}})
+    assert (found["flag"], found["why"]) == ("teaching", "endpoints waited")
+
+
+def test_an_unknown_lateness_is_not_taken_for_none() -> None:
+    assert compared(0.020, None)["flag"] == "teaching"
+
+
+def test_the_mean_is_of_all_packets_and_never_above_the_largest() -> None:
+    histogram = {"upper_ns": [1000, 2000, 2**63], "packets": [1, 1, 2], "max_ns": 5000}
+    assert mean_lateness_ns([histogram]) == (1000 + 2000 + 5000 + 5000) / 4
+    assert mean_lateness_ns([]) is None
+
+
+def test_every_scenario_of_a_campaign_has_its_links_error(tmp_path: Any) -> None:
+    dataset = Dataset.read(write_campaign(tmp_path, trials=2, exchanges=5))
+    errors = round_trip_errors(dataset)
+    assert set(errors) == {scenario["key"] for scenario in dataset.scenarios}
+    assert all(0 < error < 1e-3 for error in errors.values())
+    rows = link_rows(dataset, [{**GOOD, "link_name": "burst"}])
+    assert {len(rows[scenario["key"]]) for scenario in dataset.scenarios if scenario["link_name"] == "burst"} == {1}

@@ -1,0 +1,78 @@
+"""What a scenario's endpoints waited for a CPU: delay that is the machine's, and no stack's and no link's.
+
+The kernel counts how long a ready thread waited (`/proc/PID/schedstat`), and how much CPU time a hypervisor gave to
+others. Both are set against the time of the exchanges, as the link's lateness is against the round trip.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link import GRADES, INVALID_SHARE, LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.link_report import kept_trials
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WAITS = ("client_run_delay_ns", "server_run_delay_ns")
+CURE = "run fewer lanes (--lanes), or leave the machine alone"
+
+
+def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
+    """For each scenario with trials that count: `wait_s` of both endpoints for each exchange, its `share` of the
+    exchange, `steal` (CPUs that the machine did not have), `flag` and `why`.
+    """
+    import polars as pl
+
+    rows = dataset.exchanges.group_by("trial").agg(pl.len().alias("exchanges"), _busy_ns().sum().alias("busy_ns"))
+    trials = kept_trials(dataset).join(rows, on="trial", how="inner")
+    return {str(scenario): _judged(mine) for (scenario,), mine in trials.group_by("scenario")}
+
+
+def _busy_ns() -> pl.Expr:
+    """How long an exchange took, or was waited for."""
+    import polars as pl
+
+    return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
+
+
+def _judged(trials: pl.DataFrame) -> dict[str, Any]:
+    import polars as pl
+
+    known = [name for name in WAITS if name in trials.columns]
+    counted = (
+        trials.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in known)) if known else trials.head(0)
+    )
+    wait_s = share = None
+    reasons = []
+    if counted.is_empty() or not counted["busy_ns"].sum():
+        reasons.append(("publishable", "how long endpoints waited for a CPU was not counted"))
+    else:
+        waited = sum(int(counted[name].sum()) for name in WAITS)
+        wait_s = waited / int(counted["exchanges"].sum()) / 1e9
+        share = waited / int(counted["busy_ns"].sum())
+        reasons.append(_waited(wait_s, share))
+    steal = _steal(trials)
+    if steal is not None and steal > TEACHING_SHARE:
+        words = f"a hypervisor gave {steal:.1%} of a CPU to others: {CURE}"
+        reasons.append(("invalid" if steal > INVALID_SHARE else "teaching", words))
+    flag = max((grade for grade, _ in reasons), key=GRADES.index)
+    why = "; ".join(words for grade, words in reasons if grade == flag)
+    return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why}
+
+
+def _waited(wait_s: float, share: float) -> tuple[str, str]:
+    words = f"endpoints waited {wait_s * 1e3:.2g} ms for a CPU in each exchange, {share:.1%} of it"
+    if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
+        return "publishable", words
+    return ("invalid" if share > INVALID_SHARE else "teaching"), f"{words}: {CURE}"
+
+
+def _steal(trials: pl.DataFrame) -> float | None:
+    """CPUs that were stolen on average while the trials ran."""
+    if "steal_ns" not in trials.columns:
+        return None
+    counted = trials.drop_nulls(["steal_ns", "duration_ns"])
+    total = int(counted["duration_ns"].sum())
+    return int(counted["steal_ns"].sum()) / total if total else None

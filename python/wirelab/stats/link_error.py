@@ -1,0 +1,73 @@
+"""What the link's own error means for a comparison: an effect that it could have made is no evidence.
+
+An emulator that is late by some time on average makes a round trip longer by that, each way. How many round trips two
+stacks differ in is not known here, so an effect counts as the stacks' own only from `MULTIPLE` times that error on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from wirelab.metrics.link import mean_lateness_ns
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link import GRADES
+from wirelab.stats.link_report import kept_trials, lateness_histograms
+
+Json = Mapping[str, Any]
+
+MULTIPLE = 10
+"""An effect of so many times the error is the stacks'; one below the error itself is the emulator's."""
+
+
+def round_trip_errors(dataset: Dataset) -> dict[str, float]:
+    """Mean lateness of the emulator over a round trip, in seconds, of each scenario whose link carried packets."""
+    found = {}
+    for (scenario,), trials in kept_trials(dataset).group_by("scenario"):
+        ways = [mean_lateness_ns(list(lateness_histograms(dataset, trials["trial"], index))) for index in (0, 1)]
+        if any(way is not None for way in ways):
+            found[str(scenario)] = sum(way or 0.0 for way in ways) / 1e9
+    return found
+
+
+def link_rows(dataset: Dataset, rows: Iterable[Json]) -> dict[str, list[Json]]:
+    """The rows of `links` that each scenario's link has."""
+    found = list(rows)
+    return {
+        scenario["key"]: [row for row in found if row["link_name"] == scenario["link_name"]]
+        for scenario in dataset.scenarios
+    }
+
+
+def with_link(
+    comparison: dict[str, Any],
+    errors: Mapping[str, float],
+    rows: Mapping[str, list[Json]],
+    waits: Mapping[str, Json],
+) -> Json:
+    """The comparison with what its link is good for: the worst of the link's own grade, of what its endpoints waited
+    for a CPU, and of the effect.
+    """
+    sides = (comparison["a"], comparison["b"])
+    error = max((errors[side] for side in sides if side in errors), default=None)
+    measured = [row for side in sides for row in rows.get(side, []) if row["flag"] in GRADES]
+    reasons = [(row["flag"], f"{row['direction']}: {row['why']}") for row in measured]
+    reasons += [(waits[side]["flag"], waits[side]["why"]) for side in sides if side in waits]
+    reasons.append(_against_error(comparison["shift"], error))
+    flag = max((grade for grade, _ in reasons), key=GRADES.index)
+    why = "; ".join(dict.fromkeys(words for grade, words in reasons if grade == flag))
+    return {**comparison, "link": {"flag": flag, "why": why, "error_s": error}}
+
+
+def _against_error(shift: Json, error: float | None) -> tuple[str, str]:
+    if error is None:
+        return "teaching", "how late the link was is not known"
+    point, low, high = shift["point"], shift["low"], shift["high"]
+    if point is None or low is None or high is None or low <= 0 <= high:
+        return "publishable", "no difference is claimed"
+    effect, words = abs(point), f"the link's mean error of {error * 1e3:.2g} ms a round trip"
+    if effect < error:
+        return "invalid", f"the difference of {effect * 1e3:.2g} ms is smaller than {words}"
+    if effect < MULTIPLE * error:
+        return "teaching", f"the difference of {effect * 1e3:.2g} ms is less than {MULTIPLE} times {words}"
+    return "publishable", f"the difference is at least {MULTIPLE} times {words}"
