@@ -44,7 +44,7 @@ def probe_alone(agent: Path, folder: Path, link: LinkSpec, seed: int | None, tim
     """Probe a link in a lane of its own; the records are in `folder` then. Returns the machine."""
     host = AgentHost(agent, folder / "host.log")
     try:
-        facts = host.open(OpenLanes(lanes=1, mtu=MTU))
+        facts = host.open(OpenLanes(lanes=1, mtu=MTU, netem=link.netem))
         with cpus.away_from(facts.link_cpu):
             probe(host, agent, folder, link, seed, time_ns)
     finally:
@@ -92,12 +92,9 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
 
     The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.
     """
-    plan = plan_probes(link, time_ns)
-    request = _request(agent, folder, link, secrets.randbits(63) if seed is None else seed, plan)
-    started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
-    (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
-    (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
-    host.start(request)
+    request = start_probes(
+        host, agent, folder, link, secrets.randbits(63) if seed is None else seed, plan_probes(link, time_ns)
+    )
     deadline = time.monotonic() + (request.timeout_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
         if time.monotonic() > deadline:
@@ -110,11 +107,25 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     return over
 
 
-def _request(agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan) -> TrialRequest:
+def start_probes(  # noqa: PLR0913, PLR0917
+    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int = 0
+) -> TrialRequest:
+    """Start what a plan says in a free lane; its own start is set. The host's `wait` has the result."""
+    request = _request(agent, folder, link, seed, plan, lane)
+    started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
+    (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
+    (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
+    host.start(request)
+    return request
+
+
+def _request(  # noqa: PLR0913, PLR0917
+    agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int
+) -> TrialRequest:
     ready = UdpBoundReady(port=SERVER_PORT, timeout_ns=READY_NS)
     return TrialRequest(
         trial=folder.name,
-        lane=0,
+        lane=lane,
         link=link,
         link_seed=seed,
         packet_log=folder / PACKET_LOG,
