@@ -171,7 +171,9 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             raise WirelabError(f"{option} needs --server")
     spec = single_link(link, with_backend(sets, backend), [name for name in command.commands if name != LINK])
     if spec.netem and pcaps:
-        raise WirelabError("--pcap: netem tells nobody when a packet leaves or that it was dropped", hint="tcpdump does")
+        raise WirelabError(
+            "--pcap: netem tells nobody when a packet leaves or that it was dropped", hint="tcpdump does"
+        )
     # An unnamed file, so that nothing has to be removed.
     descriptor = os.memfd_create("wirelab-link")
     os.write(descriptor, json.dumps(spec.to_json()).encode())

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
+from wirelab.metrics.probes import is_netem
+from wirelab.schema import LinkBackend
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import Counts, grade, measured_loss, told
 from wirelab.stats.loss_path import LossPath
@@ -35,18 +37,21 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
             histograms = list(_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
             counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
-            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
+            netem = is_netem(link)
+            round_trip_s = up.delay_s + down.delay_s
+            flag, why = grade(what, counts, p99, round_trip_s, list(_broken(trials)), netem=netem)
+            p50 = _seconds(lateness_quantile(histograms, 0.5))
+            largest = _seconds(max((histogram["max_ns"] for histogram in histograms), default=None))
+            # Of a packet that was late into netem, nobody knows how late it was out of it.
+            errors = (None, None, None) if netem else (p50, p99, largest)
             measured = {
-                "delay_error_s": {
-                    "p50": _seconds(lateness_quantile(histograms, 0.5)),
-                    "p99": p99,
-                    "max": _seconds(max((histogram["max_ns"] for histogram in histograms), default=None)),
-                },
+                "delay_error_s": dict(zip(("p50", "p99", "max"), errors, strict=True)),
                 "loss": measured_loss(what.over(counts), counts).as_dict(),
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
             row = {"told": what.over(counts).as_dict(), "measured": measured, "flag": flag, "why": why}
-            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
+            backend = link.get("backend") or LinkBackend.WIRELAB.value
+            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, "backend": backend, **row})
     return rows
 
 

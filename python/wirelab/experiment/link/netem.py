@@ -89,9 +89,7 @@ def _copies(stages: Sequence[ImpairmentSpec]) -> Iterator[Refusal]:
         what = "netem takes the copy of a packet back instead of losing it, where it duplicates"
         yield Refusal("duplicate", what, _OWN)
     delays = any(isinstance(stage, Delay) for stage in stages)
-    reorders, paces = (
-        any(isinstance(stage, kind) for stage in stages) for kind in (Reorder, Rate)
-    )
+    reorders, paces = (any(isinstance(stage, kind) for stage in stages) for kind in (Reorder, Rate))
     if delays + reorders + paces > 1 or any(isinstance(stage, TokenBucket) for stage in stages):
         what = "netem duplicates only where it does all else itself (since Linux 6.16), and this takes several"
         yield Refusal("duplicate", what, _OWN)
