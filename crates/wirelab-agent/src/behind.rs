@@ -155,7 +155,8 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     }
     let code = Client::start(&family, &ends, &arguments.command, addresses, &signals)?.wait(&signals, &mut server);
     if other_end != OtherEnd::Nobody {
-        let in_netem = || shaped.as_ref().is_some_and(|shaped| ends.in_the_middle(|_| shaped.is_busy()).unwrap_or(false));
+        let in_netem =
+            || shaped.as_ref().is_some_and(|shaped| ends.in_the_middle(|_| shaped.is_busy()).unwrap_or(false));
         told.wait_until_delivered(&signals, GRACE, in_netem);
     }
     // netem keeps its delays to itself.

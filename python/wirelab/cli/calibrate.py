@@ -42,7 +42,7 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of everything random.  [another each time]")
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the probes' records there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
-def command(  # noqa: PLR0913 (one parameter for each option)
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str,
     sets: tuple[str, ...],
     time_ns: int,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
 from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
+from wirelab.schema import LinkBackend
 from wirelab.units import format_size
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ def link_line(estimates: dict[str, Any]) -> str:
     grades = ["invalid", "teaching", "publishable"]
     rows = [row for row in estimates["links"] if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
     if not rows:
-        return "link   not measured"
+        flags = [row["flag"] for row in estimates["links"] if row.get("backend") == LinkBackend.NETEM]
+        words = f"run by netem, which keeps no log  {min(flags, key=grades.index)}" if flags else "not measured"
+        return f"link   {words}"
     worst = min(rows, key=lambda row: (grades.index(row["flag"]), -row["measured"]["delay_error_s"]["p99"]))
     told, error = worst["told"]["delay_s"] or 0.0, worst["measured"]["delay_error_s"]
     where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""

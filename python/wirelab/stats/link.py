@@ -114,17 +114,9 @@ def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) ->
 
 
 def grade(
-    what: Told,
-    trials: Sequence[Counts],
-    lateness_p99_s: float | None,
-    round_trip_s: float,
-    broken: Sequence[str],
-    *,
-    netem: bool = False,
+    what: Told, trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float, broken: Sequence[str]
 ) -> tuple[str, str]:
-    """Flag and reasons. `broken` says what invalidated trials; the round trip is that of the link, without queues. Of a
-    link that netem runs, the lateness is that of entering netem.
-    """
+    """Flag and reasons. `broken` says what invalidated trials; the round trip is that of the link, without queues."""
     reasons: list[tuple[str, str]] = [("invalid", reason) for reason in broken]
     if lateness_p99_s is None:
         reasons.append(("teaching", "the lateness was not recorded"))
@@ -147,11 +139,6 @@ def grade(
         off = f"told {what.loss:.4%} loss, measured {measured.point:.4%} [{measured.low:.4%}, {measured.high:.4%}]"
         far = abs(measured.point - what.loss) > INVALID_SHARE * what.loss
         reasons.append(("invalid" if far else "teaching", off))
-    if not reasons and netem:
-        lossy = (
-            "loss is as told" if what.loss is not None else "how many packets are lost depends on when they are sent"
-        )
-        return "publishable", f"{lossy}, by netem's counters; its delays are not judged: it keeps no log"
     if not reasons:
         if what.loss is None:
             return "publishable", "delay is as told; how many packets are lost depends on when they are sent"

@@ -11,12 +11,13 @@ from wirelab.metrics.link import lateness_quantile
 from wirelab.metrics.probes import is_netem
 from wirelab.schema import LinkBackend
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.link import Counts, grade, measured_loss, told
+from wirelab.stats.link import GRADES, Counts, grade, measured_loss, told
 from wirelab.stats.loss_path import LossPath
 
 if TYPE_CHECKING:
     import polars as pl
 
+NETEM = "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
 _SIDES = (("uplink", "up", 0), ("downlink", "down", 1))
 
 
@@ -38,8 +39,9 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
             p99 = _seconds(lateness_quantile(histograms, 0.99))
             counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
             netem = is_netem(link)
-            round_trip_s = up.delay_s + down.delay_s
-            flag, why = grade(what, counts, p99, round_trip_s, list(_broken(trials)), netem=netem)
+            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, list(_broken(trials)))
+            if netem and flag == GRADES[0]:
+                why = NETEM
             p50 = _seconds(lateness_quantile(histograms, 0.5))
             largest = _seconds(max((histogram["max_ns"] for histogram in histograms), default=None))
             # Of a packet that was late into netem, nobody knows how late it was out of it.
@@ -61,7 +63,9 @@ def replay(dataset: Dataset) -> dict[str, int] | None:
 
     if "replay_packets" not in dataset.trials.columns:
         return None
-    done = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+    # netem keeps no log that could be.
+    netem = [scenario["key"] for scenario in dataset.scenarios if is_netem(scenario["link"])]
+    done = dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done") & ~pl.col("scenario").is_in(netem))
     replayed = done.drop_nulls("replay_packets")
     if replayed.is_empty():
         return None

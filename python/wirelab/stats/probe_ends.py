@@ -23,6 +23,7 @@ def seen_by_ends(probes: Probes) -> pl.DataFrame:
     for uplink, port, number, sent, received in probes.received.sort("received_ns").iter_rows():
         came.setdefault((uplink, port, number), []).append((sent, received))
     rows: list[dict[str, Any]] = []
+    header_bytes = IP_BYTES[probes.link.get("family") or "ipv4"] + UDP_BYTES
     sequence = 0
     for flow in sorted(probes.plan["flows"], key=lambda flow: flow["begin_ns"]):
         key = (flow["uplink"], flow["client_port"])
@@ -31,14 +32,10 @@ def seen_by_ends(probes: Probes) -> pl.DataFrame:
             seen = came.get((*key, number), [])
             for copy, (sent, received) in enumerate(seen or [(planned, planned)]):
                 rows.append({
-                    "sequence": sequence, "uplink": flow["uplink"], "size_bytes": flow["payload_bytes"] + _header(probes),
+                    "sequence": sequence, "uplink": flow["uplink"], "size_bytes": flow["payload_bytes"] + header_bytes,
                     "arrival_ns": sent, "departure_ns": received, "lateness_ns": 0,
                     "fate": "delivered" if seen else "loss", "copy": copy > 0, "corrupted": False,
                     "client_port": flow["client_port"],
                 })  # fmt: skip
             sequence += 1
     return pl.DataFrame(rows, schema=probes.packets.schema)
-
-
-def _header(probes: Probes) -> int:
-    return IP_BYTES[probes.link.get("family") or "ipv4"] + UDP_BYTES

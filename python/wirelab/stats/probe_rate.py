@@ -28,7 +28,7 @@ CHANGING = {
 LEAST_TRAINS = 3
 
 
-def rate_check(
+def rate_check(  # noqa: PLR0913 (what is measured, and what is said of it)
     name: str, chain: Sequence[Json], link: Json, packets: Packets, *, uplink: bool, otherwise: str
 ) -> Check | None:
     """The line of its rate; None where nothing limits it. `otherwise` says what answers for a rate that changes."""

@@ -40,6 +40,8 @@ RATES = {"rate", "token-bucket", "schedule", "delivery-trace", "duty-cycle"}
 SHARES = {"reorder": "held back", "duplicate": "duplicated", "corrupt": "corrupted"}
 LEAST_DELAYS = 5
 NO_LOG = "netem keeps no log"
+INTO_NETEM = "into netem p99"
+"""How late the link process passed packets on; what netem adds is in the delay."""
 LATE = "the emulator was late: a quieter machine or real-time scheduling (`wirelab doctor`) is more exact"
 
 
@@ -90,20 +92,17 @@ def _delays(way: _Direction) -> Iterator[Check]:
         # Mean lateness is one packet's, if the machine was busy with something else once; the line below is for that.
         late_s = float(np.median(alone.lateness_s)) if len(alone) else 0.0
         values = alone.told_delay_s + late_s
-        random = _is_random(way)
-        measure = _batches(values) if random else _quantile(values, 0.5)
         few = f"{len(values)} probes are too few" if len(values) < LEAST_DELAYS else None
-        if way.netem:
-            yield Check("delay", way.name, "s", what, None, None, f"{NO_LOG}: see end to end")
-        else:
-            yield Check("delay", way.name, "s", what, way.tolerance_s, measure, few, LATE)
-        if not way.link.get("radio"):
+        # The path to the link and from it, and both ends' wake-ups.
+        beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
+        typical = _batches if _is_random(way) else _median
+        tolerance = beyond if way.netem else way.tolerance_s
+        yield Check("delay", way.name, "s", what, tolerance, typical(values), few, LATE)
+        if not way.netem and not way.link.get("radio"):
             # Whom the radio kept waiting, the ends do not know.
-            ends = _end_to_end_s(way)
-            beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
-            yield Check("end to end", way.name, "s", what, beyond, _batches(ends) if random else _quantile(ends, 0.5))
+            yield Check("end to end", way.name, "s", what, beyond, typical(_end_to_end_s(way)))
     late = _quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
-    name = "into netem p99" if way.netem else "lateness p99"
+    name = INTO_NETEM if way.netem else "lateness p99"
     yield Check(name, way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
 
 
@@ -367,6 +366,10 @@ def _share(hits: int, n: int, worth: float | None = None) -> Callable[[float], E
         return Estimate(hits / n, min(low, hits / n), max(high, hits / n), level, n, method)
 
     return measure
+
+
+def _median(values: Floats) -> Callable[[float], Estimate]:
+    return _quantile(values, 0.5)
 
 
 def _quantile(values: Floats, q: float) -> Callable[[float], Estimate]:

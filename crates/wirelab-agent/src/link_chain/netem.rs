@@ -22,7 +22,10 @@ pub fn qdiscs(spec: &LinkSpec, seed: u64) -> Result<[Vec<Qdisc>; 2], LinkError> 
     if let Some((name, _)) = shared.into_iter().find(|(_, present)| *present) {
         return Err(Place::new(name).error(format!("netem has no {name}")));
     }
-    Ok([direction(&spec.uplink, seed, &Place::new("uplink"))?, direction(&spec.downlink, !seed, &Place::new("downlink"))?])
+    Ok([
+        direction(&spec.uplink, seed, &Place::new("uplink"))?,
+        direction(&spec.downlink, !seed, &Place::new("downlink"))?,
+    ])
 }
 
 fn direction(stages: &[ImpairmentSpec], seed: u64, at: &Place) -> Result<Vec<Qdisc>, LinkError> {

@@ -4,8 +4,8 @@ use wirelab_link::DropCause;
 
 use super::netlink;
 use super::qdisc::{Netem, Qdisc, QdiscCounts};
-use crate::report::{DirectionCounts, LaneReport};
 use crate::Error;
+use crate::report::{DirectionCounts, LaneReport};
 
 /// Qdiscs on the interfaces through which a link sends, for the time of one trial. Its functions are for a thread in the link's namespace.
 #[derive(Debug)]
@@ -169,7 +169,11 @@ mod tests {
         let tbf = Tbf { bytes_per_second: 1, burst_bytes: 1, limit_bytes: 1, overhead_bytes: -14 };
         for (qdisc, bytes_each) in [(netem(Netem::default()), 114), (Qdisc::Tbf(tbf), 100)] {
             let mut counts = handed_on(10, 0);
-            settle(&mut counts, &[qdisc], &[QdiscCounts { packets: 10, bytes: 10 * bytes_each, dropped: 0, waiting: 0 }]);
+            settle(
+                &mut counts,
+                &[qdisc],
+                &[QdiscCounts { packets: 10, bytes: 10 * bytes_each, dropped: 0, waiting: 0 }],
+            );
             assert_eq!(counts.delivered_bytes, 1000);
         }
     }

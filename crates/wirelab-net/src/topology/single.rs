@@ -108,7 +108,10 @@ impl SingleLink {
     }
 
     /// Run `work` where the link's own interfaces are. It is told those through which the link sends: uplink, downlink.
-    pub fn in_the_middle<T: Send>(&self, work: impl FnOnce([String; 2]) -> Result<T, Error> + Send) -> Result<T, Error> {
+    pub fn in_the_middle<T: Send>(
+        &self,
+        work: impl FnOnce([String; 2]) -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
         let outgoing = [self.far_side().outer(), self.near_side().outer()];
         self.link.run(|| work(outgoing))
     }

@@ -1,7 +1,7 @@
 //! The attributes of rtnetlink messages: `struct tc_netem_qopt`, `struct tc_tbf_qopt` and what follows them (Linux, include/uapi/linux/pkt_sched.h).
 //! Numbers are in the machine's byte order.
 
-use netlink_packet_route::tc::{TcAttribute, TcOption};
+use netlink_packet_route::tc::TcAttribute;
 use rtnetlink::packet_core::DefaultNla;
 
 use super::{Chance, Netem, NetemJitter, NetemLoss, NetemRate, Qdisc, Tbf};
@@ -41,7 +41,7 @@ impl Qdisc {
             Self::Tbf(tbf) => (tbf_options(tbf), tbf.overhead_bytes),
         };
         let mut attributes = vec![TcAttribute::Kind(self.kind().to_owned())];
-        attributes.push(TcAttribute::Options(vec![TcOption::Other(DefaultNla::new(TCA_OPTIONS, options))]));
+        attributes.push(TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, options)));
         if overhead != 0 {
             attributes.push(TcAttribute::Stab(size_table(overhead)));
         }
@@ -62,7 +62,14 @@ fn netem_options(netem: &Netem) -> Vec<u8> {
     let gap = u32::from(reorders);
     words(
         &mut bytes,
-        &[ticks(*delay_ns), *limit, share(independent.probability), gap, share(duplicate.probability), ticks(jitter_ns)],
+        &[
+            ticks(*delay_ns),
+            *limit,
+            share(independent.probability),
+            gap,
+            share(duplicate.probability),
+            ticks(jitter_ns),
+        ],
     );
     // delay, loss, duplicate
     if independent.correlation > 0.0 || duplicate.correlation > 0.0 {

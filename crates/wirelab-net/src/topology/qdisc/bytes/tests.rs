@@ -59,7 +59,8 @@ fn correlated_loss_is_sent_as_by_tc() {
 fn gilbert_elliott_is_sent_as_by_tc() {
     // netem loss gemodel 1% 10% 70% 0.1%
     let loss = NetemLoss::GilbertElliott { p: 0.01, r: 0.1, bad_pass: 1.0 - 0.7, good_loss: 0.001 };
-    let tc = "00000000 e8030000 00000000 00000000 00000000 00000000  18000580 14000200 295c8f02 9a999919 cdcccc4c 37894100";
+    let tc =
+        "00000000 e8030000 00000000 00000000 00000000 00000000  18000580 14000200 295c8f02 9a999919 cdcccc4c 37894100";
     let [ours, theirs] = [netem_options(&Netem { loss: Some(loss), ..netem() }), hex(tc)];
     // 1 - 0.7 is not 30 % to the last of 32 bits.
     assert_eq!(ours[..40], theirs[..40]);
@@ -121,7 +122,8 @@ fn rates_are_sent_as_by_tc() {
 fn a_token_bucket_is_sent_as_by_tc_without_its_rate_table() {
     // stab overhead -14 tbf rate 1mbit burst 3000 limit 10000
     let tbf = Tbf { bytes_per_second: 125_000, burst_bytes: 3000, limit_bytes: 10_000, overhead_bytes: -14 };
-    let tc = "28000100 03010000 ffff0000 48e80100 00000000 00000000 00000000 10270000 d8b80500 00000000  08000600 b80b0000";
+    let tc =
+        "28000100 03010000 ffff0000 48e80100 00000000 00000000 00000000 10270000 d8b80500 00000000  08000600 b80b0000";
     assert_eq!(tbf_options(&tbf), hex(tc));
     let attributes = Qdisc::Tbf(tbf).attributes();
     let stab = attributes.iter().find(|attribute| attribute.kind() == 8).unwrap();
