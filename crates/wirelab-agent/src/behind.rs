@@ -28,17 +28,17 @@ use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
-use wirelab_net::topology::{Addresses, SingleLink, depth, least_mtu};
+use wirelab_net::topology::{Addresses, Shaped, SingleLink, depth, least_mtu, try_netem};
 use wirelab_net::{LogThread, process, scheduling};
 use wirelab_schema::{AddressFamily, LinkSpec};
 
-use crate::host::lanes;
+use crate::host::lanes::{self, NETEM_CURE, NO_NETEM};
 use crate::link::Files;
 use crate::taps::{self, KeyLog};
-use crate::{link, own_program, probe};
+use crate::{link, link_chain, own_program, probe};
 use client::Client;
 use failure::Failure;
-use observed::{Observed, Told};
+use observed::{Account, Observed, Told};
 use pcap::Pcap;
 use ready::Ready;
 use server::Server;
@@ -141,6 +141,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     link_loop.cpu().map(scheduling::leave);
     scheduling::lock_memory();
     let told = Arc::new(Told::default());
+    let shaped = shape(&ends, &spec, arguments.seed)?;
     link_loop.begin(0, trial_link(spec, &arguments, &told)?)?;
 
     let mut first = own_program();
@@ -156,9 +157,12 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     }
     let code = Client::start(&family, &ends, &arguments.command, addresses, &signals)?.wait(&signals, &mut server);
     if other_end != OtherEnd::Nobody {
-        told.wait_until_delivered(&signals, GRACE);
+        let in_netem =
+            || shaped.as_ref().is_some_and(|shaped| ends.in_the_middle(|_| shaped.is_busy()).unwrap_or(false));
+        told.wait_until_delivered(&signals, GRACE, in_netem);
     }
-    let account = told.account();
+    // netem keeps its delays to itself.
+    let account = if shaped.is_some() { told.account().map(Account::without_delay) } else { told.account() };
     let finished = link_loop.finish(0)?.context("the link was ended before")?;
     if let Some(server) = &mut server {
         server.end(&signals);
@@ -168,6 +172,9 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
         server.hear_out();
     }
     let Finished { mut report, log, captures } = finished;
+    if let Some(shaped) = shaped {
+        ends.in_the_middle(|_| shaped.finish(&mut report))?;
+    }
     report.kernel_drops += ends.dropped().unwrap_or(0);
     if !arguments.quiet {
         eprint!("{}", summary.text(&report, account));
@@ -181,6 +188,17 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
         eprintln!("error: {error:#}");
     }
     Ok(code)
+}
+
+/// Hand the link to netem, if that is to run it.
+fn shape(ends: &SingleLink, spec: &LinkSpec, seed: u64) -> Result<Option<Shaped>, Failure> {
+    if !link_chain::is_netem(spec) {
+        return Ok(None);
+    }
+    let qdiscs = link_chain::qdiscs(spec, seed).map_err(anyhow::Error::from)?;
+    let missing = |error| Failure::new(format!("backend: {NO_NETEM} ({error})")).hint(NETEM_CURE);
+    ends.in_the_middle(|_| try_netem()).map_err(missing)?;
+    Ok(Some(ends.in_the_middle(|outgoing| Shaped::install(outgoing, qdiscs))?))
 }
 
 fn make_ends(spec: &LinkSpec, with_server: bool) -> Result<(SingleLink, OtherEnd), Failure> {

@@ -73,7 +73,7 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     process::raise_open_files()?;
     let rootless = namespace::gain_namespaces()?;
     let most = arguments.lanes.iter().copied().max().context("no number of lanes")?;
-    let open = OpenLanes { lanes: most, mtu: 1500, offloads: false };
+    let open = OpenLanes { lanes: most, mtu: 1500, offloads: false, netem: false };
     let running = Running::default();
     let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
     let cpu = lanes.link().cpu().map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));

@@ -1,6 +1,7 @@
 //! The link process: every link of a campaign. Orders come as lines of JSON on stdin and are carried out by this thread, so that the loop's own
 //! thread never parses, builds or opens anything. It ends with its stdin.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -14,6 +15,7 @@ use wirelab_net::flow::FLOW_BYTES;
 use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::{Ended, LinkLoop};
 use wirelab_net::packet_log::LogWriter;
+use wirelab_net::topology::Shaped;
 use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
 use wirelab_schema::{
     CaptureFiles, DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec,
@@ -81,41 +83,67 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let lanes = (0..arguments.lanes).map(ports).collect::<Result<_, _>>()?;
     let link_loop = LinkLoop::start(lanes)?;
     let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
-    let mut logs = LogThread::start()?;
+    let logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();
     tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), cpu, memory_locked });
+    let mut process = Process { offloads: arguments.offloads, link_loop, logs, shaped: HashMap::new() };
     for line in io::stdin().lock().lines() {
-        let command = serde_json::from_str(&line?).context("reading an order")?;
-        obey(command, arguments.offloads, &link_loop, &mut logs)?;
+        process.obey(serde_json::from_str(&line?).context("reading an order")?)?;
     }
     Ok(())
 }
 
-fn obey(command: LinkCommand, offloads: bool, link_loop: &LinkLoop, logs: &mut LogThread) -> Result<(), Ended> {
-    match command {
-        LinkCommand::Begin { lane, link, seed, packet_log, header_bytes, capture } => {
-            let captures =
-                capture.as_ref().map(|files| [&files.client, &files.server].map(|path| Some(path.as_path())));
-            let files =
-                Files { packet_log: packet_log.as_deref(), header_bytes, captures: captures.unwrap_or_default() };
-            let built = if offloads { refuse_corruption(&link) } else { Ok(()) };
-            match built.and_then(|()| build(*link, seed, &files, logs)) {
-                Ok(link) => {
-                    link_loop.begin(lane, link)?;
-                    tell(&LinkEvent::Begun { lane });
+/// The process, and what netem does for it.
+struct Process {
+    offloads: bool,
+    link_loop: LinkLoop,
+    logs: LogThread,
+    /// By lane, while a trial runs whose link is netem's.
+    shaped: HashMap<usize, Shaped>,
+}
+
+impl Process {
+    fn obey(&mut self, command: LinkCommand) -> Result<(), Ended> {
+        match command {
+            LinkCommand::Begin { lane, link, seed, packet_log, header_bytes, capture } => {
+                let captures =
+                    capture.as_ref().map(|files| [&files.client, &files.server].map(|path| Some(path.as_path())));
+                let files =
+                    Files { packet_log: packet_log.as_deref(), header_bytes, captures: captures.unwrap_or_default() };
+                match self.prepare(lane, *link, seed, &files) {
+                    Ok(link) => {
+                        self.link_loop.begin(lane, link)?;
+                        tell(&LinkEvent::Begun { lane });
+                    }
+                    Err(error) => tell(&LinkEvent::Failed { lane, message: format!("{error:#}") }),
                 }
-                Err(error) => tell(&LinkEvent::Failed { lane, message: format!("{error:#}") }),
             }
+            LinkCommand::Finish { lane } => match self.link_loop.finish(lane)? {
+                // The disk may take its time, and other lanes' orders must not wait for it.
+                Some(mut finished) => {
+                    let settled = self.shaped.remove(&lane).map(|shaped| shaped.finish(&mut finished.report));
+                    match settled.transpose() {
+                        Ok(_) => drop(thread::spawn(move || tell_finished(lane, finished))),
+                        Err(error) => tell(&LinkEvent::Failed { lane, message: error.to_string() }),
+                    }
+                }
+                None => tell(&LinkEvent::Failed { lane, message: format!("lane {lane} has no trial to end") }),
+            },
         }
-        LinkCommand::Finish { lane } => match link_loop.finish(lane)? {
-            // The disk may take its time, and other lanes' orders must not wait for it.
-            Some(finished) => {
-                thread::spawn(move || tell_finished(lane, finished));
-            }
-            None => tell(&LinkEvent::Failed { lane, message: format!("lane {lane} has no trial to end") }),
-        },
+        Ok(())
     }
-    Ok(())
+
+    fn prepare(&mut self, lane: usize, link: LinkSpec, seed: u64, files: &Files<'_>) -> anyhow::Result<TrialLink> {
+        if self.offloads {
+            refuse_offloads(&link)?;
+        }
+        let qdiscs = link_chain::is_netem(&link).then(|| link_chain::qdiscs(&link, seed)).transpose()?;
+        let built = build(link, seed, files, &mut self.logs)?;
+        if let Some(qdiscs) = qdiscs {
+            self.shaped.insert(lane, Shaped::install(topology::outgoing(lane), qdiscs)?);
+        }
+        Ok(built)
+    }
 }
 
 /// Where packets of a trial go.
@@ -131,6 +159,10 @@ pub struct Files<'a> {
 /// What the loop needs for a trial of `link`; creates its files.
 pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
+    let shaped = link_chain::is_netem(&link);
+    if shaped && files.captures != [None; 2] {
+        bail!("netem tells nobody when a packet leaves or that it was dropped, so that no end's capture can be made");
+    }
     let taps = taps::open(&link, files.captures, logs)?;
     let tells_flows_apart = link_chain::tells_flows_apart(&link);
     let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
@@ -141,11 +173,15 @@ pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread)
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
     let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(least));
-    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps })
+    Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps, shaped })
 }
 
-/// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know.
-fn refuse_corruption(link: &LinkSpec) -> anyhow::Result<()> {
+/// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know, and netem drops many packets
+/// at once.
+fn refuse_offloads(link: &LinkSpec) -> anyhow::Result<()> {
+    if link_chain::is_netem(link) {
+        bail!("backend: netem needs lanes without offloads, for with them it takes many packets for one");
+    }
     for (direction, stages) in [("uplink", &link.uplink), ("downlink", &link.downlink)] {
         let corrupts = |stage: &ImpairmentSpec| matches!(stage, ImpairmentSpec::Corrupt { .. });
         if let Some(index) = stages.iter().position(corrupts) {

@@ -1,6 +1,7 @@
 //! Builds a link from its description. What no link can do is refused with its place and value.
 
 mod losses;
+mod netem;
 mod rates;
 mod shared;
 mod values;
@@ -9,8 +10,9 @@ use std::time::Duration;
 
 use wirelab_net::link::impairment::{Corrupt, Delay, Duplicate, Jitter, Quantiles, Rate, Reorder};
 use wirelab_net::link::{Chain, Direction, Impairment, Link, Seed};
-use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, QueueSpec};
+use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkBackend, LinkSpec, QueueSpec};
 
+pub use netem::qdiscs;
 use values::{Place, ascending, correlation, overhead, probability, rate};
 
 /// MTU of a link that has none of its own.
@@ -30,7 +32,7 @@ pub struct LinkError {
 }
 
 /// The link that `spec` describes, its generators seeded by `seed`: each impairment's by its direction and its place in the chain, the medium's
-/// by a place beyond every chain.
+/// by a place beyond every chain. Of a link that netem runs, the part before netem: it passes every packet on at once.
 pub fn build(spec: &LinkSpec, seed: u64) -> Result<Link, LinkError> {
     let mtu = spec.mtu.unwrap_or(MTU);
     let chain =
@@ -48,7 +50,16 @@ pub fn build(spec: &LinkSpec, seed: u64) -> Result<Link, LinkError> {
     if let Some(nat) = &spec.nat {
         link = link.with_nat(shared::nat(nat));
     }
+    if is_netem(spec) {
+        qdiscs(spec, seed)?;
+        return Ok(Link::new(Chain::new(vec![]), Chain::new(vec![])));
+    }
     Ok(link)
+}
+
+/// True if the kernel's netem runs the link.
+pub fn is_netem(spec: &LinkSpec) -> bool {
+    spec.backend == Some(LinkBackend::Netem)
 }
 
 /// True if what becomes of a packet depends on its flow.

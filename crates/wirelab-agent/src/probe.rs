@@ -15,6 +15,7 @@ use wirelab_net::scheduling::Scheduling;
 use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Topology};
 use wirelab_net::{clock, process};
 
+use crate::host::lanes::{NETEM_CURE, NO_NETEM};
 use crate::host::run_trial::rehearse;
 use cure::Surroundings;
 
@@ -96,6 +97,7 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
                 keep(Check { optional: true, ..Check::of("ipv6", ipv6(&topology), IPV6_CURE) });
+                keep(netem_check());
             }
             Err(error) => {
                 keep(Check::failed("veth", error.to_string(), surroundings.cure_for_veth()));
@@ -116,6 +118,16 @@ fn scheduling_check(scheduling: Scheduling) -> Check {
         }
     };
     Check::passed("scheduling", format!("{scheduling}: {detail}"))
+}
+
+/// Links with `backend = "netem"` need it, and nothing else does.
+fn netem_check() -> Check {
+    let tried = NetNamespace::create().and_then(|namespace| namespace.run(topology::try_netem));
+    let detail = match tried {
+        Ok(()) => "links with backend = \"netem\" can run".to_owned(),
+        Err(_) => format!("{NO_NETEM}, which only links with backend = \"netem\" need: {NETEM_CURE}"),
+    };
+    Check::passed("netem", detail)
 }
 
 /// Whether what a trial leaves in the kernel can be kept from the next one in the same lane.

@@ -145,8 +145,12 @@ fn sleep_until(instant: Instant) {
 fn receive(socket: &Socket, until: Instant) -> anyhow::Result<String> {
     let mut receiver = Receiver::new(socket.socket.try_clone()?)?;
     let mut lines = String::new();
-    while clock::now() < until {
-        let Some(probe) = receiver.next()? else { continue };
+    loop {
+        let probe = match receiver.next()? {
+            Some(probe) if probe.received < until => probe,
+            None if clock::now() < until => continue,
+            _ => break,
+        };
         let port = socket.client_port.unwrap_or(probe.from_port);
         let received_ns = probe.received.as_nanos();
         lines += &format!("received {port} {} {} {received_ns}\n", probe.number, probe.sent_ns);

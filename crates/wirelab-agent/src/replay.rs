@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use wirelab_net::flow::Flows;
 use wirelab_net::link::{Impairment, Instant, Link, Packet, PortId};
 use wirelab_net::packet_log::{Fate, Record};
@@ -66,6 +66,7 @@ struct Outcome {
 
 /// Replay one log.
 pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
+    ensure!(!link_chain::is_netem(&log.header.link), "netem ran this link, and keeps no log of what it did");
     let mut link = link_chain::build(&log.header.link, log.header.seed)?;
     let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
     let end = ends.max().unwrap_or_default();

@@ -33,15 +33,25 @@ impl RealtimeOffset {
         Self { nanoseconds: best_sample().0 }
     }
 
-    /// Measure it again; true if the real-time clock was stepped since the last measurement. A sample that was interrupted is not believed.
+    /// Measure it again; true if the real-time clock was stepped since the last measurement. A sample that was interrupted is not believed, and
+    /// where reading a clock is a system call every sample is: one that contradicts nothing is then enough.
     pub fn refresh(&mut self) -> bool {
-        let (nanoseconds, width) = best_sample();
-        if width > NARROW && self.nanoseconds.abs_diff(nanoseconds) < width.as_nanos() as u64 {
+        let first = sample();
+        if self.explains(first) {
+            return false;
+        }
+        let (nanoseconds, width) = if first.1 > NARROW { best_sample() } else { first };
+        if self.explains((nanoseconds, width)) {
             return false;
         }
         let stepped = self.nanoseconds.abs_diff(nanoseconds) > STEP.as_nanos() as u64 + width.as_nanos() as u64;
         self.nanoseconds = nanoseconds;
         stepped
+    }
+
+    /// Whether a wide sample says nothing that was not known.
+    fn explains(self, (nanoseconds, width): (u64, Duration)) -> bool {
+        width > NARROW && self.nanoseconds.abs_diff(nanoseconds) < width.as_nanos() as u64
     }
 
     /// The monotonic instant of a kernel stamp.
@@ -55,21 +65,27 @@ impl RealtimeOffset {
     }
 }
 
-/// The offset between two readings of the monotonic clock, and how far apart these were: the narrowest of a few.
+/// The narrowest of a few samples.
 fn best_sample() -> (u64, Duration) {
     let mut best = (0, Duration::MAX);
     for _ in 0..ATTEMPTS {
-        let before = now();
-        let real = realtime_ns();
-        let width = now().saturating_since(before);
-        if width < best.1 {
-            best = (real.saturating_sub(before.as_nanos() + width.as_nanos() as u64 / 2), width);
+        let found = sample();
+        if found.1 < best.1 {
+            best = found;
         }
-        if width <= NARROW {
+        if found.1 <= NARROW {
             break;
         }
     }
     best
+}
+
+/// The offset between two readings of the monotonic clock, and how far apart these were.
+fn sample() -> (u64, Duration) {
+    let before = now();
+    let real = realtime_ns();
+    let width = now().saturating_since(before);
+    (real.saturating_sub(before.as_nanos() + width.as_nanos() as u64 / 2), width)
 }
 
 fn read(clock: ClockId) -> u64 {

@@ -9,6 +9,7 @@ mod trial;
 use std::io;
 
 use crossbeam_channel::Receiver;
+use nix::libc;
 use wirelab_link::Instant;
 use wirelab_link::impairment::Impairment;
 
@@ -19,7 +20,7 @@ use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
 use crate::socket::PacketSocket;
 pub use taps::{DropWords, Taps};
-pub use trial::Trial;
+pub use trial::{Offered, Trial};
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
@@ -41,6 +42,8 @@ pub struct TrialLink {
     pub tells_flows_apart: bool,
     /// Where whole packets go.
     pub taps: Option<Taps<LogSink>>,
+    /// Qdiscs behind the interfaces go on with what leaves the link, so that whom they refuse is dropped for want of room there.
+    pub shaped: bool,
 }
 
 /// What is left of a trial's link.
@@ -57,13 +60,15 @@ pub struct Finished {
 pub(crate) struct Lane {
     ports: [PacketSocket; 2],
     trial: Option<Trial<LogSink>>,
+    /// See [`TrialLink::shaped`].
+    shaped: bool,
     /// Buffers of packets that are gone.
     spare: Vec<Vec<u8>>,
 }
 
 impl Lane {
     pub(crate) fn new(ports: [PacketSocket; 2]) -> Self {
-        Self { ports, trial: None, spare: Vec::new() }
+        Self { ports, trial: None, shaped: false, spare: Vec::new() }
     }
 
     /// Begin a trial. Frames that came before `now` are not part of it.
@@ -71,8 +76,9 @@ impl Lane {
         for port in &self.ports {
             port.take_drops();
         }
-        let TrialLink { link, log, header_bytes, tells_flows_apart, taps } = link;
+        let TrialLink { link, log, header_bytes, tells_flows_apart, taps, shaped } = link;
         let flows = tells_flows_apart.then(Flows::default);
+        self.shaped = shaped;
         self.trial = Some(Trial::new(link, log, header_bytes, taps, self.ports[0].lead(), flows, now));
     }
 
@@ -80,7 +86,7 @@ impl Lane {
     pub(crate) fn finish(&mut self, now: Instant, offset: RealtimeOffset) -> Option<Finished> {
         let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
         let mut trial = self.trial.take()?;
-        trial.send(now, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
+        trial.send(now, |port, frame| offer(&self.ports[port], frame, self.shaped), &mut self.spare);
         let (mut report, log, taps) = trial.end(now);
         report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
         let captures = taps.into_iter().flat_map(|taps| taps.finish(now)).map(LogSink::close).collect();
@@ -107,7 +113,7 @@ impl Lane {
         let taken = self.receive(now, offset);
         let known = self.known(now, offset);
         if let Some(trial) = &mut self.trial {
-            trial.send(known, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
+            trial.send(known, |port, frame| offer(&self.ports[port], frame, self.shaped), &mut self.spare);
         }
         taken
     }
@@ -144,7 +150,15 @@ impl Lane {
     }
 }
 
-/// True if the kernel took the frame.
-fn offer(socket: &PacketSocket, frame: &[u8]) -> bool {
-    (0..SEND_ATTEMPTS).any(|_| socket.send(frame).is_ok())
+/// Offer a frame to the kernel. Where a qdisc decides it is asked once, for it counts every time.
+fn offer(socket: &PacketSocket, frame: &[u8], shaped: bool) -> Offered {
+    if !shaped {
+        let taken = (0..SEND_ATTEMPTS).any(|_| socket.send(frame).is_ok());
+        return if taken { Offered::Taken } else { Offered::Lost };
+    }
+    match socket.send(frame) {
+        Ok(()) => Offered::Taken,
+        Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => Offered::Refused,
+        Err(_) => Offered::Lost,
+    }
 }

@@ -9,6 +9,8 @@
 
 mod netlink;
 mod offload;
+mod qdisc;
+mod shaping;
 mod single;
 mod sysctl;
 
@@ -19,6 +21,8 @@ use std::os::fd::AsFd;
 use crate::namespace::NetNamespace;
 use crate::{Error, socket::PacketSocket};
 
+pub use qdisc::{Chance, Netem, NetemJitter, NetemLoss, NetemRate, Qdisc, QdiscCounts, Tbf};
+pub use shaping::{Shaped, try_netem};
 pub use single::{SingleLink, depth};
 
 /// Addresses of both hosts of a lane, of one family.
@@ -172,6 +176,11 @@ pub const fn least_mtu(address: IpAddr) -> u32 {
 pub fn open_ports(lane: usize, mtu: u32, offloads: bool) -> Result<[PacketSocket; 2], Error> {
     let client = PacketSocket::open(&format!("c{lane}-link"), mtu, offloads)?;
     Ok([client, PacketSocket::open(&format!("s{lane}-link"), mtu, offloads)?])
+}
+
+/// The interfaces of a lane through which the link sends: uplink, downlink.
+pub fn outgoing(lane: usize) -> [String; 2] {
+    [format!("s{lane}-link"), format!("c{lane}-link")]
 }
 
 impl Side<'_> {

@@ -43,6 +43,9 @@ pub struct OpenLanes {
     /// Leave segmentation and checksum offload on (a sensitivity; the default is off).
     #[serde(default)]
     pub offloads: bool,
+    /// Some links are run by the kernel's netem: without it the lanes are refused.
+    #[serde(default)]
+    pub netem: bool,
 }
 
 /// One trial: a link, a seed, and the processes of its endpoints in the order in which they start.

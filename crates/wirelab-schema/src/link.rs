@@ -29,6 +29,21 @@ pub struct LinkSpec {
     /// Which addresses the endpoints talk by. Absent means IPv4.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub family: Option<AddressFamily>,
+    /// What runs it. Absent means Wirelab's own emulator.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub backend: Option<LinkBackend>,
+}
+
+/// What delays, drops and holds back a link's packets.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkBackend {
+    /// The link process. Its packet log says what became of each packet, and when.
+    #[default]
+    Wirelab,
+    /// The kernel's netem and tbf, behind the link process, which passes every packet on at once: its packet log says what entered netem, and a
+    /// trial's report counts what netem did.
+    Netem,
 }
 
 /// A version of IP.

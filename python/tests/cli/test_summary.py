@@ -41,6 +41,23 @@ def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominat
     assert last.endswith("0/30")
 
 
+def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None:
+    write_campaign(tmp_path, stacks=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    for scenario in plan["scenarios"]:
+        scenario["link"]["backend"] = "netem"
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    analyze(tmp_path)
+    estimates = json.loads((tmp_path / "estimates.json").read_text())
+    [row, _] = estimates["links"]
+    assert (row["backend"], row["flag"]) == ("netem", "publishable")
+    assert row["why"] == "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
+    assert row["measured"]["delay_error_s"] == {"p50": None, "p99": None, "max": None}
+    assert row["measured"]["loss"]["point"] is not None
+    assert estimates["replay"] is None
+    assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  publishable"
+
+
 def test_the_worst_link_direction_is_told_with_the_grade_that_the_report_has(campaign: Path) -> None:
     line, *why = summary.link_line(load(campaign, campaign)).splitlines()
     assert line.startswith("link   told 10 ms, measured 10.00")

@@ -63,7 +63,7 @@ class Records:
         self._scenarios = [
             {
                 "key": key, "stack": "h2", "settings": {}, "workload": {"upload_bytes": 30},
-                "implementation": {"client": "builtin", "server": "builtin"},
+                "implementation": {"client": "builtin", "server": "builtin"}, "link": {"uplink": [], "downlink": []},
             } | dict(given)
             for key, given in scenarios.items()
         ]  # fmt: skip

@@ -56,6 +56,16 @@ def test_a_fresh_connection_carries_its_exchanges_own_cost(records: Records, bui
     assert rows["lost_packets"].to_list() == [1, 1]
 
 
+def test_what_netem_dropped_of_an_exchange_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = Records(tmp_path, {"s": {"link": {"uplink": [], "downlink": [], "backend": "netem"}}, "t": {}})
+    for scenario in ("s", "t"):
+        records.trial(scenario, [exchange()], [flow(40_000)])
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    rows = build(records.folder).exchanges.sort("scenario")
+    assert rows["lost_packets"].to_list() == [None, 1]
+    assert rows["wire_up_bytes"].to_list() == [700, 700]
+
+
 def test_exchanges_share_the_cost_of_a_kept_connection(records: Records, built: Build) -> None:
     records.trial("s", [exchange(i, local_port=40_000) for i in range(4)], [flow(40_000)])
     assert built(records).exchanges["wire_up_bytes"].to_list() == [175.0] * 4

@@ -60,6 +60,7 @@ FULL = schema.LinkSpec(
     nat=schema.NatSpec(udp_timeout_ns=1, tcp_timeout_ns=2),
     mtu=1280,
     family=schema.AddressFamily.IPV6,
+    backend=schema.LinkBackend.NETEM,
 )  # fmt: skip
 LINK = schema.LinkSpec(
     uplink=(schema.Rate(rate_bps=1000, queue=QUEUE), schema.Loss(probability=0.1)),
@@ -207,7 +208,7 @@ def test_every_impairment_of_the_data_plane_can_be_written() -> None:
 
 def test_every_shared_stage_of_the_data_plane_can_be_written() -> None:
     media = {medium.model_fields["kind"].default for medium in get_args(get_args(schema.MediumSpec)[0])}
-    others = set(schema.LinkSpec.model_fields) - {"uplink", "downlink", "medium", "mtu", "family"}
+    others = set(schema.LinkSpec.model_fields) - {"uplink", "downlink", "medium", "mtu", "family", "backend"}
     assert {stage.kind for stage in schema.registered().shared} == media | others
 
 

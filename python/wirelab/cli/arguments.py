@@ -48,6 +48,18 @@ budget_option = click.option(
 )
 
 
+backend_option = click.option(
+    "--backend",
+    type=click.Choice(["wirelab", "netem"]),
+    help="What runs the link: Wirelab's own emulator, or the kernel's netem.  [as the link says, or wirelab]",
+)
+
+
+def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
+    """What is set of a link, its backend last."""
+    return (*sets, *([] if backend is None else [f"backend={backend}"]))
+
+
 def load(file: str, sets: Sequence[str]) -> Experiment:
     """The experiment of a file or shipped name, with its metric and its claims checked."""
     from wirelab.experiment import load_experiment

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wirelab.cli.arguments import backend_option, with_backend
 from wirelab.errors import WirelabError
 from wirelab.units import duration_ns, format_duration
 
@@ -38,11 +39,19 @@ def _duration(_ctx: click.Context, _param: click.Parameter, text: str) -> int:
     "--time", "time_ns", callback=_duration, default=DEFAULT, show_default=True, metavar="DURATION",
     help="How long to send probes.",
 )  # fmt: skip
+@backend_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), help="Seed of everything random.  [another each time]")
 @click.option("--keep", type=click.Path(path_type=Path), metavar="DIR", help="Keep the probes' records there.")
 @click.option("--json", "as_json", is_flag=True, help="Print the certificate as JSON.")
-def command(  # noqa: PLR0913 (one parameter for each option)
-    link: str, sets: tuple[str, ...], time_ns: int, seed: int | None, keep: Path | None, *, as_json: bool
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    link: str,
+    sets: tuple[str, ...],
+    time_ns: int,
+    backend: str | None,
+    seed: int | None,
+    keep: Path | None,
+    *,
+    as_json: bool,
 ) -> int:
     """Send probes over a link and certify what it does: each property and direction as told and as measured.
 
@@ -52,7 +61,7 @@ def command(  # noqa: PLR0913 (one parameter for each option)
     """
     from wirelab.experiment.single_link import single_link
 
-    spec = single_link(link, sets)
+    spec = single_link(link, with_backend(sets, backend))
     if keep is not None:
         if keep.exists() and any(keep.iterdir()):
             raise WirelabError("is not empty", str(keep), hint="choose another folder")

@@ -62,10 +62,20 @@ def _link(name: str) -> str:
         ("changed", f'[links] mine = {{ profile = "{name}" }}, with the keys that differ'),
     ]
     parts = [_head(profile.name, profile.title), *([_paragraph(profile.about)] if profile.about else [])]
-    parts += [_hanging("what packets meet", link_words(single_link(name)))]
+    parts += [_hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
     parts += [_section("values", rows)] if rows else []
     parts += [_hanging("sources", citations.texts())] if profile.sources else []
     return "\n\n".join([*parts, _hanging("use it", use)])
+
+
+def _netem(name: str) -> str:
+    from wirelab.experiment.single_link import single_link
+
+    try:
+        single_link(name, ["backend=netem"])
+    except WirelabError as error:
+        return f"cannot run it: {error.what}"
+    return "can run it: --backend netem"
 
 
 def _stack(name: str) -> str:

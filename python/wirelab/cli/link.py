@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from wirelab.cli.arguments import backend_option, with_backend
 from wirelab.errors import RunError, Where, WirelabError
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 )
 @click.argument("link")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change a value of the link. May be repeated.")
+@backend_option
 @click.option("--server", callback=_server_words, metavar="COMMAND", help="Run this at the other end.")
 @click.option(
     "--server-ready",
@@ -139,6 +141,7 @@ def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
 def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     link: str,
     sets: tuple[str, ...],
+    backend: str | None,
     server: list[str] | None,
     server_ready: str | None,
     server_log: str | None,
@@ -166,7 +169,11 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     for option, value in (("--server-ready", server_ready), ("--server-log", server_log)):
         if value is not None and server is None:
             raise WirelabError(f"{option} needs --server")
-    spec = single_link(link, sets, [name for name in command.commands if name != LINK])
+    spec = single_link(link, with_backend(sets, backend), [name for name in command.commands if name != LINK])
+    if spec.netem and pcaps:
+        raise WirelabError(
+            "--pcap: netem tells nobody when a packet leaves or that it was dropped", hint="tcpdump does"
+        )
     # An unnamed file, so that nothing has to be removed.
     descriptor = os.memfd_create("wirelab-link")
     os.write(descriptor, json.dumps(spec.to_json()).encode())

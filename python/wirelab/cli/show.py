@@ -138,6 +138,8 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
     packets = _packets(folder, records, whole=len(records) != 1)
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
+    if scenario is not None and scenario["link"].get("backend") == "netem":
+        console.print("netem ran this link: the ladder shows when packets entered netem, not what became of them")
     for words in _link_words(folder):
         console.print(words)
     for record in records if len(records) == 1 else []:

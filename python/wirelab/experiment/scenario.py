@@ -233,6 +233,9 @@ class Resolver:
             where = self.source.where(self._origin(point, "workload.kind", ("workload", "kind")))
             does = ", ".join(stack.workloads)
             raise WirelabError(f"{stack.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
+        if self.file.capture and scenario.link.netem:
+            what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
+            raise WirelabError(what, self.source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
         if stack.name in ECHO_STACKS and scenario.workload.upload_bytes == 0:
             where = self.source.where(self._origin(point, "workload.upload", ("workload", "upload")))
             raise WirelabError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.errors import RunError
+from wirelab.schema import LinkBackend
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, REQUEST, RESULT
 
 ENDS = ("client", "server")
@@ -38,9 +40,19 @@ class Probes:
     sent: Counter[tuple[bool, int]]
     """Packets sent, by direction (true: uplink) and port of the client's side."""
     received: pl.DataFrame
-    replay: dict[str, Any]
-    """`ReplayReport` of the log."""
+    replay: dict[str, Any] | None
+    """`ReplayReport` of the log; none of a link that netem ran, which keeps no log."""
     result: dict[str, Any]
+
+    @property
+    def netem(self) -> bool:
+        """Whether netem ran the link: `packets` say what entered it, and nothing of what it did."""
+        return is_netem(self.link)
+
+
+def is_netem(link: Mapping[str, Any]) -> bool:
+    """Whether the kernel's netem runs the link of a `LinkSpec`."""
+    return link.get("backend") == LinkBackend.NETEM
 
 
 def read_probes(folder: Path) -> Probes:
@@ -64,5 +76,8 @@ def read_probes(folder: Path) -> Probes:
             else:
                 raise RunError(f"{folder / end}.txt: '{line}' is no line of probes")
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
-    replay = json.loads(agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S))
-    return Probes(request["link"], plan, packets, sent, received, replay, result)
+    link = request["link"]
+    replay = None
+    if not is_netem(link):
+        replay = json.loads(agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S))
+    return Probes(link, plan, packets, sent, received, replay, result)

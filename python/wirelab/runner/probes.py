@@ -58,7 +58,7 @@ def probed_alone(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     folder, log = (scratch, None) if keep is None else (keep.resolve(), keep.resolve() / "host.log")
     host = AgentHost(agent, log, scratch if keep is None else None)
     try:
-        facts = host.open(OpenLanes(lanes=1, mtu=MTU))
+        facts = host.open(OpenLanes(lanes=1, mtu=MTU, netem=link.netem))
         with cpus.away_from(facts.link_cpu):
             probe(host, agent, folder, link, seed, time_ns, tell)
         yield folder, facts
@@ -109,17 +109,13 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
 
     The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.
     """
-    plan = plan_probes(link, time_ns)
-    request = _request(agent, folder, link, secrets.randbits(63) if seed is None else seed, plan)
-    started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
-    (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
-    (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
-    host.start(request)
-    deadline = time.monotonic() + (request.timeout_ns + GRACE_NS) / 1e9
+    seed = secrets.randbits(63) if seed is None else seed
+    started, patience_ns = start_probes(host, agent, folder, link, seed, plan_probes(link, time_ns))
+    deadline = time.monotonic() + (patience_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
         tell(started, time.monotonic_ns() - started.start_ns)
         if time.monotonic() > deadline:
-            late_s = (request.timeout_ns + GRACE_NS - started.duration_ns) / 1e9
+            late_s = (patience_ns + GRACE_NS - started.duration_ns) / 1e9
             raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint="wirelab doctor")
     if isinstance(over, RefusedError):
         raise RunError(over.message)
@@ -129,11 +125,27 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     return over
 
 
-def _request(agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan) -> TrialRequest:
+def start_probes(  # noqa: PLR0913, PLR0917
+    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int = 0
+) -> tuple[ProbePlan, int]:
+    """Start what a plan says in a free lane; the host's `wait` has the result. Gives the plan with its start, and how
+    many nanoseconds the host lets it take.
+    """
+    request = _request(agent, folder, link, seed, plan, lane)
+    started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
+    (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
+    (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
+    host.start(request)
+    return started, request.timeout_ns
+
+
+def _request(  # noqa: PLR0913, PLR0917
+    agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int
+) -> TrialRequest:
     ready = UdpBoundReady(port=SERVER_PORT, timeout_ns=READY_NS)
     return TrialRequest(
         trial=folder.name,
-        lane=0,
+        lane=lane,
         link=link,
         link_seed=seed,
         packet_log=folder / PACKET_LOG,

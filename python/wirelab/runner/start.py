@@ -67,7 +67,8 @@ def run_plan(
         lanes = options.lanes or planned_lanes(plan)
         host = AgentHost(agent, folder / HOST_LOG)
         try:
-            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU))
+            netem = any(scenario.link.netem for scenario in plan.scenarios)
+            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem))
             endpoints = Endpoints(agent, implementations, certificates, server_addresses(opened))
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)

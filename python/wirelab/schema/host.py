@@ -18,6 +18,7 @@ class OpenLanes(Border):
     lanes: Unsigned
     mtu: Unsigned = 1500
     offloads: bool = False
+    netem: bool = False
 
 
 class OpenRequest(OpenLanes):

@@ -84,6 +84,13 @@ class AddressFamily(StrEnum):
     IPV6 = "ipv6"
 
 
+class LinkBackend(StrEnum):
+    """What runs a link: the link process, or the kernel's netem behind it."""
+
+    WIRELAB = "wirelab"
+    NETEM = "netem"
+
+
 class LinkSpec(Border):
     """A chain of impairments per direction, and what both share; uplink is from client to server."""
 
@@ -95,6 +102,13 @@ class LinkSpec(Border):
     mtu: Unsigned32 | None = None
     family: AddressFamily | None = None
     """Absent means IPv4."""
+    backend: LinkBackend | None = None
+    """Absent means Wirelab's own."""
+
+    @property
+    def netem(self) -> bool:
+        """Whether the kernel's netem runs it."""
+        return self.backend is LinkBackend.NETEM
 
 
 class DropCause(StrEnum):

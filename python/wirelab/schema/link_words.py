@@ -58,7 +58,10 @@ def link_words(link: LinkSpec) -> list[tuple[str, str]]:
         words.append(("mtu", f"packets of at most {_size(link.mtu)}"))
     if link.family is AddressFamily.IPV6:
         words.append(("family", "IPv6 addresses"))
-    return words or [("each way", _chain(()))]
+    words = words or [("each way", _chain(()))]
+    if link.netem:
+        words.append(("backend", "the kernel's netem"))
+    return words
 
 
 def _chain(stages: Sequence[ImpairmentSpec]) -> str:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wirelab.schema import canonical_json
+from wirelab.schema import LinkBackend, canonical_json
 from wirelab.schema.campaign import PROBES, RESULT
 from wirelab.stats.certificate import certify
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
-from wirelab.stats.probes import checks
+from wirelab.stats.probes import INTO_NETEM, checks
 
 Json = Mapping[str, Any]
 
-OF_THE_MOMENT = {"lateness p99", "end to end"}
+OF_THE_MOMENT = {"lateness p99", "end to end", INTO_NETEM}
 """Lines that say how busy the machine was with the probes; each trial has its own lateness."""
 
 
@@ -35,6 +35,7 @@ def link_certificates(dataset: Dataset) -> list[dict[str, Any]]:
         {
             "link_names": sorted(set(names[canonical_json(probes.link)])),
             "probes": f"{PROBES}/{path.name}",
+            "backend": probes.link.get("backend") or LinkBackend.WIRELAB.value,
             **certificate.as_dict(),
         }
         for (path, probes), certificate in zip(probed, judged, strict=True)

@@ -8,15 +8,18 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
+from wirelab.metrics.probes import is_netem
+from wirelab.schema import LinkBackend
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate import LEVEL
-from wirelab.stats.link import Counts, grade, measured_loss, told
+from wirelab.stats.link import GRADES, Counts, grade, measured_loss, told
 from wirelab.stats.link_effects import effects
 from wirelab.stats.loss_path import LossPath
 
 if TYPE_CHECKING:
     import polars as pl
 
+NETEM = "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
 _SIDES = (("uplink", "up", 0), ("downlink", "down", 1))
 
 
@@ -38,23 +41,27 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
             histograms = list(lateness_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
             counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
-            found = effects(link[direction], trials, prefix)
+            netem = is_netem(link)
+            found = [] if netem else effects(link[direction], trials, prefix)
             off = [reason for effect in found if (reason := effect.grade()) is not None]
             broken = [("invalid", reason) for reason in _broken(trials)]
             flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])
+            if netem and flag == GRADES[0]:
+                why = NETEM
+            p50 = _seconds(lateness_quantile(histograms, 0.5))
+            largest = _seconds(max((histogram["max_ns"] for histogram in histograms), default=None))
+            # Of a packet that was late into netem, nobody knows how late it was out of it.
+            errors = (None, None, None) if netem else (p50, p99, largest)
             measured = {
-                "delay_error_s": {
-                    "p50": _seconds(lateness_quantile(histograms, 0.5)),
-                    "p99": p99,
-                    "max": _seconds(max((histogram["max_ns"] for histogram in histograms), default=None)),
-                },
+                "delay_error_s": dict(zip(("p50", "p99", "max"), errors, strict=True)),
                 "loss": measured_loss(what.over(counts), counts).as_dict(),
                 **{effect.name: effect.measured(LEVEL).as_dict() for effect in found},
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
             as_told = {**what.over(counts).as_dict(), **{effect.name: effect.told for effect in found}}
             row = {"told": as_told, "measured": measured, "flag": flag, "why": why}
-            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, **row})
+            backend = link.get("backend") or LinkBackend.WIRELAB.value
+            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, "backend": backend, **row})
     return rows
 
 
@@ -63,7 +70,9 @@ def replay(dataset: Dataset) -> dict[str, int] | None:
 
     if "replay_packets" not in dataset.trials.columns:
         return None
-    done = kept_trials(dataset)
+    # netem keeps no log that could be.
+    netem = [scenario["key"] for scenario in dataset.scenarios if is_netem(scenario["link"])]
+    done = kept_trials(dataset).filter(~pl.col("scenario").is_in(netem))
     replayed = done.drop_nulls("replay_packets")
     if replayed.is_empty():
         return None

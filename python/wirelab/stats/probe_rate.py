@@ -20,22 +20,24 @@ Json = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
 CHANGING = {
-    "token-bucket": "its bucket fills again between probes; the replay reproduces each packet's",
-    "delivery-trace": "changes with time; the replay reproduces each packet's",
-    "schedule": "changes with time; the replay reproduces each packet's",
-    "duty-cycle": "after each packet it is silent for longer than probes last; the replay reproduces each packet's",
+    "token-bucket": "its bucket fills again between probes",
+    "delivery-trace": "changes with time",
+    "schedule": "changes with time",
+    "duty-cycle": "after each packet it is silent for longer than probes last",
 }
 LEAST_TRAINS = 3
 BETWEEN_TRAINS_NS = 2 * 10**6
 """Of silence at least (`wirelab.runner.probe_plan`)."""
 
 
-def rate_check(name: str, chain: Sequence[Json], link: Json, packets: Packets, *, uplink: bool) -> Check | None:
-    """The line of its rate; None where nothing limits it."""
+def rate_check(  # noqa: PLR0913 (what is measured, and what is said of it)
+    name: str, chain: Sequence[Json], link: Json, packets: Packets, *, uplink: bool, otherwise: str
+) -> Check | None:
+    """The line of its rate; None where nothing limits it. `otherwise` says what answers for a rate that changes."""
     told = [stage["rate_bps"] for stage in chain if stage["kind"] == "rate"]
     for stage in chain:
         if stage["kind"] in CHANGING and (stage["kind"] != "schedule" or _is_limited(stage)):
-            return Check("rate", name, "bit/s", None, None, None, CHANGING[stage["kind"]])
+            return Check("rate", name, "bit/s", None, None, None, f"{CHANGING[stage['kind']]}; {otherwise}")
     medium = link.get("medium")
     trains = packets.probes(ProbeKind.RATE, uplink=uplink)
     size = int(trains.size[0]) if len(trains) else 0

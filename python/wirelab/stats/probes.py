@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.metrics.probes import is_netem
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats import probe_rate
 from wirelab.stats.certificate import LATE, Check
@@ -19,6 +21,7 @@ from wirelab.stats.link_effects import has_fair_queues, may_reorder
 from wirelab.stats.loss_model import design_effect_in_time, long_run, share_below
 from wirelab.stats.loss_path import LossPath
 from wirelab.stats.medium_model import service
+from wirelab.stats.probe_ends import seen_by_ends
 from wirelab.stats.probe_packets import Packets, packets_of
 from wirelab.stats.proportion import clopper_pearson
 from wirelab.stats.run_lengths import LEAST_RUNS, run_distribution, run_test
@@ -37,6 +40,9 @@ LOSS_FLOOR = 1e-4
 RATES = {"rate", "token-bucket", "schedule", "delivery-trace", "duty-cycle"}
 SHARES = {"reorder": "held back", "duplicate": "duplicated", "corrupt": "corrupted"}
 LEAST_DELAYS = 5
+NO_LOG = "netem keeps no log"
+INTO_NETEM = "into netem p99"
+"""How late the link process passed packets on; what netem adds is in the delay."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,15 @@ class _Direction:
     chain: Sequence[Json]
     link: Json
     packets: Packets
+    entered: Packets
+    """By the log of the link process."""
     received: pl.DataFrame
     round_trip_s: float
+
+    @property
+    def netem(self) -> bool:
+        """Whether `packets` are what the ends saw, for netem keeps no log."""
+        return is_netem(self.link)
 
     @property
     def tolerance_s(self) -> float:
@@ -55,13 +68,14 @@ class _Direction:
 
 
 def checks(probes: Probes) -> list[Check]:
-    """Each line of the link's certificate, still to be judged."""
+    """Each line of the link's certificate, still to be judged; of one that netem ran, by what its ends saw."""
     link = probes.link
+    seen = seen_by_ends(probes) if probes.netem else probes.packets
     round_trip_s = sum(map(mean_delay_ns, [*link["uplink"], *link["downlink"]])) / 1e9
     found = []
     for name, uplink in (("uplink", True), ("downlink", False)):
-        packets = packets_of(probes.packets, uplink=uplink)
-        direction = _Direction(name, uplink, link[name], link, packets, probes.received, round_trip_s)
+        packets, entered = packets_of(seen, uplink=uplink), packets_of(probes.packets, uplink=uplink)
+        direction = _Direction(name, uplink, link[name], link, packets, entered, probes.received, round_trip_s)
         found += [*_delays(direction), *_losses(direction), *_shares(direction), _order(direction), *_rates(direction)]
     return [*found, *_shared(probes), _accounted(probes), _replayed(probes)]
 
@@ -78,20 +92,18 @@ def _delays(way: _Direction) -> Iterator[Check]:
         # Mean lateness is one packet's, if the machine was busy with something else once; the line below is for that.
         late_s = float(np.median(alone.lateness_s)) if len(alone) else 0.0
         values = alone.told_delay_s + late_s
-        random = _is_random(way)
-        measure = _batches(values) if random else _quantile(values, 0.5)
+        typical = _batches if _is_random(way) else _median
         few = _few(way, len(values)) if len(values) < LEAST_DELAYS else None
-        yield Check("delay", way.name, "s", what, way.tolerance_s, measure, few, LATE)
-        if not way.link.get("radio"):
+        # The path to the link and from it, and both ends' wake-ups.
+        beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
+        tolerance = beyond if way.netem else way.tolerance_s
+        yield Check("delay", way.name, "s", what, tolerance, typical(values), few, LATE)
+        if not way.netem and not way.link.get("radio"):
             # Whom the radio kept waiting, the ends do not know.
-            ends = _end_to_end_s(way)
-            beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
-            yield Check(
-                "end to end", way.name, "s", what, beyond, _batches(ends) if random else _quantile(ends, 0.5), few,
-                LATE,
-            )  # fmt: skip
-    late = _quantile(alone.lateness_s, 0.99)
-    yield Check("lateness p99", way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
+            yield Check("end to end", way.name, "s", what, beyond, typical(_end_to_end_s(way)), few, LATE)
+    late = _quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
+    name = INTO_NETEM if way.netem else "lateness p99"
+    yield Check(name, way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
 
 
 def _few(way: _Direction, n: int) -> str:
@@ -154,7 +166,14 @@ def _asleep(way: _Direction, taken: Packets) -> NDArray[np.bool_]:
 def _losses(way: _Direction) -> Iterator[Check]:
     stages = [stage for stage in way.chain if long_run(stage) is not None]
     packets = way.packets.only(~way.packets.copy)
+    if way.netem:
+        # Who does not arrive was lost, or found no room behind a train.
+        packets = packets.only(packets.flow != ProbeKind.RATE.port(uplink=way.uplink))
     lost = packets.fate == "loss"
+    if way.netem and any(stage["kind"] == "corrupt" for stage in way.chain):
+        share = _share(int(lost.sum()), len(lost))
+        yield Check("loss", way.name, "share", None, None, share, "corrupted packets do not arrive either")
+        return
     counts = {cause.replace("-", "_"): int((packets.fate == cause).sum()) for cause in CAUSES}
     counts |= {"received": len(packets), "lost": int(lost.sum()), "duplicated": int(way.packets.copy.sum())}
     reached, unsure = LossPath.of(way.link, way.name).reached(counts)
@@ -188,7 +207,7 @@ def _loss_measure(
 
 
 def _runs(way: _Direction, stages: Sequence[Json], packets: Packets, unsure: int) -> Check:
-    unjudged = "the replay reproduces each packet's"
+    unjudged = _otherwise(way)
     if len(stages) > 1 or unsure or {"reorder", "duplicate"} & {stage["kind"] for stage in way.chain}:
         return Check("loss runs", way.name, "packets", None, None, None, f"several stages take part: {unjudged}")
     if run_distribution(stages[0]) is None:
@@ -218,10 +237,14 @@ def _shares(way: _Direction) -> Iterator[Check]:
         words = SHARES.get(stage["kind"])
         if words is None:
             continue
+        if way.netem and stage["kind"] == "corrupt":
+            share = stage["probability"]
+            yield Check(words, way.name, "share", share, None, None, f"{NO_LOG}, and corrupted packets do not arrive")
+            continue
         correlation = stage.get("correlation", 0.0)
         share = share_below(stage["probability"], correlation)
         if correlation or kinds.count(stage["kind"]) > 1 or (stage["kind"] == "reorder" and _blurred(way)):
-            yield Check(words, way.name, "share", share, None, None, "not told apart; the replay reproduces each one")
+            yield Check(words, way.name, "share", share, None, None, f"not told apart; {_otherwise(way)}")
             continue
         passed = originals.only(originals.delivered)
         match stage["kind"]:
@@ -236,6 +259,11 @@ def _shares(way: _Direction) -> Iterator[Check]:
                 hits = passed.delay_s > least + 0.5 * stage["by_ns"] / 1e9
         tolerance = max(TEACHING_SHARE * share, LOSS_FLOOR)
         yield Check(words, way.name, "share", share, tolerance, _share(int(hits.sum()), len(hits)))
+
+
+def _otherwise(way: _Direction) -> str:
+    """What answers for each packet, where probes cannot tell."""
+    return NO_LOG if way.netem else "the replay reproduces each packet's"
 
 
 def _blurred(way: _Direction) -> bool:
@@ -260,7 +288,9 @@ def _order(way: _Direction) -> Check:
 
 
 def _rates(way: _Direction) -> Iterator[Check]:
-    found = probe_rate.rate_check(way.name, way.chain, way.link, way.packets, uplink=way.uplink)
+    found = probe_rate.rate_check(
+        way.name, way.chain, way.link, way.packets, uplink=way.uplink, otherwise=_otherwise(way)
+    )
     if found is not None:
         yield found
 
@@ -291,7 +321,10 @@ def _wake_up(probes: Probes, radio: Json) -> Check:
 
 
 def _accounted(probes: Probes) -> Check:
-    """Packets that were sent and never reached the link, or left it and were never received."""
+    """Packets that were sent and never reached the link, or left it and were never received.
+
+    Who left netem its counters know; packets that are no probes are among them.
+    """
     packets = probes.packets
     arrived = packets.filter(~packets["copy"] & packets["client_port"].is_not_null())
     seen = dict.fromkeys(probes.sent, 0)
@@ -301,7 +334,13 @@ def _accounted(probes: Probes) -> Check:
     delivered = packets.filter((packets["fate"] == "delivered") & ~packets["corrupted"]).height
     damaged = packets.filter((packets["fate"] == "delivered") & packets["corrupted"]).height
     received = probes.received.height
-    lacking = max(delivered - received, received - delivered - damaged, 0)
+    if probes.netem:
+        delivered = sum(direction["delivered"] for direction in probes.result["link"]["directions"])
+        damaged = sum(stage["kind"] == "corrupt" for stage in chain(probes.link["uplink"], probes.link["downlink"]))
+        others = packets.height - arrived.height
+        lacking = 0 if damaged else max(delivered - others - received, received - delivered, 0)
+    else:
+        lacking = max(delivered - received, received - delivered - damaged, 0)
     total = sum(probes.sent.values())
     share = Estimate(_ratio(missing + lacking, max(total, 1)), None, None, 1.0, total, "count")
     why = f"{missing} of {total:,} sent never reached the link, {lacking} of {delivered:,} delivered never arrived"
@@ -312,6 +351,8 @@ def _accounted(probes: Probes) -> Check:
 
 
 def _replayed(probes: Probes) -> Check:
+    if probes.replay is None:
+        return Check("replay mismatches", "both", "share", None, None, None, NO_LOG)
     total, mismatches = probes.replay["packets"], probes.replay["mismatches"]
     share = Estimate(_ratio(mismatches, max(total, 1)), None, None, 1.0, total, "count")
     why = f"{mismatches} of {total:,} packets are not reproduced" if mismatches else None
@@ -334,6 +375,10 @@ def _share(hits: int, n: int, worth: float | None = None) -> Callable[[float], E
         return Estimate(hits / n, min(low, hits / n), max(high, hits / n), level, n, method)
 
     return measure
+
+
+def _median(values: Floats) -> Callable[[float], Estimate]:
+    return _quantile(values, 0.5)
 
 
 def _quantile(values: Floats, q: float) -> Callable[[float], Estimate]:

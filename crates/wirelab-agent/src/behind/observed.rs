@@ -39,6 +39,13 @@ pub struct Account {
     pub reordered: u64,
 }
 
+impl Account {
+    /// What is left of it where something behind the link delays packets further.
+    pub fn without_delay(self) -> Self {
+        Self { mean_delay: None, ..self }
+    }
+}
+
 impl Observed {
     pub fn new(link: Box<dyn Impairment>, told: Arc<Told>) -> Self {
         Self { link, told }
@@ -76,12 +83,12 @@ impl Told {
         }
     }
 
-    /// Wait until nothing is on its way to the other end, for at most `limit` or until a signal comes.
-    pub fn wait_until_delivered(&self, signals: &Signals, limit: Duration) {
+    /// Wait until nothing is on its way to the other end, here or `elsewhere`, for at most `limit` or until a signal comes.
+    pub fn wait_until_delivered(&self, signals: &Signals, limit: Duration, elsewhere: impl Fn() -> bool) {
         let give_up = clock::now() + limit;
         let mut quiet_since = clock::now();
         while clock::now() < give_up && clock::now().saturating_since(quiet_since) < QUIET {
-            if self.inside[Direction::Uplink.index()].load(Ordering::Relaxed) != 0 {
+            if self.inside[Direction::Uplink.index()].load(Ordering::Relaxed) != 0 || elsewhere() {
                 quiet_since = clock::now();
             }
             if signals.wait(Some(Duration::from_millis(5))).is_some_and(|received| received.ends()) {

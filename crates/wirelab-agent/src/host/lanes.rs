@@ -2,7 +2,8 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use wirelab_net::topology::{Addresses, IPV4, IPV6, LaneNamespaces, Topology, least_mtu};
+use wirelab_net::namespace::NetNamespace;
+use wirelab_net::topology::{Addresses, IPV4, IPV6, LaneNamespaces, Topology, least_mtu, try_netem};
 use wirelab_schema::{AddressFamily, LinkSpec, OpenLanes};
 
 use super::link_client::LinkClient;
@@ -27,6 +28,11 @@ struct Setup {
     congestion_control: String,
 }
 
+/// What is told where a link asks for netem in vain.
+pub const NO_NETEM: &str = "this kernel has no netem";
+/// What to do about it.
+pub const NETEM_CURE: &str = "`sudo modprobe sch_netem`, which some distributions have in a package of extra modules; or leave the link to Wirelab's own emulator";
+
 /// The addresses of a lane's hosts.
 pub fn addresses(family: AddressFamily) -> Addresses {
     match family {
@@ -40,6 +46,9 @@ impl Lanes {
     pub fn open(open: &OpenLanes, running: &Running) -> Result<Self, Refusal> {
         if open.lanes == 0 || open.lanes > u32::from(u16::MAX) {
             return Err(Refusal::new(format!("{} lanes; there must be at least one", open.lanes)));
+        }
+        if open.netem {
+            require_netem()?;
         }
         let topology = Topology::create(open.lanes as usize, open.mtu, open.offloads)?;
         let link = LinkClient::start(&topology, open, running)?;
@@ -117,6 +126,11 @@ impl Lanes {
     pub fn close(&self) {
         self.link.close();
     }
+}
+
+fn require_netem() -> Result<(), Refusal> {
+    let tried = NetNamespace::create()?.run(try_netem);
+    tried.map_err(|error| Refusal { message: format!("backend: {NO_NETEM} ({error})"), hint: Some(NETEM_CURE.into()) })
 }
 
 /// Why a lane with this address, made for an MTU of `most`, cannot have this one.

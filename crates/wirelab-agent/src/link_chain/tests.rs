@@ -180,6 +180,7 @@ fn a_link_with_every_impairment_is_built() {
             nat: Some(nat_of_10_ms()),
             mtu: Some(1280),
             family: Some(AddressFamily::Ipv6),
+            backend: None,
         };
         build(&spec, 1).unwrap();
     }

@@ -108,7 +108,7 @@ fn corruption_is_refused_where_packets_have_no_checksums() {
         return;
     }
     let mut host = Host::start();
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: true });
+    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: true, netem: false });
     let all = ImpairmentSpec::Corrupt { probability: 1.0, correlation: 0.0 };
     let trial = host.trial("corrupt", uplink(all), vec![host.endpoint("client", &["true"])]);
     let message = host.refusal(trial);
@@ -228,6 +228,7 @@ fn links_whose_directions_share_air_radio_and_mappings_replay() {
             nat: Some(NatSpec { udp_timeout_ns: 40_000_000, tcp_timeout_ns: 40_000_000 }),
             mtu: Some(576),
             family: None,
+            backend: None,
         };
         let endpoints = vec![host.server("udp_echo"), host.sender(150, 700, 3 * MILLISECOND)];
         let result = host.run(host.trial(name, link, endpoints));

@@ -5,6 +5,7 @@ mod families;
 mod library;
 mod lifetime;
 mod machine;
+mod netem;
 mod roles;
 mod support;
 mod traffic;

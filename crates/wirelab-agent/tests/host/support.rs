@@ -65,7 +65,7 @@ impl Host {
     }
 
     pub fn open(&mut self, lanes: u32) -> HostFacts {
-        self.open_with(OpenLanes { lanes, mtu: 1500, offloads: false })
+        self.open_with(OpenLanes { lanes, mtu: 1500, offloads: false, netem: false })
     }
 
     pub fn open_with(&mut self, open: OpenLanes) -> HostFacts {

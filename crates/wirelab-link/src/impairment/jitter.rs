@@ -58,14 +58,21 @@ impl Quantiles {
 impl Jitter {
     /// How far from the mean the next delay is, nanoseconds.
     pub(super) fn draw(&self, draws: &mut Correlated) -> f64 {
+        match self {
+            Self::Normal { sigma } if !draws.is_correlated() => draws.independent_normal() * sigma.as_nanos() as f64,
+            _ => self.quantile(draws.unit()),
+        }
+    }
+
+    /// How far from the mean the delay is that a share `probability` of the packets do not exceed, nanoseconds.
+    pub fn quantile(&self, probability: f64) -> f64 {
         let nanoseconds = |duration: &Duration| duration.as_nanos() as f64;
         match self {
-            Self::Normal { sigma } if draws.is_correlated() => normal_quantile(draws.unit()) * nanoseconds(sigma),
-            Self::Normal { sigma } => draws.independent_normal() * nanoseconds(sigma),
-            Self::Uniform { half_width } => (2.0 * draws.unit() - 1.0) * nanoseconds(half_width),
-            Self::Pareto { sigma } => pareto_quantile(draws.unit()) * nanoseconds(sigma),
-            Self::ParetoNormal { sigma } => pareto_normal_quantile(draws.unit()) * nanoseconds(sigma),
-            Self::Table(quantiles) => quantiles.at(draws.unit()),
+            Self::Normal { sigma } => normal_quantile(probability) * nanoseconds(sigma),
+            Self::Uniform { half_width } => (2.0 * probability - 1.0) * nanoseconds(half_width),
+            Self::Pareto { sigma } => pareto_quantile(probability) * nanoseconds(sigma),
+            Self::ParetoNormal { sigma } => pareto_normal_quantile(probability) * nanoseconds(sigma),
+            Self::Table(quantiles) => quantiles.at(probability),
         }
     }
 }

@@ -29,6 +29,17 @@ pub struct Trial<W: Write> {
     sequence: u64,
 }
 
+/// What the kernel did with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// It sends it, or its qdisc does with it what it should.
+    Taken,
+    /// Its qdisc had no room for it.
+    Refused,
+    /// It could not be sent.
+    Lost,
+}
+
 impl<W: Write> Trial<W> {
     /// A trial of `link` that begins at `now`, on frames whose Ethernet header comes behind `lead` bytes. `flows` tells flows apart where the link
     /// does.
@@ -102,25 +113,25 @@ impl<W: Write> Trial<W> {
     }
 
     /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts a
-    /// frame on a port, and says whether the kernel took it.
-    pub fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> bool, spare: &mut Vec<Vec<u8>>) {
+    /// frame on a port.
+    pub fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> Offered, spare: &mut Vec<Vec<u8>>) {
         self.polled = self.polled.max(until);
         while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
             let lateness = clock::now().saturating_since(departure);
             let port = usize::from(packet.port.0);
             self.flip(&mut packet);
-            let sent = offer(1 - port, &packet.data);
+            let offered = offer(1 - port, &packet.data);
             // The log has packets as they came.
             self.flip(&mut packet);
             let counts = &mut self.report.directions[port];
-            if sent {
+            if offered == Offered::Taken {
                 counts.delivered += 1;
                 counts.delivered_bytes += u64::from(packet.size);
                 counts.lateness.add(lateness);
                 self.settle(&packet, Fate::Delivered, departure, lateness);
             } else {
                 counts.dropped[DropCause::QueueFull.index()] += 1;
-                self.report.kernel_drops += 1;
+                self.report.kernel_drops += u64::from(offered == Offered::Lost);
                 self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
             }
             recycle(packet, spare);

@@ -5,13 +5,17 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use futures_util::TryStreamExt;
+use futures_util::{StreamExt, TryStreamExt};
+use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags};
 use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkMessage};
 use netlink_packet_route::neighbour::NeighbourState;
 use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteMetric, RouteScope};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
+use rtnetlink::packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use rtnetlink::{Handle, LinkMessageBuilder, LinkUnspec, LinkVeth, RouteMessageBuilder};
 
+use super::qdisc::{Qdisc, QdiscCounts};
 use crate::{Context, Error};
 
 /// `RTAX_CC_ALGO`, whose bit in `RTAX_LOCK` locks it.
@@ -117,6 +121,78 @@ pub(super) fn dropped(interface: &str) -> Result<u64, Error> {
         _ => None,
     });
     Ok(counters.sum())
+}
+
+/// Put qdiscs on an interface that has none, each within the one before. Their handles count from 1.
+pub(super) fn add_qdiscs(interface: &str, qdiscs: &[Qdisc]) -> Result<(), Error> {
+    let index = index(interface)?;
+    for (number, qdisc) in (1..).zip(qdiscs) {
+        let mut message = TcMessage::with_index(index as i32);
+        message.header.handle = TcHandle { major: number, minor: 0 };
+        message.header.parent = if number == 1 { TcHandle::ROOT } else { TcHandle { major: number - 1, minor: 1 } };
+        message.attributes = qdisc.attributes();
+        let added = run(async |mut handle| {
+            let mut request = NetlinkMessage::from(RouteNetlinkMessage::NewQueueDiscipline(message));
+            request.header.flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+            let mut answers = handle.request(request)?;
+            while let Some(answer) = answers.next().await {
+                if let NetlinkPayload::Error(error) = answer.payload {
+                    return Err(rtnetlink::Error::NetlinkError(error));
+                }
+            }
+            Ok(())
+        });
+        added.context(format!("putting {} on {interface}", qdisc.kind()))?;
+    }
+    Ok(())
+}
+
+/// Take the root qdisc off an interface, with all within and every packet inside.
+pub(super) fn remove_qdiscs(interface: &str) -> Result<(), Error> {
+    let index = index(interface)?;
+    run(async |handle| {
+        let mut request = handle.qdisc().del(index as i32);
+        request.message_mut().header.parent = TcHandle::ROOT;
+        request.execute().await
+    })
+    .context(format!("taking the qdisc off {interface}"))
+}
+
+/// What the first `many` qdiscs of [`add_qdiscs`] have counted, outermost first.
+pub(super) fn qdisc_counts(interface: &str, many: usize) -> Result<Vec<QdiscCounts>, Error> {
+    let index = index(interface)?;
+    let mut counts = vec![QdiscCounts::default(); many];
+    run(async |handle| {
+        // The kernel tells of those of every interface.
+        let mut messages = handle.qdisc().get().execute();
+        while let Some(message) = messages.try_next().await? {
+            let place = usize::from(message.header.handle.major).wrapping_sub(1);
+            if message.header.index == index as i32
+                && let Some(counts) = counts.get_mut(place)
+            {
+                *counts = counted(&message);
+            }
+        }
+        Ok(())
+    })
+    .context(format!("reading the counters of the qdisc on {interface}"))?;
+    Ok(counts)
+}
+
+fn counted(message: &TcMessage) -> QdiscCounts {
+    let mut counts = QdiscCounts::default();
+    let statistics = message.attributes.iter().filter_map(|attribute| match attribute {
+        TcAttribute::Stats2(statistics) => Some(statistics),
+        _ => None,
+    });
+    for statistic in statistics.flatten() {
+        match statistic {
+            TcStats2::Basic(basic) => (counts.packets, counts.bytes) = (basic.packets.into(), basic.bytes),
+            TcStats2::Queue(queue) => (counts.dropped, counts.waiting) = (queue.drops.into(), queue.qlen.into()),
+            _ => {}
+        }
+    }
+    counts
 }
 
 fn index(interface: &str) -> Result<u32, Error> {

@@ -107,6 +107,15 @@ impl SingleLink {
         self.link.run(|| Ok([open(self.near_side())?, open(self.far_side())?]))
     }
 
+    /// Run `work` where the link's own interfaces are. It is told those through which the link sends: uplink, downlink.
+    pub fn in_the_middle<T: Send>(
+        &self,
+        work: impl FnOnce([String; 2]) -> Result<T, Error> + Send,
+    ) -> Result<T, Error> {
+        let outgoing = [self.far_side().outer(), self.near_side().outer()];
+        self.link.run(|| work(outgoing))
+    }
+
     /// Packets that the ends' interfaces dropped before the link could see them.
     pub fn dropped(&self) -> Result<u64, Error> {
         let sides = [self.near_side(), self.far_side()];

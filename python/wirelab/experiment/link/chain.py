@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
+from wirelab.experiment.link.netem import refusal, shared_refusal
 from wirelab.experiment.link.table import LANE_MTU, LEAST_IPV6_MTU, STAGES, DirectionTable, LinkTable
 from wirelab.schema import (
     AddressFamily,
@@ -21,6 +22,7 @@ from wirelab.schema import (
     Duplicate,
     DutyCycle,
     ImpairmentSpec,
+    LinkBackend,
     LinkSpec,
     Loss,
     Rate,
@@ -37,7 +39,9 @@ _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
 
 def link_spec(link: LinkTable) -> LinkSpec:
-    """What the data plane is told; IPv4 as nothing, for scenarios of before there was a choice are the same ones."""
+    """What the data plane is told; IPv4 and our own emulator as nothing, for scenarios of before there was a choice are
+    the same ones.
+    """
     ipv6 = link.family == "ipv6"
     if ipv6 and link.mtu is not None and link.mtu < LEAST_IPV6_MTU:
         what = f"an MTU of {format_size(link.mtu)} is less than IPv6 can have"
@@ -46,15 +50,20 @@ def link_spec(link: LinkTable) -> LinkSpec:
         raise LinkConflictError(
             "signal", "signal needs a technology and a medium of kind wifi", 'such as profile = "wifi-n"'
         )
-    return LinkSpec(
-        uplink=_Side(link, "uplink", link.uplink).chain(),
-        downlink=_Side(link, "downlink", link.downlink).chain(),
+    netem = link.backend == "netem"
+    spec = LinkSpec(
+        uplink=_Side(link, "uplink", link.uplink).chain(netem=netem),
+        downlink=_Side(link, "downlink", link.downlink).chain(netem=netem),
         medium=link.medium,
         radio=None if link.radio is None else link.radio.spec(),
         nat=None if link.nat is None else link.nat.spec(),
         mtu=link.mtu,
         family=AddressFamily.IPV6 if ipv6 else None,
+        backend=LinkBackend.NETEM if netem else None,
     )
+    if netem and (refused := shared_refusal(spec)) is not None:
+        raise LinkConflictError(*refused)
+    return spec
 
 
 @dataclass(frozen=True)
@@ -65,7 +74,13 @@ class _Side:
     way: str
     own: DirectionTable | None
 
-    def chain(self) -> tuple[ImpairmentSpec, ...]:
+    def chain(self, *, netem: bool) -> tuple[ImpairmentSpec, ...]:
+        chain = self._in_order()
+        if netem and (refused := refusal(chain)) is not None:
+            raise self.conflict(*refused)
+        return chain
+
+    def _in_order(self) -> tuple[ImpairmentSpec, ...]:
         stages = {name: stage for name in STAGES if (stage := _BUILDERS[name](self)) is not None}
         order = self.value("order")
         if order is None:

@@ -114,6 +114,9 @@ class LinkTable(DirectionTable):
         default=None,
         description="IP of the endpoints' addresses, by default ipv4; ipv6 needs an MTU of 1280 B or more.",
     )
+    backend: Literal["wirelab", "netem"] | None = Field(
+        default=None, description="What runs the link, by default wirelab; netem where the kernel has it."
+    )
     signal: SignalLevel | None = Field(
         default=None, description="Received level, from which the technology's keys follow."
     )

@@ -14,6 +14,7 @@ from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
+from wirelab.schema import LinkBackend
 from wirelab.stats.link import GRADES, NOT_MEASURED
 from wirelab.stats.link_effects import STAGES
 from wirelab.units import format_rate
@@ -108,10 +109,10 @@ def _link_table(links: Iterable[Json]) -> Table:
     rows = [
         [
             Cell(str(link.get("link_name"))),
-            Cell(str(link.get("direction"))),
+            Cell(_direction(link)),
             _flag(str(link.get("flag")), str(link.get("why") or "")),
             _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
-            *(_scaled(_delay_error(link, q), MICROSECONDS, "no packet delivered") for q in ("p50", "p99", "max")),
+            *(_scaled(_delay_error(link, q), MICROSECONDS, _no_error(link)) for q in ("p50", "p99", "max")),
             _scaled(_told(link).get("loss"), PERCENT, "depends on when packets are sent"),
             estimate(Estimate.of(_measured(link).get("loss")), PERCENT, "no packet sent"),
             _rate(_told(link).get("rate_bps")),
@@ -196,6 +197,18 @@ def _exclusions_table(campaign: Campaign) -> Table:
     return Table(
         "Trials of each stack. An exclusion that hits one stack more than another biases the comparison", columns, rows
     )
+
+
+def _direction(link: Json) -> str:
+    return f"{link.get('direction')}{', by netem' * _by_netem(link)}"
+
+
+def _no_error(link: Json) -> str:
+    return "netem keeps no log" if _by_netem(link) else "no packet delivered"
+
+
+def _by_netem(link: Json) -> bool:
+    return link.get("backend") == LinkBackend.NETEM
 
 
 def _told(link: Json) -> Json:

@@ -84,7 +84,7 @@ struct Captured {
     comment: Option<String>,
 }
 
-fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome {
+fn run(frames: &[(usize, Vec<u8>)], lead: usize, offered: Offered) -> Outcome {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
     let words: DropWords = ["up", "down"].map(|way| DropCause::ALL.map(|cause| format!("{way} {cause:?}")));
     let captures = ["client", "server"].map(|name| Writer::new(Vec::new(), "wirelab", &[name]).ok());
@@ -94,7 +94,7 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome 
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
     let offer = |port, frame: &[u8]| {
         sent.borrow_mut().push((port, frame.to_vec()));
-        kernel_takes
+        offered
     };
     for (nanoseconds, (port, bytes)) in (1..).zip(frames) {
         let now = Instant::from_nanos(nanoseconds);
@@ -136,7 +136,7 @@ fn ethernet(lead: usize, payload: &[u8]) -> Vec<u8> {
 #[test]
 fn what_the_kernel_does_not_take_is_counted_twice() {
     let frames: Vec<_> = (0..7).map(|_| (0, ethernet(0, &[0x45; 60]))).collect();
-    let Outcome { report, records, sent, .. } = run(&frames, 0, false);
+    let Outcome { report, records, sent, .. } = run(&frames, 0, Offered::Lost);
     assert_eq!((sent.len(), report.kernel_drops), (5, 5));
     let uplink = &report.directions[0];
     assert_eq!((uplink.received, uplink.duplicated, uplink.delivered, uplink.held), (7, 1, 0, 2));
@@ -145,9 +145,16 @@ fn what_the_kernel_does_not_take_is_counted_twice() {
 }
 
 #[test]
+fn what_a_qdisc_has_no_room_for_is_no_drop_of_the_kernels() {
+    let frames: Vec<_> = (0..7).map(|_| (0, ethernet(0, &[0x45; 60]))).collect();
+    let Outcome { report, .. } = run(&frames, 0, Offered::Refused);
+    assert_eq!((report.directions[0].dropped, report.kernel_drops), ([0, 5, 0, 0, 0, 1], 0));
+}
+
+#[test]
 fn what_waits_for_ever_is_held() {
     let frames: Vec<_> = (0..3).map(|_| (1, ethernet(0, &[0x60; 60]))).collect();
-    let Outcome { report, records, .. } = run(&frames, 0, true);
+    let Outcome { report, records, .. } = run(&frames, 0, Offered::Taken);
     assert_eq!(report.directions[1].held, 2);
     let held: Vec<_> = records.iter().filter(|(record, _)| record.fate == Fate::Held).collect();
     let told = |(record, bytes): &&(Record, Vec<u8>)| (record.sequence, record.departure.as_nanos(), bytes.len());
@@ -168,7 +175,7 @@ fn a_second_over(link: Link) -> LaneReport {
         trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
     }
     let end = Instant::from_nanos(1_000_000_000);
-    trial.send(end, |_, _| true, &mut spare);
+    trial.send(end, |_, _| Offered::Taken, &mut spare);
     trial.end(end).0
 }
 
@@ -223,7 +230,7 @@ fn a_trial_ends_at_once_though_its_air_carries_nothing() {
 #[test]
 fn captures_say_what_the_link_did_to_a_packet() {
     let frames: Vec<_> = (0..7).map(|_| (1, ethernet(0, &[0x60; 60]))).collect();
-    let [client, server] = run(&frames, 0, true).captures;
+    let [client, server] = run(&frames, 0, Offered::Taken).captures;
     let words = |capture: &[Captured], way| {
         let mut packets: Vec<_> = capture.iter().filter(|packet| packet.way == way).collect();
         packets.sort_by_key(|packet| packet.at_ns);
@@ -256,7 +263,7 @@ fn what_a_slow_disk_leaves_no_room_for_is_left_out_of_the_capture_and_counted() 
         }
         let now = Instant::from_nanos(nanoseconds);
         trial.receive(0, &frame(&bytes, 0), now, &mut spare);
-        trial.send(now, |_, _| true, &mut spare);
+        trial.send(now, |_, _| Offered::Taken, &mut spare);
     }
     let end = Instant::from_nanos(9);
     let (report, log, taps) = trial.end(end);
@@ -279,7 +286,7 @@ proptest! {
         let frames: Vec<_> =
             frames.into_iter().map(|(port, ip, bytes)| (port, if ip { ethernet(lead, &bytes) } else { bytes })).collect();
         let carried: Vec<_> = frames.iter().filter(|(_, bytes)| frame(bytes, lead).is_unicast_ip()).collect();
-        let Outcome { report, records, sent, captures } = run(&frames, lead, true);
+        let Outcome { report, records, sent, captures } = run(&frames, lead, Offered::Taken);
 
         let [up, down] = &report.directions;
         prop_assert_eq!(up.received + down.received, carried.len() as u64);

@@ -1,0 +1,113 @@
+//! Links that the kernel's netem runs, where it has it; where it has not, how that is told.
+
+use std::process::Command;
+use std::time::Duration;
+
+use wirelab_schema::{
+    DirectionReport, DropCause, HostOp, HostResult, ImpairmentSpec, LinkBackend, LinkSpec, OpenLanes, QueueSpec,
+    TrialResult, TrialStatus,
+};
+
+use crate::machine::{AGENT, namespaces_work};
+use crate::roles;
+use crate::support::{Host, ONE_WAY, assert_echoes, delay, echo};
+
+/// A host whose lane may have netem; none where there is no netem, which is told then.
+fn host_with_netem() -> Option<Host> {
+    if !namespaces_work() {
+        return None;
+    }
+    let mut host = Host::start();
+    let id = host.send(HostOp::Open(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true }));
+    match host.receive(id) {
+        HostResult::Opened(_) => Some(host),
+        HostResult::Error { message, hint } => {
+            assert!(message.starts_with("backend: this kernel has no netem ("), "{message}");
+            assert!(hint.unwrap().starts_with("`sudo modprobe sch_netem`"));
+            eprintln!("not tested: {message}");
+            None
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn netem(uplink: Vec<ImpairmentSpec>) -> LinkSpec {
+    LinkSpec { uplink, backend: Some(LinkBackend::Netem), ..LinkSpec::default() }
+}
+
+fn dropped(direction: &DirectionReport, cause: DropCause) -> u64 {
+    direction.dropped.iter().filter(|drop| drop.cause == cause).map(|drop| drop.packets).sum()
+}
+
+fn assert_conserved(result: &TrialResult) {
+    for direction in &result.link.directions {
+        let lost: u64 = direction.dropped.iter().map(|drop| drop.packets).sum();
+        assert_eq!(direction.received + direction.duplicated, direction.delivered + lost + direction.held);
+    }
+    assert_eq!(result.link.kernel_drops, 0);
+}
+
+#[test]
+fn a_kernel_without_netem_refuses_the_trial_and_the_lane_goes_on() {
+    if !namespaces_work() || host_with_netem().is_some() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open(1);
+    let message = host.refusal(echo(&host, "netem", LinkSpec { backend: Some(LinkBackend::Netem), ..delay(ONE_WAY) }));
+    assert!(message.contains("putting netem on s0-link"), "{message}");
+    assert_echoes(&mut host, "afterwards");
+}
+
+#[test]
+fn netem_delays_and_the_log_says_nothing_of_it() {
+    let Some(mut host) = host_with_netem() else { return };
+    let result = host.run(echo(&host, "delay", LinkSpec { backend: Some(LinkBackend::Netem), ..delay(ONE_WAY) }));
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None));
+    let round_trips = host.printed("client", "round-trip");
+    assert_eq!(round_trips.len(), roles::PACKETS);
+    assert!(round_trips.iter().all(|time| Duration::from_nanos(*time) >= 2 * ONE_WAY), "{round_trips:?}");
+    assert_conserved(&result);
+    for direction in &result.link.directions {
+        assert_eq!((direction.delivered, direction.delivered_bytes), (20, 20 * 128));
+    }
+    let replay = Command::new(AGENT).arg("replay").arg(host.log("delay")).output().unwrap();
+    assert!(!replay.status.success());
+    assert!(String::from_utf8_lossy(&replay.stderr).contains("netem ran this link, and keeps no log"));
+    // Its qdiscs are gone with its trial.
+    assert_echoes(&mut host, "afterwards");
+}
+
+#[test]
+fn what_netem_drops_is_counted_by_its_cause() {
+    let Some(mut host) = host_with_netem() else { return };
+    let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
+    let result = host.run(echo(&host, "loss", netem(vec![all])));
+    assert_conserved(&result);
+    let [uplink, downlink] = &result.link.directions[..] else { panic!("{result:?}") };
+    let lost = dropped(uplink, DropCause::Loss);
+    assert_eq!((uplink.received, uplink.delivered, lost, downlink.received), (20, 0, 20, 0));
+
+    let queue = QueueSpec::DropTail { bytes: None, packets: Some(3) };
+    let rate = ImpairmentSpec::Rate { rate_bps: 100_000, queue, overhead_bytes: 0 };
+    let delay = ImpairmentSpec::Delay { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false };
+    for (name, stages) in [("rate", vec![rate.clone()]), ("behind-a-delay", vec![delay, rate])] {
+        let endpoints = vec![host.server("udp_echo"), host.sender(20, 1000, Duration::ZERO)];
+        let result = host.run(host.trial(name, netem(stages), endpoints));
+        assert_conserved(&result);
+        let uplink = &result.link.directions[0];
+        let full = dropped(uplink, DropCause::QueueFull);
+        // One is being sent, three wait; the burst is over before the first has left, 82 ms later.
+        assert_eq!((uplink.received, dropped(uplink, DropCause::Loss), full), (20, 0, 16), "{name}: {uplink:?}");
+    }
+}
+
+#[test]
+fn netem_s_copies_are_counted() {
+    let Some(mut host) = host_with_netem() else { return };
+    let twice = ImpairmentSpec::Duplicate { probability: 1.0, correlation: 0.0 };
+    let result = host.run(echo(&host, "copies", netem(vec![twice])));
+    assert_conserved(&result);
+    let uplink = &result.link.directions[0];
+    assert_eq!((uplink.received, uplink.duplicated, uplink.delivered), (20, 20, 40));
+}

@@ -1,0 +1,145 @@
+//! Queueing disciplines of the kernel that emulate: netem and the token bucket filter, as rtnetlink takes them.
+
+mod bytes;
+
+/// A queueing discipline. Where several are given, packets pass them in that order, each within the one before.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Qdisc {
+    /// `sch_netem`. Boxed, for it is much the larger.
+    Netem(Box<Netem>),
+    /// `sch_tbf`.
+    Tbf(Tbf),
+}
+
+/// netem. Whatever order its options are given in, a packet is first duplicated or dropped, then corrupted, then refused if `limit` packets are
+/// inside, then delayed (some not at all: `at_once`), and serialised last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Netem {
+    /// Packets that may be inside, those that are only delayed included.
+    pub limit: u32,
+    /// A copy passes netem once more, without being duplicated again.
+    pub duplicate: Chance,
+    /// Which packets are dropped on purpose.
+    pub loss: Option<NetemLoss>,
+    /// One random bit of the frame is inverted, the link layer's header included.
+    pub corrupt: Chance,
+    /// Constant part of the delay, nanoseconds.
+    pub delay_ns: i64,
+    /// Random part of the delay. Without a rate, packets leave by their own delay.
+    pub jitter: Option<NetemJitter>,
+    /// Packets that are not delayed, and so overtake those that are.
+    pub at_once: Chance,
+    /// Without `jitter`'s overtaking: each packet leaves after its predecessor.
+    pub rate: Option<NetemRate>,
+    /// Of netem's generator, since Linux 6.6; earlier ones draw as they like.
+    pub seed: u64,
+}
+
+/// A probability per packet, and netem's correlation of successive draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Chance {
+    /// From 0 to 1.
+    pub probability: f64,
+    /// From 0 to 1.
+    pub correlation: f64,
+}
+
+/// netem's loss models.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NetemLoss {
+    /// `loss random`.
+    Independent(Chance),
+    /// `loss gemodel`. Begins in the good state; the state before the packet's transition decides.
+    GilbertElliott {
+        /// From good to bad.
+        p: f64,
+        /// From bad to good.
+        r: f64,
+        /// netem's h: a packet passes in the bad state.
+        bad_pass: f64,
+        /// netem's 1-k: a packet is lost in the good state.
+        good_loss: f64,
+    },
+    /// `loss state`. Begins in state 1.
+    FourState {
+        /// From received to lost within a burst.
+        p13: f64,
+        /// From lost within a burst to received.
+        p31: f64,
+        /// From lost within a burst to received within a burst.
+        p32: f64,
+        /// From received within a burst to lost within a burst.
+        p23: f64,
+        /// From received to lost alone.
+        p14: f64,
+    },
+}
+
+/// Spread of netem's delay: a random entry of the table, of which [`TABLE_SCALE`](Self::TABLE_SCALE) is one `unit_ns`, added to the delay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetemJitter {
+    /// netem's jitter.
+    pub unit_ns: i32,
+    /// At least one entry and at most [`MOST_ENTRIES`](Self::MOST_ENTRIES), each as likely.
+    pub table: Vec<i16>,
+}
+
+impl NetemJitter {
+    /// NETEM_DIST_SCALE.
+    pub const TABLE_SCALE: i32 = 8192;
+    /// NETEM_DIST_MAX.
+    pub const MOST_ENTRIES: usize = 16_384;
+}
+
+/// netem's serialisation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetemRate {
+    /// Counting the bytes of the frame and the overhead.
+    pub bytes_per_second: u64,
+    /// Added to the bytes of each frame; -14 takes the Ethernet header away.
+    pub overhead_bytes: i32,
+}
+
+/// A token bucket behind a drop-tail queue. Starts full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tbf {
+    /// Rate of tokens.
+    pub bytes_per_second: u64,
+    /// Size of the bucket.
+    pub burst_bytes: u32,
+    /// What may wait.
+    pub limit_bytes: u32,
+    /// Added to the bytes of each frame, for rate, bucket and limit.
+    pub overhead_bytes: i32,
+}
+
+impl Qdisc {
+    /// The kernel's name for it.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Netem(_) => "netem",
+            Self::Tbf(_) => "tbf",
+        }
+    }
+
+    /// What it adds to the bytes of a frame when it counts what has passed.
+    pub(super) const fn counted_overhead(&self) -> i32 {
+        match self {
+            Self::Netem(_) => 0,
+            Self::Tbf(tbf) => tbf.overhead_bytes,
+        }
+    }
+}
+
+/// What a qdisc has counted since it was made (`TCA_STATS2`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QdiscCounts {
+    /// Packets that have left.
+    pub packets: u64,
+    /// Their bytes, as the qdisc counts them.
+    pub bytes: u64,
+    /// Packets that were dropped here or refused by the qdisc within.
+    pub dropped: u64,
+    /// Packets that are inside.
+    pub waiting: u64,
+}

@@ -1,0 +1,69 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirelab.errors import WirelabError
+from wirelab.experiment.link.netem import refusal, shared_refusal
+from wirelab.experiment.single_link import single_link
+from wirelab.schema import Delay, LinkBackend, LinkSpec, Loss, Rate
+
+CASES = json.loads((Path(__file__).parents[4] / "tests" / "golden" / "netem.json").read_text(encoding="utf-8"))
+"""Links, each with what the agent says of it."""
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_what_netem_cannot_do_is_refused_as_the_agent_refuses_it(case: dict[str, Any]) -> None:
+    link = LinkSpec.model_validate(case["link"])
+    found = shared_refusal(link) or refusal(link.uplink) or refusal(link.downlink)
+    told = None if case["refused"] is None else case["refused"].split(": ", 1)[1]
+    assert (found and _coarse(found.what)) == (told and _coarse(told))
+
+
+def _coarse(text: str) -> str:
+    """How far the last entry of a table is, the two planes need not know to the same digit."""
+    return "too far" if " s from the mean" in text else text
+
+
+def netem(*sets: str) -> LinkSpec:
+    return single_link("clean", [*sets, "backend=netem"])
+
+
+def refused(*sets: str) -> str:
+    with pytest.raises(WirelabError) as raised:
+        netem(*sets)
+    return str(raised.value)
+
+
+def test_a_link_that_netem_runs_says_so_and_is_the_same_otherwise() -> None:
+    link = netem("rtt=20ms", "loss=1%")
+    assert link == LinkSpec(
+        uplink=(Loss(probability=0.01), Delay(delay_ns=10_000_000)),
+        downlink=(Loss(probability=0.01), Delay(delay_ns=10_000_000)),
+        backend=LinkBackend.NETEM,
+    )
+    assert single_link("clean", ["backend=wirelab"]) == single_link("clean")
+
+
+def test_an_order_that_netem_does_not_have_is_refused_with_one_that_it_has() -> None:
+    lossy = ("rtt=20ms", "loss=1%", "rate=1Mbit/s", "queue=100 packets")
+    message = refused(*lossy)
+    assert message.startswith("clean: order: netem drops before it serialises\nhint: order = [")
+    order = message.split("hint: order = ")[1]
+    assert isinstance(netem(*lossy, f"order={order}").uplink[-1], Rate)
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        (("rate=1Mbit/s", "queue=64kB"), "--set: queue: netem's queue is drop-tail, counted in packets alone"),
+        (("outage={ start = '1 s', duration = '1 s' }",), "--set: outage: netem has no outage"),
+        (("nat={}",), "--set: nat: netem has no nat"),
+        (("uplink.loss-pattern={ pattern = '01' }",), "--set: uplink.loss-pattern: netem has no loss-pattern"),
+        (("jitter=normal 1 ms", "jitter-correlation=50%"), "--set: jitter-correlation: netem takes the remainder"),
+        (("duplicate=1%", "loss=1%", 'order=["duplicate", "loss"]'), "--set: duplicate: netem takes the copy"),
+    ],
+)
+def test_what_is_refused_is_named_where_it_was_written(sets: tuple[str, ...], message: str) -> None:
+    assert refused(*sets).startswith(message)
