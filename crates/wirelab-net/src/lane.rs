@@ -80,7 +80,7 @@ impl Lane {
     pub(crate) fn finish(&mut self, now: Instant, offset: RealtimeOffset) -> Option<Finished> {
         let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
         let mut trial = self.trial.take()?;
-        trial.send(now, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
+        trial.send(now, |port, frames| offer(&mut self.ports[port], frames), &mut self.spare);
         let (mut report, log, taps) = trial.end(now);
         report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
         let captures = taps.into_iter().flat_map(Taps::into_captures).filter_map(|capture| capture.finish().ok());
@@ -108,7 +108,7 @@ impl Lane {
         let taken = self.receive(now, offset);
         let known = self.known(now, offset);
         if let Some(trial) = &mut self.trial {
-            trial.send(known, |port, frame| offer(&self.ports[port], frame), &mut self.spare);
+            trial.send(known, |port, frames| offer(&mut self.ports[port], frames), &mut self.spare);
         }
         taken
     }
@@ -145,7 +145,7 @@ impl Lane {
     }
 }
 
-/// True if the kernel took the frame.
-fn offer(socket: &PacketSocket, frame: &[u8]) -> bool {
-    (0..SEND_ATTEMPTS).any(|_| socket.send(frame).is_ok())
+/// How many of the frames, from the first on, the kernel took.
+fn offer(socket: &mut PacketSocket, frames: &[impl AsRef<[u8]>]) -> usize {
+    (0..SEND_ATTEMPTS).map(|_| socket.send(frames)).find(|taken| *taken > 0).unwrap_or(0)
 }

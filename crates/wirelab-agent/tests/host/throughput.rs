@@ -1,6 +1,7 @@
 //! The throughput meter, and what a link does with more than it can carry.
 
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
 use wirelab_schema::{DropCause, ImpairmentSpec, LinkSpec, QueueSpec, ReadyCondition, TrialStatus};
@@ -59,4 +60,21 @@ fn a_burst_beyond_capacity_ends_as_counted_queue_drops() {
     assert_eq!(received["packets"].as_u64(), Some(uplink.delivered));
     assert_eq!(sent, Some(uplink.delivered + queue_full + result.link.kernel_drops), "{result:?}");
     assert_replays(&host, "burst");
+}
+
+#[test]
+fn frames_stay_as_they_were_sent_while_they_wait_at_their_receiver() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open(1);
+    // More than a ring has places.
+    let (count, bytes) = (150, 300);
+    let mut reader = host.server("udp_late_reader");
+    reader.ends_trial = true;
+    let sender = host.sender(count, bytes, Duration::ZERO);
+    let result = host.run(host.trial("late", LinkSpec::default(), vec![reader, sender]));
+    assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+    assert_eq!(host.printed("server", "number"), (0..u64::from(count)).collect::<Vec<_>>());
 }

@@ -11,6 +11,8 @@ use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 
 const SPARE_BUFFERS: usize = 1024;
+/// Packets that are handed to the kernel at once, at most.
+const BATCH: usize = 32;
 
 /// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.
 pub(super) struct Trial<W: Write> {
@@ -27,6 +29,22 @@ pub(super) struct Trial<W: Write> {
     /// The link has been polled up to here.
     polled: Instant,
     sequence: u64,
+    /// Packets that have left and wait for the others of their batch, by the port that they came from; empty between calls.
+    departing: [Vec<Departing>; 2],
+}
+
+/// A packet that has left the link.
+#[derive(Debug)]
+pub(super) struct Departing {
+    departure: Instant,
+    packet: Packet,
+}
+
+impl AsRef<[u8]> for Departing {
+    /// Its frame, as its receiver gets it.
+    fn as_ref(&self) -> &[u8] {
+        &self.packet.data
+    }
 }
 
 impl<W: Write> Trial<W> {
@@ -50,6 +68,7 @@ impl<W: Write> Trial<W> {
             opened: now,
             polled: now,
             sequence: 0,
+            departing: Default::default(),
         }
     }
 
@@ -99,33 +118,67 @@ impl<W: Write> Trial<W> {
         self.link.handle_packet(packet, arrival);
     }
 
-    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts a
-    /// frame on a port, and says whether the kernel took it.
-    pub(super) fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> bool, spare: &mut Vec<Vec<u8>>) {
+    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts frames
+    /// on a port, and says how many of them, from the first on, the kernel took.
+    pub(super) fn send(
+        &mut self,
+        until: Instant,
+        mut offer: impl FnMut(usize, &[Departing]) -> usize,
+        spare: &mut Vec<Vec<u8>>,
+    ) {
         self.polled = self.polled.max(until);
         while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
-            let lateness = clock::now().saturating_since(departure);
-            let port = usize::from(packet.port.0);
+            let from = usize::from(packet.port.0);
             self.flip(&mut packet);
-            let sent = offer(1 - port, &packet.data);
-            // The log has packets as they came.
-            self.flip(&mut packet);
-            let counts = &mut self.report.directions[port];
-            if sent {
-                counts.delivered += 1;
-                counts.delivered_bytes += u64::from(packet.size);
-                counts.lateness.add(lateness);
-                self.settle(&packet, Fate::Delivered, departure, lateness);
-            } else {
-                counts.dropped[DropCause::QueueFull.index()] += 1;
-                self.report.kernel_drops += 1;
-                self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
+            self.departing[from].push(Departing { departure, packet });
+            if self.departing[from].len() == BATCH {
+                self.flush(from, &mut offer, spare);
             }
-            recycle(packet, spare);
+        }
+        for from in 0..self.departing.len() {
+            self.flush(from, &mut offer, spare);
         }
         while let Some(packet) = self.take_dropped() {
             recycle(packet, spare);
         }
+    }
+
+    /// Put what came from one port and has left on the other.
+    fn flush(&mut self, from: usize, mut offer: impl FnMut(usize, &[Departing]) -> usize, spare: &mut Vec<Vec<u8>>) {
+        let mut batch = std::mem::take(&mut self.departing[from]);
+        while !batch.is_empty() {
+            let start = clock::now();
+            let taken = offer(1 - from, &batch);
+            // The kernel takes them one after another: the first at once, the others spread over the call.
+            let each = if taken > 1 { clock::now().saturating_since(start) / taken as u32 } else { Duration::ZERO };
+            for (departing, place) in batch.drain(..taken).zip(0..) {
+                self.account(departing, Some(start + each * place), spare);
+            }
+            if taken == 0 {
+                self.account(batch.remove(0), None, spare);
+            }
+        }
+        self.departing[from] = batch;
+    }
+
+    /// Count and log a packet that was `sent` at some instant, or that the kernel would not take.
+    fn account(&mut self, departing: Departing, sent: Option<Instant>, spare: &mut Vec<Vec<u8>>) {
+        let Departing { departure, mut packet } = departing;
+        // The log has packets as they came.
+        self.flip(&mut packet);
+        let counts = &mut self.report.directions[usize::from(packet.port.0)];
+        if let Some(sent) = sent {
+            let lateness = sent.saturating_since(departure);
+            counts.delivered += 1;
+            counts.delivered_bytes += u64::from(packet.size);
+            counts.lateness.add(lateness);
+            self.settle(&packet, Fate::Delivered, departure, lateness);
+        } else {
+            counts.dropped[DropCause::QueueFull.index()] += 1;
+            self.report.kernel_drops += 1;
+            self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
+        }
+        recycle(packet, spare);
     }
 
     /// The accounts, the log and the captures, with everything still inside recorded as held at `now`, up to which the link has been polled.

@@ -90,9 +90,11 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, kernel_takes: bool) -> Outcome 
     let start = Instant::from_nanos(0);
     let mut trial = Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, taps, lead, None, start);
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
-    let offer = |port, frame: &[u8]| {
-        sent.borrow_mut().push((port, frame.to_vec()));
-        kernel_takes
+    let offer = |port, frames: &[Departing]| {
+        let frames: Vec<_> = frames.iter().map(|frame| (port, frame.as_ref().to_vec())).collect();
+        let taken = if kernel_takes { frames.len() } else { 0 };
+        sent.borrow_mut().extend(frames);
+        taken
     };
     for (nanoseconds, (port, bytes)) in (1..).zip(frames) {
         let now = Instant::from_nanos(nanoseconds);
@@ -165,7 +167,7 @@ fn a_second_over(link: Link) -> LaneReport {
         trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
     }
     let end = Instant::from_nanos(1_000_000_000);
-    trial.send(end, |_, _| true, &mut spare);
+    trial.send(end, |_, frames| frames.len(), &mut spare);
     trial.end(end).0
 }
 
