@@ -11,7 +11,8 @@ use nix::libc;
 
 use crate::shared_ring::SharedRing;
 
-const BYTES: usize = 4 << 20;
+/// 4096 packets of an MTU of 1500: more than a TCP connection has under way with the send buffer that the kernel grants by itself (`tcp_wmem`).
+const BYTES: usize = 8 << 20;
 /// Room that the kernel takes before the packet, more than TPACKET2_HDRLEN and its alignment need.
 const HEADROOM: usize = 128;
 
