@@ -20,6 +20,7 @@ mod probe;
 mod probes;
 mod replay;
 mod taps;
+mod throughput;
 mod trial;
 
 use std::os::unix::process::CommandExt;
@@ -61,6 +62,8 @@ enum Command {
     Probe(probe::Arguments),
     /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
     Calibrate(calibrate::Arguments),
+    /// Measure how many packets and bytes a second a path carries.
+    Throughput(throughput::Arguments),
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
@@ -84,6 +87,7 @@ pub fn run() -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Throughput(arguments) => throughput::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),

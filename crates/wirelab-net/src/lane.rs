@@ -20,7 +20,7 @@ use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
 use crate::socket::PacketSocket;
 pub use taps::{DropWords, Taps};
-pub use trial::{Offered, Trial};
+pub use trial::{Departing, Offered, Trial};
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
@@ -86,7 +86,7 @@ impl Lane {
     pub(crate) fn finish(&mut self, now: Instant, offset: RealtimeOffset) -> Option<Finished> {
         let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
         let mut trial = self.trial.take()?;
-        trial.send(now, |port, frame| offer(&self.ports[port], frame, self.shaped), &mut self.spare);
+        trial.send(now, |port, frames| offer(&mut self.ports[port], frames, self.shaped), &mut self.spare);
         let (mut report, log, taps) = trial.end(now);
         report.kernel_drops += self.ports.iter().map(PacketSocket::take_drops).sum::<u64>();
         let captures = taps.into_iter().flat_map(|taps| taps.finish(now)).map(LogSink::close).collect();
@@ -113,7 +113,7 @@ impl Lane {
         let taken = self.receive(now, offset);
         let known = self.known(now, offset);
         if let Some(trial) = &mut self.trial {
-            trial.send(known, |port, frame| offer(&self.ports[port], frame, self.shaped), &mut self.spare);
+            trial.send(known, |port, frames| offer(&mut self.ports[port], frames, self.shaped), &mut self.spare);
         }
         taken
     }
@@ -150,14 +150,14 @@ impl Lane {
     }
 }
 
-/// Offer a frame to the kernel. Where a qdisc decides it is asked once, for it counts every time.
-fn offer(socket: &PacketSocket, frame: &[u8], shaped: bool) -> Offered {
+/// Offer frames to the kernel. Where a qdisc decides, one by one and each only once, for it counts every time.
+fn offer(socket: &mut PacketSocket, frames: &[Departing], shaped: bool) -> Offered {
     if !shaped {
-        let taken = (0..SEND_ATTEMPTS).any(|_| socket.send(frame).is_ok());
-        return if taken { Offered::Taken } else { Offered::Lost };
+        let taken = (0..SEND_ATTEMPTS).map(|_| socket.send(frames)).find(|taken| *taken > 0);
+        return taken.map_or(Offered::Lost, Offered::Taken);
     }
-    match socket.send(frame) {
-        Ok(()) => Offered::Taken,
+    match socket.send_one(frames[0].as_ref()) {
+        Ok(()) => Offered::Taken(1),
         Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => Offered::Refused,
         Err(_) => Offered::Lost,
     }

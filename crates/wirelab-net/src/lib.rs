@@ -21,6 +21,8 @@ pub mod process;
 mod report;
 mod ring;
 pub mod scheduling;
+mod send_ring;
+mod shared_ring;
 mod sock_diag;
 pub mod socket;
 pub mod topology;

@@ -8,12 +8,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use nix::libc;
 
 use crate::ring::{Ring, Waiting};
+use crate::send_ring::SendRing;
 use crate::{Context, Error};
 
 /// Bytes of an Ethernet header.
 pub const ETHERNET_BYTES: usize = 14;
 /// Bytes of a `virtio_net_hdr`, which carries unfinished checksums and segmentation between two interfaces with offloads on.
-const VIRTIO_BYTES: usize = 10;
+pub(crate) const VIRTIO_BYTES: usize = 10;
 const SEND_BUFFER_BYTES: libc::c_int = 8 << 20;
 /// The largest frame that segmentation offload makes.
 const LARGEST_FRAME: usize = ETHERNET_BYTES + (64 << 10);
@@ -24,6 +25,8 @@ pub struct PacketSocket {
     ring: Ring,
     lead: usize,
     mtu: usize,
+    /// None with offloads: frames as long as these make them are better not copied twice.
+    outlet: Option<SendRing>,
 }
 
 /// A received frame.
@@ -82,11 +85,20 @@ impl PacketSocket {
         self.ring.release();
     }
 
-    /// Send a frame as [`peek`](Self::peek) gave it on a socket opened alike. Never waits.
-    pub fn send(&self, bytes: &[u8]) -> io::Result<()> {
+    /// Send frames as [`peek`](Self::peek) gave them on a socket opened alike. Never waits. Returns how many of them, from the first on, the kernel
+    /// took.
+    pub fn send(&mut self, frames: &[impl AsRef<[u8]>]) -> usize {
+        match &mut self.outlet {
+            Some(outlet) => outlet.send(frames),
+            None => frames.iter().take_while(|frame| self.send_one(frame.as_ref()).is_ok()).count(),
+        }
+    }
+
+    /// Send a frame by itself, so that the kernel's own error is known. Never waits.
+    pub fn send_one(&self, frame: &[u8]) -> io::Result<()> {
         // SAFETY: pointer and length are of a live slice.
         let sent =
-            unsafe { libc::send(self.descriptor.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_DONTWAIT) };
+            unsafe { libc::send(self.descriptor.as_raw_fd(), frame.as_ptr().cast(), frame.len(), libc::MSG_DONTWAIT) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
@@ -109,30 +121,16 @@ impl PacketSocket {
 
     fn try_open(interface: &str, mtu: usize, offloads: bool) -> io::Result<Self> {
         let index = nix::net::if_::if_nametoindex(interface)?;
-        // SAFETY: no pointers. Protocol 0 receives nothing until it is bound to its interface.
-        let number = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
-        if number < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: just opened, and nobody else's.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+        let descriptor = new_socket()?;
         let socket = descriptor.as_fd();
-        set_option(
-            socket,
-            libc::SOL_PACKET,
-            libc::PACKET_VERSION,
-            &(libc::tpacket_versions::TPACKET_V2 as libc::c_int),
-        )?;
         set_option(socket, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1)?;
         set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
         set_option(socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &libc::c_int::from(offloads))?;
-        if set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES).is_err() {
-            set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES)?;
-        }
         let (lead, longest) = if offloads { (VIRTIO_BYTES, LARGEST_FRAME) } else { (0, ETHERNET_BYTES + mtu) };
         let ring = Ring::new(socket, lead + longest)?;
-        bind(socket, index)?;
-        Ok(Self { descriptor, ring, lead, mtu: longest - ETHERNET_BYTES })
+        bind(socket, index, libc::ETH_P_ALL)?;
+        let outlet = if offloads { None } else { Some(SendRing::open(index, longest)?) };
+        Ok(Self { descriptor, ring, lead, mtu: longest - ETHERNET_BYTES, outlet })
     }
 }
 
@@ -150,11 +148,30 @@ pub(crate) fn set_option<T: Copy>(socket: BorrowedFd<'_>, level: i32, name: i32,
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-fn bind(socket: BorrowedFd<'_>, index: u32) -> io::Result<()> {
+/// An AF_PACKET socket for rings. It receives nothing until it is bound to an interface and a protocol.
+pub(crate) fn new_socket() -> io::Result<OwnedFd> {
+    // SAFETY: no pointers.
+    let number = unsafe { libc::socket(libc::AF_PACKET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, 0) };
+    if number < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: just opened, and nobody else's.
+    let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+    let socket = descriptor.as_fd();
+    let version = libc::tpacket_versions::TPACKET_V2 as libc::c_int;
+    set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &version)?;
+    if set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES).is_err() {
+        set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES)?;
+    }
+    Ok(descriptor)
+}
+
+/// Bind to an interface; protocol 0 receives nothing.
+pub(crate) fn bind(socket: BorrowedFd<'_>, index: u32, protocol: libc::c_int) -> io::Result<()> {
     // SAFETY: sockaddr_ll is plain old data, for which zeros are valid.
     let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
     address.sll_family = libc::AF_PACKET as u16;
-    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_protocol = (protocol as u16).to_be();
     address.sll_ifindex = index as i32;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
     // SAFETY: pointer and length are of a live value of the type that the family demands.

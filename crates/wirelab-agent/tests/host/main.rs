@@ -8,5 +8,6 @@ mod machine;
 mod netem;
 mod roles;
 mod support;
+mod throughput;
 mod traffic;
 mod trials;

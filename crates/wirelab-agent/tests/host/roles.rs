@@ -123,6 +123,22 @@ fn damaged_packets() -> u64 {
     counter("Ip:", "InHdrErrors") + counter("Udp:", "InErrors")
 }
 
+/// Lets datagrams wait for a while, then prints the number of each that is as it was sent.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_late_reader() {
+    let socket = UdpSocket::bind(server()).unwrap();
+    ready();
+    let mut buffer = [0; 2048];
+    socket.peek(&mut buffer).unwrap();
+    std::thread::sleep(LATE);
+    socket.set_read_timeout(Some(LATE)).unwrap();
+    while let Ok(length) = socket.recv(&mut buffer) {
+        assert!(buffer[..length].iter().all(|byte| *byte == buffer[0]));
+        println!("number {}", buffer[0]);
+    }
+}
+
 /// Answers each datagram twice: at once, and later.
 #[test]
 #[ignore = "an endpoint of other tests"]

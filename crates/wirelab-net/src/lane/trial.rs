@@ -11,6 +11,8 @@ use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 
 const SPARE_BUFFERS: usize = 1024;
+/// Packets that are handed to the kernel at once, at most.
+const BATCH: usize = 32;
 
 /// A trial's link with its accounts: frames in, frames out. It owns no socket, and reads the clock to tell lateness only.
 pub struct Trial<W: Write> {
@@ -27,16 +29,32 @@ pub struct Trial<W: Write> {
     /// The link has been polled up to here.
     polled: Instant,
     sequence: u64,
+    /// Packets that have left and wait for the others of their batch, by the port that they came from; empty between calls.
+    departing: [Vec<Departing>; 2],
 }
 
-/// What the kernel did with a frame.
+/// A packet that has left the link.
+#[derive(Debug)]
+pub struct Departing {
+    departure: Instant,
+    packet: Packet,
+}
+
+impl AsRef<[u8]> for Departing {
+    /// Its frame, as its receiver gets it.
+    fn as_ref(&self) -> &[u8] {
+        &self.packet.data
+    }
+}
+
+/// What the kernel did with frames that it was offered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Offered {
-    /// It sends it, or its qdisc does with it what it should.
-    Taken,
-    /// Its qdisc had no room for it.
+    /// It sends so many of them, from the first on, or its qdisc does with them what it should. At least one.
+    Taken(usize),
+    /// Its qdisc had no room for the first.
     Refused,
-    /// It could not be sent.
+    /// The first could not be sent.
     Lost,
 }
 
@@ -63,6 +81,7 @@ impl<W: Write> Trial<W> {
             opened: now,
             polled: now,
             sequence: 0,
+            departing: Default::default(),
         }
     }
 
@@ -112,33 +131,79 @@ impl<W: Write> Trial<W> {
         self.link.handle_packet(packet, arrival);
     }
 
-    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts a
-    /// frame on a port.
-    pub fn send(&mut self, until: Instant, offer: impl Fn(usize, &[u8]) -> Offered, spare: &mut Vec<Vec<u8>>) {
+    /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts frames
+    /// on a port.
+    pub fn send(
+        &mut self,
+        until: Instant,
+        mut offer: impl FnMut(usize, &[Departing]) -> Offered,
+        spare: &mut Vec<Vec<u8>>,
+    ) {
         self.polled = self.polled.max(until);
         while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
-            let lateness = clock::now().saturating_since(departure);
-            let port = usize::from(packet.port.0);
+            let from = usize::from(packet.port.0);
             self.flip(&mut packet);
-            let offered = offer(1 - port, &packet.data);
-            // The log has packets as they came.
-            self.flip(&mut packet);
-            let counts = &mut self.report.directions[port];
-            if offered == Offered::Taken {
-                counts.delivered += 1;
-                counts.delivered_bytes += u64::from(packet.size);
-                counts.lateness.add(lateness);
-                self.settle(&packet, Fate::Delivered, departure, lateness);
-            } else {
-                counts.dropped[DropCause::QueueFull.index()] += 1;
-                self.report.kernel_drops += u64::from(offered == Offered::Lost);
-                self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
+            self.departing[from].push(Departing { departure, packet });
+            if self.departing[from].len() == BATCH {
+                self.flush(from, &mut offer, spare);
             }
-            recycle(packet, spare);
+        }
+        for from in 0..self.departing.len() {
+            self.flush(from, &mut offer, spare);
         }
         while let Some(packet) = self.take_dropped() {
             recycle(packet, spare);
         }
+    }
+
+    /// Put what came from one port and has left on the other.
+    fn flush(&mut self, from: usize, mut offer: impl FnMut(usize, &[Departing]) -> Offered, spare: &mut Vec<Vec<u8>>) {
+        let mut batch = std::mem::take(&mut self.departing[from]);
+        while !batch.is_empty() {
+            let start = clock::now();
+            match offer(1 - from, &batch) {
+                Offered::Taken(taken) => {
+                    // The kernel takes them one after another: the first at once, the others spread over the call.
+                    let each =
+                        if taken > 1 { clock::now().saturating_since(start) / taken as u32 } else { Duration::ZERO };
+                    for (departing, place) in batch.drain(..taken).zip(0..) {
+                        self.delivered(departing, start + each * place, spare);
+                    }
+                }
+                refused => {
+                    self.report.kernel_drops += u64::from(refused == Offered::Lost);
+                    self.not_taken(batch.remove(0), spare);
+                }
+            }
+        }
+        self.departing[from] = batch;
+    }
+
+    /// Count and log a packet that was sent.
+    fn delivered(&mut self, departing: Departing, sent: Instant, spare: &mut Vec<Vec<u8>>) {
+        let (departure, packet) = self.as_it_came(departing);
+        let lateness = sent.saturating_since(departure);
+        let counts = &mut self.report.directions[usize::from(packet.port.0)];
+        counts.delivered += 1;
+        counts.delivered_bytes += u64::from(packet.size);
+        counts.lateness.add(lateness);
+        self.settle(&packet, Fate::Delivered, departure, lateness);
+        recycle(packet, spare);
+    }
+
+    /// Count and log a packet that the kernel would not take.
+    fn not_taken(&mut self, departing: Departing, spare: &mut Vec<Vec<u8>>) {
+        let (departure, packet) = self.as_it_came(departing);
+        self.report.directions[usize::from(packet.port.0)].dropped[DropCause::QueueFull.index()] += 1;
+        self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
+        recycle(packet, spare);
+    }
+
+    /// The log has packets as they came.
+    fn as_it_came(&self, departing: Departing) -> (Instant, Packet) {
+        let Departing { departure, mut packet } = departing;
+        self.flip(&mut packet);
+        (departure, packet)
     }
 
     /// The accounts, the log and the captures, with everything still inside recorded as held at `now`, up to which the link has been polled.
