@@ -9,6 +9,7 @@ mod certificates;
 mod describe;
 mod dissect;
 mod endpoint;
+mod flow;
 mod generate;
 mod host;
 mod link;
@@ -58,6 +59,9 @@ enum Command {
     Probe(probe::Arguments),
     /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
     Calibrate(calibrate::Arguments),
+    /// Send packets that tell when they were sent, or receive them, at one end of any path.
+    #[command(hide = true)]
+    Flow(flow::Arguments),
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
@@ -80,6 +84,7 @@ fn main() -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
