@@ -82,7 +82,7 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     if !arguments.json {
         print_head(&lanes, rootless, arguments.interval_ms);
     }
-    let folder = Folder::create()?;
+    let folder = Folder::create("calibrate")?;
     for delay_ms in &arguments.delays {
         for count in &arguments.lanes {
             let errors = measure(&lanes, &running, &folder.0, delay_ms * 1_000_000, *count, arguments)?;
@@ -272,11 +272,11 @@ fn quantile(values: &mut [i64], share: f64) -> i64 {
 }
 
 /// A temporary folder, removed at the end.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn create() -> anyhow::Result<Self> {
-        let path = std::env::temp_dir().join(format!("wirelab-calibrate-{}", std::process::id()));
+    pub fn create(purpose: &str) -> anyhow::Result<Self> {
+        let path = std::env::temp_dir().join(format!("wirelab-{purpose}-{}", std::process::id()));
         fs::create_dir(&path).with_context(|| format!("creating {}", path.display()))?;
         Ok(Self(path))
     }

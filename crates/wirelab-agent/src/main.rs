@@ -19,6 +19,7 @@ mod probe;
 mod probes;
 mod replay;
 mod taps;
+mod throughput;
 mod trial;
 
 use std::process::ExitCode;
@@ -59,6 +60,8 @@ enum Command {
     Probe(probe::Arguments),
     /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
     Calibrate(calibrate::Arguments),
+    /// Measure how many packets and bytes a second a path carries.
+    Throughput(throughput::Arguments),
     /// Send packets that tell when they were sent, or receive them, at one end of any path.
     #[command(hide = true)]
     Flow(flow::Arguments),
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
+        Command::Throughput(arguments) => throughput::run(arguments),
         Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),

@@ -7,6 +7,7 @@
 //! Every lane has the same addresses, for its namespaces keep it apart: [`IPV4`] and, where the kernel has it, [`IPV6`]. Neighbours are static,
 //! and no address is asked for, assigned or announced by itself, so that nothing but the endpoints' own packets enters a link.
 
+mod direct;
 mod netlink;
 mod offload;
 mod single;
@@ -19,6 +20,7 @@ use std::os::fd::AsFd;
 use crate::namespace::NetNamespace;
 use crate::{Error, socket::PacketSocket};
 
+pub use direct::DirectVeth;
 pub use single::{SingleLink, depth};
 
 /// Addresses of both hosts of a lane, of one family.
@@ -192,6 +194,11 @@ impl Side<'_> {
             offload::set(&outer, offloads)?;
             netlink::up(&outer)
         })?;
+        self.bring_up(offloads)
+    }
+
+    /// Everything that an interface of an endpoint needs but addresses. Returns settings read back.
+    fn bring_up(&self, offloads: bool) -> Result<BTreeMap<String, String>, Error> {
         self.namespace.run(|| {
             netlink::up("lo")?;
             let mut settings = sysctl::set_and_read(&self.interface);

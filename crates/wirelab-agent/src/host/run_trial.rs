@@ -60,7 +60,8 @@ pub fn rehearse() -> anyhow::Result<bool> {
     Ok(outcome?.own_proc)
 }
 
-fn start_and_wait(
+/// Run the endpoints of a trial in the namespaces of their hosts. When it returns, all of them are gone.
+pub fn start_and_wait(
     hosts: &[(&str, BorrowedFd<'_>)],
     request: &TrialRequest,
     running: &Running,

@@ -7,5 +7,6 @@ mod lifetime;
 mod machine;
 mod roles;
 mod support;
+mod throughput;
 mod traffic;
 mod trials;

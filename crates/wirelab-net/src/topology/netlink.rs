@@ -42,6 +42,13 @@ pub(super) fn create_veth(
     run(async |handle| handle.link().add(veth).execute().await).context(format!("making the veth {name}"))
 }
 
+/// Set the hardware address of an interface.
+pub(super) fn hardware_address(interface: &str, mac: [u8; 6]) -> Result<(), Error> {
+    let message = LinkUnspec::new_with_name(interface).address(mac.to_vec()).build();
+    run(async |handle| handle.link().set(message).execute().await)
+        .context(format!("setting the hardware address of {interface}"))
+}
+
 /// Bring an interface up.
 pub(super) fn up(interface: &str) -> Result<(), Error> {
     let message = LinkUnspec::new_with_name(interface).up().build();

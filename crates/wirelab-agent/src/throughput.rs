@@ -1,0 +1,158 @@
+//! How much a path carries: packets a second and bytes a second, each at the highest rate that one sender reaches. It judges nothing.
+//!
+//! `measure` does it over plain veth and over a link with delay, loss and rate stages and a packet log, in turn; every packet that was sent is
+//! told where it went. `receive` and `send` are the two ends by themselves, for any other path.
+
+mod paths;
+pub mod traffic;
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Context;
+use serde::Serialize;
+use wirelab_net::{namespace, process};
+use wirelab_schema::EndpointEvent;
+
+use crate::calibrate::Folder;
+use paths::Carried;
+use traffic::Kind;
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(clap::Subcommand)]
+enum Command {
+    /// Measure plain veth and a link on this machine, in turn; prints JSON.
+    Measure(Measure),
+    /// Receive what one sender sends; prints a line of JSON when it is ready, and another when that is over.
+    Receive(Receive),
+    /// Send as fast as possible; prints JSON.
+    Send(Send),
+}
+
+#[derive(clap::Args)]
+struct Measure {
+    /// How long each flow lasts.
+    #[arg(long, default_value_t = 3.0, value_parser = seconds)]
+    seconds: f64,
+    /// How often each path is measured.
+    #[arg(long, default_value_t = 5)]
+    rounds: u32,
+    /// One-way delay of the link, in milliseconds.
+    #[arg(long, default_value_t = 1)]
+    delay_ms: u32,
+    /// Paths to measure.
+    #[arg(long, value_delimiter = ',', default_value = "veth,link")]
+    over: Vec<Path>,
+}
+
+#[derive(clap::Args)]
+struct Receive {
+    /// What to receive.
+    #[arg(long, default_value = "udp")]
+    kind: Kind,
+    /// Where.
+    #[arg(long, default_value_t = SocketAddr::from((Ipv4Addr::UNSPECIFIED, traffic::PORT)))]
+    address: SocketAddr,
+}
+
+#[derive(clap::Args)]
+struct Send {
+    /// Where the receiver is.
+    address: SocketAddr,
+    /// What to send.
+    #[arg(long, default_value = "udp")]
+    kind: Kind,
+    /// For how long.
+    #[arg(long, default_value_t = 3.0, value_parser = seconds)]
+    seconds: f64,
+}
+
+/// What packets take from the client to the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+enum Path {
+    /// A veth whose ends are the client's and the server's.
+    Veth,
+    /// A link between two of them.
+    Link,
+}
+
+/// What `measure` prints.
+#[derive(Serialize)]
+struct Measured {
+    seconds: f64,
+    delay_ms: u32,
+    rootless: bool,
+    flows: Vec<Flow>,
+}
+
+#[derive(Serialize)]
+struct Flow {
+    round: u32,
+    path: Path,
+    kind: Kind,
+    #[serde(flatten)]
+    carried: Carried,
+}
+
+pub fn run(arguments: Arguments) -> ExitCode {
+    let result = match arguments.command {
+        Command::Measure(measure) => measure.run().and_then(|measured| print(&measured)),
+        Command::Receive(Receive { kind, address }) => {
+            let ready = || print(&EndpointEvent::Ready { ports: [("main".to_owned(), address.port())].into() });
+            traffic::receive(kind, address, || ready().unwrap_or(())).and_then(|received| print(&received))
+        }
+        Command::Send(Send { address, kind, seconds }) => {
+            traffic::send(kind, address, Duration::from_secs_f64(seconds)).and_then(|sent| print(&sent))
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("wirelab-agent throughput: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+impl Measure {
+    fn run(&self) -> anyhow::Result<Measured> {
+        process::raise_open_files()?;
+        let rootless = namespace::gain_namespaces()?;
+        let folder = Folder::create("throughput")?;
+        let mut flows = Vec::new();
+        for round in 0..self.rounds {
+            for path in &self.over {
+                let request = |kind| paths::request(kind, &folder.0, self.seconds, self.delay_ms);
+                let requests = [(Kind::Udp, request(Kind::Udp)?), (Kind::Tcp, request(Kind::Tcp)?)];
+                // A thread of its own, for it leaves the link the CPU that it takes for itself, which plain veth may use.
+                let measure = || match path {
+                    Path::Veth => paths::over_veth(&requests),
+                    Path::Link => paths::over_link(&requests),
+                };
+                let carried = thread::scope(|scope| scope.spawn(measure).join().expect("it does not panic"))?;
+                let flow = |((kind, _), carried)| Flow { round, path: *path, kind, carried };
+                flows.extend(requests.into_iter().zip(carried).map(flow));
+            }
+        }
+        Ok(Measured { seconds: self.seconds, delay_ms: self.delay_ms, rootless, flows })
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.1..=600.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0.1 to 600")) }
+}
+
+fn print(value: &impl Serialize) -> anyhow::Result<()> {
+    serde_json::to_writer(std::io::stdout(), value).context("writing the result")?;
+    println!();
+    Ok(())
+}

@@ -1,0 +1,53 @@
+use std::os::fd::AsFd;
+
+use super::{CLIENT_MAC, IPV4, Pair, SERVER_MAC, Side, netlink, sysctl};
+use crate::Error;
+use crate::namespace::NetNamespace;
+
+const CLIENT: &str = "c0";
+const SERVER: &str = "s0";
+
+/// A client and a server with the addresses and settings of a lane, but no link between them: their interfaces are the two ends of one veth. What
+/// a link costs is told against it.
+#[derive(Debug)]
+pub struct DirectVeth {
+    /// Where the client runs.
+    pub client: NetNamespace,
+    /// Where the server runs.
+    pub server: NetNamespace,
+}
+
+impl DirectVeth {
+    /// Make it, without offloads.
+    pub fn create(mtu: u32, congestion_control: &str) -> Result<Self, Error> {
+        let veth = Self { client: NetNamespace::create()?, server: NetNamespace::create()? };
+        for side in veth.sides() {
+            side.namespace.run(|| {
+                sysctl::quiet_ipv6();
+                Ok(())
+            })?;
+        }
+        veth.server.run(|| {
+            netlink::create_veth(SERVER, CLIENT, veth.client.as_fd(), CLIENT_MAC, mtu)?;
+            netlink::hardware_address(SERVER, SERVER_MAC)
+        })?;
+        for side in veth.sides() {
+            side.bring_up(false)?;
+        }
+        let [client, server] = veth.sides();
+        client.set_addresses(Pair { own: IPV4.client, peer: IPV4.server }, Some(congestion_control))?;
+        server.set_addresses(Pair { own: IPV4.server, peer: IPV4.client }, Some(congestion_control))?;
+        Ok(veth)
+    }
+
+    /// Packets that one of the interfaces could not hand to the other, since they were made.
+    pub fn dropped(&self) -> Result<u64, Error> {
+        self.sides().iter().map(|side| side.namespace.run(|| netlink::dropped(&side.interface))).sum()
+    }
+
+    fn sides(&self) -> [Side<'_>; 2] {
+        let side =
+            |namespace, interface: &str, mac, peer_mac| Side { namespace, interface: interface.into(), mac, peer_mac };
+        [side(&self.client, CLIENT, CLIENT_MAC, SERVER_MAC), side(&self.server, SERVER, SERVER_MAC, CLIENT_MAC)]
+    }
+}
