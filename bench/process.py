@@ -72,11 +72,13 @@ def run(
         try:
             code = process.wait(timeout_s)
         except subprocess.TimeoutExpired:
-            raise FailedError(f"{_name(command)} did not end within {timeout_s:.0f} s: {_last_words(err)}") from None
+            raise FailedError(
+                f"{_name(command)} did not end within {timeout_s:.0f} s: {_last_words(err, out)}"
+            ) from None
         finally:
             end(process)
     if code != 0:
-        raise FailedError(f"{_name(command)} ended with {code}: {_last_words(err)}")
+        raise FailedError(f"{_name(command)} ended with {code}: {_last_words(err, out)}")
     return out.read_text(encoding="utf-8", errors="replace")
 
 
@@ -106,6 +108,7 @@ def _name(command: Sequence[str]) -> str:
     return " ".join(Path(word).name for word in command[:2])
 
 
-def _last_words(path: Path) -> str:
-    lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return " | ".join(lines[-3:]) or "it said nothing"
+def _last_words(*paths: Path) -> str:
+    """Of the first of these that has any."""
+    said = (path.read_text(encoding="utf-8", errors="replace").strip().splitlines() for path in paths)
+    return next((" | ".join(lines[-3:]) for lines in said if lines), "it said nothing")

@@ -10,6 +10,8 @@ from bench.process import FailedError, Place, User, run
 
 SERVER = "{server}"
 """Stands for the server's address in the words of both ends."""
+CONGESTION_CONTROL = "reno"
+"""Of every TCP connection, where the path lets it be set; Wirelab's meter has the same."""
 _STARTUP_S = 30.0
 
 

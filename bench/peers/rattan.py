@@ -10,7 +10,7 @@ import shlex
 import shutil
 from pathlib import Path
 
-from bench.peers.base import Ends, Stages, play_in_namespaces, shell
+from bench.peers.base import CONGESTION_CONTROL, Ends, Stages, play_in_namespaces, shell
 from bench.process import Place, User
 
 VERSION = "0.1.1"
@@ -41,7 +41,9 @@ class Rattan:
             words += ["--uplink-bandwidth", f"{stages.rate_bps}bps"]
         if stages.loss:
             words += ["--uplink-loss", f"{stages.loss:g}"]
-        inner = "exec " + shell(ends.client, "$RATTAN_BASE")
+        # Its namespaces begin with the machine's congestion control; the others have this one.
+        pin = f"echo {CONGESTION_CONTROL} > /proc/sys/net/ipv4/tcp_congestion_control"
+        inner = f"{pin} && exec {shell(ends.client, '$RATTAN_BASE')}"
         return play_in_namespaces("", shlex.join([*words, "--", "sh", "-c", inner]), ends, place)
 
     def _program(self) -> Path | None:

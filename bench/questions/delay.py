@@ -101,8 +101,9 @@ def _one_way(setup: Setup, peer: Peer, stages: Stages, plan: Plan, user: User) -
 def figures_of(errors_us: npt.NDArray[Any]) -> dict[str, float]:
     """Quantiles that are values that occurred, and the largest."""
     values = np.quantile(errors_us, SHARES, method="inverted_cdf")
-    named = dict(zip(("p50", "p99", "p99.9"), map(float, values), strict=True))
-    return {**named, "max": float(errors_us.max())}
+    return dict(
+        zip(("p50", "p99", "p99.9", "max"), (round(float(v), 2) for v in (*values, errors_us.max())), strict=True)
+    )
 
 
 def _judge(found: Answer, condition: Condition, delay_ms: float, figures: dict[str, float]) -> None:

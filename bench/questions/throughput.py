@@ -17,7 +17,7 @@ ROUNDS = 3
 PORT = 9001
 KINDS = {"udp": "kpackets/s of 64 B", "tcp": "TCP Gbit/s"}
 DELAY_MS = 1.0
-RATE_BPS = 100_000_000_000
+RATE_BPS, LOSS = 100_000_000_000, 1e-12
 LEAST_OF_VETH = 0.55
 LEAST_OF_RATTAN = 1.5
 _SETTLE_S = 20.0
@@ -83,7 +83,7 @@ def _own(setup: Setup, user: User) -> list[Carried]:
 
 def _other(setup: Setup, peer: Peer, user: User, found: Answer) -> list[Carried]:
     """Another emulator, with the same two ends."""
-    stages = Stages(DELAY_MS, RATE_BPS)
+    stages = Stages(DELAY_MS, RATE_BPS, LOSS)
     if (why := peer.refuses(stages, user)) is not None:
         words = f"{peer.name} not measured: {why}"
         found.notes += [words] if words not in found.notes else []

@@ -13,7 +13,7 @@ from bench.flow import Received, read
 from bench.instructions import Counts, beyond_tolerance, changes, rows
 from bench.peers import Stages
 from bench.questions.delay import figures_of
-from bench.questions.rate import estimate_rate
+from bench.questions.rate import estimate_rate, idle_times
 from bench.results import Answer, Target
 
 
@@ -38,6 +38,12 @@ def test_the_stated_resolution_covers_what_jitter_does_to_the_estimate() -> None
         assert 0 < abs(estimate.error_percent) <= estimate.resolution_percent
     exact = estimate_rate(even_packets(1e6, 1500, 200), 1_000_000, 1500)
     assert exact.resolution_percent == pytest.approx(0, abs=1e-6)
+
+
+def test_a_rate_without_a_packet_to_send_is_noticed() -> None:
+    assert idle_times([0, 0, 500, 1000], 1e-6) == 0
+    assert idle_times([0, 0, 2000, 2001], 1e-6) == 0
+    assert idle_times([0, 0, 2001, 2001, 5000], 1e-6) == 2
 
 
 def test_the_lines_of_a_sink_are_number_sending_and_receipt() -> None:

@@ -58,6 +58,9 @@ struct Source {
     /// How many are sent at once, at the beginning.
     #[arg(long, default_value_t = 1)]
     at_once: u64,
+    /// How many seconds to stay when all has been sent, for paths that end with their source.
+    #[arg(long, default_value_t = 0.0, value_parser = stay)]
+    stay_s: f64,
     /// Bytes of each packet above UDP.
     #[arg(long, default_value_t = PAYLOAD_BYTES as u16, value_parser = clap::value_parser!(u16).range(PAYLOAD_BYTES as i64..=65507))]
     payload: u16,
@@ -85,6 +88,12 @@ pub fn run(arguments: Arguments) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A time that a program can stay.
+fn stay(text: &str) -> Result<f64, String> {
+    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
+    if (0.0..=3600.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0 to 3600")) }
 }
 
 /// A time between packets that a program can wait.
@@ -120,6 +129,7 @@ fn send(source: &Source) -> anyhow::Result<()> {
         // Nobody listens any more when an earlier one was enough.
         let _ = socket.send(&payload[..PAYLOAD_BYTES]);
     }
+    thread::sleep(Duration::from_secs_f64(source.stay_s));
     Ok(())
 }
 
