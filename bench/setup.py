@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.peers import Peer, emulators
-from bench.process import Place, User, users
+from bench.process import TIED, Place, User, users
+
+_PREFIX = "wirelab-bench-"
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,8 @@ class Setup:
     """A copy that anybody may execute, so that neither a build nor a home's permissions come in between."""
     folder: Path
     users: tuple[User, ...]
+    scheduling: dict[str, str]
+    """What the link's thread gets, by the user's name: fifo, slice or default."""
     peers: tuple[Peer, ...]
     """Those that are here, Wirelab first."""
     absent: tuple[str, ...]
@@ -49,8 +55,9 @@ class Setup:
 
 @contextmanager
 def make_setup(agent: Path, *, quick: bool) -> Iterator[Setup]:
-    """Look at the machine; everything temporary is gone at the end."""
-    with tempfile.TemporaryDirectory(prefix="wirelab-bench-") as name:
+    """Look at the machine; everything temporary is gone at the end, or at the next start if this process is killed."""
+    _remove_what_killed_ones_left()
+    with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as name:
         folder = Path(name)
         folder.chmod(0o755)
         copy = folder / agent.name
@@ -62,6 +69,7 @@ def make_setup(agent: Path, *, quick: bool) -> Iterator[Setup]:
             agent=copy,
             folder=folder,
             users=tuple(users()),
+            scheduling={user.name: _scheduling(copy, user) for user in users()},
             peers=tuple(peer for peer in peers if missing[peer.name] is None),
             absent=tuple(f"{name}: {why}" for name, why in missing.items() if why is not None),
             quick=quick,
@@ -72,3 +80,18 @@ def first_cpu() -> int | None:
     """The CPU that endpoints use; none where there is only one."""
     cpus = sorted(os.sched_getaffinity(0))
     return cpus[0] if len(cpus) > 1 else None
+
+
+def _scheduling(agent: Path, user: User) -> str:
+    """As `wirelab doctor` tells it; the agent exits with 1 where anything at all is refused."""
+    command = [*TIED, str(agent), "probe"]
+    done = subprocess.run(command, user=user.uid, group=user.uid, capture_output=True, check=False)
+    details = {check["name"]: str(check["detail"]) for check in json.loads(done.stdout or "[]")}
+    return details.get("scheduling", "unknown").partition(":")[0]
+
+
+def _remove_what_killed_ones_left() -> None:
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        process = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        if folder.stat().st_uid == os.geteuid() and not Path("/proc", process).exists():
+            shutil.rmtree(folder, ignore_errors=True)

@@ -20,6 +20,8 @@ INTERVAL_US = 1000.0
 RATE_BPS = 1_000_000_000
 LOSS = 0.001
 SHARES = (0.5, 0.99, 0.999)
+FIFO = "fifo"
+"""The link's thread with real-time scheduling."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +29,18 @@ class Condition:
     """Who measures, and what else the machine does."""
 
     user: User
+    scheduling: str
     busy: bool
 
     @property
     def words(self) -> str:
         """As in the tables."""
-        return f"{'root' if self.user.is_root else 'unprivileged'}, {'other core busy' if self.busy else 'quiet'}"
+        return f"{self.user.name}, {self.scheduling}, {'other core busy' if self.busy else 'quiet'}"
 
     @property
     def targets_us(self) -> dict[str, float]:
         """What Wirelab's link should reach."""
-        if not self.user.is_root:
+        if self.scheduling != FIFO:
             return {} if self.busy else {"p50": 10.0, "p99": 50.0}
         return {"p99": 50.0} if self.busy else {"p50": 5.0, "p99": 20.0, "p99.9": 50.0}
 
@@ -58,11 +61,11 @@ def answer(setup: Setup) -> Answer:
     for user in setup.users:
         for busy in (False, True) if cpu is not None else (False,):
             with spinner(cpu if busy else None):
-                _measure(setup, Condition(user, busy), found)
+                _measure(setup, Condition(user, setup.scheduling[user.name], busy), found)
     if cpu is None:
         found.notes.append("one CPU only: there is no other core to be busy")
-    if not any(user.is_root for user in setup.users):
-        found.notes.append("SCHED_FIFO needs root: run the bench as root for its rows")
+    if FIFO not in setup.scheduling.values():
+        found.notes.append("nobody here may use SCHED_FIFO: run the bench as root for its rows")
     return found
 
 

@@ -14,8 +14,8 @@ MANY = 100
 PACKETS_PER_SECOND = 10
 SECONDS = 5
 _TIMEOUT_S = 180.0
-_ROOT_TARGETS_US = {"p50": 5.0, "p99": 20.0, "p999": 50.0}
-_USER_TARGETS_US = {"p50": 10.0, "p99": 50.0}
+_FIFO_TARGETS_US = {"p50": 5.0, "p99": 20.0, "p999": 50.0}
+_OTHER_TARGETS_US = {"p50": 10.0, "p99": 50.0}
 
 
 def answer(setup: Setup) -> Answer:
@@ -39,7 +39,7 @@ def answer(setup: Setup) -> Answer:
                 rows = []
             found.rows += [_row(user, row) for row in rows]
             if links == MANY:
-                found.targets += _targets(user, rows)
+                found.targets += _targets(user, setup.scheduling[user.name], rows)
     return found
 
 
@@ -59,12 +59,12 @@ def _row(user: User, row: dict[str, Any]) -> tuple[str | int | float | None, ...
     return (user.name, row["delay_ms"], row["lanes"], row["scheduling"], row["veth_p50_us"], *figures, row["packets"])
 
 
-def _targets(user: User, rows: list[dict[str, Any]]) -> list[Target]:
+def _targets(user: User, scheduling: str, rows: list[dict[str, Any]]) -> list[Target]:
     by_delay = {row["delay_ms"]: row["added_us"] for row in rows}
-    wanted = _ROOT_TARGETS_US if user.is_root else _USER_TARGETS_US
+    wanted = _FIFO_TARGETS_US if scheduling == "fifo" else _OTHER_TARGETS_US
     return [
         Target(
-            f"{user.name}, {delay_ms} ms, {MANY} links: {name.replace('999', '99.9')}", "us",
+            f"{user.name}, {scheduling}, {delay_ms} ms, {MANY} links: {name.replace('999', '99.9')}", "us",
             by_delay.get(int(delay_ms), {}).get(name), "<=", target,
         )
         for delay_ms in DELAYS_MS.split(",")

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -16,6 +17,7 @@ from bench.flow import Plan, send
 from bench.peers import Peer, Stages, Veth, Wirelab
 from bench.process import Place, User
 from bench.results import table
+from bench.setup import make_setup
 from tests.interop.conftest import ROOT, built_agent
 
 PATIENCE_S = 60.0
@@ -35,7 +37,9 @@ def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_told(path: str,
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_bench_that_is_ended_leaves_no_process(how: signal.Signals, tmp_path: Path) -> None:
+def test_a_bench_that_is_ended_leaves_nothing(
+    how: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mark = uuid.uuid4().hex
     environment = {
         **os.environ, "WIRELAB_TEST_MARK": mark, "WIRELAB_AGENT": str(built_agent()), "TMPDIR": str(tmp_path),
@@ -47,7 +51,13 @@ def test_a_bench_that_is_ended_leaves_no_process(how: signal.Signals, tmp_path: 
         bench.send_signal(how)
         out, _ = bench.communicate(timeout=PATIENCE_S)
     _wait_for(lambda: not _processes(mark))
-    if how is not signal.SIGKILL:
+    if how is signal.SIGKILL:
+        assert [path.name.startswith("wirelab-bench-") for path in tmp_path.iterdir()] == [True]
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        with make_setup(Path(environment["WIRELAB_AGENT"]), quick=True):
+            pass
+        assert list(tmp_path.iterdir()) == []
+    else:
         assert bench.returncode == 130, out
         assert (tmp_path / "out" / "bench.json").exists()
         assert list(tmp_path.iterdir()) == [tmp_path / "out"]

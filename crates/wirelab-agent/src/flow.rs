@@ -224,3 +224,35 @@ pub fn write_payload(payload: &mut [u8], number: u64) {
     payload[..8].copy_from_slice(&number.to_le_bytes());
     payload[8..PAYLOAD_BYTES].copy_from_slice(&clock::now().as_nanos().to_le_bytes());
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(spread: bool) -> Source {
+        let to = "127.0.0.1:1".parse().unwrap();
+        Source { to, packets: 0, interval_us: 1000.0, spread, at_once: 1, stay_s: 0.0, payload: 16 }
+    }
+
+    #[test]
+    fn times_between_packets_have_their_mean_and_spread_evenly_around_it() {
+        let gaps: Vec<u128> = (0..1000).map(|number| gap(&source(true), number).as_micros()).collect();
+        assert!(gaps.iter().all(|gap| (500..1500).contains(gap)));
+        let mean = gaps.iter().sum::<u128>() / 1000;
+        assert!((990..1010).contains(&mean), "{mean}");
+        let early = gaps.iter().filter(|gap| **gap < 750).count();
+        assert!((240..260).contains(&early), "{early}");
+        assert_eq!(gap(&source(false), 7), Duration::from_millis(1));
+    }
+
+    #[test]
+    fn a_payload_tells_its_number_and_when_it_was_written() {
+        let before = clock::now().as_nanos();
+        let mut payload = [0; 40];
+        write_payload(&mut payload, 7);
+        let (number, sent_ns) = read_payload(&payload).unwrap();
+        assert_eq!(number, 7);
+        assert!((before..=clock::now().as_nanos()).contains(&sent_ns));
+        assert_eq!(read_payload(&payload[..15]), None);
+    }
+}
