@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bench.peers import SERVER, Ends, Peer, Stages
-from bench.process import Place
+from bench.process import FailedError, Place
 
 PORT = 9000
 UDP_BYTES = 28
@@ -71,5 +71,8 @@ def send(agent: Path, peer: Peer, stages: Stages, plan: Plan, place: Place) -> R
 
 def read(text: str) -> Received:
     """The lines of a sink."""
-    values = np.array([line.split()[:3] for line in text.splitlines()], dtype=np.int64).reshape(-1, 3)
+    try:
+        values = np.array([line.split()[:3] for line in text.splitlines()], dtype=np.int64).reshape(-1, 3)
+    except ValueError:
+        raise FailedError(f"the receiver said: {text.strip().splitlines()[-1]}") from None
     return Received(values[:, 0], values[:, 1], values[:, 2])

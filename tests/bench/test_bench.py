@@ -12,6 +12,7 @@ from bench import results
 from bench.flow import Received, read
 from bench.instructions import Counts, beyond_tolerance, changes, rows
 from bench.peers import Stages
+from bench.process import FailedError
 from bench.questions.delay import figures_of
 from bench.questions.rate import estimate_rate, idle_times
 from bench.results import Answer, Target
@@ -51,6 +52,8 @@ def test_the_lines_of_a_sink_are_number_sending_and_receipt() -> None:
     assert received.number.tolist() == [0, 2]
     assert received.one_way_us.tolist() == [2.5, 4.0]
     assert read("").number.size == 0
+    with pytest.raises(FailedError, match="the receiver said: error: no"):
+        read("0 1000 3500 16\nerror: no\n")
 
 
 def test_quantiles_are_values_that_occurred() -> None:

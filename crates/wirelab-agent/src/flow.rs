@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt};
 use nix::sys::time::TimeSpec;
 use wirelab_net::clock::{self, RealtimeOffset};
@@ -196,7 +197,12 @@ impl Receiver {
             // With this flag the kernel tells the whole length of a packet that is longer than what is read of it.
             let flags = MsgFlags::MSG_TRUNC;
             let message = recvmsg::<SockaddrStorage>(descriptor, &mut parts, Some(&mut control), flags);
-            let Ok(message) = message else { return Ok(None) };
+            let message = match message {
+                Ok(message) => message,
+                Err(Errno::EINTR) => continue,
+                Err(Errno::EAGAIN) => return Ok(None),
+                Err(error) => return Err(error).context("receiving"),
+            };
             let bytes = message.bytes;
             let from_port = message.address.and_then(|from| Some(from.as_sockaddr_in()?.port())).unwrap_or_default();
             let stamp = message.cmsgs()?.find_map(|control| match control {

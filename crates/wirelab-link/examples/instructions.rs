@@ -121,7 +121,7 @@ fn cases() -> Vec<Case> {
         ("duty-cycle", queued(Sender::DutyCycle(1_000_000, 0.1), queue)),
     ];
     let chains = chains.into_iter().map(|(name, stages)| Case { name, build: Box::new(move || link(&stages)) });
-    let shared: [(&str, fn(Link) -> Link); 5] = [
+    let shared: [(&str, Sharing); 5] = [
         ("serialiser", |link| link.with_medium(Medium::serialiser(NonZeroU64::new(100_000).unwrap(), 100_000, 0))),
         ("wifi", |link| link.with_medium(Medium::wifi(ieee80211g(), MEDIUM_SEED))),
         ("ieee802154", |link| link.with_medium(Medium::ieee802154(ieee802154(), MEDIUM_SEED))),
@@ -134,6 +134,9 @@ fn cases() -> Vec<Case> {
     let shared = shared.into_iter().map(|(name, with)| Case { name, build: Box::new(move || with(link(&[]))) });
     chains.chain(shared).collect()
 }
+
+/// Puts a stage that both directions share on a link.
+type Sharing = fn(Link) -> Link;
 
 const MEDIUM_SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: u16::MAX };
 
