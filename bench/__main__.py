@@ -40,7 +40,7 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\ninterrupted; what was measured before is kept", flush=True)
         code = INTERRUPTED
-    results.write(folder, {**facts, "compiler": build.compiler(), "quick": arguments.quick}, answers)
+    results.write(folder, {**facts, "quick": arguments.quick}, answers)
     print(f"\n{results.summary(answers)}\nfigures: {folder}")
     return code
 

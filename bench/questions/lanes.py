@@ -82,7 +82,7 @@ def _run(agent: Path, folder: Path, lanes: int, seconds: float) -> None:
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
+            process.send_signal(signal.SIGTERM)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(_END_S)
         finally:

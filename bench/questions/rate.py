@@ -65,7 +65,12 @@ def answer(setup: Setup) -> Answer:
                 continue
             figures = (estimate.error_percent, estimate.resolution_percent, estimate.seconds, estimate.packets)
             found.rows.append((rate_bps, *figures))
-            measured = abs(estimate.error_percent)
+            if estimate.resolution_percent <= target:
+                measured = abs(estimate.error_percent)
+            else:
+                found.notes.append(
+                    f"{rate_bps} bit/s: the resolution is coarser than the target, which so cannot be judged"
+                )
             break
         found.targets.append(Target(f"{rate_bps} bit/s: |error|", "%", measured, "<=", target))
     return found

@@ -166,7 +166,7 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
             ],
             ..LinkSpec::default()
         },
-        link_seed: 0,
+        link_seed: lane.into(),
         packet_log: Some(directory.join("packets.wlpl")),
         header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
         capture: None,
