@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import signal
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,6 +43,9 @@ def main() -> int:
     except KeyboardInterrupt:
         print("\ninterrupted; what was measured before is kept", flush=True)
         code = INTERRUPTED
+    except subprocess.CalledProcessError as error:
+        print(f"bench: {shlex.join(error.cmd)} failed", file=sys.stderr)
+        return 1
     results.write(folder, {**facts, "quick": arguments.quick}, answers)
     print(f"\n{results.summary(answers)}\nfigures: {folder}")
     return code
@@ -49,8 +55,10 @@ def _ask(name: str, setup: Setup) -> Answer:
     began = time.monotonic()
     try:
         answer = QUESTIONS[name](setup)
-    except (FailedError, OSError) as error:
-        answer = Answer(name, name, (), notes=[f"not answered: {error}"])
+    except Exception as error:
+        # Whatever it is, the other questions are worth their answers.
+        why = str(error) if isinstance(error, FailedError) else repr(error)
+        answer = Answer(name, name, (), notes=[f"not answered: {why}"])
     answer.seconds = time.monotonic() - began
     return answer
 
