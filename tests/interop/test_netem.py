@@ -7,24 +7,16 @@ longer than our delays are exact. What the two do to packets is told by the ends
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from tests.uml import guest
-from tests.uml.compare import compare, read_flows
-from tests.uml.links import LINKS, WRONG, plan, spec
-from tests.uml.play import Job, Probing, play
-from wirelab.cli.table import columns
-from wirelab.report.certificate import rows
-from wirelab.stats.certificate import Certificate, certify
+from tests.uml.links import LINKS
 
 if TYPE_CHECKING:
-    from conftest import Bench
+    pass
 
 ROOT = Path(__file__).parents[2]
 REQUIRED = bool(os.environ.get("WIRELAB_REQUIRE_ALL"))

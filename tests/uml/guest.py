@@ -93,7 +93,7 @@ def _boot(folder: Path, script: Path, timeout_s: float) -> str:
         KERNEL, f"mem={MEMORY_MIB}M", "rootfstype=hostfs", "rootflags=/", "ro", "quiet", f"init={script}",
         "con=null", "con0=fd:0,fd:1", f"uml_dir={run_files}/",
     ]  # fmt: skip
-    shared = Path("/dev/shm")  # noqa: S108
+    shared = Path("/dev/shm")
     roomy = shared.is_dir() and shutil.disk_usage(shared).free > 2 * MEMORY_MIB * 2**20
     environment = {"PATH": _path(), "TMPDIR": str(shared if roomy else folder), "HOME": str(folder)}
     # It goes when whoever started it goes, however that ends.

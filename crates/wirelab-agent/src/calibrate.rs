@@ -1,29 +1,36 @@
-//! How late the link is on this machine: sends packets through lanes of constant delay, several at once, and prints the error of their one-way
-//! delay. It judges nothing.
+//! How late the link is on this machine: sends packets through lanes with a rate, a loss and a constant delay, several at once and logged, and
+//! prints the error of their one-way delay. It judges nothing.
 //!
 //! `lateness` is the link's own account: when it sent a packet, minus when its chain said. `added` is what an endpoint sees: the kernel's receive
-//! stamp at the server, minus when the client sent, minus the told delay, minus the median over plain veth (from the client to the link's stamp).
-
-pub mod flow;
+//! stamp at the server, minus when the client sent, minus what the chain said, minus the median over plain veth (from the client to the link's
+//! stamp).
 
 use std::collections::HashMap;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use wirelab_net::namespace;
-use wirelab_net::process;
-use wirelab_schema::{EndpointProcess, ImpairmentSpec, LinkSpec, OpenLanes, ReadyCondition, TrialRequest, TrialStatus};
+use serde::Serialize;
+use wirelab_net::topology::IPV4;
+use wirelab_net::{namespace, process};
+use wirelab_schema::{
+    EndpointProcess, ImpairmentSpec, LinkSpec, OpenLanes, QueueSpec, ReadyCondition, TrialRequest, TrialStatus,
+};
 
 use crate::host::lanes::Lanes;
 use crate::host::{Running, run_trial};
-use crate::log_file;
-use flow::Role;
+use crate::{flow, log_file};
 
+/// Where the sink listens.
+const PORT: u16 = 9000;
+/// A packet of the flow takes a third of a microsecond.
+const RATE_BPS: u64 = 1_000_000_000;
+const QUEUE_BYTES: u64 = 1_000_000;
+const LOSS: f64 = 0.001;
 const SECOND_NS: u64 = 1_000_000_000;
 /// IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
@@ -44,17 +51,13 @@ pub struct Arguments {
     /// seldom used is slower, the link's and plain veth's alike.
     #[arg(long, default_value_t = 1.0, value_parser = interval)]
     interval_ms: f64,
-    /// What this process is; the others are started by the first.
-    #[arg(long, hide = true)]
-    role: Option<Role>,
+    /// Print a line of JSON for each row instead of the table.
+    #[arg(long)]
+    json: bool,
 }
 
 pub fn run(arguments: Arguments) -> ExitCode {
-    let result = match arguments.role {
-        Some(role) => flow::play(role, arguments.packets, Duration::from_secs_f64(arguments.interval_ms / 1e3)),
-        None => calibrate(&arguments),
-    };
-    match result {
+    match calibrate(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("wirelab-agent calibrate: {error:#}");
@@ -76,17 +79,15 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     let open = OpenLanes { lanes: most, mtu: 1500, offloads: false, netem: false };
     let running = Running::default();
     let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
-    let cpu = lanes.link().cpu().map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));
-    let user = if rootless { "unprivileged" } else { "as root" };
-    println!("scheduling {}{cpu}, {user}, {} ms between packets", lanes.link().scheduling(), arguments.interval_ms);
-    println!("{:32} {:>40} {:>40}", "", "lateness/us", "added/us");
-    let columns = ["p50", "p99", "p99.9", "max"].map(|name| format!("{name:>10}")).concat();
-    println!("delay/ms lanes  packets  veth p50 {columns} {columns}");
+    if !arguments.json {
+        print_head(&lanes, rootless, arguments.interval_ms);
+    }
     let folder = Folder::create("calibrate")?;
     for delay_ms in &arguments.delays {
         for count in &arguments.lanes {
             let errors = measure(&lanes, &running, &folder.0, delay_ms * 1_000_000, *count, arguments)?;
-            print(*delay_ms, *count, errors);
+            let row = Row::new(*delay_ms, *count, errors, lanes.link().scheduling(), rootless);
+            if arguments.json { println!("{}", serde_json::to_string(&row)?) } else { row.print() }
         }
     }
     lanes.close();
@@ -121,7 +122,7 @@ fn measure(
     })?;
     let mut errors = Errors::default();
     for request in &requests {
-        collect(request, delay_ns, &mut errors)?;
+        collect(request, &mut errors)?;
     }
     let veth = quantile(&mut errors.veth, 0.5);
     errors.end_to_end.iter_mut().for_each(|error| *error -= veth);
@@ -133,14 +134,15 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
     let directory = folder.join(format!("lane-{lane}"));
     fs::create_dir_all(&directory)?;
     let agent = std::env::current_exe()?.display().to_string();
-    let endpoint = |name: &str, role: Role, ready| EndpointProcess {
+    let at = SocketAddr::new(IPV4.server, PORT).to_string();
+    let interval_us = (interval_ms * 1e3).to_string();
+    let packets_text = packets.to_string();
+    let sink = ["sink", "--at", &at];
+    let source = ["source", "--to", &at, "--packets", &packets_text, "--interval-us", &interval_us, "--spread"];
+    let endpoint = |name: &str, words: &[&str], ready| EndpointProcess {
         name: name.into(),
         host: name.into(),
-        command: [&*agent, "calibrate", "--role", role.name()]
-            .map(String::from)
-            .into_iter()
-            .chain([format!("--packets={packets}"), format!("--interval-ms={interval_ms}")])
-            .collect(),
+        command: [&*agent, "flow"].into_iter().chain(words.iter().copied()).map(String::from).collect(),
         environment: Default::default(),
         directory: directory.clone(),
         stdout: directory.join(format!("{name}.txt")),
@@ -148,51 +150,118 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
         ready,
         ends_trial: true,
     };
-    let ready = ReadyCondition::UdpBound { port: flow::PORT, timeout_ns: 10 * SECOND_NS };
+    let ready = ReadyCondition::UdpBound { port: PORT, timeout_ns: 10 * SECOND_NS };
     Ok(TrialRequest {
         trial: format!("lane-{lane}"),
         lane,
         link: LinkSpec {
-            uplink: vec![ImpairmentSpec::Delay { delay_ns, jitter: None, correlation: 0.0, overtaking: false }],
+            uplink: vec![
+                ImpairmentSpec::Rate {
+                    rate_bps: RATE_BPS,
+                    queue: QueueSpec::DropTail { bytes: Some(QUEUE_BYTES), packets: None },
+                    overhead_bytes: 0,
+                },
+                ImpairmentSpec::Loss { probability: LOSS, correlation: 0.0 },
+                ImpairmentSpec::Delay { delay_ns, jitter: None, correlation: 0.0, overtaking: false },
+            ],
             ..LinkSpec::default()
         },
-        link_seed: 0,
+        link_seed: lane.into(),
         packet_log: Some(directory.join("packets.wlpl")),
         header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
         capture: None,
         congestion_control: "reno".into(),
-        endpoints: vec![endpoint("server", Role::Sink, Some(ready)), endpoint("client", Role::Source, None)],
+        endpoints: vec![endpoint("server", &sink, Some(ready)), endpoint("client", &source, None)],
         timeout_ns: 60 * SECOND_NS + (f64::from(*packets) * interval_ms * 4e6) as u64,
     })
 }
 
 /// Join what the link logged with what the server received.
-fn collect(request: &TrialRequest, delay_ns: u64, errors: &mut Errors) -> anyhow::Result<()> {
+fn collect(request: &TrialRequest, errors: &mut Errors) -> anyhow::Result<()> {
     let received: HashMap<u64, u64> = fs::read_to_string(&request.endpoints[0].stdout)?
         .lines()
-        .filter_map(|line| line.split_once(' '))
-        .map(|(number, stamp)| Ok((number.parse()?, stamp.parse()?)))
-        .collect::<anyhow::Result<_>>()?;
+        .filter_map(|line| {
+            let mut words = line.split(' ');
+            Some((words.next()?.parse().ok()?, words.nth(1)?.parse().ok()?))
+        })
+        .collect();
     let log = log_file::read(request.packet_log.as_ref().context("it has a log")?)?;
     for (record, packet) in &log.records {
         let Some((number, sent_ns)) = flow::read_payload(&packet[HEADER_BYTES..]) else { continue };
         let Some(received_ns) = received.get(&number) else { continue };
+        let told_ns = record.departure.saturating_since(record.arrival).as_nanos() as i64;
         errors.veth.push(record.arrival.as_nanos() as i64 - sent_ns as i64);
         errors.lateness.push(record.lateness.as_nanos() as i64);
-        errors.end_to_end.push(*received_ns as i64 - (sent_ns + delay_ns) as i64);
+        errors.end_to_end.push(*received_ns as i64 - sent_ns as i64 - told_ns);
     }
     ensure!(!errors.lateness.is_empty(), "no packet arrived");
     Ok(())
 }
 
-fn print(delay_ms: u64, lanes: u32, mut errors: Errors) {
-    let row = |values: &mut Vec<i64>| {
-        let cells = SHARES.map(|share| quantile(values, share)).into_iter().chain(values.iter().max().copied());
-        cells.map(|nanoseconds| format!("{:10.1}", nanoseconds as f64 / 1e3)).collect::<String>()
-    };
-    let (lateness, added) = (row(&mut errors.lateness), row(&mut errors.end_to_end));
-    let veth = quantile(&mut errors.veth, 0.5) as f64 / 1e3;
-    println!("{delay_ms:8} {lanes:5} {:8} {veth:9.1} {lateness} {added}", errors.veth.len());
+fn print_head(lanes: &Lanes, rootless: bool, interval_ms: f64) {
+    let cpu = lanes.link().cpu().map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));
+    let user = if rootless { "unprivileged" } else { "as root" };
+    println!("scheduling {}{cpu}, {user}, {interval_ms} ms between packets", lanes.link().scheduling());
+    println!("{:32} {:>40} {:>40}", "", "lateness/us", "added/us");
+    let columns = ["p50", "p99", "p99.9", "max"].map(|name| format!("{name:>10}")).concat();
+    println!("delay/ms lanes  packets  veth p50 {columns} {columns}");
+}
+
+/// What is printed of one delay and number of lanes.
+#[derive(Serialize)]
+struct Row {
+    delay_ms: u64,
+    lanes: u32,
+    packets: usize,
+    scheduling: String,
+    unprivileged: bool,
+    veth_p50_us: f64,
+    lateness_us: Quantiles,
+    added_us: Quantiles,
+}
+
+#[derive(Serialize)]
+struct Quantiles {
+    p50: f64,
+    p99: f64,
+    p999: f64,
+    max: f64,
+}
+
+impl Row {
+    fn new(delay_ms: u64, lanes: u32, mut errors: Errors, scheduling: &str, unprivileged: bool) -> Self {
+        Self {
+            delay_ms,
+            lanes,
+            packets: errors.veth.len(),
+            scheduling: scheduling.to_owned(),
+            unprivileged,
+            veth_p50_us: microseconds(quantile(&mut errors.veth, 0.5)),
+            lateness_us: Quantiles::of(&mut errors.lateness),
+            added_us: Quantiles::of(&mut errors.end_to_end),
+        }
+    }
+
+    fn print(&self) {
+        let Self { delay_ms, lanes, packets, veth_p50_us, .. } = self;
+        let [lateness, added] = [&self.lateness_us, &self.added_us].map(Quantiles::cells);
+        println!("{delay_ms:8} {lanes:5} {packets:8} {veth_p50_us:9.1} {lateness} {added}");
+    }
+}
+
+impl Quantiles {
+    fn of(values: &mut [i64]) -> Self {
+        let [p50, p99, p999] = SHARES.map(|share| microseconds(quantile(values, share)));
+        Self { p50, p99, p999, max: microseconds(quantile(values, 1.0)) }
+    }
+
+    fn cells(&self) -> String {
+        [self.p50, self.p99, self.p999, self.max].map(|value| format!("{value:10.1}")).concat()
+    }
+}
+
+fn microseconds(nanoseconds: i64) -> f64 {
+    nanoseconds as f64 / 1e3
 }
 
 /// The smallest value that at least `share` of them do not exceed.

@@ -10,6 +10,7 @@ mod certificates;
 mod describe;
 mod dissect;
 mod endpoint;
+mod flow;
 mod generate;
 mod host;
 pub mod inputs;
@@ -64,6 +65,9 @@ enum Command {
     Calibrate(calibrate::Arguments),
     /// Measure how many packets and bytes a second a path carries.
     Throughput(throughput::Arguments),
+    /// Send packets that tell when they were sent, or receive them, at one end of any path.
+    #[command(hide = true)]
+    Flow(flow::Arguments),
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
@@ -88,6 +92,7 @@ pub fn run() -> ExitCode {
         Command::Probe(arguments) => probe::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Throughput(arguments) => throughput::run(arguments),
+        Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),

@@ -17,7 +17,7 @@ use wirelab_net::scheduling;
 use wirelab_net::topology::Addresses;
 use wirelab_schema::{ProbeFlow, ProbePlan};
 
-use crate::calibrate::flow::{PAYLOAD_BYTES, Receiver, write_payload};
+use crate::flow::{PAYLOAD_BYTES, Receiver, write_payload};
 use crate::host::lanes::addresses;
 
 /// How often a receiver looks whether the plan is over.

@@ -1,0 +1,106 @@
+"""What the bench makes of what it measured."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bench import results
+from bench.flow import Received, read
+from bench.instructions import Counts, beyond_tolerance, changes, rows
+from bench.peers import Stages
+from bench.process import FailedError
+from bench.questions.delay import figures_of
+from bench.questions.rate import estimate_rate, idle_times
+from bench.results import Answer, Target
+
+
+def even_packets(rate_bps: float, ip_bytes: int, count: int, jitter_ns: int = 0) -> Received:
+    """Back to back at a rate, their stamps off by no more than the jitter."""
+    number = np.arange(count)
+    stamps = np.round(number * 8e9 * ip_bytes / rate_bps).astype(np.int64)
+    stamps += np.random.default_rng(1).integers(0, jitter_ns + 1, count)
+    return Received(number, np.zeros(count, dtype=np.int64), stamps + 10**15)
+
+
+def test_a_rate_is_the_bits_behind_the_first_packet_over_the_time() -> None:
+    estimate = estimate_rate(even_packets(999_000, 1500, 1000), 1_000_000, 1500)
+    assert estimate.error_percent == pytest.approx(-0.1, abs=1e-6)
+    assert estimate.seconds == pytest.approx(999 * 12_000 / 999_000)
+    assert estimate.packets == 1000
+
+
+def test_the_stated_resolution_covers_what_jitter_does_to_the_estimate() -> None:
+    for seed_count in (200, 300, 400):
+        estimate = estimate_rate(even_packets(1e6, 1500, seed_count, jitter_ns=1_000_000), 1_000_000, 1500)
+        assert 0 < abs(estimate.error_percent) <= estimate.resolution_percent
+    exact = estimate_rate(even_packets(1e6, 1500, 200), 1_000_000, 1500)
+    assert exact.resolution_percent == pytest.approx(0, abs=1e-6)
+
+
+def test_a_rate_without_a_packet_to_send_is_noticed() -> None:
+    assert idle_times([0, 0, 500, 1000], 1e-6) == 0
+    assert idle_times([0, 0, 2000, 2001], 1e-6) == 0
+    assert idle_times([0, 0, 2001, 2001, 5000], 1e-6) == 2
+
+
+def test_the_lines_of_a_sink_are_number_sending_and_receipt() -> None:
+    received = read("0 1000 3500 16\n2 5000 9000 16\n")
+    assert received.number.tolist() == [0, 2]
+    assert received.one_way_us.tolist() == [2.5, 4.0]
+    assert read("").number.size == 0
+    with pytest.raises(FailedError, match="the receiver said: error: no"):
+        read("0 1000 3500 16\nerror: no\n")
+
+
+def test_quantiles_are_values_that_occurred() -> None:
+    figures = figures_of(np.arange(1, 1001, dtype=np.float64))
+    assert figures == {"p50": 500.0, "p99": 990.0, "p99.9": 999.0, "max": 1000.0}
+
+
+def test_a_packet_should_take_its_delay_and_its_bytes_at_the_rate() -> None:
+    assert Stages(10.0).told_ms(1500) == 10.0
+    assert Stages(10.0, rate_bps=1_000_000).told_ms(1500) == 22.0
+    assert Stages(0.0, rate_bps=1_000_000).told_ms(1486, more_bytes=14) == 12.0
+
+
+def test_a_target_is_met_missed_or_not_measured() -> None:
+    assert [Target("x", "us", value, "<=", 5.0).verdict for value in (4.0, 5.0, 5.1, None)] == [
+        "met", "met", "missed", "not measured",
+    ]  # fmt: skip
+    least = Target("x", "", 0.3, ">=", 0.6)
+    assert (least.verdict, least.ratio) == ("missed", 0.5)
+
+
+def test_what_is_written_can_be_read_and_says_what_was_missed(tmp_path: Path) -> None:
+    answer = Answer("delay", "Delay", ("path", "p50"), [("veth", 1.5), ("wirelab", None)], notes=["a note"])
+    answer.targets += [Target("p50", "us", 9.0, "<=", 5.0), Target("p99", "us", None, "<=", 20.0)]
+    results.write(tmp_path, {"cpu": "x"}, [answer])
+    document = json.loads((tmp_path / "bench.json").read_text())
+    assert document["machine"] == {"cpu": "x"}
+    assert document["questions"][0]["rows"] == [{"path": "veth", "p50": 1.5}, {"path": "wirelab", "p50": None}]
+    with (tmp_path / "targets.csv").open() as file:
+        assert [row["verdict"] for row in csv.DictReader(file)] == ["missed", "not measured"]
+    assert (tmp_path / "delay.csv").read_text().splitlines() == ["path,p50", "veth,1.5", "wirelab,"]
+    assert results.summary([answer]).splitlines() == [
+        "2 targets: 0 met, 1 missed, 1 not measured",
+        "missed: p50: 9 us (<= 5)",
+    ]
+    assert "wirelab" in answer.text()
+    assert "note: a note" in answer.text()
+
+
+def test_a_change_of_instructions_beyond_the_tolerance_is_named() -> None:
+    kept = Counts("rustc 1", "avx2", {"delay": 1000.0, "loss": 1000.0, "gone": 1.0})
+    counted = Counts("rustc 1", "avx2", {"delay": 1019.0, "loss": 970.0, "new": 5.0})
+    assert counted.comparable(kept)
+    assert not counted.comparable(Counts("rustc 2", "avx2", {}))
+    assert beyond_tolerance(counted, kept) == {
+        "loss": pytest.approx(-0.03), "new": float("inf"), "gone": float("inf"),
+    }  # fmt: skip
+    assert changes(counted, kept)["delay"] == pytest.approx(0.019)
+    assert rows(counted, kept)[0] == ("delay", 1019.0, 1000.0, pytest.approx(1.9))
+    assert rows(counted, None)[2] == ("new", 5.0, None, None)
