@@ -20,6 +20,7 @@ mod replay;
 mod taps;
 mod trial;
 
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{self, ExitCode};
 
@@ -76,6 +77,8 @@ fn own_program() -> process::Command {
 }
 
 fn main() -> ExitCode {
+    // Started as `own_program`, it would be called `exe` by ps and pgrep.
+    let _ = fs::write("/proc/self/comm", env!("CARGO_PKG_NAME"));
     match Arguments::parse().command {
         Command::Behind(arguments) => behind::run(arguments),
         Command::Host(arguments) => host::run(arguments),
