@@ -24,6 +24,7 @@ mod taps;
 mod throughput;
 mod trial;
 
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::process::{self, ExitCode};
 
@@ -79,6 +80,8 @@ enum Command {
 
 /// Do what the process's arguments say.
 pub fn run() -> ExitCode {
+    // Started as `own_program`, it would be called `exe` by ps and pgrep.
+    let _ = fs::write("/proc/self/comm", env!("CARGO_PKG_NAME"));
     match Arguments::parse().command {
         Command::Behind(arguments) => behind::run(arguments),
         Command::Host(arguments) => host::run(arguments),

@@ -58,6 +58,8 @@ fn a_host_whose_program_is_removed_goes_on() {
     fs::remove_file(host.folder.path().join("wirelab-agent")).unwrap();
     host.open(1);
     assert_echoes(&mut host, "removed");
+    let link = fs::read_to_string(format!("/proc/{}/comm", host.process("--mtu"))).unwrap();
+    assert_eq!(link, "wirelab-agent\n");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::Instant;
 
 pub(super) const ABOUT: &str = "A sender that may use the air only for a share of the time (ETSI EN 300 220-2 V3.2.1, clause 4.3.3: 1 % from 868.0 \
     to 868.6 MHz): a packet takes (IP bytes + overhead-bytes) x 8 / rate to send, and after it the sender is silent for airtime x (1 / share - 1), \
-    as LoRaWAN L2 1.0.4 has it (section 5.3); packets wait meanwhile. One sub-band, and no credit for airtime that was not used, though the standard \
+    as LoRaWAN L2 1.0.4 has it; packets wait meanwhile. One sub-band, and no credit for airtime that was not used, though the standard \
     itself limits the sum over an hour. The queue is as behind `rate`.";
 
 /// Sends at a fixed rate, and is silent after each packet.

@@ -7,15 +7,15 @@ use crate::impairment::outlet::Outlet;
 use crate::random::{Generator, Purpose};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, Probability, Seed};
 
-/// One symbol at 62.5 ksymbol/s (6.5.3.2).
+/// One symbol at 62.5 ksymbol/s.
 const SYMBOL: Duration = Duration::from_micros(16);
-/// A byte is two symbols of four bits (6.5.2).
+/// A byte is two symbols of four bits.
 const BYTE: Duration = symbols(2);
 /// Preamble, start-of-frame delimiter and PHY header (6.3), bytes.
 const PHY_BYTES: u32 = 4 + 1 + 1;
 /// aMaxPHYPacketSize (6.4.1).
 const MAX_PHY_PACKET_BYTES: u32 = 127;
-/// aTurnaroundTime (6.4.1): from receiving to sending, before a frame as before an ACK (7.5.6.4.2).
+/// aTurnaroundTime: from receiving to sending, before a frame as before an ACK (7.5.6.4.2).
 const TURNAROUND: Duration = symbols(12);
 /// Time in which the air is sensed (6.9.9).
 const CCA: Duration = symbols(8);

@@ -7,12 +7,12 @@ use crate::random::{Generator, Purpose};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, Probability, Seed};
 
 pub(in crate::impairment) const ABOUT: &str = "Air that client and access point share by CSMA/CA, the distributed coordination function of IEEE Std 802.11-2012 \
-    (clause 9.3.4): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends at once; else it counts down free \
+    (clause 9.3): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends at once; else it counts down free \
     slots drawn from its contention window. Two that reach 0 in one slot collide. Without an ACK the window doubles and the frame is sent again, until \
     its retries are used up and it is dropped; frame-error loses a frame whatever its size. Packets wait in a drop-tail queue at each side. No beacons, no \
     RTS, no aggregation, no hidden stations, no rate adaptation.";
 
-/// Air shared by CSMA/CA as in IEEE 802.11. Clauses are those of IEEE Std 802.11-2012.
+/// Air shared by CSMA/CA as in IEEE Std 802.11-2012, clause 9.3.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wifi {
     /// Rate of data frames.
@@ -27,13 +27,13 @@ pub struct Wifi {
     pub slot: Duration,
     /// aSIFSTime.
     pub sifs: Duration,
-    /// DIFS (9.3.2.3.5).
+    /// DIFS.
     pub difs: Duration,
     /// aCWmin, slots.
     pub cw_min: u32,
     /// aCWmax, slots.
     pub cw_max: u32,
-    /// How often a frame is sent again before it is dropped. dot11ShortRetryLimit (9.3.4.4) is one more: it counts the first try.
+    /// How often a frame is sent again before it is dropped. dot11ShortRetryLimit is one more: it counts the first try.
     pub retries: u32,
     /// Probability that a data frame is not received, whatever its size.
     pub frame_error: Probability,
@@ -43,13 +43,13 @@ pub struct Wifi {
 
 /// The distributed coordination function: a data frame for each packet, SIFS, its ACK.
 ///
-/// A station that has a frame for air which is free, and has been for a DIFS, sends at once (basic access, 9.3.4.2). One that found it busy, or
+/// A station that has a frame for air which is free, and has been for a DIFS, sends at once (basic access). One that found it busy, or
 /// has just sent, first counts down a number of free slots drawn from its contention window, beginning a DIFS after the air became free; the count
-/// stands still while the air is busy (9.3.4.3), also when no frame waits (post-backoff). Stations that reach 0 at one instant collide: all
-/// their frames are lost. Without an ACK a station doubles its window and tries again (9.3.4.4).
+/// stands still while the air is busy, also when no frame waits (post-backoff). Stations that reach 0 at one instant collide: all
+/// their frames are lost. Without an ACK a station doubles its window and tries again.
 ///
 /// Every station hears every other at once, and no ACK is lost. A frame without an ACK takes the air for as long as one with: its sender waits
-/// for the ACK meanwhile, and others for EIFS (9.3.2.3.7), which is a DIFS longer than SIFS and ACK. There are no beacons, no RTS and no
+/// for the ACK meanwhile, and others for EIFS, which is a DIFS longer than SIFS and ACK. There are no beacons, no RTS and no
 /// aggregation. Packets leave with the last bit of their frame.
 #[derive(Debug)]
 pub(super) struct Dcf {
@@ -174,7 +174,7 @@ impl Wifi {
         self.preamble.saturating_add(Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX)))
     }
 
-    /// Slots to wait after `tries` of a frame: uniform on 0 to CW, which is CWmin first and then doubles, less one, up to CWmax (9.3.3).
+    /// Slots to wait after `tries` of a frame: uniform on 0 to CW, which is CWmin first and then doubles, less one, up to CWmax (clause 9.3.3).
     fn draw(&self, tries: u32, generator: &mut Generator) -> u32 {
         let doubled = u64::from(self.cw_min).saturating_add(1).saturating_mul(1 << tries.min(32)) - 1;
         let window = u32::try_from(doubled).map_or(self.cw_max, |window| window.min(self.cw_max));
