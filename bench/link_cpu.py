@@ -1,8 +1,8 @@
 """CPU time of the link's thread for each packet, of several builds of the agent side by side.
 
 The link process is stopped while a client fills its receive ring with a burst, and then goes on: what its thread uses
-from there is the cost of taking in, holding, logging and sending those packets, whoever else wants the processor. Bursts
-of the builds take turns, and ratios are to the first build's burst of the same turn.
+from there is the cost of taking in, holding, logging and sending those packets, whoever else wants the processor. The
+builds take turns, and ratios are to the first build in the same turn.
 """
 
 import argparse
