@@ -8,8 +8,9 @@
 use std::collections::HashMap;
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::thread;
 
@@ -85,7 +86,7 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     let folder = Folder::create("calibrate")?;
     for delay_ms in &arguments.delays {
         for count in &arguments.lanes {
-            let errors = measure(&lanes, &running, &folder.0, delay_ms * 1_000_000, *count, arguments)?;
+            let errors = measure(&lanes, &running, &folder.path, delay_ms * 1_000_000, *count, arguments)?;
             let row = Row::new(*delay_ms, *count, errors, lanes.link().scheduling(), rootless);
             if arguments.json { println!("{}", serde_json::to_string(&row)?) } else { row.print() }
         }
@@ -271,20 +272,31 @@ fn quantile(values: &mut [i64], share: f64) -> i64 {
     values[rank.saturating_sub(1)]
 }
 
-/// A temporary folder, removed at the end.
-pub struct Folder(pub PathBuf);
+/// A temporary folder. It vanishes with this process, however that ends: a shell of its own waits for it.
+pub struct Folder {
+    pub path: PathBuf,
+    remover: Child,
+}
 
 impl Folder {
     pub fn create(purpose: &str) -> anyhow::Result<Self> {
         let path = std::env::temp_dir().join(format!("wirelab-{purpose}-{}", std::process::id()));
         fs::create_dir(&path).with_context(|| format!("creating {}", path.display()))?;
-        Ok(Self(path))
+        let mut remover = Command::new("sh");
+        remover.args(["-c", "cat; rm -rf -- \"$0\""]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::null());
+        // In a process group of its own, so that Ctrl-C does not reach it.
+        let remover = remover.process_group(0).spawn().inspect_err(|_| {
+            let _ = fs::remove_dir(&path);
+        });
+        let remover = remover.context("starting sh")?;
+        Ok(Self { path, remover })
     }
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        self.remover.stdin = None;
+        let _ = self.remover.wait();
     }
 }
 

@@ -42,7 +42,7 @@ struct Measure {
     #[arg(long, default_value_t = 3.0, value_parser = seconds)]
     seconds: f64,
     /// How often each path is measured.
-    #[arg(long, default_value_t = 5)]
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     /// One-way delay of the link, in milliseconds.
     #[arg(long, default_value_t = 1)]
@@ -130,7 +130,7 @@ impl Measure {
         let mut flows = Vec::new();
         for round in 0..self.rounds {
             for path in &self.over {
-                let request = |kind| paths::request(kind, &folder.0, self.seconds, self.delay_ms);
+                let request = |kind| paths::request(kind, &folder.path, self.seconds, self.delay_ms);
                 let requests = [(Kind::Udp, request(Kind::Udp)?), (Kind::Tcp, request(Kind::Tcp)?)];
                 // A thread of its own, for it leaves the link the CPU that it takes for itself, which plain veth may use.
                 let measure = || match path {

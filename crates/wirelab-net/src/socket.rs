@@ -127,6 +127,7 @@ impl PacketSocket {
         set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
         set_option(socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &libc::c_int::from(offloads))?;
         let (lead, longest) = if offloads { (VIRTIO_BYTES, LARGEST_FRAME) } else { (0, ETHERNET_BYTES + mtu) };
+        refuse_groups(socket)?;
         let ring = Ring::new(socket, lead + longest)?;
         bind(socket, index, libc::ETH_P_ALL)?;
         let outlet = if offloads { None } else { Some(SendRing::open(index, longest)?) };
@@ -164,6 +165,20 @@ pub(crate) fn new_socket() -> io::Result<OwnedFd> {
         set_option(socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES)?;
     }
     Ok(descriptor)
+}
+
+/// Let no frame in that is for a group of hosts (IEEE 802, the lowest bit of the first byte): the kernel sends some by itself, which would take places
+/// of the ring and count as dropped where there is none.
+fn refuse_groups(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let step = |code, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+    let mut filter = [
+        step(libc::BPF_LD | libc::BPF_B | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JSET | libc::BPF_K, 0, 1, 1),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
+    ];
+    let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_mut_ptr() };
+    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
 /// Bind to an interface; protocol 0 receives nothing.

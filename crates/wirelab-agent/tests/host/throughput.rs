@@ -1,12 +1,12 @@
 //! The throughput meter, and what a link does with more than it can carry.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::Value;
 use wirelab_schema::{DropCause, ImpairmentSpec, LinkSpec, QueueSpec, ReadyCondition, TrialStatus};
 
-use crate::machine::{AGENT, namespaces_work};
+use crate::machine::{AGENT, eventually, namespaces_work};
 use crate::support::{Host, assert_conserved, assert_replays};
 
 #[test]
@@ -28,6 +28,22 @@ fn of_all_packets_that_a_saturating_sender_sends_none_is_lost_in_silence() {
             _ => assert_eq!(flow["sent"]["bytes"], flow["received"]["bytes"], "{flow}"),
         }
     }
+}
+
+#[test]
+fn a_measurement_that_is_killed_leaves_no_files() {
+    if !namespaces_work() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let files = || std::fs::read_dir(folder.path()).unwrap().count();
+    let mut command = Command::new(AGENT);
+    command.args(["throughput", "measure", "--seconds=60"]).env("TMPDIR", folder.path()).stdout(Stdio::null());
+    let mut measurement = command.spawn().unwrap();
+    eventually(|| (files() > 0).then_some(()));
+    measurement.kill().unwrap();
+    measurement.wait().unwrap();
+    eventually(|| (files() == 0).then_some(()));
 }
 
 #[test]
