@@ -1,14 +1,23 @@
 //! A capture that was damaged, of another program or of our own: its packets are told or it is refused; and one that is completed once is complete.
 
-use std::fs;
+use std::path::Path;
+use std::{env, fs};
 
 use wirelab_agent::inputs;
 use wirelab_net::pcapng::{self, Way, Writer};
 
+/// With which a pcapng begins.
+const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
 /// The bytes are the capture.
 pub fn check(bytes: &[u8]) {
     let _ = inputs::capture(bytes);
-    let folder = tempfile::tempdir().expect("there is room for a folder");
+    if bytes.get(..4) != Some(&SECTION_HEADER) {
+        return;
+    }
+    let memory = Path::new("/dev/shm");
+    let place = if memory.is_dir() { memory.to_owned() } else { env::temp_dir() };
+    let folder = tempfile::tempdir_in(place).expect("there is room for a folder");
     let path = folder.path().join("capture.pcapng");
     fs::write(&path, bytes).expect("there is room for a file");
     if pcapng::complete(&path, b"").is_err() {

@@ -18,7 +18,7 @@ pub fn check(bytes: &[u8]) {
         let flow = Flow { id: sequence % 3, ..Flow::default() };
         (
             drive::packet(sequence, (sequence % 2) as u16, 40 + 70 * (sequence % 20) as u32, arrival, flow),
-            sequence % 5 == 0,
+            sequence.is_multiple_of(5),
         )
     };
     let train: Vec<_> = (0..PACKETS).map(packet).collect();

@@ -28,6 +28,8 @@ pub fn seeds() -> Vec<Vec<u8>> {
         r#"{"start_ns":1,"duration_ns":1000,"family":"ipv6","server_port":7,"flows":[{"uplink":true,"client_port":5000,"begin_ns":0,"bursts":3,"every_ns":1000,"spread_ns":10,"packets":2,"payload_bytes":16}]}"#,
     ];
     let mut seeds: Vec<String> = lines.map(str::to_owned).into();
+    let digits = r#"{"uplink":[{"kind":"loss","probability":0.23165114052975866}],"downlink":[]}"#;
+    seeds.push(digits.to_owned());
     for link in mutate::links() {
         seeds.push(format!(r#"{{"schema_version":1,"link":{link},"seed":5,"ports":["client","server"]}}"#));
         seeds.push(format!(r#"{{"op":"begin","lane":0,"link":{link},"seed":5,"packet_log":"/tmp/log","header_bytes":96,"capture":null}}"#));

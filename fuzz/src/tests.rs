@@ -4,8 +4,8 @@ use wirelab_net::link::{IMPAIRMENTS, SHARED};
 
 use crate::{TARGETS, mutate};
 
-/// Changed inputs that a seed is made into; a fixed number of them for each target.
-const RUNS: usize = 3000;
+/// How many changed seeds each target is given.
+const RUNS: usize = 1000;
 
 #[test]
 fn every_target_stands_its_seeds_and_what_a_fixed_generator_makes_of_them() {
@@ -13,11 +13,9 @@ fn every_target_stands_its_seeds_and_what_a_fixed_generator_makes_of_them() {
         let seeds = seeds();
         assert!(!seeds.is_empty(), "{name}");
         seeds.iter().for_each(|seed| check(seed));
-        let begun = std::time::Instant::now();
         for run in 0..RUNS {
             check(&mutate::bytes(&seeds[run % seeds.len()], run as u64));
         }
-        eprintln!("{name}: {} seeds, {:?}", seeds.len(), begun.elapsed());
     }
 }
 

@@ -7,7 +7,7 @@ A number without a unit is refused: whoever reads the file later must not have t
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 _DURATIONS = {
@@ -122,34 +122,28 @@ def level_dbm(value: object) -> float:
 
 def format_duration(nanoseconds: float) -> str:
     """A duration for people, in the largest unit that leaves at least 1: `20 ms`, `1.5 s`, `12 min`."""
-    for unit in ("h", "min", "s", "ms", "us"):
-        scale = float(_DURATIONS[unit])
-        if abs(nanoseconds) >= scale:
-            return f"{nanoseconds / scale:.3g} {unit}"
-    return f"{nanoseconds:.3g} ns"
+    return _in_largest(nanoseconds, _DURATIONS, ("h", "min", "s", "ms", "us", "ns"))
 
 
 def format_size(size: float) -> str:
     """A size for people, in powers of 1000: `30 B`, `3.5 kB`."""
-    for unit in ("GB", "MB", "kB"):
-        scale = float(_SIZES[unit])
-        if abs(size) >= scale:
-            return f"{size / scale:.3g} {unit}"
-    return f"{size:.3g} B"
+    return _in_largest(size, _SIZES, ("GB", "MB", "kB", "B"))
 
 
 def format_rate(bits_per_second: float) -> str:
     """A rate for people: `250 kbit/s`."""
-    for unit in ("Gbit/s", "Mbit/s", "kbit/s"):
-        scale = float(_RATES[unit])
-        if abs(bits_per_second) >= scale:
-            return f"{bits_per_second / scale:.3g} {unit}"
-    return f"{bits_per_second:.3g} bit/s"
+    return _in_largest(bits_per_second, _RATES, ("Gbit/s", "Mbit/s", "kbit/s", "bit/s"))
 
 
 def format_share(fraction: float) -> str:
     """A fraction for people: `6.45 %`."""
     return f"{fraction * 100:.3g} %"
+
+
+def _in_largest(value: float, scales: Mapping[str, Fraction], units: Sequence[str]) -> str:
+    """In the first of these units that leaves at least 1, else in the last."""
+    unit = next((unit for unit in units if abs(value) >= scales[unit]), units[-1])
+    return f"{value / float(scales[unit]):.3g} {unit}"
 
 
 def _quantity(

@@ -108,6 +108,16 @@ pub mod tests {
     }
 
     #[test]
+    fn the_link_of_a_log_is_read_to_the_last_bit_of_its_numbers() {
+        // Many a parser of JSON reads the first of these a bit off.
+        for probability in [0.231_651_140_529_758_66, 5e-324, 1.0 - f64::EPSILON] {
+            let loss = wirelab_schema::ImpairmentSpec::Loss { probability, correlation: 0.0 };
+            let link = LinkSpec { uplink: vec![loss], ..LinkSpec::default() };
+            assert_eq!(parse(&written(&link, 1, &[])[..]).unwrap().header.link, link);
+        }
+    }
+
+    #[test]
     fn every_fate_of_the_log_is_one_of_the_border_at_the_same_place() {
         let schema = serde_json::to_value(schemars::schema_for!(PacketFate)).unwrap();
         let names = schema["oneOf"].as_array().unwrap().iter().map(|variant| variant["const"].clone());

@@ -135,7 +135,8 @@ fn due(flow: &ProbeFlow, burst: u32) -> Duration {
     // Spread by the golden ratio: every part of the spread is met equally often, in no order that a timer could fall into.
     let share = u64::from(burst).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     let spread = (u128::from(flow.spread_ns) * u128::from(share)) >> 32;
-    Duration::from_nanos(flow.begin_ns + u64::from(burst) * flow.every_ns + spread as u64)
+    let begins = flow.begin_ns.saturating_add(u64::from(burst).saturating_mul(flow.every_ns));
+    Duration::from_nanos(begins.saturating_add(spread as u64))
 }
 
 fn sleep_until(instant: Instant) {
@@ -162,18 +163,22 @@ fn receive(socket: &Socket, until: Instant) -> anyhow::Result<String> {
 mod tests {
     use super::*;
 
+    fn flow(begin_ns: u64, every_ns: u64, spread_ns: u64) -> ProbeFlow {
+        let (uplink, client_port, bursts, packets, payload_bytes) = (true, 1, 100, 1, 16);
+        ProbeFlow { uplink, client_port, begin_ns, bursts, every_ns, spread_ns, packets, payload_bytes }
+    }
+
+    #[test]
+    fn a_plan_beyond_the_end_of_time_is_due_at_its_end() {
+        let end = Duration::from_nanos(u64::MAX);
+        assert_eq!(due(&flow(u64::MAX, 1, 1), 99), end);
+        assert_eq!(due(&flow(1, u64::MAX, 0), 99), end);
+        assert_eq!(due(&flow(u64::MAX, u64::MAX, u64::MAX), 99), end);
+    }
+
     #[test]
     fn bursts_are_spread_within_their_time_and_never_twice_alike() {
-        let flow = ProbeFlow {
-            uplink: true,
-            client_port: 1,
-            begin_ns: 1_000,
-            bursts: 100,
-            every_ns: 10_000,
-            spread_ns: 5_000,
-            packets: 1,
-            payload_bytes: 16,
-        };
+        let flow = flow(1_000, 10_000, 5_000);
         let offsets: Vec<u64> =
             (0..100).map(|burst| due(&flow, burst).as_nanos() as u64 - 1_000 - u64::from(burst) * 10_000).collect();
         assert!(offsets.iter().all(|offset| *offset < 5_000));

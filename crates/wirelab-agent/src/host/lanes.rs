@@ -45,7 +45,7 @@ impl Lanes {
     /// Make them. Call it from a thread that lives as long as the host.
     pub fn open(open: &OpenLanes, running: &Running) -> Result<Self, Refusal> {
         if open.lanes == 0 || open.lanes > u32::from(u16::MAX) {
-            return Err(Refusal::new(format!("{} lanes; there must be at least one", open.lanes)));
+            return Err(Refusal::new(format!("{} lanes; there can be 1 to {}", open.lanes, u16::MAX)));
         }
         if open.netem {
             require_netem()?;

@@ -38,16 +38,23 @@ fn ready() {
     std::io::stdout().flush().unwrap();
 }
 
-#[test]
-#[ignore = "an endpoint of other tests"]
-fn udp_echo() {
+/// For each datagram `serve` is given what sends it back.
+fn serve_udp(serve: impl Fn(&dyn Fn())) -> ! {
     let socket = UdpSocket::bind(server()).unwrap();
     ready();
     let mut buffer = [0; 2048];
     loop {
         let (length, peer) = socket.recv_from(&mut buffer).unwrap();
-        socket.send_to(&buffer[..length], peer).unwrap();
+        serve(&|| {
+            socket.send_to(&buffer[..length], peer).unwrap();
+        });
     }
+}
+
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_echo() {
+    serve_udp(|answer| answer());
 }
 
 /// Prints the round-trip time of each packet that came back, in nanoseconds.
@@ -143,15 +150,11 @@ fn udp_late_reader() {
 #[test]
 #[ignore = "an endpoint of other tests"]
 fn udp_late_echo() {
-    let socket = UdpSocket::bind(server()).unwrap();
-    ready();
-    let mut buffer = [0; 2048];
-    loop {
-        let (length, peer) = socket.recv_from(&mut buffer).unwrap();
-        socket.send_to(&buffer[..length], peer).unwrap();
+    serve_udp(|answer| {
+        answer();
         std::thread::sleep(LATE);
-        socket.send_to(&buffer[..length], peer).unwrap();
-    }
+        answer();
+    });
 }
 
 /// Sends a datagram, and prints the length of each answer within twice the time that a late one takes.

@@ -1,0 +1,12 @@
+"""Writes the link of every shipped profile as the agent is given it: `profiles.py FOLDER`, more seeds of `link_text`."""
+
+import sys
+from pathlib import Path
+
+from wirelab.experiment.library import profiles
+from wirelab.experiment.single_link import single_link
+
+folder = Path(sys.argv[1])
+folder.mkdir(parents=True, exist_ok=True)
+for name in profiles():
+    (folder / f"profile-{name}").write_text(single_link(name).model_dump_json(exclude_none=True))

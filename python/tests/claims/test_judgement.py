@@ -1,0 +1,107 @@
+"""Verdicts from intervals, at their bounds."""
+
+import numpy as np
+import pytest
+
+from wirelab.claims.judgement import (
+    HELD,
+    REFUTED,
+    UNDECIDED,
+    Bench,
+    Judgement,
+    all_of,
+    as_dict,
+    number,
+    within,
+    written,
+)
+from wirelab.claims.source import Source
+from wirelab.stats.bootstrap import Draws
+from wirelab.stats.estimate import Estimate
+
+
+def exactly(value: float) -> Draws:
+    """A statistic that is the same in every resample: its interval is one point at every level."""
+    return Draws(value, np.full(10, value), df=9.0, n=10)
+
+
+def spread(low: float, high: float) -> Draws:
+    """A statistic that is anywhere between two values alike."""
+    return Draws((low + high) / 2, np.linspace(low, high, 10_001), df=np.inf, n=10)
+
+
+def bench(hold: float = 0.9, refute: float = 0.9) -> Bench:
+    return Bench(Source.__new__(Source), hold, refute, 1.25)
+
+
+@pytest.mark.parametrize(
+    ("value", "strict", "verdict"),
+    [
+        (1.0, False, HELD),
+        (1.0, True, UNDECIDED),
+        (1.5, True, HELD),
+        (2.0, False, HELD),
+        (2.0, True, UNDECIDED),
+        (2.001, False, REFUTED),
+        (0.999, True, REFUTED),
+    ],
+)
+def test_the_bounds_belong_to_the_claim_unless_it_is_strict(value: float, strict: bool, verdict: str) -> None:
+    assert within(bench(), exactly(value), 1.0, 2.0, strict=strict) == verdict
+
+
+@pytest.mark.parametrize(("low", "high"), [(None, 2.0), (1.0, None), (None, None)])
+def test_a_bound_that_is_not_there_bounds_nothing(low: float | None, high: float | None) -> None:
+    assert within(bench(), exactly(1.5), low, high) == HELD
+
+
+def test_an_interval_across_a_bound_decides_nothing() -> None:
+    assert within(bench(), spread(0.5, 1.5), 1.0, None) == UNDECIDED
+
+
+def test_a_claim_is_held_and_refuted_each_at_its_own_level() -> None:
+    # 5 % to 95 % of these is above 1.04, the whole is not; and so for refuting.
+    assert within(bench(hold=0.9), spread(1.0, 2.0), 1.04, None) == HELD
+    assert within(bench(hold=0.999), spread(1.0, 2.0), 1.04, None) == UNDECIDED
+    assert within(bench(refute=0.9), spread(1.0, 2.0), None, 1.04) == REFUTED
+    assert within(bench(refute=0.999), spread(1.0, 2.0), None, 1.04) == UNDECIDED
+
+
+def test_a_statistic_that_is_not_defined_everywhere_decides_nothing() -> None:
+    assert within(bench(), Draws(1.5, np.array([1.0, np.nan]), df=1.0, n=2), 1.0, 2.0) == UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "verdict"),
+    [
+        ([], UNDECIDED),
+        ([HELD, HELD], HELD),
+        ([HELD, UNDECIDED], UNDECIDED),
+        ([UNDECIDED, REFUTED], REFUTED),
+        ([HELD, REFUTED], REFUTED),
+    ],
+)
+def test_all_parts_must_hold_and_one_refutes(verdicts: list[str], verdict: str) -> None:
+    assert all_of(verdicts) == verdict
+
+
+def test_a_printed_number_has_no_interval() -> None:
+    shown = number(Draws(1.4, np.empty(0), df=np.inf, n=0))
+    assert (shown.low, shown.high, shown.method) == (None, None, "as printed")
+    assert written(shown) == "1.4"
+    assert written(Estimate(None, None, None, 0.95, 0, "none")) == "undefined"
+    assert written(Estimate(1.4321, 1.3, 1.5, 0.95, 3, "some")) == "1.43 [1.3, 1.5]"
+
+
+def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
+    judgement = Judgement("order", "h1 < h2", HELD, "why", scenarios={"a": 30, "b": 20})
+    assert as_dict(judgement, id="x") == {
+        "form": "order",
+        "text": "h1 < h2",
+        "verdict": HELD,
+        "why": "why",
+        "paper": None,
+        "ours": None,
+        "n": 50,
+        "id": "x",
+    }
