@@ -50,11 +50,12 @@ _RESOURCES = [
     "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "steal_ns",
     "client_peak_memory_bytes", "server_peak_memory_bytes",
 ]  # fmt: skip
-TRIAL_TYPES = {
+TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES},
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
+    **dict.fromkeys(["lateness_upper_ns", "lateness_packets"], pl.List(pl.Int64)),
     **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip
