@@ -18,6 +18,7 @@ from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
+from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.schema import EXCHANGE_COLUMNS
@@ -74,8 +75,9 @@ class Dataset(NamedTuple):
 
 
 def measure(campaign: Path) -> Dataset:
-    """Compute both tables from the raw records and write them into the campaign."""
+    """Compute both tables from the raw records and write them into the campaign, and what its probes logged."""
     dataset = build(campaign)
+    measure_all_probes(campaign)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wirelab.schema import canonical_json
-from wirelab.schema.campaign import PROBES, RESULT
+from wirelab.schema.campaign import PROBES
 from wirelab.stats.certificate import certify
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
@@ -20,14 +20,12 @@ OF_THE_MOMENT = {"lateness p99", "end to end"}
 
 def link_certificates(dataset: Dataset) -> list[dict[str, Any]]:
     """One for each link that was probed; all their lines are one family."""
-    from wirelab.metrics.probes import read_probes
+    from wirelab.metrics.probes import probed_folders, read_probes
 
     names: dict[str, list[str]] = {}
     for scenario in dataset.scenarios:
         names.setdefault(canonical_json(scenario["link"]), []).append(scenario["link_name"])
-    folder = dataset.folder / PROBES
-    folders = sorted(path for path in folder.iterdir() if (path / RESULT).exists()) if folder.exists() else []
-    probed = [(path, read_probes(path)) for path in folders]
+    probed = [(path, read_probes(path)) for path in probed_folders(dataset.folder)]
     # A link that the experiment no longer has was probed for an earlier run.
     probed = [(path, probes) for path, probes in probed if canonical_json(probes.link) in names]
     judged = certify([checks(probes) for _, probes in probed])
