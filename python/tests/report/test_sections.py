@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.report.campaigns import judge, read, store, write
-from wirelab.report.blocks import Group, Section, Table
+from wirelab.report.answer import answer
+from wirelab.report.blocks import Figure, Group, Section, Table
 from wirelab.report.campaign import load
 from wirelab.report.grade import grade
 from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
@@ -74,6 +75,24 @@ def test_a_direction_without_packets_is_not_measured_and_the_grade_is_that_of_th
     change(folder, "estimates.json", links=links)
     assert grade(load(folder, folder)) == "publishable"
     assert "not measured: no packet passed this way" in str(trust.section(load(folder, folder)))
+
+
+def test_a_median_above_the_time_out_is_shown_as_such_and_does_not_vanish(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    late = next(scenario for scenario in scenarios if "h2" in scenario["name"])
+    late["denominators"] |= {"completed": 12, "timed-out": 28}
+    above = {"point": None, "low": 9.5, "high": None, "level": 0.95, "n": 40, "method": "above the time-out"}
+    late["metrics"]["end-to-end-delay"] |= {"median": above}
+    change(folder, "estimates.json", scenarios=scenarios)
+    [_, figure] = glance.section(load(folder, folder)).blocks
+    assert isinstance(figure, Figure)
+    [table] = figure.tables
+    assert next(row for row in cells(table) if row[1] == "h2")[2] == "> 10,000"
+    assert "An open triangle is a time-out" in figure.caption
+    assert "median above the time-out of 10,000 ms, 28 of 40 exchanges timed out" in figure.svg
+    said = answer(load(folder, folder))
+    assert any("the median of h2 lies above the time-out" in sentence for sentence in said)
 
 
 def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:

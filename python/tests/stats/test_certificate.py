@@ -7,7 +7,7 @@ import pytest
 
 from wirelab.stats.certificate import Check, certify
 from wirelab.stats.estimate import Estimate
-from wirelab.stats.probes import _batches, _quantile, _share
+from wirelab.stats.probe_estimates import batches, quantile, share
 
 
 def estimate(low: float, high: float) -> Estimate:
@@ -35,12 +35,12 @@ def test_a_bound_is_kept_by_whatever_is_below_it() -> None:
 
 def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
     values = np.array([1e-5] * 60 + [2e-3] * 2)
-    check = Check("lateness p99", "uplink", "s", 0.0, 5e-5, _quantile(values, 0.99), at_most=True)
+    check = Check("lateness p99", "uplink", "s", 0.0, 5e-5, quantile(values, 0.99), at_most=True)
     line = certify([[check]])[0].lines[0]
     assert line.measured is not None
     assert line.measured.point == 2e-3
     assert (line.verdict, line.grade) == ("open", "publishable")
-    many = Check("lateness p99", "uplink", "s", 0.0, 5e-5, _quantile(np.tile(values, 20), 0.99), at_most=True)
+    many = Check("lateness p99", "uplink", "s", 0.0, 5e-5, quantile(np.tile(values, 20), 0.99), at_most=True)
     assert certify([[many]])[0].lines[0].verdict == "out"
 
 
@@ -67,10 +67,10 @@ def campaign(generator: np.random.Generator, off: float = 0.0, lines: int = 20) 
     for line in range(lines):
         if line % 2:
             delays = generator.exponential(0.005, 400) + 0.1 + off * (line == 1)
-            checks.append(Check("delay", "uplink", "s", 0.105, 0.0, _batches(delays)))
+            checks.append(Check("delay", "uplink", "s", 0.105, 0.0, batches(delays)))
         else:
             lost = int((generator.random(2000) < 0.1).sum())
-            checks.append(Check("loss", "uplink", "share", 0.1, 0.0, _share(lost, 2000)))
+            checks.append(Check("loss", "uplink", "share", 0.1, 0.0, share(lost, 2000)))
     return any(line.verdict == "out" for line in certify([checks])[0].lines)
 
 
@@ -89,11 +89,11 @@ def test_a_link_that_is_off_by_an_effect_that_matters_is_caught() -> None:
 def test_a_quantile_lies_between_order_statistics_that_cover_it() -> None:
     generator = np.random.default_rng(3)
     level, true = 0.99, float(-np.log(0.5))
-    found = [_quantile(generator.exponential(1.0, 60), 0.5)(level) for _ in range(2000)]
+    found = [quantile(generator.exponential(1.0, 60), 0.5)(level) for _ in range(2000)]
     missed = sum(not (e.low is not None and e.high is not None and e.low <= true <= e.high) for e in found)
     assert missed <= 35  # 20 at the nominal rate
 
 
 def test_a_quantile_of_too_few_values_has_no_interval() -> None:
-    assert _quantile(np.array([0.1, 0.2, 0.3]), 0.5)(0.999).low is None
-    assert _quantile(np.array([]), 0.5)(0.999).point is None
+    assert quantile(np.array([0.1, 0.2, 0.3]), 0.5)(0.999).low is None
+    assert quantile(np.array([]), 0.5)(0.999).point is None

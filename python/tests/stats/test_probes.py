@@ -13,7 +13,8 @@ import pytest
 from wirelab.metrics.probes import Probes
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import Certificate, Line, certify
-from wirelab.stats.probes import checks, lone_delay_s
+from wirelab.stats.probe_way import lone_delay_s
+from wirelab.stats.probes import checks
 
 MS = 10**6
 RATE, DELAY = 1_000_000, 20 * MS

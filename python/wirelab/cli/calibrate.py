@@ -83,7 +83,7 @@ def _certified(spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int
 
     from wirelab.agent import find_agent
     from wirelab.cli.progress import LiveLine
-    from wirelab.metrics.probes import read_probes
+    from wirelab.metrics.probes import measure_probes, read_probes
     from wirelab.runner.probe_plan import doing
     from wirelab.runner.probes import probed_alone
     from wirelab.stats.certificate import certify
@@ -99,6 +99,7 @@ def _certified(spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int
 
     with LiveLine(console) as line, probed_alone(find_agent(), keep, spec, seed, time_ns, tell) as (folder, facts):
         line.show(1.0, "judging", float("inf"))
+        measure_probes(folder)
         [certificate] = certify([checks(read_probes(folder))])
         return certificate, facts
 

@@ -18,7 +18,7 @@ from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
-from wirelab.metrics.probes import is_netem
+from wirelab.metrics.probes import is_netem, measure_all_probes
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.schema import EXCHANGE_COLUMNS
@@ -51,12 +51,13 @@ _RESOURCES = [
     "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "steal_ns",
     "client_peak_memory_bytes", "server_peak_memory_bytes",
 ]  # fmt: skip
-TRIAL_TYPES = {
+TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES}, "uncounted": pl.Int64,
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
     "left_out_of_captures": pl.Int64,
+    **dict.fromkeys(["lateness_upper_ns", "lateness_packets"], pl.List(pl.Int64)),
     **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip
@@ -75,8 +76,9 @@ class Dataset(NamedTuple):
 
 
 def measure(campaign: Path) -> Dataset:
-    """Compute both tables from the raw records and write them into the campaign."""
+    """Compute both tables from the raw records and write them into the campaign, and what its probes logged."""
     dataset = build(campaign)
+    measure_all_probes(campaign)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset

@@ -46,6 +46,8 @@ def link_columns(report: dict[str, Any]) -> dict[str, Any]:
         "lateness_p50_ns": lateness_quantile(histograms, 0.50),
         "lateness_p99_ns": lateness_quantile(histograms, 0.99),
         "lateness_max_ns": max((histogram["max_ns"] for histogram in histograms), default=None),
+        "lateness_upper_ns": (buckets := lateness_buckets(histograms))[0],
+        "lateness_packets": buckets[1],
         "kernel_drops": report["kernel_drops"],
         "oversized": report["oversized"],
         "clock_step": report["clock_step"],
@@ -53,29 +55,31 @@ def link_columns(report: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def lateness_quantile(histograms: Sequence[dict[str, Any]], level: float) -> int | None:
-    """The upper edge of the bucket that holds the quantile, at most the largest value seen; null without packets."""
+def lateness_buckets(histograms: Sequence[dict[str, Any]]) -> tuple[list[int], list[int]]:
+    """Upper edges of the buckets that hold packets, and how many each holds, of several histograms together."""
+    largest = max((histogram["max_ns"] for histogram in histograms), default=0)
     merged: dict[int, int] = {}
     for histogram in histograms:
         for upper, packets in zip(histogram["upper_ns"], histogram["packets"], strict=True):
-            merged[upper] = merged.get(upper, 0) + packets
-    total = sum(merged.values())
-    if total == 0:
-        return None
-    largest: int = max(histogram["max_ns"] for histogram in histograms)
+            if packets:
+                edge = min(upper, largest)
+                merged[edge] = merged.get(edge, 0) + packets
+    return sorted(merged), [merged[upper] for upper in sorted(merged)]
+
+
+def lateness_quantile(histograms: Sequence[dict[str, Any]], level: float) -> int | None:
+    """The upper edge of the bucket that holds the quantile, at most the largest value seen; null without packets."""
+    uppers, packets = lateness_buckets(histograms)
     seen = 0
-    for upper in sorted(merged):
-        seen += merged[upper]
-        if seen >= level * total:
-            return min(upper, largest)
-    return largest
+    for upper, count in zip(uppers, packets, strict=True):
+        seen += count
+        if seen >= level * sum(packets):
+            return upper
+    return None
 
 
 def mean_lateness_ns(histograms: Sequence[dict[str, Any]]) -> float | None:
     """The mean by the buckets' upper edges, so rather too much than too little; null without packets."""
-    total = packets = 0
-    for histogram in histograms:
-        for upper, count in zip(histogram["upper_ns"], histogram["packets"], strict=True):
-            total += min(upper, histogram["max_ns"]) * count
-            packets += count
-    return total / packets if packets else None
+    uppers, packets = lateness_buckets(histograms)
+    total = sum(upper * count for upper, count in zip(uppers, packets, strict=True))
+    return total / sum(packets) if packets else None

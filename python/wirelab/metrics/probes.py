@@ -14,9 +14,10 @@ import polars as pl
 from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.schema import LinkBackend
-from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, REQUEST, RESULT
+from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 
 ENDS = ("client", "server")
+PACKETS, REPLAY = "packets.parquet", "replay.json"
 PATIENCE_S = 120.0
 """How long the agent may take to read, or to replay, the log of one probing."""
 _PACKETS = {
@@ -55,14 +56,37 @@ def is_netem(link: Mapping[str, Any]) -> bool:
     return link.get("backend") == LinkBackend.NETEM
 
 
-def read_probes(folder: Path) -> Probes:
-    """Read a folder of `wirelab.runner.probes`."""
-    request, plan, result = (
-        json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
-    )
+def measure_probes(folder: Path) -> None:
+    """Turn the log of a folder of `wirelab.runner.probes` into a table and a report of its replay, beside it."""
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
     lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
     packets = pl.read_ndjson(lines.encode(), schema=_PACKETS) if lines else pl.DataFrame(schema=_PACKETS)
+    packets.write_parquet(folder / PACKETS, compression="zstd")
+    if not is_netem(json.loads((folder / REQUEST).read_text(encoding="utf-8"))["link"]):
+        replayed = agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S)
+        (folder / REPLAY).write_text(replayed, encoding="utf-8")
+
+
+def measure_all_probes(campaign: Path) -> None:
+    """The same for each link that was probed before a campaign."""
+    for folder in probed_folders(campaign):
+        measure_probes(folder)
+
+
+def probed_folders(campaign: Path) -> list[Path]:
+    """Folders of the links that were probed."""
+    folder = campaign / PROBES
+    return sorted(path for path in folder.iterdir() if (path / RESULT).exists()) if folder.exists() else []
+
+
+def read_probes(folder: Path) -> Probes:
+    """Read a folder that `measure_probes` has seen."""
+    if not (folder / PACKETS).exists():
+        raise RunError(f"{folder} has no {PACKETS}", hint="wirelab measure CAMPAIGN")
+    request, plan, result = (
+        json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
+    )
+    packets = pl.read_parquet(folder / PACKETS)
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
     for end in ENDS:
@@ -76,8 +100,5 @@ def read_probes(folder: Path) -> Probes:
             else:
                 raise RunError(f"{folder / end}.txt: '{line}' is no line of probes")
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
-    link = request["link"]
-    replay = None
-    if not is_netem(link):
-        replay = json.loads(agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S))
-    return Probes(link, plan, packets, sent, received, replay, result)
+    replay = None if is_netem(request["link"]) else json.loads((folder / REPLAY).read_text(encoding="utf-8"))
+    return Probes(request["link"], plan, packets, sent, received, replay, result)

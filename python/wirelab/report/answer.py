@@ -81,6 +81,8 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         among = " of the application protocols" if len(ranking) < len(condition.scenarios) else ""
         head = f"{label}: {first.series.label} has the smallest median{among}, {with_unit(median, MILLISECONDS)}"
         rest = [told for other in others if (told := _against(campaign, other, first))]
+        late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
+        rest += [f"the median of {_listed(late)} lies above the time-out"] if late else []
         yield "; ".join([head, *rest]) + "."
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import polars as pl
+
 from wirelab.errors import RunError
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
@@ -56,6 +58,15 @@ class Campaign:
             for trial in block["trials"]:
                 trials.setdefault(trial["scenario"], []).append({**trial, "block": block["block"]})
         return trials
+
+    @cached_property
+    def lateness(self) -> dict[str, tuple[list[int], list[int]]]:
+        """Of each trial: upper edges of lateness in nanoseconds, and packets up to them."""
+        path, columns = self.folder / "trials.parquet", ["trial", "lateness_upper_ns", "lateness_packets"]
+        if not path.exists() or not set(columns) <= set(pl.read_parquet_schema(path)):
+            return {}
+        rows = pl.read_parquet(path, columns=columns).drop_nulls().iter_rows()
+        return {trial: (upper_ns, packets) for trial, upper_ns, packets in rows}
 
     @property
     def preview(self) -> Json | None:

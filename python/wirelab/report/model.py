@@ -74,6 +74,14 @@ class Scenario:
         values = self.metric(metric)
         return Estimate.of(values.get(statistic) or (values.get("quantiles") or {}).get(statistic))
 
+    def above_s(self, metric: str, statistic: str) -> float | None:
+        """The time-out that a statistic is known to lie above, and no more is known of it; else None."""
+        value = self.estimate(metric, statistic)
+        timeout_ns = (self.plan.get("workload") or {}).get("timeout_ns")
+        if value is None or value.point is not None or not self.denominators.get("timed-out") or not timeout_ns:
+            return None
+        return float(timeout_ns) / 1e9
+
 
 @dataclass(frozen=True)
 class Condition:

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wirelab.schema import LinkBackend, canonical_json
-from wirelab.schema.campaign import PROBES, RESULT
+from wirelab.schema.campaign import PROBES
 from wirelab.stats.certificate import certify
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
-from wirelab.stats.probes import INTO_NETEM, checks
+from wirelab.stats.probe_delay import INTO_NETEM
+from wirelab.stats.probes import checks
 
 Json = Mapping[str, Any]
 
@@ -20,14 +21,12 @@ OF_THE_MOMENT = {"lateness p99", "end to end", INTO_NETEM}
 
 def link_certificates(dataset: Dataset) -> list[dict[str, Any]]:
     """One for each link that was probed; all their lines are one family."""
-    from wirelab.metrics.probes import read_probes
+    from wirelab.metrics.probes import probed_folders, read_probes
 
     names: dict[str, list[str]] = {}
     for scenario in dataset.scenarios:
         names.setdefault(canonical_json(scenario["link"]), []).append(scenario["link_name"])
-    folder = dataset.folder / PROBES
-    folders = sorted(path for path in folder.iterdir() if (path / RESULT).exists()) if folder.exists() else []
-    probed = [(path, read_probes(path)) for path in folders]
+    probed = [(path, read_probes(path)) for path in probed_folders(dataset.folder)]
     # A link that the experiment no longer has was probed for an earlier run.
     probed = [(path, probes) for path, probes in probed if canonical_json(probes.link) in names]
     judged = certify([checks(probes) for _, probes in probed])

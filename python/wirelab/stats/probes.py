@@ -2,69 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from wirelab.metrics.probes import is_netem
-from wirelab.schema.probe import ProbeKind
 from wirelab.stats import probe_rate
-from wirelab.stats.certificate import LATE, Check
+from wirelab.stats.certificate import Check
 from wirelab.stats.delay_model import jitter_reach_ns, mean_delay_ns
 from wirelab.stats.estimate import Estimate
-from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE, Counts, Told, measured_loss, told
-from wirelab.stats.link_effects import has_fair_queues, may_reorder
-from wirelab.stats.loss_model import design_effect_in_time, long_run, share_below
-from wirelab.stats.loss_path import LossPath
-from wirelab.stats.medium_model import service
+from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.probe_delay import delays
+from wirelab.stats.probe_effects import order, shares
 from wirelab.stats.probe_ends import seen_by_ends
-from wirelab.stats.probe_packets import Packets, packets_of
-from wirelab.stats.proportion import clopper_pearson
-from wirelab.stats.run_lengths import LEAST_RUNS, run_distribution, run_test
+from wirelab.stats.probe_estimates import ratio
+from wirelab.stats.probe_loss import losses
+from wirelab.stats.probe_packets import packets_of
+from wirelab.stats.probe_way import NO_LOG, Way, lone_delay_s
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from wirelab.metrics.probes import Probes
 
 Json = Mapping[str, Any]
-Floats = NDArray[np.float64]
-
-CAUSES = ("queue-full", "aqm", "outage", "retries", "nat", "held")
-LOSS_FLOOR = 1e-4
-"""A difference in loss that never counts: one packet in ten thousand."""
-RATES = {"rate", "token-bucket", "schedule", "delivery-trace", "duty-cycle"}
-SHARES = {"reorder": "held back", "duplicate": "duplicated", "corrupt": "corrupted"}
-LEAST_DELAYS = 5
-NO_LOG = "netem keeps no log"
-INTO_NETEM = "into netem p99"
-"""How late the link process passed packets on; what netem adds is in the delay."""
-
-
-@dataclass(frozen=True)
-class _Direction:
-    name: str
-    uplink: bool
-    chain: Sequence[Json]
-    link: Json
-    packets: Packets
-    entered: Packets
-    """By the log of the link process."""
-    received: pl.DataFrame
-    round_trip_s: float
-
-    @property
-    def netem(self) -> bool:
-        """Whether `packets` are what the ends saw, for netem keeps no log."""
-        return is_netem(self.link)
-
-    @property
-    def tolerance_s(self) -> float:
-        return max(LATENESS_FLOOR_S, TEACHING_SHARE * self.round_trip_s)
 
 
 def checks(probes: Probes) -> list[Check]:
@@ -75,221 +33,14 @@ def checks(probes: Probes) -> list[Check]:
     found = []
     for name, uplink in (("uplink", True), ("downlink", False)):
         packets, entered = packets_of(seen, uplink=uplink), packets_of(probes.packets, uplink=uplink)
-        direction = _Direction(name, uplink, link[name], link, packets, entered, probes.received, round_trip_s)
-        found += [*_delays(direction), *_losses(direction), *_shares(direction), _order(direction), *_rates(direction)]
+        direction = Way(name, uplink, link[name], link, packets, entered, probes.received, round_trip_s)
+        found += [*delays(direction), *losses(direction), *shares(direction), order(direction), *_rates(direction)]
     return [*found, *_shared(probes), _accounted(probes), _replayed(probes)]
 
 
-def _delays(way: _Direction) -> Iterator[Check]:
-    taken = way.packets.probes(ProbeKind.DELAY, uplink=way.uplink)
-    alone = taken.only(taken.delivered & ~taken.copy & ~_asleep(way, taken))
-    what = lone_delay_s(way.chain, way.link.get("medium"), int(taken.size[0])) if len(taken) else None
-    why = _unsteady(way)
-    if what is None or why is not None:
-        reason = why or ("no probe was sent" if not len(taken) else "how long the medium takes for it is not known")
-        yield Check("delay", way.name, "s", what, None, None, reason)
-    else:
-        # Mean lateness is one packet's, if the machine was busy with something else once; the line below is for that.
-        late_s = float(np.median(alone.lateness_s)) if len(alone) else 0.0
-        values = alone.told_delay_s + late_s
-        typical = _batches if _is_random(way) else _median
-        few = _few(way, len(values)) if len(values) < LEAST_DELAYS else None
-        # The path to the link and from it, and both ends' wake-ups.
-        beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
-        tolerance = beyond if way.netem else way.tolerance_s
-        yield Check("delay", way.name, "s", what, tolerance, typical(values), few, LATE)
-        if not way.netem and not way.link.get("radio"):
-            # Whom the radio kept waiting, the ends do not know.
-            yield Check("end to end", way.name, "s", what, beyond, typical(_end_to_end_s(way)), few, LATE)
-    late = _quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
-    name = INTO_NETEM if way.netem else "lateness p99"
-    yield Check(name, way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
-
-
-def _few(way: _Direction, n: int) -> str:
-    if any(stage["kind"] == "duty-cycle" for stage in way.chain):
-        return f"n = {n}: the duty cycle lets no more be sent in this time; the replay reproduces each packet's"
-    return f"n = {n} is too few for an interval: more time tells it"
-
-
-def _end_to_end_s(way: _Direction) -> Floats:
-    """From the sender's call to the receiver's kernel, by the clocks of the ends: an account of its own."""
-    port = ProbeKind.DELAY.port(uplink=way.uplink)
-    mine = way.received.filter((way.received["client_port"] == port) & (way.received["uplink"] == way.uplink))
-    first = mine.unique("number", keep="first", maintain_order=True)
-    return np.asarray((first["received_ns"] - first["sent_ns"]).to_numpy() / 1e9)
-
-
-def lone_delay_s(chain: Sequence[Json], medium: Json | None, size: int) -> float | None:
-    """Mean delay of a packet that meets no other; None where it is not known."""
-    total = sum(map(mean_delay_ns, chain)) / 1e9
-    for stage in chain:
-        match stage["kind"]:
-            case "rate" | "duty-cycle":
-                total += (size + stage.get("overhead_bytes", 0)) * 8 / stage["rate_bps"]
-            case "schedule" | "delivery-trace":
-                return None
-    if medium is not None:
-        shared = service(medium, size)
-        if shared is None:
-            return None
-        total += shared.idle
-    return total
-
-
-def _unsteady(way: _Direction) -> str | None:
-    """Why the delay has no one figure."""
-    kinds = {stage["kind"] for stage in way.chain}
-    if kinds & {"schedule", "delivery-trace"}:
-        return "changes with time; the replay reproduces each packet's"
-    if any(stage.get("hold_bytes") is not None for stage in way.chain):
-        return "an outage holds packets back; the replay reproduces each packet's"
-    return None
-
-
-def _is_random(way: _Direction) -> bool:
-    chancy = any(stage.get("jitter") is not None or stage["kind"] == "reorder" for stage in way.chain)
-    medium = way.link.get("medium") or {"kind": "none"}
-    # Frames of 802.11 on idle air are sent at once: only one that is sent again draws a back-off.
-    return chancy or medium["kind"] == "ieee802154" or medium.get("frame_error", 0) > 0
-
-
-def _asleep(way: _Direction, taken: Packets) -> NDArray[np.bool_]:
-    """Probes that may have waited for the radio: the first, and what came long after the one before."""
-    radio = way.link.get("radio")
-    if not radio or not radio["sleeps"]:
-        return np.zeros(len(taken), dtype=np.bool_)
-    lightest = radio["sleeps"][0]["after_ns"]
-    return np.asarray(taken.quiet_ns > 0.8 * lightest)
-
-
-def _losses(way: _Direction) -> Iterator[Check]:
-    stages = [stage for stage in way.chain if long_run(stage) is not None]
-    packets = way.packets.only(~way.packets.copy)
-    if way.netem:
-        # Who does not arrive was lost, or found no room behind a train.
-        packets = packets.only(packets.flow != ProbeKind.RATE.port(uplink=way.uplink))
-    lost = packets.fate == "loss"
-    if way.netem and any(stage["kind"] == "corrupt" for stage in way.chain):
-        share = _share(int(lost.sum()), len(lost))
-        yield Check("loss", way.name, "share", None, None, share, "corrupted packets do not arrive either")
-        return
-    counts = {cause.replace("-", "_"): int((packets.fate == cause).sum()) for cause in CAUSES}
-    counts |= {"received": len(packets), "lost": int(lost.sum()), "duplicated": int(way.packets.copy.sum())}
-    reached, unsure = LossPath.of(way.link, way.name).reached(counts)
-    trial = [Counts(reached, counts["lost"], 0, unsure)]
-    what = told(way.chain).over(trial)
-    if not stages:
-        exact = Estimate(_ratio(lost.sum(), len(lost)), None, None, 1.0, len(lost), "count")
-        why = "packets were lost, and nothing loses them on purpose" if lost.any() else None
-        yield Check("loss", way.name, "share", 0.0, 0.0, lambda _: exact, why, exact=True, invalid=True)
-        return
-    if what.loss is None:
-        measure = _share(int(lost.sum()), reached)
-        yield Check("loss", way.name, "share", None, None, measure, "depends on when packets are sent")
-        return
-    measure = _loss_measure(way, stages, packets, what, trial)
-    yield Check("loss", way.name, "share", what.loss, max(TEACHING_SHARE * what.loss, LOSS_FLOOR), measure)
-    yield _runs(way, stages, packets, unsure)
-
-
-def _loss_measure(
-    way: _Direction, stages: Sequence[Json], packets: Packets, what: Told, trial: Sequence[Counts]
-) -> Callable[[float], Estimate]:
-    """Its interval: by the model's design effect, by when packets met a state that lasts, or else by batches."""
-    if what.bursty is not None:
-        return lambda level: measured_loss(what, trial, level)
-    lost = _reached_in_order(way, packets)
-    if len(stages) == 1 and stages[0]["kind"] == "gilbert-elliott-time" and len(packets) == len(lost):
-        worth = len(lost) / design_effect_in_time(stages[0], packets.arrival)
-        return _share(int(lost.sum()), len(lost), worth)
-    return _batches(lost)
-
-
-def _runs(way: _Direction, stages: Sequence[Json], packets: Packets, unsure: int) -> Check:
-    unjudged = _otherwise(way)
-    if len(stages) > 1 or unsure or {"reorder", "duplicate"} & {stage["kind"] for stage in way.chain}:
-        return Check("loss runs", way.name, "packets", None, None, None, f"several stages take part: {unjudged}")
-    if run_distribution(stages[0]) is None:
-        why = f"the model moves with time or by a pattern, not with each packet: {unjudged}"
-        return Check("loss runs", way.name, "packets", None, None, None, why)
-    found = run_test(stages[0], _reached_in_order(way, packets))
-    if found is None:
-        few = f"fewer than {LEAST_RUNS} runs of losses: more time tells it"
-        return Check("loss runs", way.name, "packets", None, None, None, few)
-    mean = Estimate(found.measured, None, None, 0.95, found.runs, f"chi-square over {found.cells} lengths")
-    why = f"{found.runs:,} runs, p {found.p:.2g}"
-    return Check("loss runs", way.name, "packets", found.told, None, lambda _: mean, why, p=found.p)
-
-
-def _reached_in_order(way: _Direction, packets: Packets) -> NDArray[np.bool_]:
-    """Fates at the loss stage: true is lost. Who was dropped before is not among them."""
-    path = LossPath.of(way.link, way.name)
-    gone = np.isin(packets.fate, [name.replace("_", "-") for name in path.before | path.unsure])
-    return np.asarray(packets.fate[~gone] == "loss")
-
-
-def _shares(way: _Direction) -> Iterator[Check]:
-    """Packets that a stage duplicates, corrupts or holds back."""
-    kinds = [stage["kind"] for stage in way.chain]
-    originals = way.packets.only(~way.packets.copy)
-    for stage in way.chain:
-        words = SHARES.get(stage["kind"])
-        if words is None:
-            continue
-        if way.netem and stage["kind"] == "corrupt":
-            share = stage["probability"]
-            yield Check(words, way.name, "share", share, None, None, f"{NO_LOG}, and corrupted packets do not arrive")
-            continue
-        correlation = stage.get("correlation", 0.0)
-        share = share_below(stage["probability"], correlation)
-        if correlation or kinds.count(stage["kind"]) > 1 or (stage["kind"] == "reorder" and _blurred(way)):
-            yield Check(words, way.name, "share", share, None, None, f"not told apart; {_otherwise(way)}")
-            continue
-        passed = originals.only(originals.delivered)
-        match stage["kind"]:
-            case "duplicate":
-                hits = np.isin(passed.sequence, way.packets.sequence[way.packets.copy])
-            case "corrupt":
-                hits = passed.corrupted
-            case _:
-                base = lone_delay_s(way.chain, None, 0) or 0.0
-                least = base - share * stage["by_ns"] / 1e9
-                passed = passed.only(passed.flow == ProbeKind.DELAY.port(uplink=way.uplink))
-                hits = passed.delay_s > least + 0.5 * stage["by_ns"] / 1e9
-        tolerance = max(TEACHING_SHARE * share, LOSS_FLOOR)
-        yield Check(words, way.name, "share", share, tolerance, _share(int(hits.sum()), len(hits)))
-
-
-def _otherwise(way: _Direction) -> str:
-    """What answers for each packet, where probes cannot tell."""
-    return NO_LOG if way.netem else "the replay reproduces each packet's"
-
-
-def _blurred(way: _Direction) -> bool:
-    """Other delays hide who was held back."""
-    return _is_random(_without_reorder(way)) or any(stage["kind"] in RATES for stage in way.chain)
-
-
-def _without_reorder(way: _Direction) -> _Direction:
-    return replace(way, chain=[stage for stage in way.chain if stage["kind"] != "reorder"])
-
-
-def _order(way: _Direction) -> Check:
-    """Share of packets that others overtook (RFC 4737)."""
-    passed = way.packets.only(way.packets.delivered & ~way.packets.copy)
-    reordered = passed.departure < np.maximum.accumulate(passed.departure) if len(passed) else np.zeros(0, np.bool_)
-    share = Estimate(_ratio(reordered.sum(), len(passed)), None, None, 1.0, len(passed), "count")
-    if may_reorder(way.chain):
-        fair = "fair queues let flows overtake each other"
-        why = fair if has_fair_queues(way.chain) else "how many depends on when packets are sent"
-        return Check("reordered", way.name, "share", None, None, lambda _: share, why)
-    return Check("reordered", way.name, "share", 0.0, 0.0, lambda _: share, exact=True, invalid=True)
-
-
-def _rates(way: _Direction) -> Iterator[Check]:
+def _rates(way: Way) -> Iterator[Check]:
     found = probe_rate.rate_check(
-        way.name, way.chain, way.link, way.packets, uplink=way.uplink, otherwise=_otherwise(way)
+        way.name, way.chain, way.link, way.packets, uplink=way.uplink, otherwise=way.otherwise
     )
     if found is not None:
         yield found
@@ -342,7 +93,7 @@ def _accounted(probes: Probes) -> Check:
     else:
         lacking = max(delivered - received, received - delivered - damaged, 0)
     total = sum(probes.sent.values())
-    share = Estimate(_ratio(missing + lacking, max(total, 1)), None, None, 1.0, total, "count")
+    share = Estimate(ratio(missing + lacking, max(total, 1)), None, None, 1.0, total, "count")
     why = f"{missing} of {total:,} sent never reached the link, {lacking} of {delivered:,} delivered never arrived"
     return Check(
         "unaccounted", "both", "share", 0.0, 0.0, lambda _: share, why if missing + lacking else None, exact=True,
@@ -354,75 +105,6 @@ def _replayed(probes: Probes) -> Check:
     if probes.replay is None:
         return Check("replay mismatches", "both", "share", None, None, None, NO_LOG)
     total, mismatches = probes.replay["packets"], probes.replay["mismatches"]
-    share = Estimate(_ratio(mismatches, max(total, 1)), None, None, 1.0, total, "count")
+    share = Estimate(ratio(mismatches, max(total, 1)), None, None, 1.0, total, "count")
     why = f"{mismatches} of {total:,} packets are not reproduced" if mismatches else None
     return Check("replay mismatches", "both", "share", 0.0, 0.0, lambda _: share, why, exact=True, invalid=True)
-
-
-def _ratio(part: Any, whole: int) -> float | None:
-    return float(part) / whole if whole else None
-
-
-def _share(hits: int, n: int, worth: float | None = None) -> Callable[[float], Estimate]:
-    """Clopper-Pearson, on the number of independent packets that they are worth."""
-
-    def measure(level: float) -> Estimate:
-        if n == 0:
-            return Estimate(None, None, None, level, 0, "no packets")
-        size = n if worth is None else worth
-        low, high = clopper_pearson(hits / n * size, size, level)
-        method = "Clopper-Pearson" if worth is None else "Clopper-Pearson on the model's effective size"
-        return Estimate(hits / n, min(low, hits / n), max(high, hits / n), level, n, method)
-
-    return measure
-
-
-def _median(values: Floats) -> Callable[[float], Estimate]:
-    return _quantile(values, 0.5)
-
-
-def _quantile(values: Floats, q: float) -> Callable[[float], Estimate]:
-    """A quantile between order statistics: exact whatever the distribution."""
-
-    def measure(level: float) -> Estimate:
-        from scipy.stats import binom
-
-        n = len(values)
-        if n == 0:
-            return Estimate(None, None, None, level, 0, "no probe arrived")
-        ordered = np.sort(values)
-        point = float(ordered[max(int(np.ceil(q * n)) - 1, 0)])
-        tail = (1 - level) / 2
-        lower, upper = int(binom.ppf(tail, n, q)), int(binom.ppf(1 - tail, n, q)) + 1
-        low = float(ordered[lower - 1]) if lower >= 1 and binom.cdf(lower - 1, n, q) <= tail else None
-        high = float(ordered[upper - 1]) if upper <= n else None
-        if low is None or high is None:
-            # Where too few values enclose it, all of them do not either; what is constant needs none.
-            if n >= LEAST_DELAYS and ordered[-1] - ordered[0] <= LATENESS_FLOOR_S:
-                return Estimate(point, float(ordered[0]), float(ordered[-1]), level, n, "range")
-            return Estimate(point, low, high, level, n, f"n = {n} is too few for an interval")
-        return Estimate(point, low, high, level, n, "order statistics")
-
-    return measure
-
-
-BATCHES = 20
-
-
-def _batches(values: NDArray[Any]) -> Callable[[float], Estimate]:
-    """Mean with Student's interval over batch means: what follows one another may be correlated."""
-
-    def measure(level: float) -> Estimate:
-        from scipy.special import stdtrit
-
-        n = len(values)
-        if n == 0:
-            return Estimate(None, None, None, level, 0, "no probe arrived")
-        point = float(np.mean(values))
-        if n < 2 * BATCHES:
-            return Estimate(point, None, None, level, n, f"n = {n} is too few for an interval")
-        means = np.array([batch.mean() for batch in np.array_split(values.astype(np.float64), BATCHES)])
-        half = float(-stdtrit(BATCHES - 1, (1 - level) / 2) * means.std(ddof=1) / np.sqrt(BATCHES))
-        return Estimate(point, point - half, point + half, level, n, f"Student over {BATCHES} batches")
-
-    return measure

@@ -19,7 +19,9 @@ ROW_HEIGHT = 17
 
 @dataclass(frozen=True)
 class Mark:
-    """One series in one row, in milliseconds; `published` is the publication's number."""
+    """One series in one row, in milliseconds; `published` is the publication's number. With `above`, all that is known
+    is that it lies above the point.
+    """
 
     row: str
     series: Series
@@ -28,6 +30,7 @@ class Mark:
     high: float | None
     tip: str
     published: float | None = None
+    above: bool = False
 
 
 def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Markup | None:
@@ -36,7 +39,7 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
         {
             "row": mark.row, "series": mark.series.label, "x": mark.point, "low": mark.low or mark.point,
             "high": mark.high or mark.point, "tip": mark.tip, "published": mark.published,
-            "paper": f"{mark.series.label}, publication: {mark.published} ms",
+            "above": mark.above, "paper": f"{mark.series.label}, publication: {mark.published} ms",
         }
         for mark in marks
     ]  # fmt: skip
@@ -52,10 +55,13 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
     base = alt.Chart(data(rows)).encode(y, offset, color(series))
     layers = [
         base.mark_rule(strokeWidth=2.4).encode(log_time(domain, title, "low"), x2="high:Q", description="tip:N"),
-        base.mark_point(filled=True, size=70, opacity=1).encode(
-            log_time(domain, title), shape(series), description="tip:N"
-        ),
+        base.transform_filter("!datum.above")
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(log_time(domain, title), shape(series), description="tip:N"),
     ]
+    if any(mark.above for mark in marks):
+        beyond = base.transform_filter("datum.above").mark_point(shape="triangle-right", size=110, filled=False)
+        layers.append(beyond.encode(log_time(domain, title), description="tip:N"))
     if any(mark.published is not None for mark in marks):
         paper = base.transform_filter("isValid(datum.published)").mark_point(
             shape="stroke", size=170, strokeWidth=2.5, angle=90, filled=False

@@ -39,6 +39,8 @@ def _blocks(
     for condition in group.conditions:
         for scenario in condition.scenarios:
             value = scenario.estimate(campaign.metric, statistic)
+            if (above_s := scenario.above_s(campaign.metric, statistic)) is not None:
+                marks.append(_above(condition.label, scenario, statistic, above_s * 1e3))
             if value is None or value.point is None:
                 continue
             paper = published.get((scenario.key, campaign.metric))
@@ -58,9 +60,20 @@ def _blocks(
     caption = [f"{statistic.capitalize()} of {words} of completed exchanges with its interval; no outlier is removed."]
     if statistic == "mean":
         caption.append("The upright strokes are the publication's means. Medians are in the table.")
+    if any(mark.above for mark in marks):
+        caption.append("An open triangle is a time-out: the value lies above it, and how far is not known.")
     caption.append(constants(campaign))
     label = f"{statistic} of {words}, a row per scenario"
     return [Figure("", label, " ".join(filter(None, caption)), svg, [table])]
+
+
+def _above(row: str, scenario: Scenario, statistic: str, timeout_ms: float) -> Mark:
+    counts = scenario.denominators
+    tip = (
+        f"{row}, {scenario.series.label}: {statistic} above the time-out of {plain(timeout_ms)} ms, "
+        f"{counts['timed-out']} of {counts['exchanges']} exchanges timed out"
+    )
+    return Mark(row, scenario.series, timeout_ms, None, None, tip, above=True)
 
 
 def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], Published]) -> Table:
@@ -90,12 +103,15 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
 def _values(scenario: Scenario, metric: str) -> list[Cell]:
     reason = NO_TRIAL if scenario.estimates is None else "no exchange completed"
     few = {"0.95": "fewer than 100 values", "0.99": "fewer than 1,000 values"}
-    return [
-        estimate(
-            scenario.estimate(metric, name), MILLISECONDS, few.get(name, reason) if scenario.metric(metric) else reason
-        )
-        for name in ("median", "mean", "0.95", "0.99")
-    ]
+    cells = []
+    for name in ("median", "mean", "0.95", "0.99"):
+        value, above_s = scenario.estimate(metric, name), scenario.above_s(metric, name)
+        if above_s is not None and name != "mean":
+            title = value.method if value is not None else ""
+            cells.append(Cell(f"> {plain(above_s * 1e3)}", title=title, tone="unsure", spoken="above the time-out"))
+            continue
+        cells.append(estimate(value, MILLISECONDS, few.get(name, reason) if scenario.metric(metric) else reason))
+    return cells
 
 
 def _completed(scenario: Scenario) -> Cell:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
+from wirelab.report.figures.lateness import EDGES_US, bars
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
+from wirelab.report.numbers import plain
 from wirelab.report.sections.common import by_choices
 
 
@@ -20,14 +22,19 @@ def section(campaign: Campaign) -> Section:
             if s.key in group.own
         ]
 
-    note = "Each scenario's trials with their files. The command draws a trial's packets as a ladder."
+    steps = ", ".join(f"{edge:,}" for edge in EDGES_US)
+    note = (
+        "Each scenario's trials with their files. The command draws a trial's packets as a ladder. The bars are a "
+        f"histogram of how late the emulator was, with edges at {steps} µs and heights by the logarithm of the share: "
+        "the lowest bar is one packet in 10,000 or fewer, a dot none."
+    )
     return Section("trials", "From numbers to packets", [Prose(note), *by_choices(campaign, build)])
 
 
 def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     trials = campaign.trials.get(scenario.key, [])
     rows = [_trial(campaign, trial) for trial in trials]
-    names = ("trial", "status", "block", "lane", "result", "packet log")
+    names = ("trial", "status", "block", "lane", "lateness", "result", "packet log")
     columns = [Column(name, numeric=name in {"block", "lane"}) for name in names]
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:
@@ -47,6 +54,15 @@ def _trial(campaign: Campaign, trial: Json) -> list[Cell]:
         Cell(words, tone=None if status == "done" else "unsure"),
         Cell(str(trial["block"])),
         Cell(str(entry.lane)) if entry else dash("not run"),
+        _lateness(campaign.lateness.get(name)),
         Cell("result.json", href=result) if result else dash("no file kept"),
         Cell("packets.wlpl", href=packets) if packets else dash("no file kept"),
     ]
+
+
+def _lateness(histogram: tuple[list[int], list[int]] | None) -> Cell:
+    if histogram is None or not histogram[1]:
+        return dash("no packet delivered")
+    upper_ns, packets = histogram
+    words = f"{sum(packets):,} packets, the latest {plain(upper_ns[-1] / 1e3)} µs"
+    return Cell(bars(upper_ns, packets), title=words, spoken=words)

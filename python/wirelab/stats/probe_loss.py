@@ -1,0 +1,93 @@
+"""Lines of the loss: its share, and how long its runs are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirelab.schema.probe import ProbeKind
+from wirelab.stats.certificate import Check
+from wirelab.stats.estimate import Estimate
+from wirelab.stats.link import TEACHING_SHARE, Counts, Told, measured_loss, told
+from wirelab.stats.loss_model import design_effect_in_time, long_run
+from wirelab.stats.loss_path import LossPath
+from wirelab.stats.probe_estimates import batches, ratio, share
+from wirelab.stats.probe_packets import Packets
+from wirelab.stats.probe_way import Way
+from wirelab.stats.run_lengths import LEAST_RUNS, run_distribution, run_test
+
+Json = Mapping[str, Any]
+
+CAUSES = ("queue-full", "aqm", "outage", "retries", "nat", "held")
+LOSS_FLOOR = 1e-4
+"""A difference in loss that never counts: one packet in ten thousand."""
+
+
+def losses(way: Way) -> Iterator[Check]:
+    """Loss, and the lengths of its runs."""
+    stages = [stage for stage in way.chain if long_run(stage) is not None]
+    packets = way.packets.only(~way.packets.copy)
+    if way.netem:
+        # Who does not arrive was lost, or found no room behind a train.
+        packets = packets.only(packets.flow != ProbeKind.RATE.port(uplink=way.uplink))
+    lost = packets.fate == "loss"
+    if way.netem and any(stage["kind"] == "corrupt" for stage in way.chain):
+        measure = share(int(lost.sum()), len(lost))
+        yield Check("loss", way.name, "share", None, None, measure, "corrupted packets do not arrive either")
+        return
+    counts = {cause.replace("-", "_"): int((packets.fate == cause).sum()) for cause in CAUSES}
+    counts |= {"received": len(packets), "lost": int(lost.sum()), "duplicated": int(way.packets.copy.sum())}
+    reached, unsure = LossPath.of(way.link, way.name).reached(counts)
+    trial = [Counts(reached, counts["lost"], 0, unsure)]
+    what = told(way.chain).over(trial)
+    if not stages:
+        exact = Estimate(ratio(lost.sum(), len(lost)), None, None, 1.0, len(lost), "count")
+        why = "packets were lost, and nothing loses them on purpose" if lost.any() else None
+        yield Check("loss", way.name, "share", 0.0, 0.0, lambda _: exact, why, exact=True, invalid=True)
+        return
+    if what.loss is None:
+        measure = share(int(lost.sum()), reached)
+        yield Check("loss", way.name, "share", None, None, measure, "depends on when packets are sent")
+        return
+    measure = _loss_measure(way, stages, packets, what, trial)
+    yield Check("loss", way.name, "share", what.loss, max(TEACHING_SHARE * what.loss, LOSS_FLOOR), measure)
+    yield _runs(way, stages, packets, unsure)
+
+
+def _loss_measure(
+    way: Way, stages: Sequence[Json], packets: Packets, what: Told, trial: Sequence[Counts]
+) -> Callable[[float], Estimate]:
+    """Its interval: by the model's design effect, by when packets met a state that lasts, or else by batches."""
+    if what.bursty is not None:
+        return lambda level: measured_loss(what, trial, level)
+    lost = _reached_in_order(way, packets)
+    if len(stages) == 1 and stages[0]["kind"] == "gilbert-elliott-time" and len(packets) == len(lost):
+        worth = len(lost) / design_effect_in_time(stages[0], packets.arrival)
+        return share(int(lost.sum()), len(lost), worth)
+    return batches(lost)
+
+
+def _runs(way: Way, stages: Sequence[Json], packets: Packets, unsure: int) -> Check:
+    unjudged = way.otherwise
+    if len(stages) > 1 or unsure or {"reorder", "duplicate"} & {stage["kind"] for stage in way.chain}:
+        return Check("loss runs", way.name, "packets", None, None, None, f"several stages take part: {unjudged}")
+    if run_distribution(stages[0]) is None:
+        why = f"the model moves with time or by a pattern, not with each packet: {unjudged}"
+        return Check("loss runs", way.name, "packets", None, None, None, why)
+    found = run_test(stages[0], _reached_in_order(way, packets))
+    if found is None:
+        few = f"fewer than {LEAST_RUNS} runs of losses: more time tells it"
+        return Check("loss runs", way.name, "packets", None, None, None, few)
+    mean = Estimate(found.measured, None, None, 0.95, found.runs, f"chi-square over {found.cells} lengths")
+    why = f"{found.runs:,} runs, p {found.p:.2g}"
+    return Check("loss runs", way.name, "packets", found.told, None, lambda _: mean, why, p=found.p)
+
+
+def _reached_in_order(way: Way, packets: Packets) -> NDArray[np.bool_]:
+    """Fates at the loss stage: true is lost. Who was dropped before is not among them."""
+    path = LossPath.of(way.link, way.name)
+    gone = np.isin(packets.fate, [name.replace("_", "-") for name in path.before | path.unsure])
+    return np.asarray(packets.fate[~gone] == "loss")
