@@ -1,7 +1,8 @@
 """A User-Mode Linux guest: a kernel of its own, as one process without privileges, that runs one command and ends.
 
 It sees this machine's files read-only, and one folder, under the same path, for writing. It has one CPU, no network
-and the modules that Debian's package brings. Waiting in it is real time.
+and the modules that Debian's package brings. Waiting in it is real time. `python -m tests.uml.guest FOLDER COMMAND...`
+runs a command in one by hand.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -149,3 +151,9 @@ sleep {_GRACE_S}
 
 def _path() -> str:
     return f"{os.environ.get('PATH', '')}:{SYSTEM_PATH}"
+
+
+if __name__ == "__main__":
+    by_hand = run(Path(sys.argv[1]), sys.argv[2:], {}, 600)
+    print(by_hand.output, end="")
+    sys.exit(by_hand.status)

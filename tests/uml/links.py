@@ -1,5 +1,7 @@
-"""The links on which netem and Wirelab's own emulator are compared, each direction with an effect of its own, and the
-probes that show it: sparse ones for the delay, then many for what befalls packets one by one, or trains for the rate.
+"""The links on which netem and Wirelab's own emulator are compared, and the probes that show what each does.
+
+Each direction has an effect of its own; beside jitter stands a constant delay, which tells how much the machine itself
+spreads delays. Probes are sparse for the delay, then many for what befalls packets one by one, or trains for the rate.
 """
 
 from __future__ import annotations
@@ -23,8 +25,8 @@ LINKS = {
         downlink = {{ four-state = {{ p13 = "3 %", p31 = "20 %", p32 = "30 %", p23 = "40 %", p14 = "1 %" }} }} }}""",
     "order": f"""{{ {ORDER}, uplink = {{ reorder = {{ probability = "10 %", by = "100 ms" }} }},
         downlink = {{ duplicate = "10 %", delay = "5 ms" }} }}""",
-    "jitter": f"""{{ delay = "30 ms", overtaking = true, {ORDER},
-        uplink = {{ jitter = "uniform 5 ms" }}, downlink = {{ jitter = "normal 3 ms" }} }}""",
+    "jitter": f"""{{ delay = "30 ms", {ORDER},
+        downlink = {{ jitter = "normal 3 ms", overtaking = true }} }}""",
     "rate": f"""{{ delay = "10 ms", {ORDER},
         queue = "100 packets", uplink = {{ rate = "500 kbit/s" }}, downlink = {{ rate = "250 kbit/s" }} }}""",
 }
@@ -34,11 +36,11 @@ WRONG = f"""{{ delay = "22 ms", {ORDER},
 """Beside `loss`: more of it, without its correlation, and 2 ms later."""
 
 DELAY_PROBES, DELAY_EVERY = 100, 10 * MS
-BURSTS, BURST, BURST_EVERY = 400, 20, 15 * MS
+BURSTS, BURST, BURST_EVERY = 300, 20, 15 * MS
 SINGLES, SINGLE_EVERY = 1500, 4 * MS
 TRAINS, TRAIN, TRAIN_BYTES, TRAIN_EVERY = 20, 8, 1200, 330 * MS
 PAUSE = 300 * MS
-START, END = 1500 * MS, 2500 * MS
+START, END = 1500 * MS, 2000 * MS
 
 
 def spec(link: str, backend: str | None) -> LinkSpec:
