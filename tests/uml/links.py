@@ -32,8 +32,8 @@ LINKS = {
 }
 """By the name of what they are about."""
 WRONG = f"""{{ delay = "22 ms", {ORDER},
-    uplink = {{ loss = "15 %" }}, downlink = {{ loss = "22 %" }} }}"""
-"""Beside `loss`: more of it, without its correlation, and 2 ms later."""
+    uplink = {{ loss = "15 %" }}, downlink = {{ loss = "12 %" }} }}"""
+"""Beside `loss`: more of it or without its correlation, and 2 ms later."""
 
 DELAY_PROBES, DELAY_EVERY = 100, 10 * MS
 BURSTS, BURST, BURST_EVERY = 300, 20, 15 * MS

@@ -77,6 +77,7 @@ def test_an_emulator_beside_itself_is_hardly_ever_out() -> None:
         (lambda generator: _flow(generator, later_ns=1_200_000), {"delay p10", "delay p50", "delay p90"}),
         (lambda generator: _flow(generator, double=0.15), {"duplicated"}),
     ],
+    ids=["more is lost", "longer runs are lost", "it takes longer", "more is doubled"],
 )
 def test_another_link_is_told_from_ours(make: Callable[[Generator], Flow], names: set[str]) -> None:
     generator = np.random.default_rng(2)
