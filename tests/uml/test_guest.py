@@ -61,3 +61,16 @@ def test_a_guest_goes_with_whoever_started_it(tmp_path: Path) -> None:
     while _processes(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert _processes(tmp_path) == []
+
+
+def test_what_is_missing_or_cannot_boot_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "broken.uml"
+    broken.write_text("#!/bin/sh\necho first\necho no memory to be had\nexit 1\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(guest, "KERNEL", str(broken))
+    why = guest.cannot_boot.__wrapped__()
+    assert why is not None
+    assert "no memory to be had" in why
+    assert "\n" not in why
+    monkeypatch.setattr(guest, "KERNEL", "no-such-kernel")
+    assert "no-such-kernel (Debian: user-mode-linux)" in (guest.not_installed() or "")
