@@ -1,4 +1,4 @@
-"""Writes the link of every shipped profile as the agent is given it: `profiles.py FOLDER`; more seeds of `link_text`."""
+"""Writes the link of every shipped profile as the agent gets it: `profiles.py FOLDER`; more seeds of `link_text`."""
 
 import sys
 from pathlib import Path

@@ -1,5 +1,7 @@
-"""The links on which netem and Wirelab's own emulator are compared, each direction with an effect of its own, and the
-probes that show it: sparse ones for the delay, then many for what befalls packets one by one, or trains for the rate.
+"""The links on which netem and Wirelab's own emulator are compared, and the probes that show what each does.
+
+Each direction has an effect of its own; beside jitter stands a constant delay, which tells how much the machine itself
+spreads delays. Probes are sparse for the delay, then many for what befalls packets one by one, or trains for the rate.
 """
 
 from __future__ import annotations
@@ -21,23 +23,24 @@ LINKS = {
     "bursts": f"""{{ delay = "20 ms", {ORDER},
         uplink = {{ gilbert-elliott = {{ p = "1 %", r = "10 %", 1-h = "70 %", 1-k = "0.1 %" }} }},
         downlink = {{ four-state = {{ p13 = "3 %", p31 = "20 %", p32 = "30 %", p23 = "40 %", p14 = "1 %" }} }} }}""",
-    "order": f"""{{ {ORDER}, uplink = {{ reorder = {{ probability = "10 %", by = "20 ms" }} }},
+    "order": f"""{{ {ORDER}, uplink = {{ reorder = {{ probability = "10 %", by = "100 ms" }} }},
         downlink = {{ duplicate = "10 %", delay = "5 ms" }} }}""",
-    "jitter": f"""{{ delay = "30 ms", overtaking = true, {ORDER},
-        uplink = {{ jitter = "uniform 5 ms" }}, downlink = {{ jitter = "normal 3 ms" }} }}""",
+    "jitter": f"""{{ delay = "30 ms", {ORDER},
+        downlink = {{ jitter = "normal 3 ms", overtaking = true }} }}""",
     "rate": f"""{{ delay = "10 ms", {ORDER},
         queue = "100 packets", uplink = {{ rate = "500 kbit/s" }}, downlink = {{ rate = "250 kbit/s" }} }}""",
 }
 """By the name of what they are about."""
 WRONG = f"""{{ delay = "22 ms", {ORDER},
-    uplink = {{ loss = "12 %" }}, downlink = {{ loss = "12 %" }} }}"""
-"""Beside `loss`: more of it, without its correlation, and 2 ms later."""
+    uplink = {{ loss = "15 %" }}, downlink = {{ loss = "12 %" }} }}"""
+"""Beside `loss`: more of it or without its correlation, and 2 ms later."""
 
 DELAY_PROBES, DELAY_EVERY = 100, 10 * MS
-BURSTS, BURST, BURST_EVERY = 400, 20, 15 * MS
+BURSTS, BURST, BURST_EVERY = 300, 20, 15 * MS
 SINGLES, SINGLE_EVERY = 1500, 4 * MS
 TRAINS, TRAIN, TRAIN_BYTES, TRAIN_EVERY = 20, 8, 1200, 330 * MS
 PAUSE = 300 * MS
+START, END = 1500 * MS, 2000 * MS
 
 
 def spec(link: str, backend: str | None) -> LinkSpec:
@@ -47,7 +50,7 @@ def spec(link: str, backend: str | None) -> LinkSpec:
 
 def plan(name: str) -> ProbePlan:
     """Both ends have time to start, and at the end what waits has time to arrive."""
-    begin = 2 * SECOND
+    begin = START
     flows = [*_both(ProbeKind.DELAY, begin, DELAY_PROBES, DELAY_EVERY, spread_ns=DELAY_EVERY // 4)]
     begin += DELAY_PROBES * DELAY_EVERY + PAUSE
     match name:
@@ -61,7 +64,7 @@ def plan(name: str) -> ProbePlan:
         case _:
             flows += _both(ProbeKind.LOSS, begin, BURSTS, BURST_EVERY, packets=BURST)
             begin += BURSTS * BURST_EVERY
-    duration = begin + SECOND
+    duration = begin + END
     return ProbePlan(start_ns=0, duration_ns=duration, server_port=SERVER_PORT, flows=tuple(flows))
 
 

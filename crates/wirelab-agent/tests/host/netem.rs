@@ -103,6 +103,24 @@ fn what_netem_drops_is_counted_by_its_cause() {
 }
 
 #[test]
+fn a_token_bucket_lets_as_much_pass_as_it_holds_and_keeps_what_its_queue_takes() {
+    let Some(mut host) = host_with_netem() else { return };
+    let delay = ImpairmentSpec::Delay { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false };
+    // 1028 bytes each: one leaves at once, and three wait for longer than the trial lasts.
+    let queue = QueueSpec::DropTail { bytes: Some(3 * 1028), packets: None };
+    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 };
+    for (name, stages) in [("bucket", vec![bucket.clone()]), ("behind-a-delay", vec![delay, bucket])] {
+        let endpoints = vec![host.server("udp_echo"), host.sender(20, 1000, Duration::from_millis(10))];
+        let result = host.run(host.trial(name, netem(stages), endpoints));
+        assert_conserved(&result);
+        let uplink = &result.link.directions[0];
+        let full = dropped(uplink, DropCause::QueueFull);
+        assert_eq!((uplink.received, uplink.delivered, uplink.held, full), (20, 1, 3, 16), "{name}: {uplink:?}");
+        assert_eq!(uplink.delivered_bytes, 1028);
+    }
+}
+
+#[test]
 fn netem_s_copies_are_counted() {
     let Some(mut host) = host_with_netem() else { return };
     let twice = ImpairmentSpec::Duplicate { probability: 1.0, correlation: 0.0 };

@@ -15,7 +15,7 @@ use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
 use rtnetlink::packet_core::{NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkMessage, NetlinkPayload};
 use rtnetlink::{Handle, LinkMessageBuilder, LinkUnspec, LinkVeth, RouteMessageBuilder};
 
-use super::qdisc::{Qdisc, QdiscCounts};
+use super::qdisc::{self, Qdisc, QdiscCounts};
 use crate::{Context, Error};
 
 /// `RTAX_CC_ALGO`, whose bit in `RTAX_LOCK` locks it.
@@ -133,11 +133,14 @@ pub(super) fn dropped(interface: &str) -> Result<u64, Error> {
 /// Put qdiscs on an interface that has none, each within the one before. Their handles count from 1.
 pub(super) fn add_qdiscs(interface: &str, qdiscs: &[Qdisc]) -> Result<(), Error> {
     let index = index(interface)?;
-    for (number, qdisc) in (1..).zip(qdiscs) {
+    for (number, each) in (1..).zip(qdiscs) {
         let mut message = TcMessage::with_index(index as i32);
         message.header.handle = TcHandle { major: number, minor: 0 };
         message.header.parent = if number == 1 { TcHandle::ROOT } else { TcHandle { major: number - 1, minor: 1 } };
-        message.attributes = qdisc.attributes();
+        message.attributes = each.attributes();
+        if number == 1 {
+            message.attributes.extend(qdisc::size_table(qdisc::counted_overhead(qdiscs)));
+        }
         let added = run(async |mut handle| {
             let mut request = NetlinkMessage::from(RouteNetlinkMessage::NewQueueDiscipline(message));
             request.header.flags = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
@@ -149,7 +152,7 @@ pub(super) fn add_qdiscs(interface: &str, qdiscs: &[Qdisc]) -> Result<(), Error>
             }
             Ok(())
         });
-        added.context(format!("putting {} on {interface}", qdisc.kind()))?;
+        added.context(format!("putting {} on {interface}", each.kind()))?;
     }
     Ok(())
 }

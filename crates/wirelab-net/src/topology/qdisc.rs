@@ -2,6 +2,8 @@
 
 mod bytes;
 
+pub(super) use bytes::size_table;
+
 /// A queueing discipline. Where several are given, packets pass them in that order, each within the one before.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Qdisc {
@@ -109,7 +111,8 @@ pub struct Tbf {
     pub burst_bytes: u32,
     /// What may wait.
     pub limit_bytes: u32,
-    /// Added to the bytes of each frame, for rate, bucket and limit.
+    /// Added to the bytes of each frame, for rate, bucket and limit. Only the outermost qdisc may do so (Linux: "STAB not supported on a non root"),
+    /// so that what stands around this one counts the same bytes.
     pub overhead_bytes: i32,
 }
 
@@ -121,14 +124,15 @@ impl Qdisc {
             Self::Tbf(_) => "tbf",
         }
     }
+}
 
-    /// What it adds to the bytes of a frame when it counts what has passed.
-    pub(super) const fn counted_overhead(&self) -> i32 {
-        match self {
-            Self::Netem(_) => 0,
-            Self::Tbf(tbf) => tbf.overhead_bytes,
-        }
-    }
+/// What a line of qdiscs adds to the bytes of a frame when it counts it.
+pub(super) fn counted_overhead(qdiscs: &[Qdisc]) -> i32 {
+    let overheads = qdiscs.iter().map(|qdisc| match qdisc {
+        Qdisc::Netem(_) => 0,
+        Qdisc::Tbf(tbf) => tbf.overhead_bytes,
+    });
+    overheads.sum()
 }
 
 /// What a qdisc has counted since it was made (`TCA_STATS2`).

@@ -3,7 +3,7 @@ use std::io;
 use wirelab_link::DropCause;
 
 use super::netlink;
-use super::qdisc::{Netem, Qdisc, QdiscCounts};
+use super::qdisc::{Netem, Qdisc, QdiscCounts, counted_overhead};
 use crate::Error;
 use crate::report::{DirectionCounts, LaneReport};
 
@@ -87,7 +87,7 @@ fn settle(counts: &mut DirectionCounts, qdiscs: &[Qdisc], counted: &[QdiscCounts
 
     let root = counted[0];
     counts.delivered = root.packets;
-    let overhead = i64::from(qdiscs[0].counted_overhead()) + ETHERNET_BYTES;
+    let overhead = i64::from(counted_overhead(qdiscs)) + ETHERNET_BYTES;
     counts.delivered_bytes = root.bytes.saturating_add_signed(-(overhead * root.packets as i64));
     let gone = counts.delivered + counts.dropped.iter().sum::<u64>();
     if duplicates(&qdiscs[0]) {
@@ -167,13 +167,12 @@ mod tests {
     #[test]
     fn delivered_bytes_are_those_of_ip() {
         let tbf = Tbf { bytes_per_second: 1, burst_bytes: 1, limit_bytes: 1, overhead_bytes: -14 };
-        for (qdisc, bytes_each) in [(netem(Netem::default()), 114), (Qdisc::Tbf(tbf), 100)] {
+        let around = vec![netem(Netem::default()), Qdisc::Tbf(tbf)];
+        for (qdiscs, bytes_each) in [(vec![netem(Netem::default())], 114), (vec![Qdisc::Tbf(tbf)], 100), (around, 100)]
+        {
             let mut counts = handed_on(10, 0);
-            settle(
-                &mut counts,
-                &[qdisc],
-                &[QdiscCounts { packets: 10, bytes: 10 * bytes_each, dropped: 0, waiting: 0 }],
-            );
+            let counted = QdiscCounts { packets: 10, bytes: 10 * bytes_each, ..QdiscCounts::default() };
+            settle(&mut counts, &qdiscs, &vec![counted; qdiscs.len()]);
             assert_eq!(counts.delivered_bytes, 1000);
         }
     }

@@ -34,19 +34,20 @@ const CELL_LOG: u8 = 3;
 const TICK_NS: u64 = 64;
 
 impl Qdisc {
-    /// Kind, options and size table of a message that makes it.
+    /// Kind and options of a message that makes it.
     pub(in super::super) fn attributes(&self) -> Vec<TcAttribute> {
-        let (options, overhead) = match self {
-            Self::Netem(netem) => (netem_options(netem), 0),
-            Self::Tbf(tbf) => (tbf_options(tbf), tbf.overhead_bytes),
+        let options = match self {
+            Self::Netem(netem) => netem_options(netem),
+            Self::Tbf(tbf) => tbf_options(tbf),
         };
-        let mut attributes = vec![TcAttribute::Kind(self.kind().to_owned())];
-        attributes.push(TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, options)));
-        if overhead != 0 {
-            attributes.push(TcAttribute::Stab(size_table(overhead)));
-        }
-        attributes
+        let kind = TcAttribute::Kind(self.kind().to_owned());
+        vec![kind, TcAttribute::Other(DefaultNla::new(TCA_OPTIONS, options))]
     }
+}
+
+/// For the outermost of some qdiscs, where they count other bytes than those of frames.
+pub(in super::super) fn size_table(overhead_bytes: i32) -> Option<TcAttribute> {
+    (overhead_bytes != 0).then(|| TcAttribute::Stab(size_specification(overhead_bytes)))
 }
 
 fn netem_options(netem: &Netem) -> Vec<u8> {
@@ -146,7 +147,7 @@ fn tbf_options(tbf: &Tbf) -> Vec<u8> {
 }
 
 /// `struct tc_sizespec` without a table: only the overhead counts.
-fn size_table(overhead_bytes: i32) -> Vec<u8> {
+fn size_specification(overhead_bytes: i32) -> Vec<u8> {
     let (mut base, mut bytes) = (Vec::new(), Vec::new());
     // cell_log, size_log, cell_align; overhead; linklayer, mpu, mtu, tsize
     words(&mut base, &[0, overhead_bytes as u32, 0, 0, 0, 0]);

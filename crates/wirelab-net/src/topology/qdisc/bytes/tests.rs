@@ -1,6 +1,6 @@
 //! What iproute2's `tc` (6.1.0) sends for the command above each case, as strace showed it.
 
-use rtnetlink::packet_core::Nla;
+use rtnetlink::packet_core::{Emitable, Nla};
 
 use super::*;
 
@@ -125,17 +125,25 @@ fn a_token_bucket_is_sent_as_by_tc_without_its_rate_table() {
     let tc =
         "28000100 03010000 ffff0000 48e80100 00000000 00000000 00000000 10270000 d8b80500 00000000  08000600 b80b0000";
     assert_eq!(tbf_options(&tbf), hex(tc));
-    let attributes = Qdisc::Tbf(tbf).attributes();
-    let stab = attributes.iter().find(|attribute| attribute.kind() == 8).unwrap();
+    let stab = size_table(-14).unwrap();
     let mut value = vec![0; stab.value_len()];
     stab.emit_value(&mut value);
-    assert_eq!(value, hex("1c000100 00000000 f2ffffff 00000000 00000000 00000000 00000000"));
+    assert_eq!((stab.kind(), value), (8, hex("1c000100 00000000 f2ffffff 00000000 00000000 00000000 00000000")));
 }
 
 #[test]
-fn a_token_bucket_that_counts_whole_frames_needs_no_size_table() {
-    let tbf = Tbf { bytes_per_second: u64::MAX, burst_bytes: 1, limit_bytes: 1, overhead_bytes: 0 };
-    assert_eq!(Qdisc::Tbf(tbf).attributes().len(), 2);
+fn qdiscs_that_count_whole_frames_need_no_size_table() {
+    assert_eq!(size_table(0), None);
+}
+
+#[test]
+fn a_message_has_the_kind_and_the_options_as_they_are() {
+    let attributes = Qdisc::Netem(Box::new(netem())).attributes();
+    let mut bytes = vec![0; attributes.as_slice().buffer_len()];
+    attributes.as_slice().emit(&mut bytes);
+    // kind "netem", padded, then attribute 2: as behind the header of any of tc's messages.
+    let head = hex("0a000100 6e657465 6d000000 40000200");
+    assert_eq!(bytes, [head, netem_options(&netem())].concat());
 }
 
 fn word(bytes: &[u8], at: usize) -> u32 {
