@@ -32,7 +32,8 @@ const LOSS: f64 = 1e-12;
 /// What came of one flow.
 #[derive(Debug, Serialize)]
 pub struct Carried {
-    packets_per_second: f64,
+    /// Datagrams; null for a connection.
+    packets_per_second: Option<f64>,
     bits_per_second: f64,
     sent: Sent,
     received: Received,
@@ -145,7 +146,7 @@ fn carried(kind: Kind, request: &TrialRequest, dropped: Dropped) -> anyhow::Resu
     let dropped = Dropped { socket: received.dropped_at_socket, ..dropped };
     let unaccounted = || sent.packets as i64 - received.packets as i64 - dropped.total() as i64;
     Ok(Carried {
-        packets_per_second: received.packets_per_second(),
+        packets_per_second: (kind == Kind::Udp).then(|| received.packets_per_second()),
         bits_per_second: received.bits_per_second(),
         sent,
         received,
