@@ -54,6 +54,6 @@ def test_what_was_not_counted_is_not_taken_for_none(tmp_path: Path) -> None:
 
 
 def test_cpus_that_a_hypervisor_took_lower_the_grade(tmp_path: Path) -> None:
-    found = waits(tmp_path, client_run_delay_ns=0, server_run_delay_ns=0, steal_ns=20 * MS)
+    found = waits(tmp_path, client_run_delay_ns=0, server_run_delay_ns=0, stolen_cpu_ns=20 * MS)
     assert (found["flag"], found["steal"]) == ("teaching", 0.04)
     assert found["why"].startswith("a hypervisor gave 4.0% of a CPU to others")

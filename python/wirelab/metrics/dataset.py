@@ -48,7 +48,7 @@ _LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
 _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
 _WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
 _RESOURCES = [
-    "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "steal_ns",
+    "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns",
     "client_peak_memory_bytes", "server_peak_memory_bytes",
 ]  # fmt: skip
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -143,7 +143,7 @@ def _trial_row(campaign: Path, entry: JournalEntry, replicate: int) -> dict[str,
     if path.exists():
         result = json.loads(path.read_text(encoding="utf-8"))
         row |= {"duration_ns": result["end_ns"] - result["start_ns"], **link_columns(result["link"])}
-        row["steal_ns"] = result.get("steal_ns")
+        row["stolen_cpu_ns"] = result.get("steal_ns")
         for endpoint in result["endpoints"]:
             if endpoint["name"] in {"client", "server"}:
                 row[f"{endpoint['name']}_cpu_ns"] = endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]

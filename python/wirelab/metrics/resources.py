@@ -20,7 +20,7 @@ METRICS = (
     Metric("server-cpu", "ns", _CPU.format("server"), pl.col("server_cpu_ns"), of="trial"),
     Metric("client-run-delay", "ns", _RUN_DELAY.format("client"), pl.col("client_run_delay_ns"), of="trial"),
     Metric("server-run-delay", "ns", _RUN_DELAY.format("server"), pl.col("server_run_delay_ns"), of="trial"),
-    Metric("steal", "ns", _STEAL, pl.col("steal_ns"), of="trial"),
+    Metric("stolen-cpu", "ns", _STEAL, pl.col("stolen_cpu_ns"), of="trial"),
     Metric("client-peak-memory", "bytes", _MEMORY.format("client"), pl.col("client_peak_memory_bytes"), of="trial"),
     Metric("server-peak-memory", "bytes", _MEMORY.format("server"), pl.col("server_peak_memory_bytes"), of="trial"),
 )

@@ -71,8 +71,8 @@ def _waited(wait_s: float, share: float) -> tuple[str, str]:
 
 def _steal(trials: pl.DataFrame) -> float | None:
     """CPUs that were stolen on average while the trials ran."""
-    if "steal_ns" not in trials.columns:
+    if "stolen_cpu_ns" not in trials.columns:
         return None
-    counted = trials.drop_nulls(["steal_ns", "duration_ns"])
+    counted = trials.drop_nulls(["stolen_cpu_ns", "duration_ns"])
     total = int(counted["duration_ns"].sum())
-    return int(counted["steal_ns"].sum()) / total if total else None
+    return int(counted["stolen_cpu_ns"].sum()) / total if total else None
