@@ -7,7 +7,7 @@ import pytest
 
 from wirelab.stats.certificate import Check, certify
 from wirelab.stats.estimate import Estimate
-from wirelab.stats.probes import _batches, _quantile, _share
+from wirelab.stats.probe_estimates import batches, quantile, share_of
 
 
 def estimate(low: float, high: float) -> Estimate:
@@ -56,10 +56,10 @@ def campaign(generator: np.random.Generator, off: float = 0.0, lines: int = 20) 
     for line in range(lines):
         if line % 2:
             delays = generator.exponential(0.005, 400) + 0.1 + off * (line == 1)
-            checks.append(Check("delay", "uplink", "s", 0.105, 0.0, _batches(delays)))
+            checks.append(Check("delay", "uplink", "s", 0.105, 0.0, batches(delays)))
         else:
             lost = int((generator.random(2000) < 0.1).sum())
-            checks.append(Check("loss", "uplink", "share", 0.1, 0.0, _share(lost, 2000)))
+            checks.append(Check("loss", "uplink", "share", 0.1, 0.0, share_of(lost, 2000)))
     return any(line.verdict == "out" for line in certify([checks])[0].lines)
 
 
@@ -78,11 +78,11 @@ def test_a_link_that_is_off_by_an_effect_that_matters_is_caught() -> None:
 def test_a_quantile_lies_between_order_statistics_that_cover_it() -> None:
     generator = np.random.default_rng(3)
     level, true = 0.99, float(-np.log(0.5))
-    found = [_quantile(generator.exponential(1.0, 60), 0.5)(level) for _ in range(2000)]
+    found = [quantile(generator.exponential(1.0, 60), 0.5)(level) for _ in range(2000)]
     missed = sum(not (e.low is not None and e.high is not None and e.low <= true <= e.high) for e in found)
     assert missed <= 35  # 20 at the nominal rate
 
 
 def test_a_quantile_of_too_few_values_has_no_interval() -> None:
-    assert _quantile(np.array([0.1, 0.2, 0.3]), 0.5)(0.999).low is None
-    assert _quantile(np.array([]), 0.5)(0.999).point is None
+    assert quantile(np.array([0.1, 0.2, 0.3]), 0.5)(0.999).low is None
+    assert quantile(np.array([]), 0.5)(0.999).point is None

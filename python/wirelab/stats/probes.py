@@ -21,8 +21,8 @@ from wirelab.stats.loss_model import design_effect_in_time, long_run, share_belo
 from wirelab.stats.loss_path import LossPath
 from wirelab.stats.medium_model import service
 from wirelab.stats.probe_ends import seen_by_ends
+from wirelab.stats.probe_estimates import LEAST_DELAYS, Floats, batches, median, quantile, share_of
 from wirelab.stats.probe_packets import Packets, packets_of
-from wirelab.stats.proportion import clopper_pearson
 from wirelab.stats.run_lengths import run_test
 
 if TYPE_CHECKING:
@@ -31,14 +31,12 @@ if TYPE_CHECKING:
     from wirelab.metrics.probes import Probes
 
 Json = Mapping[str, Any]
-Floats = NDArray[np.float64]
 
 CAUSES = ("queue-full", "aqm", "outage", "retries", "nat", "held")
 LOSS_FLOOR = 1e-4
 """A difference in loss that never counts: one packet in ten thousand."""
 RATES = {"rate", "token-bucket", "schedule", "delivery-trace", "duty-cycle"}
 SHARES = {"reorder": "held back", "duplicate": "duplicated", "corrupt": "corrupted"}
-LEAST_DELAYS = 5
 NO_LOG = "netem keeps no log"
 INTO_NETEM = "into netem p99"
 """How late the link process passed packets on; what netem adds is in the delay."""
@@ -95,13 +93,13 @@ def _delays(way: _Direction) -> Iterator[Check]:
         few = f"{len(values)} probes are too few" if len(values) < LEAST_DELAYS else None
         # The path to the link and from it, and both ends' wake-ups.
         beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
-        typical = _batches if _is_random(way) else _median
+        typical = batches if _is_random(way) else median
         tolerance = beyond if way.netem else way.tolerance_s
         yield Check("delay", way.name, "s", what, tolerance, typical(values), few, LATE)
         if not way.netem and not way.link.get("radio"):
             # Whom the radio kept waiting, the ends do not know.
             yield Check("end to end", way.name, "s", what, beyond, typical(_end_to_end_s(way)))
-    late = _quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
+    late = quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
     name = INTO_NETEM if way.netem else "lateness p99"
     yield Check(name, way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
 
@@ -165,8 +163,8 @@ def _losses(way: _Direction) -> Iterator[Check]:
         packets = packets.only(packets.flow != ProbeKind.RATE.port(uplink=way.uplink))
     lost = packets.fate == "loss"
     if way.netem and any(stage["kind"] == "corrupt" for stage in way.chain):
-        share = _share(int(lost.sum()), len(lost))
-        yield Check("loss", way.name, "share", None, None, share, "corrupted packets do not arrive either")
+        missing = share_of(int(lost.sum()), len(lost))
+        yield Check("loss", way.name, "share", None, None, missing, "corrupted packets do not arrive either")
         return
     counts = {cause.replace("-", "_"): int((packets.fate == cause).sum()) for cause in CAUSES}
     counts |= {"received": len(packets), "lost": int(lost.sum()), "duplicated": int(way.packets.copy.sum())}
@@ -179,7 +177,7 @@ def _losses(way: _Direction) -> Iterator[Check]:
         yield Check("loss", way.name, "share", 0.0, 0.0, lambda _: exact, why, exact=True, invalid=True)
         return
     if what.loss is None:
-        measure = _share(int(lost.sum()), reached)
+        measure = share_of(int(lost.sum()), reached)
         yield Check("loss", way.name, "share", None, None, measure, "depends on when packets are sent")
         return
     measure = _loss_measure(way, stages, packets, what, trial)
@@ -196,8 +194,8 @@ def _loss_measure(
     lost = _reached_in_order(way, packets)
     if len(stages) == 1 and stages[0]["kind"] == "gilbert-elliott-time" and len(packets) == len(lost):
         worth = len(lost) / design_effect_in_time(stages[0], packets.arrival)
-        return _share(int(lost.sum()), len(lost), worth)
-    return _batches(lost)
+        return share_of(int(lost.sum()), len(lost), worth)
+    return batches(lost)
 
 
 def _runs(way: _Direction, stages: Sequence[Json], packets: Packets, unsure: int) -> Check:
@@ -248,7 +246,7 @@ def _shares(way: _Direction) -> Iterator[Check]:
                 passed = passed.only(passed.flow == ProbeKind.DELAY.port(uplink=way.uplink))
                 hits = passed.delay_s > least + 0.5 * stage["by_ns"] / 1e9
         tolerance = max(TEACHING_SHARE * share, LOSS_FLOOR)
-        yield Check(words, way.name, "share", share, tolerance, _share(int(hits.sum()), len(hits)))
+        yield Check(words, way.name, "share", share, tolerance, share_of(int(hits.sum()), len(hits)))
 
 
 def _otherwise(way: _Direction) -> str:
@@ -352,68 +350,3 @@ def _replayed(probes: Probes) -> Check:
 
 def _ratio(part: Any, whole: int) -> float | None:
     return float(part) / whole if whole else None
-
-
-def _share(hits: int, n: int, worth: float | None = None) -> Callable[[float], Estimate]:
-    """Clopper-Pearson, on the number of independent packets that they are worth."""
-
-    def measure(level: float) -> Estimate:
-        if n == 0:
-            return Estimate(None, None, None, level, 0, "no packets")
-        size = n if worth is None else worth
-        low, high = clopper_pearson(hits / n * size, size, level)
-        method = "Clopper-Pearson" if worth is None else "Clopper-Pearson on the model's effective size"
-        return Estimate(hits / n, min(low, hits / n), max(high, hits / n), level, n, method)
-
-    return measure
-
-
-def _median(values: Floats) -> Callable[[float], Estimate]:
-    return _quantile(values, 0.5)
-
-
-def _quantile(values: Floats, q: float) -> Callable[[float], Estimate]:
-    """A quantile between order statistics: exact whatever the distribution."""
-
-    def measure(level: float) -> Estimate:
-        from scipy.stats import binom
-
-        n = len(values)
-        if n == 0:
-            return Estimate(None, None, None, level, 0, "no probe arrived")
-        ordered = np.sort(values)
-        point = float(ordered[max(int(np.ceil(q * n)) - 1, 0)])
-        tail = (1 - level) / 2
-        lower, upper = int(binom.ppf(tail, n, q)), int(binom.ppf(1 - tail, n, q)) + 1
-        low = float(ordered[lower - 1]) if lower >= 1 and binom.cdf(lower - 1, n, q) <= tail else None
-        high = float(ordered[upper - 1]) if upper <= n else None
-        if low is None or high is None:
-            # Where too few values enclose it, all of them do not either; what is constant needs none.
-            if n >= LEAST_DELAYS and ordered[-1] - ordered[0] <= LATENESS_FLOOR_S:
-                return Estimate(point, float(ordered[0]), float(ordered[-1]), level, n, "range")
-            return Estimate(point, None, None, level, n, f"{n} probes are too few for an interval")
-        return Estimate(point, low, high, level, n, "order statistics")
-
-    return measure
-
-
-BATCHES = 20
-
-
-def _batches(values: NDArray[Any]) -> Callable[[float], Estimate]:
-    """Mean with Student's interval over batch means: what follows one another may be correlated."""
-
-    def measure(level: float) -> Estimate:
-        from scipy.special import stdtrit
-
-        n = len(values)
-        if n == 0:
-            return Estimate(None, None, None, level, 0, "no probe arrived")
-        point = float(np.mean(values))
-        if n < 2 * BATCHES:
-            return Estimate(point, None, None, level, n, f"{n} probes are too few for an interval")
-        means = np.array([batch.mean() for batch in np.array_split(values.astype(np.float64), BATCHES)])
-        half = float(-stdtrit(BATCHES - 1, (1 - level) / 2) * means.std(ddof=1) / np.sqrt(BATCHES))
-        return Estimate(point, point - half, point + half, level, n, f"Student over {BATCHES} batches")
-
-    return measure
