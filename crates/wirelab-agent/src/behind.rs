@@ -135,7 +135,9 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let own = addresses(&spec, &ends)?;
     let addresses = Addresses { client: own.client, server: server_address(own.server, other_end) };
     let key_log = key_log();
-    let summary = Summary { name: &arguments.name, seed: arguments.seed, addresses, other_end };
+    let by_netem = if link_chain::is_netem(&spec) { ", run by netem" } else { "" };
+    let name = format!("{}{by_netem}", arguments.name);
+    let summary = Summary { name: &name, seed: arguments.seed, addresses, other_end };
     let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
     // Everything that is started from now on leaves the link's thread the CPU that it has for itself, if it has one.
     link_loop.cpu().map(scheduling::leave);
