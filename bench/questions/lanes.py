@@ -27,7 +27,7 @@ from wirelab.schema.campaign import JOURNAL, REQUEST, RESULT
 
 EXPERIMENT = "milosevic2021"
 LANES = (1, 4, 16, 32)
-SECONDS, LEAST_SECONDS = 20.0, 8.0
+SECONDS, LEAST_SECONDS = 15.0, 8.0
 SETS = ("workload.exchanges=5", "workload.timeout=5s")
 """Shorter trials than the paper's, so that some are over in that time."""
 _END_S = 30.0
