@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.report.campaigns import judge, read, store, write
+from wirelab.experiment.single_link import single_link
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Figure, Group, Section, Table
 from wirelab.report.campaign import load
@@ -243,11 +244,13 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
     assert "machine: no radio, no contention for air, no constrained device" in str(
         limits.section(load(folder, folder))
     )
+    wifi = single_link("wifi-good").medium
+    assert wifi is not None
     plan_ = read(folder, "plan.json")
     for scenario in plan_["scenarios"]:
-        scenario["link"]["medium"] = {"kind": "wifi"}
+        scenario["link"]["medium"] = wifi.to_json()
         if scenario["link_name"] == "lossy":
-            scenario["link"]["radio"] = {"sleeps": []}
+            scenario["link"]["radio"] = {"sleeps": [], "buffer_bytes": 1500}
     store(folder, "plan.json", plan_)
     assert (
         "machine: of a radio only its sleep and its waking, as a model (lossy), "

@@ -67,6 +67,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
 
 def replay(dataset: Dataset) -> dict[str, int] | None:
     """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
+    import polars as pl
 
     if "replay_packets" not in dataset.trials.columns:
         return None
