@@ -6,7 +6,7 @@ use std::time::Duration;
 use arbitrary::{Result, Unstructured};
 use wirelab_agent::inputs::{self, PacketLog};
 use wirelab_net::flow::{FLOW_BYTES, Flows};
-use wirelab_net::lane::Trial;
+use wirelab_net::lane::{Offered, Trial};
 use wirelab_net::link::Instant;
 use wirelab_net::packet_log::LogWriter;
 use wirelab_net::socket::{ETHERNET_BYTES, Frame};
@@ -120,10 +120,10 @@ fn play(input: &mut Unstructured<'_>) -> Result<(LaneReport, Vec<u8>)> {
             assert_eq!(whole.flow(packet), logged.flow(&packet[..packet.len().min(FLOW_BYTES)]));
         }
         trial.receive(port, &frame, now, &mut spare);
-        trial.send(now, |_, _| true, &mut spare);
+        trial.send(now, |_, frames| Offered::Taken(frames.len()), &mut spare);
     }
     let end = now + Duration::from_millis(50);
-    trial.send(end, |_, _| true, &mut spare);
+    trial.send(end, |_, frames| Offered::Taken(frames.len()), &mut spare);
     let (report, log, _) = trial.end(end);
     Ok((report, log.expect("it was given one").finish().expect("memory takes it")))
 }
