@@ -1,7 +1,7 @@
 //! The link process: every link of a campaign. Orders come as lines of JSON on stdin and are carried out by this thread, so that the loop's own
 //! thread never parses, builds or opens anything. It ends with its stdin.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
@@ -86,7 +86,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();
     tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), cpu, memory_locked });
-    let mut process = Process { offloads: arguments.offloads, link_loop, logs, shaped: HashMap::new() };
+    let mut process =
+        Process { offloads: arguments.offloads, link_loop, logs, shaped: HashMap::new(), unclean: HashSet::new() };
     for line in io::stdin().lock().lines() {
         process.obey(serde_json::from_str(&line?).context("reading an order")?)?;
     }
@@ -100,6 +101,8 @@ struct Process {
     logs: LogThread,
     /// By lane, while a trial runs whose link is netem's.
     shaped: HashMap<usize, Shaped>,
+    /// Lanes where qdiscs may still be that were to be taken off.
+    unclean: HashSet<usize>,
 }
 
 impl Process {
@@ -124,7 +127,10 @@ impl Process {
                     let settled = self.shaped.remove(&lane).map(|shaped| shaped.finish(&mut finished.report));
                     match settled.transpose() {
                         Ok(_) => drop(thread::spawn(move || tell_finished(lane, finished))),
-                        Err(error) => tell(&LinkEvent::Failed { lane, message: error.to_string() }),
+                        Err(error) => {
+                            self.unclean.insert(lane);
+                            tell(&LinkEvent::Failed { lane, message: error.to_string() });
+                        }
                     }
                 }
                 None => tell(&LinkEvent::Failed { lane, message: format!("lane {lane} has no trial to end") }),
@@ -137,10 +143,17 @@ impl Process {
         if self.offloads {
             refuse_offloads(&link)?;
         }
+        if self.unclean.contains(&lane) {
+            Shaped::clear(&topology::outgoing(lane))?;
+            self.unclean.remove(&lane);
+        }
         let qdiscs = link_chain::is_netem(&link).then(|| link_chain::qdiscs(&link, seed)).transpose()?;
         let built = build(link, seed, files, &mut self.logs)?;
         if let Some(qdiscs) = qdiscs {
-            self.shaped.insert(lane, Shaped::install(topology::outgoing(lane), qdiscs)?);
+            let installed = Shaped::install(topology::outgoing(lane), qdiscs).inspect_err(|_| {
+                self.unclean.insert(lane);
+            });
+            self.shaped.insert(lane, installed?);
         }
         Ok(built)
     }

@@ -97,7 +97,7 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
                 keep(Check { optional: true, ..Check::of("ipv6", ipv6(&topology), IPV6_CURE) });
-                keep(netem_check());
+                keep(Check { optional: true, ..Check::of("netem", netem(), NETEM_CURE) });
             }
             Err(error) => {
                 keep(Check::failed("veth", error.to_string(), surroundings.cure_for_veth()));
@@ -121,13 +121,11 @@ fn scheduling_check(scheduling: Scheduling) -> Check {
 }
 
 /// Links with `backend = "netem"` need it, and nothing else does.
-fn netem_check() -> Check {
-    let tried = NetNamespace::create().and_then(|namespace| namespace.run(topology::try_netem));
-    let detail = match tried {
-        Ok(()) => "links with backend = \"netem\" can run".to_owned(),
-        Err(_) => format!("{NO_NETEM}, which only links with backend = \"netem\" need: {NETEM_CURE}"),
-    };
-    Check::passed("netem", detail)
+fn netem() -> Result<String, String> {
+    match NetNamespace::create().and_then(|namespace| namespace.run(topology::try_netem)) {
+        Ok(()) => Ok("links with `backend = \"netem\"` can run".into()),
+        Err(error) => Err(format!("links with `backend = \"netem\"` cannot be run: {NO_NETEM} ({error})")),
+    }
 }
 
 /// Whether what a trial leaves in the kernel can be kept from the next one in the same lane.

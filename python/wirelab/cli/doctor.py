@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def command(*, as_json: bool) -> int:
     """Try what a campaign needs of this machine, and say how to cure what it does not allow.
 
-    IPv6 is needed only by links of that family, foreign programs only by experiments that name them. Exits with 1 if a
-    campaign cannot run.
+    IPv6 is needed only by links of that family, netem only by links with that backend, foreign programs only by
+    experiments that name them. Exits with 1 if a campaign cannot run.
     """
     from rich.console import Console
 

@@ -29,9 +29,9 @@ struct Setup {
 }
 
 /// What is told where a link asks for netem in vain.
-pub const NO_NETEM: &str = "this kernel has no netem";
+pub const NO_NETEM: &str = "this kernel lacks netem or the token bucket filter";
 /// What to do about it.
-pub const NETEM_CURE: &str = "`sudo modprobe sch_netem`, which some distributions have in a package of extra modules; or leave the link to Wirelab's own emulator";
+pub const NETEM_CURE: &str = "`sudo modprobe -a sch_netem sch_tbf`, which some distributions have in a package of extra modules; or leave the link to Wirelab's own emulator";
 
 /// The addresses of a lane's hosts.
 pub fn addresses(family: AddressFamily) -> Addresses {

@@ -22,8 +22,8 @@ fn host_with_netem() -> Option<Host> {
     match host.receive(id) {
         HostResult::Opened(_) => Some(host),
         HostResult::Error { message, hint } => {
-            assert!(message.starts_with("backend: this kernel has no netem ("), "{message}");
-            assert!(hint.unwrap().starts_with("`sudo modprobe sch_netem`"));
+            assert!(message.starts_with("backend: this kernel lacks netem or the token bucket filter ("), "{message}");
+            assert!(hint.unwrap().starts_with("`sudo modprobe -a sch_netem sch_tbf`"));
             eprintln!("not tested: {message}");
             None
         }
@@ -56,6 +56,22 @@ fn a_kernel_without_netem_refuses_the_trial_and_the_lane_goes_on() {
     host.open(1);
     let message = host.refusal(echo(&host, "netem", LinkSpec { backend: Some(LinkBackend::Netem), ..delay(ONE_WAY) }));
     assert!(message.contains("putting netem on s0-link"), "{message}");
+    assert_echoes(&mut host, "afterwards");
+}
+
+#[test]
+fn what_a_refused_trial_had_put_on_one_interface_does_not_shape_the_next() {
+    if !namespaces_work() || host_with_netem().is_some() {
+        return;
+    }
+    let mut host = Host::start();
+    host.open(1);
+    // A bucket on one interface, where the kernel has those, and netem on the other, where it has none.
+    let queue = QueueSpec::DropTail { bytes: Some(100), packets: None };
+    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 100, queue, overhead_bytes: 0 };
+    let link = LinkSpec { downlink: delay(ONE_WAY).uplink, ..netem(vec![bucket]) };
+    let message = host.refusal(echo(&host, "shaped", link));
+    assert!(message.contains("putting "), "{message}");
     assert_echoes(&mut host, "afterwards");
 }
 

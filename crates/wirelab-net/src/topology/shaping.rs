@@ -3,7 +3,7 @@ use std::io;
 use wirelab_link::DropCause;
 
 use super::netlink;
-use super::qdisc::{Netem, Qdisc, QdiscCounts, counted_overhead};
+use super::qdisc::{Netem, Qdisc, QdiscCounts, Tbf, counted_overhead};
 use crate::Error;
 use crate::report::{DirectionCounts, LaneReport};
 
@@ -18,27 +18,39 @@ pub struct Shaped {
     dropped: [u64; 2],
 }
 
-/// Whether this kernel has netem, tried on the loopback interface of the current network namespace, which nothing may use meanwhile. The kernel
-/// loads its module if it may.
+/// Whether this kernel has netem and the token bucket filter, tried on the loopback interface of the current network namespace, which nothing may
+/// use meanwhile. The kernel loads their modules if it may.
 pub fn try_netem() -> Result<(), Error> {
     let netem = Qdisc::Netem(Box::new(Netem { limit: 1, ..Netem::default() }));
-    netlink::add_qdiscs("lo", &[netem])?;
-    netlink::remove_qdiscs("lo")
+    let tbf = Qdisc::Tbf(Tbf { bytes_per_second: 1000, burst_bytes: 2000, limit_bytes: 2000, overhead_bytes: 0 });
+    let added = netlink::add_qdiscs("lo", &[netem, tbf]);
+    clear("lo")?;
+    added
 }
 
 impl Shaped {
-    /// Put them there. A direction without any stays as it is.
+    /// Put them there, or none in either direction: an error that is to be followed by [`Self::clear`] before anything else uses the interfaces,
+    /// for here nobody would hear of another one.
     pub fn install(interfaces: [String; 2], qdiscs: [Vec<Qdisc>; 2]) -> Result<Self, Error> {
-        let mut dropped = [0; 2];
-        for ((interface, qdiscs), dropped) in interfaces.iter().zip(&qdiscs).zip(&mut dropped) {
-            *dropped = netlink::dropped(interface)?;
+        let put = |direction: usize| {
+            let interface: &str = &interfaces[direction];
+            let dropped = netlink::dropped(interface)?;
             clear(interface)?;
-            if let Err(error) = netlink::add_qdiscs(interface, qdiscs) {
-                let _ = clear(interface);
-                return Err(error);
+            netlink::add_qdiscs(interface, &qdiscs[direction]).map(|()| dropped)
+        };
+        match put(0).and_then(|uplink| Ok([uplink, put(1)?])) {
+            Ok(dropped) => Ok(Self { interfaces, qdiscs, dropped }),
+            Err(error) => {
+                let _ = Self::clear(&interfaces);
+                Err(error)
             }
         }
-        Ok(Self { interfaces, qdiscs, dropped })
+    }
+
+    /// Take off both interfaces whatever is there, with every packet inside.
+    pub fn clear(interfaces: &[String; 2]) -> Result<(), Error> {
+        let [uplink, downlink] = interfaces.each_ref().map(|interface| clear(interface));
+        uplink.and(downlink)
     }
 
     /// True if packets of the uplink are inside.
@@ -47,19 +59,29 @@ impl Shaped {
         Ok(netlink::qdisc_counts(interface, self.qdiscs[0].len())?.iter().any(|counts| counts.waiting > 0))
     }
 
-    /// Read what they counted into the report of a link that passed everything on to them, and take them off, with every packet inside.
+    /// Read what they counted into the report of a link that passed everything on to them, and take them off, with every packet inside. They are
+    /// taken off even if the counts cannot be read.
     pub fn finish(self, report: &mut LaneReport) -> Result<(), Error> {
-        let Self { interfaces, qdiscs, dropped } = self;
-        for (index, interface) in interfaces.iter().enumerate() {
-            let many = qdiscs[index].len();
-            if many > 0 {
-                let counts = netlink::qdisc_counts(interface, many)?;
-                clear(interface)?;
-                report.kernel_drops += settle(&mut report.directions[index], &qdiscs[index], &counts);
+        let counted = [0, 1].map(|direction| self.take_off(direction));
+        for (direction, counts) in counted.into_iter().enumerate() {
+            let counts = counts?;
+            if !counts.is_empty() {
+                report.kernel_drops += settle(&mut report.directions[direction], &self.qdiscs[direction], &counts);
             }
-            report.kernel_drops += netlink::dropped(interface)?.saturating_sub(dropped[index]);
+            let dropped = netlink::dropped(&self.interfaces[direction])?;
+            report.kernel_drops += dropped.saturating_sub(self.dropped[direction]);
         }
         Ok(())
+    }
+
+    fn take_off(&self, direction: usize) -> Result<Vec<QdiscCounts>, Error> {
+        let (interface, many) = (&self.interfaces[direction], self.qdiscs[direction].len());
+        if many == 0 {
+            return Ok(Vec::new());
+        }
+        let counts = netlink::qdisc_counts(interface, many);
+        clear(interface)?;
+        counts
     }
 }
 
@@ -110,7 +132,7 @@ const ETHERNET_BYTES: i64 = crate::socket::ETHERNET_BYTES as i64;
 
 #[cfg(test)]
 mod tests {
-    use super::super::qdisc::{Chance, Tbf};
+    use super::super::qdisc::Chance;
     use super::*;
 
     fn netem(netem: Netem) -> Qdisc {
