@@ -32,6 +32,9 @@ pub fn link(input: &mut Unstructured<'_>) -> Result<Value> {
             link.insert(shared.to_owned(), (*input.choose(&values)?).clone());
         }
     }
+    if input.ratio(1, 3)? {
+        link.insert("backend".to_owned(), json!("netem"));
+    }
     let mut link = Value::Object(link);
     change(&mut link, input)?;
     Ok(link)

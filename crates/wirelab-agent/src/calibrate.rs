@@ -24,6 +24,7 @@ use wirelab_schema::{
 
 use crate::host::lanes::Lanes;
 use crate::host::{Running, run_trial};
+use crate::number::number_in;
 use crate::{flow, log_file};
 
 /// Where the sink listens.
@@ -50,7 +51,7 @@ pub struct Arguments {
     packets: u32,
     /// Mean time between a lane's packets, in milliseconds; each is uniform from half of it to one and a half. On an idle machine a path that is
     /// seldom used is slower, the link's and plain veth's alike.
-    #[arg(long, default_value_t = 1.0, value_parser = interval)]
+    #[arg(long, default_value_t = 1.0, value_parser = number_in(0.1..=1000.0))]
     interval_ms: f64,
     /// Print a line of JSON for each row instead of the table.
     #[arg(long)]
@@ -65,12 +66,6 @@ pub fn run(arguments: Arguments) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// A time between packets that a program can wait.
-fn interval(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (0.1..=1000.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0.1 to 1000")) }
 }
 
 fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {

@@ -18,6 +18,8 @@ use wirelab_net::clock::{self, RealtimeOffset};
 use wirelab_net::link::Instant;
 use wirelab_net::scheduling;
 
+use crate::number::number_in;
+
 /// Number and instant of sending, little-endian.
 pub const PAYLOAD_BYTES: usize = 16;
 /// How old the offset between the two clocks may be.
@@ -55,7 +57,7 @@ struct Source {
     #[arg(long)]
     packets: u64,
     /// Mean time between them, in microseconds. They are sent at their instants, or at once if these have passed.
-    #[arg(long, value_parser = interval)]
+    #[arg(long, value_parser = number_in(1.0..=10_000_000.0))]
     interval_us: f64,
     /// Each time between packets is uniform from half of the mean to one and a half, so that no timer falls into step.
     #[arg(long)]
@@ -64,7 +66,7 @@ struct Source {
     #[arg(long, default_value_t = 1)]
     at_once: u64,
     /// How many seconds to stay when all has been sent, for paths that end with their source.
-    #[arg(long, default_value_t = 0.0, value_parser = stay)]
+    #[arg(long, default_value_t = 0.0, value_parser = number_in(0.0..=3600.0))]
     stay_s: f64,
     /// Bytes of each packet above UDP.
     #[arg(long, default_value_t = PAYLOAD_BYTES as u16, value_parser = clap::value_parser!(u16).range(PAYLOAD_BYTES as i64..=65507))]
@@ -93,18 +95,6 @@ pub fn run(arguments: Arguments) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-/// A time that a program can stay.
-fn stay(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (0.0..=3600.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0 to 3600")) }
-}
-
-/// A time between packets that a program can wait.
-fn interval(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (1.0..=10_000_000.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 1 to 10000000")) }
 }
 
 /// Number and instant of sending.

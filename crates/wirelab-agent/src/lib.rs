@@ -17,6 +17,7 @@ pub mod inputs;
 mod link;
 mod link_chain;
 mod log_file;
+mod number;
 mod probe;
 mod probes;
 mod replay;

@@ -17,6 +17,7 @@ use wirelab_net::{namespace, process};
 use wirelab_schema::EndpointEvent;
 
 use crate::calibrate::Folder;
+use crate::number::number_in;
 use paths::Carried;
 use traffic::Kind;
 
@@ -39,7 +40,7 @@ enum Command {
 #[derive(clap::Args)]
 struct Measure {
     /// How long each flow lasts.
-    #[arg(long, default_value_t = 3.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 3.0, value_parser = number_in(0.1..=600.0))]
     seconds: f64,
     /// How often each path is measured.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
@@ -70,7 +71,7 @@ struct Send {
     #[arg(long, default_value = "udp")]
     kind: Kind,
     /// For how long.
-    #[arg(long, default_value_t = 3.0, value_parser = seconds)]
+    #[arg(long, default_value_t = 3.0, value_parser = number_in(0.1..=600.0))]
     seconds: f64,
 }
 
@@ -144,11 +145,6 @@ impl Measure {
         }
         Ok(Measured { seconds: self.seconds, delay_ms: self.delay_ms, rootless, flows })
     }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let value: f64 = text.parse().map_err(|_| format!("`{text}` is no number"))?;
-    if (0.1..=600.0).contains(&value) { Ok(value) } else { Err(format!("{value} is not from 0.1 to 600")) }
 }
 
 fn print(value: &impl Serialize) -> anyhow::Result<()> {

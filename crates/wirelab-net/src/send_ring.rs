@@ -1,7 +1,7 @@
 //! A socket that sends many frames with one system call, from a transmit ring.
 //!
 //! The kernel would copy a frame's first bytes only, and the others once more, into a page of their own, when a veth passes the frame on. So every
-//! frame has a `virtio_net_hdr` whose `hdr_len` makes the kernel copy all of it at once.
+//! frame has a `virtio_net_hdr` whose `hdr_len` makes the kernel copy all of it at once, or as much as `hdr_len` can say.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -61,7 +61,7 @@ impl SendRing {
     fn fill(&self, place: usize, frame: &[u8]) -> bool {
         let mut header = [0; VIRTIO_BYTES];
         let length = VIRTIO_BYTES + frame.len();
-        let Ok(hdr_len) = u16::try_from(frame.len()) else { return false };
+        let hdr_len = u16::try_from(frame.len()).unwrap_or(u16::MAX);
         if START + length > self.shared.frame_bytes() {
             return false;
         }

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 pub struct LinkReport {
     /// One entry for each direction: uplink first, then downlink.
     pub directions: Vec<DirectionReport>,
-    /// Packets that the kernel dropped before the link process could read them (socket or device queue overflow). Any invalidates the trial.
+    /// Packets that the kernel lost: at the endpoints' interfaces or the link's receive ring, before the link process could read them; behind it,
+    /// where the kernel would not take them (each direction has those under `queue-full` too); and, with the backend netem, those that no qdisc
+    /// accounts for. Any invalidates the trial.
     pub kernel_drops: u64,
     /// Frames longer than the MTU (segmentation offload left on). Any invalidates the trial.
     pub oversized: u64,
@@ -35,7 +37,8 @@ pub struct DirectionReport {
     pub received_bytes: u64,
     /// IP bytes delivered.
     pub delivered_bytes: u64,
-    /// Lateness: the instant at which a packet was handed to the receiver's interface minus the instant at which the chain said it left.
+    /// Lateness: the instant at which a packet was handed to the receiver's interface minus the instant at which the chain said it left. With the
+    /// backend netem it is that of the handing on to netem, minus the instant of arrival.
     pub lateness: LatenessHistogram,
 }
 

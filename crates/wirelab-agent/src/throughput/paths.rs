@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wirelab_net::topology::{DirectVeth, IPV4};
@@ -133,7 +133,7 @@ pub fn over_link(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carrie
         let result = run_trial::run(&lanes, request, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
         ensure!(result.status == TrialStatus::Done, "{:?}", result.error);
         let device = lanes.lane(0).dropped()? - before;
-        carried(*kind, request, dropped(&result.link, device))
+        carried(*kind, request, dropped(&result.link, device)?)
     });
     let carried = carried.collect();
     lanes.close();
@@ -156,15 +156,18 @@ fn carried(kind: Kind, request: &TrialRequest, dropped: Dropped) -> anyhow::Resu
 }
 
 /// The link's own accounts. Its queues have room for everything, so that what counts as dropped there is what the kernel would not take.
-fn dropped(report: &LinkReport, device: u64) -> Dropped {
+fn dropped(report: &LinkReport, device: u64) -> anyhow::Result<Dropped> {
     let packets = |cause| {
         let drops = report.directions.iter().flat_map(|direction| &direction.dropped);
         drops.filter(|drop| drop.cause == cause).map(|drop| drop.packets).sum::<u64>()
     };
     let refused = packets(DropCause::QueueFull);
-    let ring = report.kernel_drops - refused - device;
+    // The device is read before and after all that the report counts in, so that it may have dropped more meanwhile.
+    let Some(ring) = report.kernel_drops.checked_sub(refused + device) else {
+        bail!("of {} packets that the kernel dropped, {refused} + {device} are known elsewhere", report.kernel_drops);
+    };
     let held = report.directions.iter().map(|direction| direction.held).sum();
-    Dropped { device, ring, refused, loss: packets(DropCause::Loss), held, socket: 0 }
+    Ok(Dropped { device, ring, refused, loss: packets(DropCause::Loss), held, socket: 0 })
 }
 
 impl Dropped {
@@ -179,4 +182,23 @@ fn read<T: DeserializeOwned>(path: &Path) -> anyhow::Result<T> {
     let text = fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))?;
     let line = text.lines().last().unwrap_or_default();
     serde_json::from_str(line).with_context(|| format!("reading {}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use wirelab_schema::{DirectionReport, DropCount};
+
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_dropped_beyond_the_devices_and_refusals_was_at_the_ring() {
+        let drops =
+            [(DropCause::Loss, 2), (DropCause::QueueFull, 3)].map(|(cause, packets)| DropCount { cause, packets });
+        let uplink = DirectionReport { dropped: drops.into(), held: 1, ..DirectionReport::default() };
+        let report = LinkReport { directions: vec![uplink], kernel_drops: 10, ..LinkReport::default() };
+        let told = Dropped { device: 4, ring: 3, refused: 3, loss: 2, held: 1, socket: 0 };
+        assert_eq!(dropped(&report, 4).unwrap(), told);
+        let error = dropped(&report, 8).unwrap_err().to_string();
+        assert_eq!(error, "of 10 packets that the kernel dropped, 3 + 8 are known elsewhere");
+    }
 }

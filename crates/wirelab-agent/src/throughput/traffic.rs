@@ -3,10 +3,12 @@
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{setsockopt, sockopt};
 use serde::{Deserialize, Serialize};
 use wirelab_net::clock;
@@ -21,7 +23,7 @@ const CHUNK_BYTES: usize = 128 << 10;
 const BUFFER_BYTES: usize = 4 << 20;
 /// A flow of datagrams is over when nothing has come for so long.
 const SILENCE: Duration = Duration::from_millis(500);
-/// How long a receiver waits for the first packet.
+/// How long a receiver waits for the first packet or connection, and each end of a connection for the other.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Packets between two looks at the clock.
 const STRIDE: u32 = 32;
@@ -144,6 +146,7 @@ fn receive_datagrams(address: SocketAddr, ready: impl FnOnce()) -> anyhow::Resul
 
 fn send_stream(to: SocketAddr, until: Instant) -> anyhow::Result<(u64, u64)> {
     let mut stream = TcpStream::connect_timeout(&to, PATIENCE)?;
+    stream.set_write_timeout(Some(PATIENCE))?;
     let chunk = vec![0; CHUNK_BYTES];
     let mut bytes = 0;
     while clock::now() < until {
@@ -158,7 +161,7 @@ fn send_stream(to: SocketAddr, until: Instant) -> anyhow::Result<(u64, u64)> {
 fn receive_stream(address: SocketAddr, ready: impl FnOnce()) -> anyhow::Result<Received> {
     let listener = TcpListener::bind(address)?;
     ready();
-    let (mut stream, _) = listener.accept()?;
+    let mut stream = accept(&listener, PATIENCE)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut bytes = stream.read(&mut chunk)? as u64;
@@ -170,6 +173,13 @@ fn receive_stream(address: SocketAddr, ready: impl FnOnce()) -> anyhow::Result<R
         }
     }
     Ok(Received { packets: 0, bytes, span_ns: nanoseconds(first), dropped_at_socket: 0 })
+}
+
+/// The first connection, if one comes in time.
+fn accept(listener: &TcpListener, patience: Duration) -> anyhow::Result<TcpStream> {
+    let mut wanted = [PollFd::new(listener.as_fd(), PollFlags::POLLIN)];
+    ensure!(poll(&mut wanted, PollTimeout::try_from(patience)?)? > 0, "no connection came in {patience:?}");
+    Ok(listener.accept()?.0)
 }
 
 /// The last column of `/proc/net/udp` is what the socket dropped, the second begins with address and port in hexadecimal digits.
@@ -197,6 +207,15 @@ mod tests {
                      77: 0200004D:2328 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 52 2 00000000 1\n \
                      78: 0200004D:2329 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 53 2 00000000 4711\n";
         assert_eq!([drops(table, PORT), drops(table, 9000), drops(table, 9002)], [Some(4711), Some(1), None]);
+    }
+
+    #[test]
+    fn a_receiver_does_not_wait_for_ever_for_a_connection() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let error = accept(&listener, Duration::from_millis(1)).unwrap_err().to_string();
+        assert_eq!(error, "no connection came in 1ms");
+        let _client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        accept(&listener, PATIENCE).unwrap();
     }
 
     #[test]

@@ -42,8 +42,8 @@ pub struct Endpoints<'a> {
 struct Running {
     pid: u32,
     ended: Option<Reaped>,
-    /// How long it had waited for a CPU when it was ready.
-    waited_before_ns: u64,
+    /// How long it had waited for a CPU when it was ready; 0 of one that is never waited for, `None` if unknown.
+    waited_before_ns: Option<u64>,
     /// How long until it ended, or was told to.
     waited_ns: Option<u64>,
 }
@@ -94,10 +94,10 @@ impl<'a> Endpoints<'a> {
     fn start_all(&mut self) -> Result<(), Stop> {
         for endpoint in &self.plan.endpoints {
             let pid = self.start(endpoint).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))?;
-            self.running.push(Running { pid, ended: None, waited_before_ns: 0, waited_ns: None });
+            self.running.push(Running { pid, ended: None, waited_before_ns: Some(0), waited_ns: None });
             if let Some(condition) = &endpoint.ready {
                 self.wait_until_ready(endpoint, condition)?;
-                let waited_ns = self.run_delay_ns(pid).unwrap_or_default();
+                let waited_ns = self.run_delay_ns(pid);
                 self.running.last_mut().expect("it was just started").waited_before_ns = waited_ns;
             }
         }
@@ -239,7 +239,7 @@ impl<'a> Endpoints<'a> {
         let endpoint = &self.plan.endpoints[index];
         let running = self.running.get(index);
         let reaped = running.and_then(|running| running.ended);
-        let run_delay_ns = running.and_then(|running| running.waited_ns?.checked_sub(running.waited_before_ns));
+        let run_delay_ns = running.and_then(|running| running.waited_ns?.checked_sub(running.waited_before_ns?));
         let nanoseconds = |time: Duration| time.as_nanos() as u64;
         EndpointResult {
             name: endpoint.name.clone(),

@@ -8,8 +8,7 @@ use nix::unistd::{SysconfVar, sysconf};
 /// `/proc/PID/task/TID/schedstat`: time on a CPU, time waiting for one, time slices.
 pub fn run_delay_ns(pid: u32) -> Option<u64> {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let stats = tasks.filter_map(|task| fs::read_to_string(task.path().join("schedstat")).ok());
-    stats.map(|text| waited(&text)).reduce(|one, other| Some(one? + other?))?
+    waited(tasks.filter_map(|task| fs::read_to_string(task.path().join("schedstat")).ok()))
 }
 
 /// CPU time that a hypervisor gave to others while this machine was ready to run, over all CPUs, since it booted.
@@ -19,11 +18,18 @@ pub fn steal_ns() -> Option<u64> {
     Some(ticks * 1_000_000_000 / hertz)
 }
 
-fn waited(schedstat: &str) -> Option<u64> {
-    let mut fields = schedstat.split_whitespace().map(str::parse::<u64>);
-    let (ran, waited) = (fields.next()?.ok()?, fields.next()?.ok()?);
-    // A kernel without these statistics says 0 of everything.
-    (ran > 0).then_some(waited)
+/// By the threads' `schedstat`. A kernel without these statistics says 0 of everything, as of a thread that has not run yet: what all others waited
+/// for is known then, without a first wait that is not over.
+fn waited(threads: impl Iterator<Item = String>) -> Option<u64> {
+    let mut some_ran = false;
+    let mut sum = 0;
+    for schedstat in threads {
+        let mut fields = schedstat.split_whitespace().map(str::parse::<u64>);
+        let (ran, waited) = (fields.next()?.ok()?, fields.next()?.ok()?);
+        some_ran |= ran > 0;
+        sum += waited;
+    }
+    some_ran.then_some(sum)
 }
 
 /// `proc_stat(5)`: `cpu user nice system idle iowait irq softirq steal …`.
@@ -36,10 +42,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_says_how_long_it_waited_unless_the_kernel_counts_nothing() {
-        assert_eq!(waited("491499 7496212 3\n"), Some(7_496_212));
-        assert_eq!(waited("0 0 0\n"), None);
-        assert_eq!(waited(""), None);
+    fn threads_say_how_long_they_waited_unless_the_kernel_counts_nothing() {
+        let waited = |threads: &[&str]| waited(threads.iter().map(|text| (*text).to_owned()));
+        assert_eq!(waited(&["491499 7496212 3\n"]), Some(7_496_212));
+        assert_eq!(waited(&["491499 7496212 3\n", "2 88 1\n"]), Some(7_496_300));
+        assert_eq!(waited(&["0 0 0\n", "0 0 0\n"]), None);
+        assert_eq!(waited(&["491499 7496212 3\n", "nonsense"]), None);
+        assert_eq!(waited(&[""]), None);
+        assert_eq!(waited(&[]), None);
+    }
+
+    #[test]
+    fn a_thread_that_has_not_run_yet_hides_nothing_of_the_others() {
+        let threads = ["491499 7496212 3\n", "0 0 0\n"].map(str::to_owned);
+        assert_eq!(waited(threads.into_iter()), Some(7_496_212));
     }
 
     #[test]

@@ -67,8 +67,8 @@ fn what_a_refused_trial_had_put_on_one_interface_does_not_shape_the_next() {
     let mut host = Host::start();
     host.open(1);
     // A bucket on one interface, where the kernel has those, and netem on the other, where it has none.
-    let queue = QueueSpec::DropTail { bytes: Some(100), packets: None };
-    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 100, queue, overhead_bytes: 0 };
+    let queue = QueueSpec::DropTail { bytes: Some(1600), packets: None };
+    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1600, queue, overhead_bytes: 0 };
     let link = LinkSpec { downlink: delay(ONE_WAY).uplink, ..netem(vec![bucket]) };
     let message = host.refusal(echo(&host, "shaped", link));
     assert!(message.contains("putting "), "{message}");
