@@ -10,7 +10,7 @@ pub const BUCKETS: usize = 98;
 pub struct LaneReport {
     /// From the client's side, from the server's side.
     pub directions: [DirectionCounts; 2],
-    /// Frames lost by the kernel: the ring was full, or a frame could not be sent.
+    /// Frames lost by the kernel: the ring was full, a frame could not be sent, or no qdisc accounts for it.
     pub kernel_drops: u64,
     /// Frames longer than the MTU. They are not carried.
     pub oversized: u64,

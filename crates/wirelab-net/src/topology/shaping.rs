@@ -29,8 +29,8 @@ pub fn try_netem() -> Result<(), Error> {
 }
 
 impl Shaped {
-    /// Put them there, or none in either direction: an error that is to be followed by [`Self::clear`] before anything else uses the interfaces,
-    /// for here nobody would hear of another one.
+    /// Put them there, or none in either direction. After an error, [`clear`](Self::clear) says whether none is there indeed: here a second error
+    /// would hide the first.
     pub fn install(interfaces: [String; 2], qdiscs: [Vec<Qdisc>; 2]) -> Result<Self, Error> {
         let put = |direction: usize| {
             let interface: &str = &interfaces[direction];
