@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
-from wirelab.metrics.probes import is_netem
-from wirelab.schema import LinkBackend
+from wirelab.schema import LinkBackend, is_netem
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate import LEVEL
 from wirelab.stats.link import GRADES, Counts, grade, measured_loss, told
