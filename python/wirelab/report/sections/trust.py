@@ -167,7 +167,10 @@ def _lateness_table(lanes: Iterable[Json]) -> Table:
         for lane in lanes
     ]
     columns = [Column("lane"), *(Column(name, "µs") for name in ("p50", "p99", "p99.9", "max")), Column("packets")]
-    caption = "Lateness of the emulator: when a packet was handed over, minus when its link said it leaves"
+    caption = (
+        "Lateness of the emulator: when a packet was handed over (on a link that netem ran: to netem), minus when its "
+        "link said it leaves"
+    )
     return Table(caption if rows else f"{caption}. None was recorded", columns, rows)
 
 
