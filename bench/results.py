@@ -31,8 +31,8 @@ class Target:
 
     @property
     def ratio(self) -> float | None:
-        """Measured over target."""
-        return None if self.measured is None else self.measured / self.target
+        """Measured over target; None too where the target is 0."""
+        return self.measured / self.target if self.measured is not None and self.target else None
 
     @property
     def verdict(self) -> str:

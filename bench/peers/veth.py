@@ -12,6 +12,7 @@ from bench.process import Place, User
 
 _CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
 _MTU = 1500
+_PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 _SETUP = f"""
 ip netns add server
 in_server="nsenter --net=/run/netns/server --"
@@ -21,6 +22,10 @@ ip address add {_CLIENT}/30 dev near
 $in_server ip link set lo up
 $in_server ip link set far mtu {_MTU} up
 $in_server ip address add {_SERVER}/30 dev far
+if command -v ethtool > /dev/null; then
+    ethtool -K near tso off gso off gro off
+    $in_server ethtool -K far tso off gso off gro off
+fi
 """
 
 
@@ -31,7 +36,7 @@ class Veth:
 
     def missing(self) -> str | None:
         """It is part of every Linux; `ip` makes it."""
-        return None if shutil.which("ip", path="/usr/sbin:/sbin:/usr/bin:/bin") else "ip: apt install iproute2"
+        return None if shutil.which("ip", path=_PATH) else "ip: apt install iproute2"
 
     def refuses(self, stages: Stages, user: User) -> str | None:  # noqa: ARG002
         """It has no stages."""
@@ -48,6 +53,11 @@ class Veth:
     def shaping(self, stages: Stages) -> str:  # noqa: ARG002
         """Shell commands in the client's namespace."""
         return ""
+
+
+def segments_are_off() -> bool:
+    """Whether packets on this veth are as long as the MTU at most, as on Wirelab's link: `ethtool` sees to it."""
+    return shutil.which("ethtool", path=_PATH) is not None
 
 
 class Netem(Veth):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from bench.peers import SERVER, Ends, Peer, Stages
+from bench.peers.veth import segments_are_off
 from bench.process import FailedError, User, run
 from bench.results import Answer, Target
 from bench.setup import Setup
@@ -46,11 +48,13 @@ def answer(setup: Setup) -> Answer:
         "rare to happen, so that their stages only cost; veth without segmentation offload; lost in silence: datagrams "
         "that no counter of the path or the socket explains"
     )
+    if not segments_are_off():
+        found.notes.append("netem with segmentation offload: there is no ethtool to switch it off")
     user = setup.users[0]
     others = [peer for peer in setup.peers if peer.name != "wirelab"]
     carried: list[Carried] = []
     for _ in range(ROUNDS):
-        carried += _own(setup, user)
+        carried += _own(setup, user, found)
         for peer in others:
             carried += _other(setup, peer, user, found)
     for kind, unit in KINDS.items():
@@ -60,20 +64,22 @@ def answer(setup: Setup) -> Answer:
         medians = {path: statistics.median(one.value for one in ones) for path, ones in by_path.items() if ones}
         for path, median in medians.items():
             values = [one.value for one in by_path[path]]
-            silent = [one.unaccounted for one in by_path[path]]
-            lost = None if None in silent else max(number for number in silent if number is not None)
             ratios = (_ratio(median, medians.get("veth")), _ratio(median, medians.get("rattan")))
-            found.rows.append((unit, path, median, min(values), max(values), *ratios, lost))
-        _judge(found, kind, medians)
+            found.rows.append((unit, path, median, min(values), max(values), *ratios, _farthest(by_path[path])))
+        _judge(found, kind, medians, _farthest(by_path.get("wirelab", [])))
     return found
 
 
-def _own(setup: Setup, user: User) -> list[Carried]:
+def _own(setup: Setup, user: User, found: Answer) -> list[Carried]:
     """Plain veth and Wirelab's link, by the agent itself."""
     words = [str(setup.agent), "throughput", "measure", "--rounds=1", f"--seconds={setup.seconds(SECONDS):g}"]
     words += [f"--delay-ms={round(DELAY_MS)}", "--over=veth,link"]
-    with setup.place(user) as place:
-        text = run(words, place, 8 * SECONDS + _SETTLE_S, environment={"TMPDIR": str(place.folder)})
+    try:
+        with setup.place(user) as place:
+            text = run(words, place, 8 * SECONDS + _SETTLE_S, environment={"TMPDIR": str(place.folder)})
+    except FailedError as error:
+        found.notes.append(f"a round of veth and wirelab failed: {error}")
+        return []
     names = {"veth": "veth", "link": "wirelab"}
     return [
         Carried(names[flow["path"]], flow["kind"], _value(flow["kind"], flow), flow["unaccounted"])
@@ -111,15 +117,23 @@ def _value(kind: str, rates: dict[str, Any]) -> float:
     return float(rates["packets_per_second"]) / 1e3 if kind == "udp" else float(rates["bits_per_second"]) / 1e9
 
 
-def _ratio(value: float, base: float | None) -> float | None:
-    return value / base if base else None
+def _farthest(rounds: Sequence[Carried]) -> int | None:
+    """The count of lost datagrams that is farthest from 0; below it, more arrived or were counted than were sent."""
+    silent = [one.unaccounted for one in rounds if one.unaccounted is not None]
+    return max(silent, key=abs) if silent and len(silent) == len(rounds) else None
 
 
-def _judge(found: Answer, kind: str, medians: dict[str, float]) -> None:
-    own = medians["wirelab"]
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return value / base if value is not None and base else None
+
+
+def _judge(found: Answer, kind: str, medians: dict[str, float], silent: int | None) -> None:
+    own = medians.get("wirelab")
     if kind == "udp":
         of_veth = _ratio(own, medians.get("veth"))
         found.targets.append(Target("64-byte packets/s, of plain veth's", "", of_veth, ">=", LEAST_OF_VETH))
+        off = None if silent is None else abs(silent)
+        found.targets.append(Target("64-byte packets that no counter explains", "packets", off, "<=", 0))
     else:
         of_rattan = _ratio(own, medians.get("rattan"))
         found.targets.append(Target("TCP, of rattan's", "", of_rattan, ">=", LEAST_OF_RATTAN))

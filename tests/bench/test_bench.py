@@ -12,10 +12,12 @@ from bench import results
 from bench.flow import Received, read
 from bench.instructions import Counts, beyond_tolerance, changes, rows
 from bench.peers import Stages
-from bench.process import FailedError
+from bench.process import FailedError, User
+from bench.questions import delay, throughput
 from bench.questions.delay import figures_of
 from bench.questions.rate import estimate_rate, idle_times
 from bench.results import Answer, Target
+from bench.setup import Setup
 
 
 def even_packets(rate_bps: float, ip_bytes: int, count: int, jitter_ns: int = 0) -> Received:
@@ -73,6 +75,57 @@ def test_a_target_is_met_missed_or_not_measured() -> None:
     ]  # fmt: skip
     least = Target("x", "", 0.3, ">=", 0.6)
     assert (least.verdict, least.ratio) == ("missed", 0.5)
+
+
+def test_a_figure_that_must_be_zero_has_no_ratio() -> None:
+    assert [(target.verdict, target.ratio) for target in (Target("x", "", value, "<=", 0) for value in (0, 1))] == [
+        ("met", None), ("missed", None),
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def setup(tmp_path: Path) -> Setup:
+    """One user, whose agent says nothing that a question can use."""
+    agent = tmp_path / "agent"
+    agent.write_text("#!/bin/sh\necho no such thing >&2\nexit 1\n")
+    agent.chmod(0o755)
+    users = (User("user", None),)
+    return Setup(agent, tmp_path, users, {"user": "slice"}, (), (), quick=True)
+
+
+def test_a_path_that_fails_leaves_its_targets_not_measured(setup: Setup) -> None:
+    found = throughput.answer(setup)
+    assert [target.verdict for target in found.targets] == ["not measured"] * 3
+    assert sum("a round of veth and wirelab failed" in note for note in found.notes) == throughput.ROUNDS
+
+
+def test_without_plain_veth_no_delay_is_measured(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise FailedError("no veth")
+
+    monkeypatch.setattr(delay, "send", fail)
+    monkeypatch.setattr(delay, "first_cpu", lambda: None)
+    found = delay.answer(setup)
+    assert [target.verdict for target in found.targets] == ["not measured"] * 2 * len(delay.DELAYS_MS)
+    assert found.rows == []
+
+
+def test_more_datagrams_than_were_sent_are_as_wrong_as_fewer(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = iter([0, -7, 2])
+
+    def measure(*_: object, **__: object) -> str:
+        rates = {"packets_per_second": 1000.0, "bits_per_second": 1e9}
+        off = next(rounds)
+        return json.dumps({"flows": [
+            {"path": "link", "kind": "udp", "unaccounted": off, **rates},
+            {"path": "link", "kind": "tcp", "unaccounted": None, **rates},
+        ]})  # fmt: skip
+
+    monkeypatch.setattr(throughput, "run", measure)
+    found = throughput.answer(setup)
+    assert [row[-1] for row in found.rows] == [-7, None]
+    [target] = [target for target in found.targets if "no counter explains" in target.what]
+    assert (target.measured, target.verdict) == (7, "missed")
 
 
 def test_what_is_written_can_be_read_and_says_what_was_missed(tmp_path: Path) -> None:

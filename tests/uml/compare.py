@@ -97,7 +97,7 @@ def read_flows(probes: Probes) -> Flows:
     when the link process had handed the packet to it, for a guest's one CPU is shared by that and all that sends.
     """
     ports = {(up, kind.port(uplink=up)): kind for kind in ProbeKind for up in (True, False)}
-    handed = pl.col("lateness_ns") if probes.link.get("backend") == "netem" else pl.lit(0)
+    handed = pl.col("lateness_ns") if probes.netem else pl.lit(0)
     begun = probes.packets.filter(~pl.col("copy")).sort("sequence").with_columns(begun=pl.col("arrival_ns") + handed)
     flows = {}
     for (up, port), sent in probes.sent.items():

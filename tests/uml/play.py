@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from wirelab.runner import cpus
 from wirelab.runner.host import AgentHost, RefusedError
 from wirelab.runner.probes import start_probes
-from wirelab.schema import LinkSpec, OpenLanes, TrialResult, TrialStatus
+from wirelab.schema import LinkSpec, OpenLanes, TrialResult, TrialStatus, is_netem
 from wirelab.schema.campaign import RESULT
 from wirelab.schema.probe import ProbePlan
 
@@ -50,7 +50,7 @@ def play(job: Job) -> None:
     job.folder.mkdir(parents=True, exist_ok=True)
     host = AgentHost(job.agent, job.folder / "host.log")
     try:
-        facts = host.open(OpenLanes(lanes=job.at_once, netem=any(probing.link.netem for probing in job.probings)))
+        facts = host.open(OpenLanes(lanes=job.at_once, netem=any(is_netem(probing.link) for probing in job.probings)))
         with cpus.away_from(facts.link_cpu):
             for first in range(0, len(job.probings), job.at_once):
                 _side_by_side(host, job, job.probings[first : first + job.at_once])
@@ -108,7 +108,7 @@ def _unaccounted(folder: Path, result: TrialResult) -> str | None:
 def _results(host: AgentHost, count: int, timeout_s: float) -> Iterator[TrialResult]:
     deadline = time.monotonic() + timeout_s
     while count:
-        over = host.wait(deadline - time.monotonic())
+        over = host.wait(max(deadline - time.monotonic(), 0.0))
         if isinstance(over, RefusedError):
             raise RuntimeError(f"{over.trial}: {over.message}")
         if over is None:

@@ -44,6 +44,12 @@ def packets(done: Result) -> int:
     return done.stdout.count("│SYN")
 
 
+def write_log(path: Path, **link: str) -> None:
+    """The header of one."""
+    header = json.dumps({"link": {"uplink": [], "downlink": [], **link}, "seed": 1}).encode()
+    path.write_bytes(b"WLPL" + len(header).to_bytes(4, "little") + header)
+
+
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A packet log whose packets are known."""
@@ -56,7 +62,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ]  # fmt: skip
     agent = tmp_path / "agent"
     path = tmp_path / "my.log"
-    path.write_bytes(b"WLPL....")
+    write_log(path)
     said = "\n".join(json.dumps(row) for row in rows)
     agent.write_text(
         f"#!/usr/bin/env python3\nimport sys\nassert sys.argv[1:] == ['dissect', {str(path)!r}]\nprint({said!r})\n"
@@ -76,6 +82,14 @@ def test_a_packet_log_is_shown_as_a_table_of_its_packets(log: Path) -> None:
         "11.000  down     60            ICMP       2.000    0.000  delivered, corrupted",
         " 0.000  up       60  40000-80  SYN                        not delivered by the end",
     ]
+
+
+def test_of_a_link_that_netem_ran_the_table_says_what_the_log_does_not_know(log: Path) -> None:
+    plain = show(str(log)).stdout.splitlines()
+    write_log(log, backend="netem")
+    first, *others = show(str(log)).stdout.splitlines()
+    assert first == "netem ran this link: shown is when packets entered netem, not what became of them"
+    assert others == plain
 
 
 def test_a_packet_log_has_no_exchanges(log: Path) -> None:

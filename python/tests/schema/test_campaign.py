@@ -30,6 +30,11 @@ def test_a_plan_of_this_build_is_read_as_it_is(tmp_path: Path, plan: dict[str, A
     [
         ({"schema_version": 0}, "its schema_version is 0, this build's is 1"),
         ({"blocks": None}, None),
+        ({"scenarios": [1]}, "its scenarios are no list of JSON objects"),
+        ({"scenarios": 5}, "its scenarios are no list of JSON objects"),
+        ({"scenarios": [{"link": 5}]}, "in a link: input should be "),
+        ({"blocks": {"trials": []}}, "its blocks are no list of JSON objects"),
+        ({"experiment": "mine"}, "its experiment is no JSON object"),
         ("torn", "it is no JSON: "),
         ([], "it is no JSON object"),
     ],

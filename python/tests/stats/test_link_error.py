@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +61,16 @@ def test_the_mean_is_of_all_packets_and_never_above_the_largest() -> None:
     histogram = {"upper_ns": [1000, 2000, 2**63], "packets": [1, 1, 2], "max_ns": 5000}
     assert mean_lateness_ns([histogram]) == (1000 + 2000 + 5000 + 5000) / 4
     assert mean_lateness_ns([]) is None
+
+
+def test_how_late_netem_was_is_not_known_of_the_packets_that_went_in(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, links=("lossless",), uploads=("30 B",), trials=2, exchanges=5)
+    path = folder / "plan.json"
+    plan = json.loads(path.read_text())
+    netem, *others = plan["scenarios"]
+    netem["link"]["backend"] = "netem"
+    path.write_text(json.dumps(plan))
+    assert round_trip_errors(Dataset.read(folder)).keys() == {scenario["key"] for scenario in others}
 
 
 def test_every_scenario_of_a_campaign_has_its_links_error(tmp_path: Any) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from wirelab import agent
 from wirelab.cli.ladder import LOST, Packet, label, notes
 from wirelab.cli.table import columns
+from wirelab.schema import is_netem
 
 MAGIC = b"WLPL"
+BY_NETEM = "netem ran this link: shown is when packets entered netem, not what became of them"
 HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "late ms", "fate")
 _NUMBERS = (0, 2, 5, 6)
 
@@ -24,9 +27,10 @@ def is_packet_log(path: Path) -> bool:
 
 
 def packet_table(log: Path) -> str:
-    """A line for each packet of a log."""
+    """A line for each packet of a log, behind what it does not know."""
     lines = agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()
-    return table(json.loads(line) for line in lines)
+    packets = table(json.loads(line) for line in lines)
+    return f"{BY_NETEM}\n{packets}" if is_netem(_link(log)) else packets
 
 
 def table(packets: Iterable[Packet]) -> str:
@@ -38,6 +42,15 @@ def table(packets: Iterable[Packet]) -> str:
     read = list(packets)
     origin = min((packet["arrival_ns"] for packet in read), default=0)
     return columns([HEADINGS, *(_row(packet, origin) for packet in read)], right=_NUMBERS)
+
+
+def _link(log: Path) -> dict[str, Any]:
+    """The `LinkSpec` in the header of a log that could be read (`docs/reference/files.md`)."""
+    with log.open("rb") as file:
+        file.seek(len(MAGIC))
+        size = int.from_bytes(file.read(4), "little")
+        link: dict[str, Any] = json.loads(file.read(size))["link"]
+    return link
 
 
 def _row(packet: Packet, origin_ns: int) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from wirelab.cli.campaigns import RESULTS, existing
-from wirelab.cli.packets import is_packet_log, packet_table
+from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
 from wirelab.errors import RunError, WirelabError, did_you_mean
+from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, read_plan
 
 if TYPE_CHECKING:
@@ -138,8 +139,8 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
     packets = _packets(folder, records, whole=len(records) != 1)
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
-    if scenario is not None and scenario["link"].get("backend") == "netem":
-        console.print("netem ran this link: the ladder shows when packets entered netem, not what became of them")
+    if scenario is not None and is_netem(scenario["link"]):
+        console.print(BY_NETEM)
     for words in _link_words(folder):
         console.print(words)
     for record in records if len(records) == 1 else []:

@@ -10,7 +10,7 @@ from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
 from wirelab.report.grade import grade, reasons
 from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
-from wirelab.schema import LinkBackend
+from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES
 from wirelab.units import format_size
 
@@ -29,7 +29,7 @@ def link_line(campaign: Campaign) -> str:
     """
     rows = [row for row in campaign.links if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
     if not rows:
-        by_netem = any(row.get("backend") == LinkBackend.NETEM for row in campaign.links)
+        by_netem = any(is_netem(row) for row in campaign.links)
         return f"link   run by netem, which keeps no log  {grade(campaign)}" if by_netem else "link   not measured"
     worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"]))
     told, error = worst["told"]["delay_s"] or 0.0, worst["measured"]["delay_error_s"]

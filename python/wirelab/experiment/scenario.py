@@ -19,7 +19,7 @@ from wirelab.experiment.problems import problems
 from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
 from wirelab.experiment.source import Source
 from wirelab.experiment.workload import WorkloadTable
-from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec
+from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec, is_netem
 from wirelab.schema.endpoint import SettingValue
 
 ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
@@ -233,7 +233,7 @@ class Resolver:
             where = self.source.where(self._origin(point, "workload.kind", ("workload", "kind")))
             does = ", ".join(stack.workloads)
             raise WirelabError(f"{stack.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
-        if self.file.capture and scenario.link.netem:
+        if self.file.capture and is_netem(scenario.link):
             what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
             raise WirelabError(what, self.source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
         if stack.name in ECHO_STACKS and scenario.workload.upload_bytes == 0:

@@ -18,10 +18,10 @@ from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
-from wirelab.metrics.probes import is_netem, measure_all_probes
+from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
-from wirelab.schema import EXCHANGE_COLUMNS
+from wirelab.schema import EXCHANGE_COLUMNS, is_netem
 from wirelab.schema.campaign import (
     JOURNAL,
     PACKET_LOG,

@@ -23,8 +23,8 @@ COUNTS = ("received", "duplicated", "delivered", *CAUSES, "held", "received_byte
 
 _LATENESS = (
     "Lateness of a trial's packets, both directions: the instant at which a packet was handed to the receiver's "
-    "interface minus the instant at which its link said it leaves. This is the error of the emulated delay. {} of the "
-    "histogram's bucket edges (steps of 19 %)."
+    "interface minus the instant at which its link said it leaves. This is the error of the emulated delay; of a link "
+    "that netem ran, how late packets went into netem. {} of the histogram's bucket edges (steps of 19 %)."
 )
 
 METRICS = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.errors import RunError
-from wirelab.schema import LinkBackend
+from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 
 ENDS = ("client", "server")
@@ -49,11 +48,6 @@ class Probes:
     def netem(self) -> bool:
         """Whether netem ran the link: `packets` say what entered it, and nothing of what it did."""
         return is_netem(self.link)
-
-
-def is_netem(link: Mapping[str, Any]) -> bool:
-    """Whether the kernel's netem runs the link of a `LinkSpec`."""
-    return link.get("backend") == LinkBackend.NETEM
 
 
 def measure_probes(folder: Path) -> None:

@@ -26,6 +26,7 @@ from wirelab.schema import (
     TrialStatus,
     UdpBoundReady,
     canonical_json,
+    is_netem,
 )
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 from wirelab.schema.probe import ProbePlan
@@ -58,7 +59,7 @@ def probed_alone(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     folder, log = (scratch, None) if keep is None else (keep.resolve(), keep.resolve() / "host.log")
     host = AgentHost(agent, log, scratch if keep is None else None)
     try:
-        facts = host.open(OpenLanes(lanes=1, mtu=MTU, netem=link.netem))
+        facts = host.open(OpenLanes(lanes=1, mtu=MTU, netem=is_netem(link)))
         with cpus.away_from(facts.link_cpu):
             probe(host, agent, folder, link, seed, time_ns, tell)
         yield folder, facts

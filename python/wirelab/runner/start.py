@@ -24,7 +24,7 @@ from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
-from wirelab.schema import OpenLanes, registered
+from wirelab.schema import OpenLanes, is_netem, registered
 
 MTU = 1500
 HOST_LOG = "host.log"
@@ -67,7 +67,7 @@ def run_plan(
         lanes = options.lanes or planned_lanes(plan)
         host = AgentHost(agent, folder / HOST_LOG)
         try:
-            netem = any(scenario.link.netem for scenario in plan.scenarios)
+            netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
             opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem))
             endpoints = Endpoints(agent, implementations, certificates, server_addresses(opened))
             written = facts.collect(agent, opened, implementations, options.command)

@@ -86,6 +86,7 @@ from wirelab.schema.link import (
     Serialiser,
     SleepSpec,
     Wifi,
+    is_netem,
 )
 from wirelab.schema.workload import (
     Closed,
@@ -184,6 +185,7 @@ __all__ = [
     "Wifi",
     "WorkloadSpec",
     "canonical_json",
+    "is_netem",
     "parse_reply",
     "registered",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,8 @@ class JournalEntry(Border):
 
 
 PLAN_KEYS = frozenset({"schema_version", "experiment", "seed", "scenarios", "blocks"})
+_LISTS = ("scenarios", "blocks")
+"""Keys of a plan that are lists of objects."""
 
 
 def read_plan(campaign: Path) -> dict[str, Any]:
@@ -90,14 +93,23 @@ def _strangeness(plan: Any) -> str | None:
         return f"its schema_version is {version}, this build's is {SCHEMA_VERSION}"
     if absent := PLAN_KEYS - plan.keys():
         return f"it has no {min(absent)}"
-    links = {canonical_json(scenario["link"]): scenario["link"] for scenario in plan["scenarios"] if "link" in scenario}
+    if not isinstance(plan["experiment"], dict):
+        return "its experiment is no JSON object"
+    for key in _LISTS:
+        if not isinstance(plan[key], list) or not all(isinstance(each, dict) for each in plan[key]):
+            return f"its {key} are no list of JSON objects"
+    return _strange_link(scenario["link"] for scenario in plan["scenarios"] if "link" in scenario)
+
+
+def _strange_link(found: Iterable[Any]) -> str | None:
+    links = {canonical_json(link): link for link in found}
     for link in links.values():
         try:
             LinkSpec.model_validate(link)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(map(str, first["loc"]))
-            return f"in a link, {place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+            place = f", {'.'.join(map(str, first['loc']))}" if first["loc"] else ""
+            return f"in a link{place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
     return None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -105,10 +106,11 @@ class LinkSpec(Border):
     backend: LinkBackend | None = None
     """Absent means Wirelab's own."""
 
-    @property
-    def netem(self) -> bool:
-        """Whether the kernel's netem runs it."""
-        return self.backend is LinkBackend.NETEM
+
+def is_netem(link: LinkSpec | Mapping[str, Any]) -> bool:
+    """Whether the kernel's netem runs a link; a link may also be the JSON of one, or a row that has its `backend`."""
+    backend = link.backend if isinstance(link, LinkSpec) else link.get("backend")
+    return backend == LinkBackend.NETEM
 
 
 class DropCause(StrEnum):

@@ -40,6 +40,7 @@ from wirelab.schema import (
     TokenBucket,
     UniformJitter,
     Wifi,
+    is_netem,
 )
 
 
@@ -59,7 +60,7 @@ def link_words(link: LinkSpec) -> list[tuple[str, str]]:
     if link.family is AddressFamily.IPV6:
         words.append(("family", "IPv6 addresses"))
     words = words or [("each way", _chain(()))]
-    if link.netem:
+    if is_netem(link):
         words.append(("backend", "the kernel's netem"))
     return words
 

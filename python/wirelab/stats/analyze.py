@@ -124,6 +124,9 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
             f"{total} exchanges timed out in {len(timed_out)} scenarios: quantiles count them as above the time-out, "
             "means and standard deviations are over completed exchanges alone."
         )
+    uncounted = sum(s["endpoints"] is not None and s["endpoints"]["wait_s"] is None for s in scenarios)
+    if uncounted:
+        yield f"What endpoints waited for a CPU was not counted in {uncounted} of {len(scenarios)} scenarios."
     stack = {scenario["key"]: scenario["stack"] for scenario in scenarios}
     for words, chosen in (
         ("excluded", dataset.trials.filter(pl.col("excluded"))),

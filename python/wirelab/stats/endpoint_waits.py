@@ -38,12 +38,7 @@ def _busy_ns() -> pl.Expr:
 
 
 def _judged(trials: pl.DataFrame) -> dict[str, Any]:
-    import polars as pl
-
-    known = [name for name in WAITS if name in trials.columns]
-    counted = (
-        trials.filter(pl.all_horizontal(pl.col(name).is_not_null() for name in known)) if known else trials.head(0)
-    )
+    counted = trials.drop_nulls(WAITS)
     wait_s = share = None
     reasons = []
     if counted.is_empty() or not counted["busy_ns"].sum():
@@ -71,8 +66,6 @@ def _waited(wait_s: float, share: float) -> tuple[str, str]:
 
 def _steal(trials: pl.DataFrame) -> float | None:
     """CPUs that were stolen on average while the trials ran."""
-    if "stolen_cpu_ns" not in trials.columns:
-        return None
     counted = trials.drop_nulls(["stolen_cpu_ns", "duration_ns"])
     total = int(counted["duration_ns"].sum())
     return int(counted["stolen_cpu_ns"].sum()) / total if total else None

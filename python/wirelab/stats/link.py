@@ -2,9 +2,8 @@
 
 Grades, worst reason first. `invalid`: packets were lost that no impairment dropped, a frame was longer than the MTU, a
 clock stepped, the lateness reaches a tenth of the round trip, or the measured loss, duplication, corruption or
-reordering is off by a tenth. `teaching`: the
-lateness reaches a hundredth of the round trip, or the interval of the measured loss excludes what was told.
-`publishable` otherwise.
+reordering is off by a tenth. `teaching`: the lateness reaches a hundredth of the round trip, or the interval of the
+measured loss excludes what was told. `publishable` otherwise.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def has_fair_queues(chain: Sequence[Json]) -> bool:
 
 def _effects(chain: Sequence[Json], trials: pl.DataFrame, prefix: str) -> Iterator[Effect]:
     packets = f"{prefix}_log_packets"
-    rows = list(trials.drop_nulls(packets).iter_rows(named=True)) if packets in trials.columns else []
+    rows = list(trials.drop_nulls(packets).iter_rows(named=True))
     for name in STAGES:
         counts = (Counts(row[packets], row[f"{prefix}_log_{name}"], row["replicate"]) for row in rows)
         yield Effect(name, _told(name, chain), tuple(count for count in counts if count.reached))

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.link import lateness_quantile
-from wirelab.metrics.probes import is_netem
-from wirelab.schema import LinkBackend
+from wirelab.schema import LinkBackend, is_netem
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate import LEVEL
 from wirelab.stats.link import GRADES, Counts, grade, measured_loss, told
@@ -35,7 +34,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
     for scenarios in distinct.values():
         trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
         link = scenarios[0]["link"]
-        spans = trials["duration_ns"].drop_nulls().to_list() if "duration_ns" in trials.columns else []
+        spans = trials["duration_ns"].drop_nulls().to_list()
         up, down = (told(link[direction], link.get("medium"), spans) for direction, _, _ in _SIDES)
         for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
             histograms = list(lateness_histograms(dataset, trials["trial"], index))
@@ -69,8 +68,6 @@ def replay(dataset: Dataset) -> dict[str, int] | None:
     """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
     import polars as pl
 
-    if "replay_packets" not in dataset.trials.columns:
-        return None
     # netem keeps no log that could be.
     netem = [scenario["key"] for scenario in dataset.scenarios if is_netem(scenario["link"])]
     done = kept_trials(dataset).filter(~pl.col("scenario").is_in(netem))
@@ -139,8 +136,7 @@ def _broken(trials: pl.DataFrame) -> Iterator[str]:
         count = int(trials[column].cast(int).sum() or 0)
         if count:
             yield f"{count} {words}"
-    if "replay_mismatches" in trials.columns and (trials["replay_mismatches"] > 0).any():
-        wrong = int((trials["replay_mismatches"] > 0).sum())
+    if wrong := int((trials["replay_mismatches"] > 0).sum()):
         yield f"{wrong} of {trials.height} trials have packets that a replay of their log does not reproduce"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from wirelab.metrics.probes import is_netem
+from wirelab.schema import is_netem
 from wirelab.stats.delay_model import mean_delay_ns
 from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE
 from wirelab.stats.medium_model import service

@@ -36,6 +36,7 @@ _ORDER_HINT = f"order = {json.dumps(ORDER)}"
 _OWN = 'leave it to backend = "wirelab", or take it out'
 _FARTHEST_NS = (2**31 - 1) * 32767 / 8192
 """From the mean: an entry of netem's table times its jitter, which has 31 bits."""
+_MOST_BYTES = 2**32 - 1
 _KEYS = {"delivery-trace": "trace", "token-bucket": "burst"}
 """Keys of stages that have other names in a link's table."""
 
@@ -132,6 +133,10 @@ def _rate(stage: Rate | TokenBucket) -> Iterator[Refusal]:
     if stage.rate_bps % 8:
         what = f"netem counts whole bytes a second, and {stage.rate_bps} bit/s are not"
         yield Refusal("rate", what, f"such as {stage.rate_bps // 8 * 8} bit/s")
+    if isinstance(stage, TokenBucket):
+        for key, size in (("burst", stage.burst_bytes), ("queue", getattr(queue, "bytes", None))):
+            if size is not None and size > _MOST_BYTES:
+                yield Refusal(key, f"{size} is more than tbf can take (32 bits)", "less than 4.29 GB")
 
 
 _STEPS = {

@@ -25,7 +25,8 @@ def section(campaign: Campaign) -> Section:
     steps = ", ".join(f"{edge:,}" for edge in EDGES_US)
     note = (
         "Each scenario's trials with their files. The command draws a trial's packets as a ladder. The bars are a "
-        f"histogram of how late the emulator was, with edges at {steps} µs and heights by the logarithm of the share: "
+        f"histogram of how late the emulator was (of a link that netem ran: into netem), with edges at {steps} µs and "
+        "heights by the logarithm of the share: "
         "the lowest bar is one packet in 10,000 or fewer, a dot none."
     )
     return Section("trials", "From numbers to packets", [Prose(note), *by_choices(campaign, build)])

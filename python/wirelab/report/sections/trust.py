@@ -14,7 +14,7 @@ from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
-from wirelab.schema import LinkBackend
+from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES, NOT_MEASURED
 from wirelab.stats.link_effects import STAGES
 from wirelab.units import format_rate
@@ -167,7 +167,10 @@ def _lateness_table(lanes: Iterable[Json]) -> Table:
         for lane in lanes
     ]
     columns = [Column("lane"), *(Column(name, "µs") for name in ("p50", "p99", "p99.9", "max")), Column("packets")]
-    caption = "Lateness of the emulator: when a packet was handed over, minus when its link said it leaves"
+    caption = (
+        "Lateness of the emulator: when a packet was handed over (on a link that netem ran: to netem), minus when its "
+        "link said it leaves"
+    )
     return Table(caption if rows else f"{caption}. None was recorded", columns, rows)
 
 
@@ -200,15 +203,11 @@ def _exclusions_table(campaign: Campaign) -> Table:
 
 
 def _direction(link: Json) -> str:
-    return f"{link.get('direction')}{', by netem' * _by_netem(link)}"
+    return f"{link.get('direction')}{', by netem' * is_netem(link)}"
 
 
 def _no_error(link: Json) -> str:
-    return "netem keeps no log" if _by_netem(link) else "no packet delivered"
-
-
-def _by_netem(link: Json) -> bool:
-    return link.get("backend") == LinkBackend.NETEM
+    return "netem keeps no log" if is_netem(link) else "no packet delivered"
 
 
 def _told(link: Json) -> Json:
