@@ -219,7 +219,7 @@ def invalid(link: LinkReport) -> str | None:
     if link.clock_step:
         return "the clock stepped"
     if link.kernel_drops:
-        return f"the kernel dropped {link.kernel_drops} packets before the link saw them"
+        return f"the kernel dropped {link.kernel_drops} packets before the link or behind it"
     if link.oversized:
         return f"{link.oversized} frames were longer than the MTU"
     return None
