@@ -331,6 +331,13 @@ class Screen:
     def type(self, text: str) -> None:
         os.write(self.terminal, text.encode())
 
+    def bring_to_the_foreground(self) -> None:
+        """`fg`, until the shell has handed over the terminal: before, it shows the job and keeps a Ctrl-C to itself."""
+        shell = os.tcgetpgrp(self.terminal)
+        self.type("fg\n")
+        self.expect("time.sleep(1000)")
+        until(lambda: os.tcgetpgrp(self.terminal) != shell, "a job in the foreground")
+
     def close(self) -> None:
         os.close(self.terminal)
         os.waitpid(self.pid, 0)
@@ -349,13 +356,11 @@ def test_a_terminal_is_the_commands_with_job_control(bench: Bench) -> None:
     screen.expect("outside> ")
     screen.type("bg\n")
     screen.expect(" &")
-    screen.type("fg\n")
-    screen.expect("time.sleep(1000)")
+    screen.bring_to_the_foreground()
     screen.type("\x1a")
     screen.expect("Stopped")
     screen.expect("outside> ")
-    screen.type("fg\n")
-    screen.expect("time.sleep(1000)")
+    screen.bring_to_the_foreground()
     screen.type("\x03")
     screen.expect("KeyboardInterrupt")
     screen.expect("wirelab: seed")
@@ -381,8 +386,7 @@ def test_a_shell_behind_a_link_controls_its_own_jobs(bench: Bench) -> None:
     screen.type("\x1a")
     screen.expect("Stopped")
     screen.expect("inside> ")
-    screen.type("fg\n")
-    screen.expect("time.sleep(1000)")
+    screen.bring_to_the_foreground()
     screen.type("\x03")
     screen.expect("KeyboardInterrupt")
     screen.expect("inside> ")

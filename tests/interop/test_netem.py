@@ -20,7 +20,7 @@ from tests.uml.needs import require_guest
 from tests.uml.play import Job, Probing, play
 
 from wirelab.cli.table import columns
-from wirelab.metrics.probes import read_probes
+from wirelab.metrics.probes import measure_probes, read_probes
 from wirelab.stats.certificate import Certificate, Line, certify
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def _differences(bench: Bench, ours: str, netem: str) -> Iterator[Difference]:
     ours_in, netem_in = bench.folder / OURS / ours, bench.folder / NETEM / netem
     request = json.loads((netem_in / "request.json").read_text())
     described = json.loads((netem_in / "probe-plan.json").read_text())
+    for folder in (ours_in, netem_in):
+        measure_probes(folder)
     ours_flows, netem_flows = (read_flows(read_probes(folder)) for folder in (ours_in, netem_in))
     return compare(ours_flows, netem_flows, request["link"], described)
 
