@@ -44,7 +44,7 @@ budget_option = click.option(
     "--budget",
     type=DurationType(),
     metavar="DURATION",
-    help="Take no longer, such as 2min: a preview, if the whole grid must be scaled down to fit.",
+    help="Begin no block after this time, such as 2min: a preview, if the whole grid must be scaled down to fit.",
 )
 
 

@@ -71,7 +71,7 @@ def _summary(campaign: Campaign) -> str:
     rule = "fixed in advance"
     if interval := stop.get("interval"):
         rule = f"until the interval is within {interval['relative']:.0%} of the {interval['of']}"
-    budget = f", at most {format_duration(stop['budget_ns'])}" if stop.get("budget_ns") else ""
+    budget = f", no new block after {format_duration(stop['budget_ns'])}" if stop.get("budget_ns") else ""
     return (
         f"{len(campaign.scenarios)} scenarios, {replicates} of each ({rule}{budget}), {trials} trials planned in "
         f"{len(blocks)} blocks; a block holds one "
