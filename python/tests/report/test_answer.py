@@ -7,7 +7,7 @@ from pathlib import Path
 from tests.report.campaigns import judge, read, store, write
 from wirelab.report import page
 from wirelab.report.answer import answer
-from wirelab.report.blocks import Table
+from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
 from wirelab.report.sections import comparisons
 
@@ -81,7 +81,9 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     assert warning.startswith("The machine was too busy")
     section = comparisons.section(load(folder, folder))
     assert section is not None
-    assert str(section).count("such as ") == 0
+    [reasons] = [block for block in section.blocks if isinstance(block, Items)]
+    count = len(estimates["comparisons"])
+    assert reasons.items == [f"Grade invalid, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
     grades = [row[-1].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
     assert set(grades) == {"invalid"}
 

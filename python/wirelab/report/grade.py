@@ -68,15 +68,19 @@ def comparison_reasons(comparisons: Iterable[Json]) -> list[str]:
         link = comparison.get("link") or {}
         if link.get("flag", GRADES[0]) != GRADES[0]:
             alike.setdefault((str(link["flag"]), to_blame(link)), []).append(str(link["why"]))
-    return [
-        f"{flag}, {len(whys)} of them{f' ({cause})' if cause else ''}: {'such as ' * (len(set(whys)) > 1)}{whys[0]}."
-        for (flag, cause), whys in alike.items()
-    ]
+    ordered = sorted(alike.items(), key=lambda pair: -GRADES.index(pair[0][0]))
+    return [_comparisons_reason(flag, cause, whys) for (flag, cause), whys in ordered]
 
 
 def to_blame(link: Json) -> str:
     """The machine, the link or both, of a comparison; empty if it is the size of the effect alone."""
     return " and ".join(cause for cause in (LINK, MACHINE) if cause in (link.get("causes") or []))
+
+
+def _comparisons_reason(flag: str, cause: str, whys: list[str]) -> str:
+    """The shortest stands for all: it has the fewest causes."""
+    head = f"{flag}, {len(whys)} comparison{'s' * (len(whys) > 1)}{f' ({cause})' * bool(cause)}"
+    return f"{head}{', such as' if len(set(whys)) > 1 else ':'} {min(whys, key=len)}."
 
 
 def _reason(found: list[_Flag]) -> str:
