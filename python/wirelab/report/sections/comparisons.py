@@ -68,12 +68,12 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: Json, unit:
         Cell(condition.label),
         series_cell(a.series, f"#{a.anchor}"),
         series_cell(b.series, f"#{b.anchor}"),
+        _grade(comparison.get("link")),
         _ratio(comparison.get("ratio_of_means")),
         _ratio(comparison.get("ratio_of_medians")),
         estimate(Estimate.of(comparison.get("shift")), unit),
         estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
         Cell(p_value(comparison.get("p_adjusted")), title=before),
-        _grade(comparison.get("link")),
     ]
 
 
@@ -82,12 +82,12 @@ def _columns(unit: str) -> tuple[Column, ...]:
         Column("condition", numeric=False),
         Column("a", numeric=False),
         Column("b", numeric=False),
+        Column("grade", numeric=False),
         Column("ratio of means a/b [interval]"),
         Column("ratio of medians a/b [interval]"),
         Column("shift a − b [interval]", unit),
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),
-        Column("grade", numeric=False),
     )
 
 
