@@ -12,7 +12,7 @@ import pytest
 from tests.synthetic import write_campaign
 from wirelab.cli import summary
 from wirelab.report.campaign import load
-from wirelab.report.grade import grade, reasons
+from wirelab.report.grade import graded, reasons
 from wirelab.stats import analyze
 
 
@@ -61,19 +61,31 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None
 def test_the_worst_link_direction_is_told_with_the_grade_that_the_report_has(campaign: Path) -> None:
     line, *why = summary.link_line(load(campaign, campaign)).splitlines()
     assert line.startswith("link   told 10 ms, measured 10.00")
-    assert line.endswith(f"  {grade(load(campaign, campaign))}")
+    assert line.endswith(f"  {graded(load(campaign, campaign))}")
     assert why == [f"       {reason}" for reason in reasons(load(campaign, campaign).estimates)]
 
 
 def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(campaign, tmp_path / "starved")
     estimates = json.loads((folder / "estimates.json").read_text())
-    estimates["scenarios"][0]["endpoints"] = {"flag": "invalid", "why": "endpoints waited 6 ms: run fewer lanes"}
+    first, second = estimates["scenarios"]
+    first["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms"}
+    second["endpoints"] = {"flag": "invalid", "share": 0.3, "why": "endpoints waited 7.5 ms"}
     (folder / "estimates.json").write_text(json.dumps(estimates))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
-    assert line.endswith("  invalid")
-    name = estimates["scenarios"][0]["name"]
-    assert f"       {name}: invalid: endpoints waited 6 ms: run fewer lanes." in why
+    assert line.endswith("  invalid (the machine, not the link)")
+    told = "endpoints waited 7.5 ms; run fewer lanes (--lanes), or leave the machine alone"
+    assert why[0] == f"       invalid, the machine: {second['name']} and 1 other scenario: {told}."
+    assert sum("endpoints waited" in reason for reason in why) == 1
+
+
+def test_reasons_beyond_the_first_few_are_counted(campaign: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(campaign, tmp_path / "many")
+    estimates = json.loads((folder / "estimates.json").read_text())
+    [link, _] = estimates["links"]
+    estimates["links"] = [link | {"flag": "invalid", "why": f"reason {letter}"} for letter in "abcd"]
+    (folder / "estimates.json").write_text(json.dumps(estimates))
+    assert summary.link_line(load(folder, folder)).splitlines()[-1] == "       1 more reason is in the report"
 
 
 def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path: Path) -> None:

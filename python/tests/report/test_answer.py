@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.report.campaigns import judge, read, store, write
+from wirelab.report import page
 from wirelab.report.answer import answer
+from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
+from wirelab.report.sections import comparisons
 
 
 def sentences(folder: Path) -> str:
@@ -14,7 +17,8 @@ def sentences(folder: Path) -> str:
 
 
 def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("raw-tcp", "http1"), links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
+    stacks = ("raw-tcp", "http1", "h2")
+    folder = write(tmp_path, stacks=stacks, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
     said = sentences(folder)
     assert said.count("http1 has the smallest median of the application protocols, ") >= 2
     assert "link.rtt 10 ms" in said
@@ -42,7 +46,46 @@ def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> N
     estimates = read(folder, "estimates.json")
     estimates["comparisons"][0]["link"] = {"flag": "teaching", "why": "it is small", "error_s": 0.02}
     store(folder, "estimates.json", estimates)
-    assert "h2 takes 2.00 [1.96, 2.04] times as long (link teaching: it is small)" in sentences(folder)
+    assert "h2 takes 2.00 [1.96, 2.04] times as long (teaching: it is small)" in sentences(folder)
+
+
+def test_one_application_protocol_is_compared_with_nothing(tmp_path: Path) -> None:
+    said = sentences(write(tmp_path, stacks=("raw-tcp", "http1"), links=("clean",)))
+    words = "clean: http1 is the only application protocol measured, so nothing is compared: its median is 40.0 ms"
+    assert words in said
+    assert "smallest" not in said
+
+
+def test_one_application_protocol_is_not_said_to_win_a_big_grid(tmp_path: Path) -> None:
+    links = tuple(f"link{number}" for number in range(8))
+    said = sentences(write(tmp_path, stacks=("raw-tcp", "http1"), links=links))
+    assert "Only one application protocol was measured, http1: nothing is compared." in said
+    assert "mallest" not in said
+
+
+def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        scenario["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms"}
+    for comparison in estimates["comparisons"]:
+        comparison["link"] = {"flag": "invalid", "why": "h2: endpoints waited 6 ms", "causes": ["the machine"]}
+    store(folder, "estimates.json", estimates)
+    said = sentences(folder)
+    assert "h2 takes 2.00 [1.96, 2.04] times as long (invalid: the machine)" in said
+    assert said.count("endpoints waited") == said.count("run fewer lanes") == 1
+    assert "Invalid, the machine: " in said
+    header = page.header(load(folder, folder))
+    assert header.grade.text == "invalid (the machine, not the link)"
+    [warning] = header.warnings
+    assert warning.startswith("The machine was too busy")
+    section = comparisons.section(load(folder, folder))
+    assert section is not None
+    [reasons] = [block for block in section.blocks if isinstance(block, Items)]
+    count = len(estimates["comparisons"])
+    assert reasons.items == [f"Grade invalid, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
+    grades = [row[3].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
+    assert set(grades) == {"invalid"}
 
 
 def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
     links[2] |= {"flag": "invalid", "why": "lost"}
     change(folder, "estimates.json", links=links)
     assert grade(load(folder, folder)) == "invalid"
-    assert "lossy uplink: invalid: lost." in str(trust.section(load(folder, folder)))
+    assert "invalid, the link: lossy uplink: lost." in str(trust.section(load(folder, folder)))
 
 
 def test_told_stands_beside_measured(tmp_path: Path) -> None:

@@ -46,11 +46,21 @@ def test_the_reason_has_both_figures() -> None:
 def test_a_comparison_is_no_better_than_its_link() -> None:
     found = compared(0.020, 0.001, {**GOOD, "flag": "invalid", "why": "1 trials saw the clock step"})
     assert (found["flag"], found["why"]) == ("invalid", "uplink: 1 trials saw the clock step")
+    assert found["causes"] == ["the link"]
 
 
 def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
-    found = compared(0.020, 0.001, waits={"two": {"flag": "teaching", "why": "endpoints waited"}})
-    assert (found["flag"], found["why"]) == ("teaching", "endpoints waited")
+    waits = {"two": {"name": "h2", "flag": "teaching", "why": "endpoints waited"}}
+    found = compared(0.020, 0.001, waits=waits)
+    assert (found["flag"], found["why"], found["causes"]) == ("teaching", "h2: endpoints waited", ["the machine"])
+
+
+def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:
+    waits = {
+        side: {"name": name, "flag": "invalid", "share": share, "why": f"endpoints waited {share:.0%}"}
+        for side, name, share in (("one", "h2", 0.3), ("two", "h3", 0.2))
+    }
+    assert compared(0.020, 0.001, waits=waits)["why"] == "h2: endpoints waited 30%"
 
 
 def test_an_unknown_lateness_is_not_taken_for_none() -> None:

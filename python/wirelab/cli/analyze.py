@@ -54,7 +54,7 @@ def _print_verdicts(verdicts: dict[str, Any]) -> None:
     for claim in verdicts["claims"]:
         click.echo(f"{claim['id']:4} {claim['verdict']:10} {claim['text']}")
         if (link := claim.get("link")) is not None and link["flag"] != "publishable":
-            click.echo(f"{'':15} its link is {link['flag']}: {link['why']}")
+            click.echo(f"{'':15} {link['flag']}: {link['why']}")
         if claim["contradiction"]:
             click.echo(f"{'':15} {claim['contradiction']}")
     family = verdicts["family"]

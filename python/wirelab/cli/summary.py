@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
-from wirelab.report.grade import grade, reasons
+from wirelab.report.grade import graded, reasons
 from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
 from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES
@@ -30,16 +30,17 @@ def link_line(campaign: Campaign) -> str:
     rows = [row for row in campaign.links if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
     if not rows:
         by_netem = any(is_netem(row) for row in campaign.links)
-        return f"link   run by netem, which keeps no log  {grade(campaign)}" if by_netem else "link   not measured"
+        return f"link   run by netem, which keeps no log  {graded(campaign)}" if by_netem else "link   not measured"
     worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"]))
     told, error = worst["told"]["delay_s"] or 0.0, worst["measured"]["delay_error_s"]
     where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""
     line = (
         f"link   told {told * 1e3:g} ms, measured {(told + error['p50']) * 1e3:.3f} "
-        f"(p99 +{error['p99'] * 1e3:.3f}){where}  {grade(campaign)}"
+        f"(p99 +{error['p99'] * 1e3:.3f}){where}  {graded(campaign)}"
     )
     why = reasons(campaign.estimates)
-    more = [f"       {len(why) - MOST_REASONS} more reasons are in the report"] * (len(why) > MOST_REASONS)
+    rest = len(why) - MOST_REASONS
+    more = [f"       {rest} more reason{'s are' if rest > 1 else ' is'} in the report"] * (rest > 0)
     return "\n".join([line, *(f"       {reason}" for reason in why[:MOST_REASONS]), *more])
 
 

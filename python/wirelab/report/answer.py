@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirelab.report.campaign import Campaign
+from wirelab.report.grade import reasons, to_blame
 from wirelab.report.model import Condition, Json, Scenario, level_words, metric_name
 from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
 from wirelab.report.sections.common import metric_words
@@ -17,7 +18,7 @@ MOST_CONDITIONS = 6
 
 def answer(campaign: Campaign) -> list[str]:
     """Sentences, the most important first."""
-    return [*_counts(campaign), *_verdicts(campaign), *_fastest(campaign), *_warnings(campaign)]
+    return [*_counts(campaign), *_verdicts(campaign), *_fastest(campaign), *_grades(campaign), *_warnings(campaign)]
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:
@@ -71,23 +72,29 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
     if not ranked:
         return
     if len(ranked) > MOST_CONDITIONS or campaign.verdicts:
-        yield _wins(campaign, [ranking for _, ranking in ranked])
+        yield _wins(campaign, [condition for (_, condition), _ in ranked], [ranking for _, ranking in ranked])
         return
     for (group, condition), ranking in ranked:
         first, *others = ranking
         median = first.estimate(campaign.metric, "median")
         assert median is not None
         label = ", ".join(part for part in (group.title, condition.label) if part)
-        among = " of the application protocols" if len(ranking) < len(condition.scenarios) else ""
-        head = f"{label}: {first.series.label} has the smallest median{among}, {with_unit(median, MILLISECONDS)}"
+        floors = any(scenario.series.stack in FLOORS for scenario in condition.scenarios)
+        verb = f"has the smallest median{' of the application protocols' * floors},"
+        if _alone(condition):
+            verb = "is the only application protocol measured, so nothing is compared: its median is"
+        head = f"{label}: {first.series.label} {verb} {with_unit(median, MILLISECONDS)}"
         rest = [told for other in others if (told := _against(campaign, other, first))]
         late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
         rest += [f"the median of {_listed(late)} lies above the time-out"] if late else []
         yield "; ".join([head, *rest]) + "."
 
 
-def _wins(campaign: Campaign, rankings: list[list[Scenario]]) -> str:
+def _wins(campaign: Campaign, conditions: list[Condition], rankings: list[list[Scenario]]) -> str:
     """How often each stack has the smallest median, and how often that is not certain."""
+    protocols = {first.series.label for first, *_ in rankings}
+    if all(_alone(condition) for condition in conditions) and len(protocols) == 1:
+        return f"Only one application protocol was measured, {protocols.pop()}: nothing is compared."
     wins: dict[str, int] = {}
     close = 0
     for first, *others in rankings:
@@ -97,6 +104,10 @@ def _wins(campaign: Campaign, rankings: list[list[Scenario]]) -> str:
     words = ", ".join(f"{label} in {count}" for label, count in sorted(wins.items(), key=lambda pair: -pair[1]))
     tied = f"; in {close} of them the next cannot be told from it" if close else ""
     return f"Smallest median of {metric_words(campaign.metric)} in {len(rankings)} conditions: {words}{tied}."
+
+
+def _alone(condition: Condition) -> bool:
+    return sum(scenario.series.stack not in FLOORS for scenario in condition.scenarios) == 1
 
 
 def _ranking(campaign: Campaign, condition: Condition) -> list[Scenario]:
@@ -116,7 +127,9 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> str | None
         return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)})"
     words = f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
     link = _comparison(campaign, other, first).get("link") or {}
-    return words if link.get("flag", GRADES[0]) == GRADES[0] else f"{words} (link {link['flag']}: {link['why']})"
+    if link.get("flag", GRADES[0]) == GRADES[0]:
+        return words
+    return f"{words} ({link['flag']}: {to_blame(link) or link['why']})"
 
 
 def _comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:
@@ -137,6 +150,14 @@ def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
     if comparison["a"] == a.key or not ratio.low or not ratio.high:
         return ratio if comparison["a"] == a.key else None
     return Estimate(1 / ratio.point, 1 / ratio.high, 1 / ratio.low, ratio.level, ratio.n, ratio.method)
+
+
+def _grades(campaign: Campaign) -> Iterator[str]:
+    """The worst reason against the grade; Trust has them all."""
+    worst, *others = reasons(campaign.estimates) or [""]
+    if worst:
+        more = f" Trust has {len(others)} more reason{'s' * (len(others) > 1)}." if others else ""
+        yield f"{worst[:1].upper()}{worst[1:]}{more}"
 
 
 def _warnings(campaign: Campaign) -> Iterator[str]:

@@ -2,36 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json
+from wirelab.stats.endpoint_waits import CURE
 from wirelab.stats.link import GRADES
 
 PREVIEW = "preview, no result"
+LINK, MACHINE = "the link", "the machine"
+
+
+@dataclass(frozen=True)
+class _Flag:
+    """What a link's direction or a scenario's endpoints are good for; `size` is how bad that is among its like."""
+
+    flag: str
+    cause: str
+    place: str
+    why: str
+    size: float
 
 
 def grade(campaign: Campaign) -> str:
     """The worst flag of the links, and of what the endpoints waited for. A preview is no result, whatever they are."""
     if campaign.preview:
         return PREVIEW
-    found = [flag for flag, _ in _flags(campaign.estimates)]
+    found = [each.flag for each in _flags(campaign.estimates)]
     return max(found, key=GRADES.index) if found else "not graded"
 
 
+def graded(campaign: Campaign) -> str:
+    """The grade, with what is to blame if it is not the best: `invalid (the machine, not the link)`."""
+    words = grade(campaign)
+    to_blame = blamed(campaign.estimates)
+    if words not in GRADES[1:]:
+        return words
+    return f"{words} ({'the machine, not the link' if to_blame == [MACHINE] else ' and '.join(to_blame)})"
+
+
+def blamed(estimates: Json) -> list[str]:
+    """What the worst flag is of: the link, the machine, both, or nothing if it is the best."""
+    found = list(_flags(estimates))
+    worst = max((each.flag for each in found), key=GRADES.index, default=GRADES[0])
+    causes = {each.cause for each in found if each.flag == worst != GRADES[0]}
+    return [cause for cause in (LINK, MACHINE) if cause in causes]
+
+
 def reasons(estimates: Json) -> list[str]:
-    """What makes the grade less than the best: each reason once, with where it holds."""
-    where: dict[str, list[str]] = {}
-    for flag, (place, why) in _flags(estimates):
-        if flag != GRADES[0]:
-            where.setdefault(f"{flag}: {why}", []).append(place)
-    return [f"{', '.join(places)}: {reason}." for reason, places in where.items()]
+    """What makes the grade less than the best, the worst first: each reason once, with where it is worst."""
+    alike: dict[tuple[str, ...], list[_Flag]] = {}
+    for each in _flags(estimates):
+        if each.flag != GRADES[0]:
+            same = "".join(letter for letter in each.why if not letter.isdigit() and letter not in ".,")
+            alike.setdefault((each.flag, each.cause, same), []).append(each)
+    ordered = sorted(alike.values(), key=lambda found: -GRADES.index(found[0].flag))
+    return [_reason(found) for found in ordered]
 
 
-def _flags(estimates: Json) -> Iterator[tuple[str, tuple[str, str]]]:
+def comparison_reasons(comparisons: Iterable[Json]) -> list[str]:
+    """What makes comparisons less than publishable: of each flag and cause one, and of how many it is."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for comparison in comparisons:
+        link = comparison.get("link") or {}
+        if link.get("flag", GRADES[0]) != GRADES[0]:
+            alike.setdefault((str(link["flag"]), to_blame(link)), []).append(str(link["why"]))
+    ordered = sorted(alike.items(), key=lambda pair: -GRADES.index(pair[0][0]))
+    return [_comparisons_reason(flag, cause, whys) for (flag, cause), whys in ordered]
+
+
+def to_blame(link: Json) -> str:
+    """The machine, the link or both, of a comparison; empty if it is the size of the effect alone."""
+    return " and ".join(cause for cause in (LINK, MACHINE) if cause in (link.get("causes") or []))
+
+
+def _comparisons_reason(flag: str, cause: str, whys: list[str]) -> str:
+    """The shortest stands for all: it has the fewest causes."""
+    head = f"{flag}, {len(whys)} comparison{'s' * (len(whys) > 1)}{f' ({cause})' * bool(cause)}"
+    return f"{head}{', such as' if len(set(whys)) > 1 else ':'} {min(whys, key=len)}."
+
+
+def _reason(found: list[_Flag]) -> str:
+    worst = max(found, key=lambda each: each.size)
+    of_machine = worst.cause == MACHINE
+    others, kind = len({each.place for each in found}) - 1, "scenario" if of_machine else "direction"
+    more = f" and {others} other {kind}{'s' * (others > 1)}" if others else ""
+    return f"{worst.flag}, {worst.cause}: {worst.place}{more}: {worst.why}{f'; {CURE}' * of_machine}."
+
+
+def _flags(estimates: Json) -> Iterator[_Flag]:
     for link in estimates.get("links") or []:
         if link.get("flag") in GRADES:
-            yield str(link["flag"]), (f"{link.get('link_name')} {link.get('direction')}", str(link.get("why")))
+            late = ((link.get("measured") or {}).get("delay_error_s") or {}).get("p99") or 0.0
+            place = f"{link.get('link_name')} {link.get('direction')}"
+            yield _Flag(str(link["flag"]), LINK, place, str(link.get("why")), late)
     for scenario in estimates.get("scenarios") or []:
-        if (endpoints := scenario.get("endpoints")) is not None:
-            yield str(endpoints["flag"]), (str(scenario["name"]), str(endpoints["why"]))
+        if (waits := scenario.get("endpoints")) is not None:
+            size = (waits.get("share") or 0.0) + (waits.get("steal") or 0.0)
+            yield _Flag(str(waits["flag"]), MACHINE, str(scenario["name"]), str(waits["why"]), size)

@@ -15,13 +15,22 @@ from wirelab.report import palette
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Cell, Section
 from wirelab.report.campaign import Campaign, load
-from wirelab.report.grade import PREVIEW, grade
+from wirelab.report.grade import LINK, MACHINE, PREVIEW, blamed, grade, graded
 from wirelab.report.sections import SECTIONS
 from wirelab.report.sections.claims import TONES as VERDICT_TONES
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
+NO_RESULT = (
+    (LINK, "The link was not what it was told to be: no result. Trust says which link, and why."),
+    (
+        MACHINE,
+        "The machine was too busy, so that endpoints waited for a CPU: no result. Trust says in which scenario, and "
+        "how long.",
+    ),
+)
+"""What an invalid grade means, by what is to blame."""
 
 
 @dataclass(frozen=True)
@@ -103,8 +112,8 @@ def header(campaign: Campaign) -> Header:
 
 
 def _grade(campaign: Campaign) -> Cell:
-    words = grade(campaign)
-    return Cell(words, tone="unsure" if words == PREVIEW else LINK_TONES.get(words, "bad"))
+    flag = grade(campaign)
+    return Cell(graded(campaign), tone="unsure" if flag == PREVIEW else LINK_TONES.get(flag, "bad"))
 
 
 def _facts(campaign: Campaign) -> list[str]:
@@ -124,7 +133,8 @@ def _facts(campaign: Campaign) -> list[str]:
 def _warnings(campaign: Campaign) -> list[str]:
     warnings = []
     if grade(campaign) == "invalid":
-        warnings.append("The link was not what it was told to be: no result. Trust says which link, and why.")
+        to_blame = blamed(campaign.estimates)
+        warnings += [words for cause, words in NO_RESULT if cause in to_blame]
     if preview := campaign.preview:
         (trials, of_trials), (each, of_each) = (reversed(preview[key]) for key in ("replicates", "exchanges"))
         budget = format_duration(preview["budget_ns"])

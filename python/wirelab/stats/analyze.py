@@ -10,7 +10,7 @@ from typing import Any
 
 from wirelab.stats import compare, descriptive, link_error, published_rule
 from wirelab.stats.dataset import Dataset, Measured
-from wirelab.stats.endpoint_waits import endpoint_waits
+from wirelab.stats.endpoint_waits import CURE, endpoint_waits
 from wirelab.stats.estimate import LEVEL, Estimate
 from wirelab.stats.link import GRADES
 from wirelab.stats.link_certificates import link_certificates, with_certificates
@@ -53,6 +53,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
         link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows), endpoint_waits(dataset),
     )  # fmt: skip
     scenarios = [{**scenario, "endpoints": waits.get(scenario["key"])} for scenario in scenarios]
+    named = {s["key"]: {**s["endpoints"], "name": s["name"]} for s in scenarios if s["endpoints"] is not None}
     comparisons = [c for name in compared for c in _comparisons(dataset, name, sides)]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -60,7 +61,7 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
         "metric": metric,
         "seed": dataset.plan["seed"],
         "scenarios": scenarios,
-        "comparisons": [link_error.with_link(comparison, errors, link_rows, waits) for comparison in comparisons],
+        "comparisons": [link_error.with_link(comparison, errors, link_rows, named) for comparison in comparisons],
         "links": rows,
         "link_lateness": lateness_by_lane(dataset),
         "replay": replay(dataset),
@@ -144,9 +145,9 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
         yield f"{flagged} of {len(link_rows)} link directions are not of publishable accuracy."
     starved = [s for s in scenarios if s["endpoints"] is not None and s["endpoints"]["flag"] != GRADES[0]]
     if starved:
-        worst = max(starved, key=lambda scenario: GRADES.index(scenario["endpoints"]["flag"]))
+        worst = max(starved, key=lambda s: (GRADES.index(s["endpoints"]["flag"]), s["endpoints"]["share"] or 0.0))
         why = f"{worst['name']}: {worst['endpoints']['why']}"
-        yield f"{len(starved)} of {len(scenarios)} scenarios ran short of CPU; {why}."
+        yield f"{len(starved)} of {len(scenarios)} scenarios ran short of CPU; {why}; {CURE}."
 
 
 def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:

@@ -22,7 +22,10 @@ Verdict = Literal["in", "out", "open", "unjudged"]
 
 ERROR_RATE = 0.001
 """Chance that an honest family of links has a line out."""
-LATE = "the emulator was late: a quieter machine or real-time scheduling (`wirelab doctor`) is more exact"
+LATE = (
+    "the emulator was late: a quieter machine is more exact, or real-time scheduling where it is not in force "
+    "(`wirelab doctor`)"
+)
 FAR = INVALID_SHARE / TEACHING_SHARE
 
 

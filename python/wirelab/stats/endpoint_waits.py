@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 WAITS = ("client_run_delay_ns", "server_run_delay_ns")
 CURE = "run fewer lanes (--lanes), or leave the machine alone"
+"""What to do about it; said once for all scenarios."""
 
 
 def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
@@ -50,7 +51,7 @@ def _judged(trials: pl.DataFrame) -> dict[str, Any]:
         reasons.append(_waited(wait_s, share))
     steal = _steal(trials)
     if steal is not None and steal > TEACHING_SHARE:
-        words = f"a hypervisor gave {steal:.1%} of a CPU to others: {CURE}"
+        words = f"a hypervisor gave {steal:.1%} of a CPU to others"
         reasons.append(("invalid" if steal > INVALID_SHARE else "teaching", words))
     flag = max((grade for grade, _ in reasons), key=GRADES.index)
     why = "; ".join(words for grade, words in reasons if grade == flag)
@@ -61,7 +62,7 @@ def _waited(wait_s: float, share: float) -> tuple[str, str]:
     words = f"endpoints waited {wait_s * 1e3:.2g} ms for a CPU in each exchange, {share:.1%} of it"
     if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
         return "publishable", words
-    return ("invalid" if share > INVALID_SHARE else "teaching"), f"{words}: {CURE}"
+    return ("invalid" if share > INVALID_SHARE else "teaching"), words
 
 
 def _steal(trials: pl.DataFrame) -> float | None:

@@ -6,7 +6,7 @@ stacks differ in is not known here, so an effect counts as the stacks' own only 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from wirelab.metrics.link import mean_lateness_ns
@@ -58,23 +58,35 @@ def with_link(
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
     measured = [row for side in sides for row in rows.get(side, []) if row["flag"] in GRADES]
-    reasons = [(row["flag"], f"{row['direction']}: {row['why']}") for row in measured]
-    reasons += [(waits[side]["flag"], waits[side]["why"]) for side in sides if side in waits]
+    reasons = [(row["flag"], "the link", f"{row['direction']}: {row['why']}") for row in measured]
+    reasons += _starved([waits[side] for side in sides if side in waits])
     reasons.append(_against_error(comparison["shift"], error))
-    flag = max((grade for grade, _ in reasons), key=GRADES.index)
-    why = "; ".join(dict.fromkeys(words for grade, words in reasons if grade == flag))
-    return {**comparison, "link": {"flag": flag, "why": why, "error_s": error}}
+    flag = max((grade for grade, *_ in reasons), key=GRADES.index)
+    why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
+    causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
+    return {**comparison, "link": {"flag": flag, "why": why, "causes": causes, "error_s": error}}
 
 
-def _against_error(shift: Json, error: float | None) -> tuple[str, str]:
+def _starved(waits: Iterable[Json]) -> Iterator[tuple[str, str, str]]:
+    """The side that waited the most for a CPU, by name."""
+    ranked = sorted(waits, key=lambda side: (GRADES.index(side["flag"]), side.get("share") or 0.0))
+    if ranked:
+        yield ranked[-1]["flag"], "the machine", f"{ranked[-1]['name']}: {ranked[-1]['why']}"
+
+
+def _against_error(shift: Json, error: float | None) -> tuple[str, str, str]:
     if error is None:
-        return "teaching", "how late the link was is not known"
+        return "teaching", "the link", "how late the link was is not known"
     point, low, high = shift["point"], shift["low"], shift["high"]
     if point is None or low is None or high is None or low <= 0 <= high:
-        return "publishable", "no difference is claimed"
+        return "publishable", "the effect", "no difference is claimed"
     effect, words = abs(point), f"the link's mean error of {error * 1e3:.2g} ms a round trip"
     if effect < error:
-        return "invalid", f"the difference of {effect * 1e3:.2g} ms is smaller than {words}"
+        return "invalid", "the effect", f"the difference of {effect * 1e3:.2g} ms is smaller than {words}"
     if effect < MULTIPLE * error:
-        return "teaching", f"the difference of {effect * 1e3:.2g} ms is less than {MULTIPLE} times {words}"
-    return "publishable", f"the difference is at least {MULTIPLE} times {words}"
+        return (
+            "teaching",
+            "the effect",
+            f"the difference of {effect * 1e3:.2g} ms is less than {MULTIPLE} times {words}",
+        )
+    return "publishable", "the effect", f"the difference is at least {MULTIPLE} times {words}"

@@ -70,11 +70,11 @@ def _verdict(value: object, link: Json | None = None) -> Cell:
         return dash("not judged")
     if link is None or link["flag"] == GRADES[0]:
         return Cell(str(value), tone=TONES.get(str(value), "unsure"))
-    return Cell(f"{value} (link: {link['flag']})", tone="unsure", title=str(link["why"]))
+    return Cell(f"{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
 
 
 def _on_its_link(link: Json | None) -> str | None:
-    return f"The link is {link['flag']} for {link['why']}." if link and link["flag"] != GRADES[0] else None
+    return f"{str(link['flag']).capitalize()}: {link['why']}." if link and link["flag"] != GRADES[0] else None
 
 
 def _family(family: Json) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, dash, estimate
+from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
+from wirelab.report.grade import comparison_reasons
 from wirelab.report.model import Condition, Json, Scenario, metric_name
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit, p_value
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import by_choices, metric_words, series_cell
-from wirelab.stats.link import GRADES
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -37,7 +37,9 @@ def section(campaign: Campaign) -> Section | None:
         "share in which it is "
         f"smaller. {_family(comparisons)}"
     )
-    return Section("comparisons", "Comparisons", [Prose(note), *by_choices(campaign, build)])
+    why = comparison_reasons(comparisons)
+    graded = [Items([f"Grade {words}" for words in why])] if why else []
+    return Section("comparisons", "Comparisons", [Prose(note), *graded, *by_choices(campaign, build)])
 
 
 def _family(comparisons: Sequence[Json]) -> str:
@@ -66,12 +68,12 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: Json, unit:
         Cell(condition.label),
         series_cell(a.series, f"#{a.anchor}"),
         series_cell(b.series, f"#{b.anchor}"),
+        _grade(comparison.get("link")),
         _ratio(comparison.get("ratio_of_means")),
         _ratio(comparison.get("ratio_of_medians")),
         estimate(Estimate.of(comparison.get("shift")), unit),
         estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
         Cell(p_value(comparison.get("p_adjusted")), title=before),
-        _link(comparison.get("link")),
     ]
 
 
@@ -80,21 +82,21 @@ def _columns(unit: str) -> tuple[Column, ...]:
         Column("condition", numeric=False),
         Column("a", numeric=False),
         Column("b", numeric=False),
+        Column("grade", numeric=False),
         Column("ratio of means a/b [interval]"),
         Column("ratio of medians a/b [interval]"),
         Column("shift a − b [interval]", unit),
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),
-        Column("link", numeric=False),
     )
 
 
-def _link(link: Json | None) -> Cell:
-    """What the link is good for where so much is claimed; the reason is said where it is not good enough."""
+def _grade(link: Json | None) -> Cell:
+    """What the comparison is good for; why is its title, and once for all above the tables."""
     if link is None:
         return dash("analysed before links were graded here")
     flag, why = str(link["flag"]), str(link["why"])
-    return Cell(flag if flag == GRADES[0] else f"{flag}: {why}", title=why, tone=TONES.get(flag, "bad"))
+    return Cell(flag, title=why, tone=TONES.get(flag, "bad"))
 
 
 def _ratio(value: object) -> Cell:

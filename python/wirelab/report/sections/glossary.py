@@ -24,8 +24,8 @@ TERMS = (
     ("Told, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
         "Grade",
-        "The worst flag of the links used: publishable, teaching (late enough to see, small against the effects) or "
-        "invalid.",
+        "The worst flag of the links used, and of what the endpoints waited for a CPU: publishable, teaching (enough "
+        "to see, small against the effects) or invalid.",
     ),
     (
         "Held, refuted, undecided",
