@@ -45,8 +45,7 @@ pub fn train(input: &mut Unstructured<'_>) -> Result<Vec<(Packet, bool)>> {
 
 /// A packet without bytes.
 pub fn packet(sequence: u64, port: u16, size: u32, arrival: Instant, flow: Flow) -> Packet {
-    let (port, copy, corrupted_bit, airtime, data) = (PortId(port), false, None, Duration::ZERO, Vec::new());
-    Packet { sequence, port, size, arrival, flow, copy, corrupted_bit, airtime, data }
+    Packet::new(sequence, PortId(port), size, arrival, flow)
 }
 
 /// Send `train` through `link` until `end`, and take out what is inside then.

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from wirelab.errors import RunError
@@ -44,8 +44,12 @@ def ask(
     arguments: Sequence[str],
     allowed: frozenset[int] = frozenset({0}),
     timeout_s: float | None = None,
+    heard: Callable[[str], None] | None = None,
 ) -> str:
-    """What the agent prints on stdout for these arguments; any exit code that is not allowed is an error."""
+    """What the agent prints on stdout for these arguments; any exit code that is not allowed is an error.
+
+    `heard` is told its words for people, if it has any though it did what it was asked for.
+    """
     try:
         done = subprocess.run(
             [str(agent), *arguments], stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=timeout_s
@@ -55,6 +59,8 @@ def ask(
     if done.returncode not in allowed:
         words = done.stderr.decode(errors="replace").strip() or f"exit code {done.returncode}"
         raise RunError(f"{NAME} {arguments[0]}: {words}")
+    if heard is not None and done.stderr:
+        heard(done.stderr.decode(errors="replace").strip())
     return done.stdout.decode()
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -198,6 +199,28 @@ def test_link_captures_both_ends_of_a_command(bench: Bench) -> None:
     assert sorted(row[0] for row in sent) == ["", "lost by loss-pattern"]
     assert tshark(bench.folder / "s.pcapng", "udp.dstport == 9 && !icmp", "frame.comment") == [("",)]
     assert [mode(bench.folder / name) for name in ("c.pcapng", "s.pcapng")] == [0o600] * 2
+
+
+def test_a_capture_can_be_followed_and_a_killed_links_has_whole_packets(bench: Bench) -> None:
+    script = SEND_TWO + "print('sent', flush=True)\ntime.sleep(1000)"
+    process = bench.start(
+        "link", "clean", "--quiet", "--pcap", "client=c.pcapng", "--", sys.executable, "-c", script
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.readline() == "sent\n"
+    capture = bench.folder / "c.pcapng"
+    deadline = time.monotonic() + 60
+    # tshark fails on a packet that is not whole.
+    while len(tshark(capture, "udp.dstport == 9 && !icmp", "frame.number")) < 2:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    process.kill()
+    process.communicate(timeout=60)
+    while bench.processes():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert len(tshark(capture, "udp.dstport == 9 && !icmp", "frame.number")) == 2
+    assert mode(capture) == 0o600
 
 
 def test_secrets_that_programs_behind_a_link_write_meanwhile_are_in_the_capture(

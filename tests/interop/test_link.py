@@ -213,6 +213,97 @@ def test_a_log_tells_every_packet_and_a_seed_repeats_it(bench: Bench) -> None:
     assert 0 < sum(fates[0]) < 200
 
 
+def test_a_log_that_is_there_already_is_replaced_and_another_file_is_not(bench: Bench) -> None:
+    log, notes = bench.folder / "packets.wlpl", bench.folder / "notes.txt"
+    for _ in range(2):
+        code, _, words = bench.run("link", "clean", "--log", str(log), "--", *python(CONNECT, "{server}", "8000"))
+        assert code == 0, words
+        assert log.stat().st_mode & 0o777 == 0o600
+    notes.write_text("do not lose\n")
+    for option in (f"--log={notes}", f"--pcap=client={notes}"):
+        code, out, words = bench.run("link", "clean", option, "--", "echo", "never")
+        assert (code, out) == (2, "")
+        said = f"{notes}: a file of another kind is there already, and stays; only an earlier file of the same kind"
+        assert words == f"error: {option.removesuffix(f'={notes}').replace('=', ' ')}: {said} is replaced\n"
+    assert notes.read_text() == "do not lose\n"
+    bench.assert_nothing_left()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--log=x", "--pcap=server=./x"), "--log and --pcap server name the same file, ./x"),
+        (("--pcap=client=x", "--pcap=server=x"), "--pcap client and --pcap server name the same file, x"),
+        (("--server=true", "--server-log=x", "--log=x"), "--log and --server-log name the same file, x"),
+        (("--log=no/x",), "--log: no/x: the folder no cannot be used: No such file or directory (os error 2)"),
+        (("--pcap=client=/dev/null",), "--pcap client: /dev/null: it is there already and no file, and stays; only"),
+    ],
+)
+def test_files_that_cannot_be_are_refused_before_anything_starts(
+    bench: Bench, options: tuple[str, ...], said: str
+) -> None:
+    code, out, words = bench.run("link", "clean", *options, "--", "echo", "never")
+    assert (code, out) == (2, "")
+    assert words.startswith(f"error: {said}")
+    assert not (bench.folder / "x").exists()
+    bench.assert_nothing_left()
+
+
+def test_a_killed_link_leaves_a_log_of_whole_records(bench: Bench) -> None:
+    script = FLOOD + "print('sent', flush=True)\nimport time; time.sleep(1000)"
+    process = bench.start("link", "clean", "--quiet", "--log", "packets.wlpl", "--", *python(script))
+    assert process.stdout is not None
+    assert process.stdout.readline() == "sent\n"
+    log = bench.folder / "packets.wlpl"
+
+    def rows() -> list[str]:
+        dissect = subprocess.run([bench.agent, "dissect", log], capture_output=True, text=True, check=True)
+        assert dissect.stderr == ""
+        return [row for row in dissect.stdout.splitlines() if json.loads(row)["uplink"]]
+
+    # While it runs.
+    until(lambda: len(rows()) == 200, "every packet in the log")
+    process.kill()
+    words_of(process)
+    until(lambda: not bench.processes(), "the end of every process")
+    assert len(rows()) == 200
+    code, _, words = bench.run("show", str(log))
+    assert (code, words) == (0, "")
+    log.write_bytes(log.read_bytes()[:-7])
+    code, out, words = bench.run("show", str(log))
+    assert code == 0
+    assert re.fullmatch(r"warning: .*packets\.wlpl ends within a record, of which \d+ bytes are left out: .*\n", words)
+    assert out.startswith(" ")
+
+
+def test_the_interfaces_run_when_the_command_starts(bench: Bench) -> None:
+    flags = "__import__('fcntl').ioctl(__import__('socket').socket(), 0x8913, b'wirelab0'.ljust(40, b'\\0'))"
+    is_running = f"print({flags}[16] & 0x40 > 0)"
+    # The first link after a while is the one that the kernel is slow to call running.
+    code, out, words = bench.run("link", "clean", "--quiet", "--", *python(is_running))
+    assert (code, out, words) == (0, "True\n", "")
+
+
+def test_a_server_that_only_its_own_end_can_reach_is_told_at_once(bench: Bench) -> None:
+    server = f"{sys.executable} -m http.server 8000 --bind 127.0.0.1"
+    code, out, words = bench.run("link", "clean", "--server", server, "--server-log", "log", "--", "echo", "never")
+    assert (code, out) == (125, "")
+    assert words == (
+        "error: the server listens on 127.0.0.1:8000 only, where the other end cannot reach it\n"
+        "hint: let it listen on 0.0.0.0 or 10.77.0.2; {server} in its command becomes 10.77.0.2\n"
+    )
+    bench.assert_nothing_left()
+
+
+def test_a_server_that_is_slow_to_listen_is_waited_for_and_that_is_told(bench: Bench) -> None:
+    server = f"{sys.executable} -c {shlex.quote('import time; time.sleep(4)' + LISTEN)} 1"
+    command = python(CONNECT, "{server}", "8000")
+    code, _, words = bench.run("link", "clean", "--server", server, "--server-log", "log", "--", *command)
+    assert code == 0
+    waiting = "wirelab: waiting for the server, for at most 30s: it listens on no port that the other end can reach\n"
+    assert words.count(waiting) == 1
+
+
 @pytest.mark.parametrize(
     ("server", "said"),
     [

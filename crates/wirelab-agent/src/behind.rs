@@ -5,6 +5,7 @@
 
 mod client;
 mod failure;
+mod files;
 mod observed;
 mod pcap;
 mod ready;
@@ -130,6 +131,7 @@ pub fn run(arguments: Arguments) -> ExitCode {
 fn play(arguments: Arguments) -> Result<u8, Failure> {
     // Signals and namespaces before any thread exists.
     let signals = Signals::block()?;
+    files::check(&arguments)?;
     let spec = read_link(arguments.link_fd)?;
     let (ends, other_end) = make_ends(&spec, arguments.server.is_some())?;
     let own = addresses(&spec, &ends)?;
@@ -144,7 +146,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     scheduling::lock_memory();
     let told = Arc::new(Told::default());
     let shaped = shape(&ends, &spec, arguments.seed)?;
-    link_loop.begin(0, trial_link(spec, &arguments, &told)?)?;
+    link_loop.begin(0, trial_link(spec, &arguments, &told).map_err(Failure::usage)?)?;
 
     let mut first = own_program();
     first.args(["behind", "--first"]);
@@ -152,7 +154,8 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let mut server = None;
     if let Some(Words(words)) = &arguments.server {
         let started = Server::start(&family, &ends, words, addresses, &signals, arguments.server_log.clone())?;
-        server.insert(started).wait_until_ready(ends.far(), arguments.server_ready.as_ref(), &signals)?;
+        let ready = arguments.server_ready.unwrap_or_default();
+        server.insert(started).wait_until_ready(ends.far(), ready, addresses.server, &signals, arguments.quiet)?;
     }
     if arguments.command.is_empty() && !arguments.quiet {
         eprintln!("{}", summary.greeting());
@@ -183,6 +186,9 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     }
     if let Some(Err(error)) = log.map(|log| link::written(&log)) {
         eprintln!("error: the packet log is incomplete: {error}");
+    }
+    if let Some(lacking) = link::lacking(&report) {
+        eprintln!("error: {lacking}");
     }
     let written = captures.iter().try_for_each(link::written).context("a capture is incomplete");
     let files = arguments.pcap.iter().map(|pcap| &*pcap.file);

@@ -25,7 +25,7 @@ use wirelab_schema::{
 use crate::host::lanes::Lanes;
 use crate::host::{Running, run_trial};
 use crate::number::number_in;
-use crate::{flow, log_file};
+use crate::{OWN_PROGRAM, flow, log_file};
 
 /// Where the sink listens.
 const PORT: u16 = 9000;
@@ -129,7 +129,6 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
     let Arguments { packets, interval_ms, .. } = arguments;
     let directory = folder.join(format!("lane-{lane}"));
     fs::create_dir_all(&directory)?;
-    let agent = std::env::current_exe()?.display().to_string();
     let at = SocketAddr::new(IPV4.server, PORT).to_string();
     let interval_us = (interval_ms * 1e3).to_string();
     let packets_text = packets.to_string();
@@ -138,7 +137,7 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
     let endpoint = |name: &str, words: &[&str], ready| EndpointProcess {
         name: name.into(),
         host: name.into(),
-        command: [&*agent, "flow"].into_iter().chain(words.iter().copied()).map(String::from).collect(),
+        command: [OWN_PROGRAM, "flow"].into_iter().chain(words.iter().copied()).map(String::from).collect(),
         environment: Default::default(),
         directory: directory.clone(),
         stdout: directory.join(format!("{name}.txt")),

@@ -108,9 +108,13 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// This very program, though the file that it was started from may have been replaced or removed meanwhile.
+/// Where whoever is started by this program finds it: this very one, though the file that it was started from may have been replaced or removed
+/// meanwhile.
+const OWN_PROGRAM: &str = "/proc/self/exe";
+
+/// This very program.
 fn own_program() -> process::Command {
-    let mut command = process::Command::new("/proc/self/exe");
+    let mut command = process::Command::new(OWN_PROGRAM);
     command.arg0(env!("CARGO_PKG_NAME"));
     command
 }

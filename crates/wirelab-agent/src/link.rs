@@ -2,7 +2,6 @@
 //! thread never parses, builds or opens anything. It ends with its stdin.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -14,9 +13,9 @@ use serde::{Deserialize, Serialize};
 use wirelab_net::flow::FLOW_BYTES;
 use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::{Ended, LinkLoop};
-use wirelab_net::packet_log::LogWriter;
+use wirelab_net::packet_log::{self, LogWriter};
 use wirelab_net::topology::Shaped;
-use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
+use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, private_file, scheduling, topology};
 use wirelab_schema::{
     CaptureFiles, DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec,
     PacketLogHeader, SCHEMA_VERSION,
@@ -183,7 +182,8 @@ pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread)
     let ports = vec!["client".to_owned(), "server".to_owned()];
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
     let log = files.packet_log.map(|path| {
-        let file = File::create(path).with_context(|| format!("creating the packet log {}", path.display()))?;
+        let file = private_file::create(path, &packet_log::MAGIC);
+        let file = file.with_context(|| format!("creating the packet log {}", path.display()))?;
         Ok::<_, anyhow::Error>(LogWriter::new(logs.open(file), &serde_json::to_vec(&header)?)?)
     });
     let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(least));
@@ -208,10 +208,17 @@ fn refuse_offloads(link: &LinkSpec) -> anyhow::Result<()> {
 }
 
 fn tell_finished(lane: usize, finished: Finished) {
+    let lacking = lacking(&finished.report);
     let log = finished.log.into_iter().map(|log| ("packet log", log));
     let mut files = log.chain(finished.captures.into_iter().map(|capture| ("capture", capture)));
     let log_error = files.find_map(|(name, file)| Some(format!("writing the {name}: {}", written(&file).err()?)));
-    tell(&LinkEvent::Finished { lane, report: link_report(&finished.report), log_error });
+    tell(&LinkEvent::Finished { lane, report: link_report(&finished.report), log_error: lacking.or(log_error) });
+}
+
+/// What a packet log lacks, if it does: it cannot be replayed then.
+pub fn lacking(report: &LaneReport) -> Option<String> {
+    let records = report.left_out_of_log;
+    (records > 0).then(|| format!("the packet log lacks {records} packets, for the disk was too slow"))
 }
 
 /// Wait until a file is on disk.
@@ -267,5 +274,17 @@ fn lateness(histogram: &Histogram) -> LatenessHistogram {
         upper_ns: histogram.upper_ns.to_vec(),
         packets: histogram.counts.to_vec(),
         max_ns: u64::try_from(histogram.max.as_nanos()).unwrap_or(u64::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_that_lacks_packets_says_how_many_and_why() {
+        let report = LaneReport { left_out_of_log: 7, ..LaneReport::default() };
+        assert_eq!(lacking(&report).unwrap(), "the packet log lacks 7 packets, for the disk was too slow");
+        assert_eq!(lacking(&LaneReport::default()), None);
     }
 }

@@ -154,8 +154,7 @@ fn spread(spec: &JitterSpec, at: &Place) -> Result<Jitter, LinkError> {
         JitterSpec::Table { offsets_ns } => {
             let at = at.key("offsets_ns");
             ascending(offsets_ns, &at)?;
-            let table = Quantiles::new(offsets_ns.clone());
-            Jitter::Table(table.ok_or_else(|| at.error("a table has two offsets or more"))?)
+            Jitter::Table(Quantiles::new(offsets_ns.clone()).map_err(|what| at.error(what))?)
         }
     })
 }

@@ -1,11 +1,12 @@
 //! Reads a packet log from its file, for `dissect` and `replay`.
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use wirelab_net::packet_log::{Fate, LogReader, Record};
+use wirelab_net::packet_log::{Fate, LogReader, MAGIC, Record};
+use wirelab_net::pcapng;
 use wirelab_schema::{PacketFate, PacketLogHeader, SCHEMA_VERSION};
 
 /// A packet log: its header, and its records with their logged bytes in order of arrival.
@@ -15,24 +16,36 @@ pub struct Log {
     pub header: PacketLogHeader,
     /// In order of `sequence`, each packet before its copies; no `sequence` twice but for copies.
     pub records: Vec<(Record, Vec<u8>)>,
+    /// Bytes at the end that are no whole record: whoever wrote it was stopped.
+    pub torn_bytes: usize,
 }
 
 /// An IPv6 header and the most bytes that it may announce (RFC 8200, section 3).
 const LARGEST_PACKET: u32 = 40 + 65_535;
 
-/// Read a whole log.
+/// Read a whole log. Tells people if its end is torn.
 pub fn read(path: &Path) -> Result<Log> {
     let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
-    parse(BufReader::new(file)).with_context(|| format!("cannot read {}", path.display()))
+    let log = parse(file).with_context(|| format!("cannot read {}", path.display()))?;
+    if log.torn_bytes > 0 {
+        let (path, bytes) = (path.display(), log.torn_bytes);
+        eprintln!("warning: {path} ends within a record, of which {bytes} bytes are left out: its link was stopped");
+    }
+    Ok(log)
 }
 
 /// Read a whole log from `input`.
 pub fn parse(input: impl std::io::Read) -> Result<Log> {
-    let reader = LogReader::new(input)?;
+    let mut input = BufReader::new(input);
+    let begins = input.fill_buf()?;
+    if !begins.starts_with(&MAGIC) {
+        bail!("it is {}, and no packet log", what_begins_so(begins));
+    }
+    let mut reader = LogReader::new(input)?;
     let header = header(reader.header()).context(
         "it was written by another build, or damaged; `dissect` and `replay` read what this build's link writes",
     )?;
-    let mut records = reader.collect::<Result<Vec<_>, _>>()?;
+    let mut records = reader.by_ref().collect::<Result<Vec<_>, _>>()?;
     if let Some((record, _)) = records.iter().find(|(record, _)| record.size > LARGEST_PACKET) {
         bail!("packet {} has {} bytes, more than an IP packet may have", record.sequence, record.size);
     }
@@ -41,7 +54,24 @@ pub fn parse(input: impl std::io::Read) -> Result<Log> {
     if let Some(twice) = records.windows(2).find(same) {
         bail!("it has two records of packet {}", twice[0].0.sequence);
     }
-    Ok(Log { header, records })
+    Ok(Log { header, records, torn_bytes: reader.torn_bytes() })
+}
+
+/// What people call a file that begins with these bytes.
+fn what_begins_so(bytes: &[u8]) -> &'static str {
+    const CAPTURES: [[u8; 4]; 4] =
+        [[0xa1, 0xb2, 0xc3, 0xd4], [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d], [0x4d, 0x3c, 0xb2, 0xa1]];
+    let is_text = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r' | b' '..=b'~' | 0x80..);
+    match bytes {
+        [] => "empty",
+        _ if bytes.starts_with(&pcapng::MAGIC) => "a capture (pcapng)",
+        _ if CAPTURES.iter().any(|magic| bytes.starts_with(magic)) => "a capture (pcap)",
+        _ if bytes.starts_with(b"PAR1") => "a table (Parquet)",
+        _ if bytes.starts_with(b"ARROW1") => "a table (Arrow)",
+        _ if bytes.starts_with(&[0x1f, 0x8b]) => "compressed (gzip)",
+        _ if bytes.iter().take(512).all(is_text) => "text",
+        _ => "something else",
+    }
 }
 
 /// The version comes first: what else the header has depends on it.
@@ -126,6 +156,33 @@ pub mod tests {
     }
 
     #[test]
+    fn a_file_that_is_no_log_is_called_what_it_looks_like() {
+        let error = |bytes: &[u8]| parse(bytes).unwrap_err().to_string();
+        let capture = pcapng::Writer::new(Vec::new(), "wirelab", &["client"]).unwrap().finish().unwrap();
+        for (bytes, is) in [
+            (&b""[..], "empty"),
+            (&capture, "a capture (pcapng)"),
+            (b"\xd4\xc3\xb2\xa1\x02\0\x04\0", "a capture (pcap)"),
+            (b"PAR1\x15\x04", "a table (Parquet)"),
+            (b"ARROW1\0\0", "a table (Arrow)"),
+            (b"[links]\nlossy = \"1\xc2\xa0%\"\n", "text"),
+            (b"\x7fELF\x02\x01", "something else"),
+            (b"WL", "text"),
+        ] {
+            assert_eq!(error(bytes), format!("it is {is}, and no packet log"));
+        }
+    }
+
+    #[test]
+    fn a_log_whose_end_is_torn_has_its_whole_records_and_says_what_is_left_out() {
+        let records = [0, 1].map(|n| (record(n, 0, Fate::Delivered, n, n), vec![7; 20]));
+        let bytes = written(&LinkSpec::default(), 5, &records);
+        let torn = parse(&bytes[..bytes.len() - 9]).unwrap();
+        assert_eq!((torn.records.len(), torn.torn_bytes), (1, 40 + 20 - 9));
+        assert_eq!(parse(&bytes[..]).unwrap().torn_bytes, 0);
+    }
+
+    #[test]
     fn a_log_that_makes_no_sense_is_refused_with_the_reason() {
         let error = |bytes: &[u8]| format!("{:#}", parse(bytes).unwrap_err());
         let twice = vec![(record(7, 0, Fate::Delivered, 1, 1), vec![]); 2];
@@ -135,7 +192,6 @@ pub mod tests {
             error(&written(&LinkSpec::default(), 5, &huge)),
             "packet 3 has 4294967295 bytes, more than an IP packet may have"
         );
-        assert!(error(b"something else").starts_with("not a packet log"));
         let of_header = |json: &str| error(&LogWriter::new(Vec::new(), json.as_bytes()).unwrap().finish().unwrap());
         let another = of_header(r#"{"schema_version":99,"strange":1}"#);
         assert!(another.starts_with("it was written by another build, or damaged; "), "{another}");

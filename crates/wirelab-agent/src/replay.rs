@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use wirelab_net::flow::Flows;
@@ -122,10 +121,8 @@ fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)
     for (record, bytes) in records.iter().filter(|(record, _)| !record.copy) {
         let Record { sequence, port, size, arrival, .. } = *record;
         let flow = flows.as_mut().map(|flows| flows.flow(bytes)).unwrap_or_default();
-        let (copy, corrupted_bit, airtime, data) = (false, None, Duration::ZERO, Vec::new());
-        let packet = Packet { sequence, port, size, arrival, flow, copy, corrupted_bit, airtime, data };
         // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
-        link.handle_packet(packet, arrival);
+        link.handle_packet(Packet::new(sequence, port, size, arrival, flow), arrival);
     }
     while let Some((departure, packet)) = link.poll_packet(end) {
         add(&packet, Fate::Delivered, departure);

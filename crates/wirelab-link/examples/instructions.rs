@@ -3,11 +3,14 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
+#[path = "../tests/common/shared.rs"]
+mod shared;
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::time::Duration;
 
 use common::{Sender, Stage, drop_tail};
+use shared::{ieee80211g, ieee802154};
 use wirelab_link::impairment::{Ieee802154, Jitter, Medium, Nat, Radio, SchedulePoint, Sleep, Wifi};
 use wirelab_link::queue::Queue;
 use wirelab_link::{
@@ -60,18 +63,9 @@ fn send(link: &mut Link, packets: u64) {
         }
         let mut data: Vec<u8> = spare.pop().unwrap_or_default();
         data.resize(FRAME_BYTES, 0);
-        let packet = Packet {
-            sequence,
-            port: PortId((sequence % 2) as u16),
-            size: IP_BYTES,
-            arrival: now,
-            flow: Flow { id: sequence / 2 % FLOWS, transport: Transport::Udp },
-            copy: false,
-            corrupted_bit: None,
-            airtime: Duration::ZERO,
-            data,
-        };
-        link.handle_packet(packet, now);
+        let (port, flow) =
+            (PortId((sequence % 2) as u16), Flow { id: sequence / 2 % FLOWS, transport: Transport::Udp });
+        link.handle_packet(Packet { data, ..Packet::new(sequence, port, IP_BYTES, now, flow) }, now);
         collect(link, now, &mut spare);
     }
 }
@@ -123,11 +117,11 @@ fn cases() -> Vec<Case> {
     let chains = chains.into_iter().map(|(name, stages)| Case { name, build: Box::new(move || link(&stages)) });
     let shared: [(&str, Sharing); 5] = [
         ("serialiser", |link| link.with_medium(Medium::serialiser(NonZeroU64::new(100_000).unwrap(), 100_000, 0))),
-        ("wifi", |link| link.with_medium(Medium::wifi(ieee80211g(), MEDIUM_SEED))),
-        ("ieee802154", |link| link.with_medium(Medium::ieee802154(ieee802154(), MEDIUM_SEED))),
+        ("wifi", |link| link.with_medium(wifi())),
+        ("ieee802154", |link| link.with_medium(mesh())),
         ("radio", |link| {
             let sleep = Sleep { after: ms(15), cycle: Some(ms(40)), wake: ms(5) };
-            link.with_radio(Radio::new(vec![sleep], 100_000))
+            link.with_radio(Radio::new(vec![sleep], 100_000).unwrap())
         }),
         ("nat", |link| link.with_nat(Nat::new(ms(120_000), ms(7_440_000)))),
     ];
@@ -149,34 +143,14 @@ fn link(stages: &[Stage]) -> Link {
     Link::new(chain(Direction::Uplink), chain(Direction::Downlink))
 }
 
-fn ieee80211g() -> Wifi {
-    Wifi {
-        rate_bps: NonZeroU64::new(54_000_000).unwrap(),
-        overhead_bytes: 36,
-        preamble: Duration::from_micros(20),
-        ack: Duration::from_micros(28),
-        slot: Duration::from_micros(9),
-        sifs: Duration::from_micros(10),
-        difs: Duration::from_micros(28),
-        cw_min: 15,
-        cw_max: 1023,
-        retries: 6,
-        frame_error: probability(0.1),
-        queue_bytes: 100_000,
-    }
+fn wifi() -> Medium {
+    let wifi = Wifi { frame_error: probability(0.1), queue_bytes: 100_000, ..ieee80211g() };
+    Medium::wifi(wifi, MEDIUM_SEED).unwrap()
 }
 
-fn ieee802154() -> Ieee802154 {
-    Ieee802154 {
-        compressed_bytes: 40,
-        mac_bytes: 23,
-        frame_error: probability(0.1),
-        retries: 3,
-        max_backoffs: 4,
-        min_be: 3,
-        max_be: 5,
-        queue_bytes: 100_000,
-    }
+fn mesh() -> Medium {
+    let mesh = Ieee802154 { frame_error: probability(0.1), queue_bytes: 100_000, ..ieee802154() };
+    Medium::ieee802154(mesh, MEDIUM_SEED).unwrap()
 }
 
 fn probability(value: f64) -> Probability {

@@ -5,6 +5,7 @@
 //! that it is given a [`Seed`] for: `wirelab-net` owns the time and the packets' way in and out.
 
 mod chain;
+mod error;
 pub mod impairment;
 mod instant;
 mod link;
@@ -13,6 +14,7 @@ pub mod queue;
 mod random;
 
 pub use chain::Chain;
+pub use error::ParameterError;
 pub use impairment::{Counters, IMPAIRMENTS, Impairment, SHARED};
 pub use instant::Instant;
 pub use link::Link;

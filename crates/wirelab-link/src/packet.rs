@@ -78,6 +78,14 @@ pub struct Packet {
     pub data: Vec<u8>,
 }
 
+impl Packet {
+    /// One as it comes to a link, which has done nothing to it yet. Without bytes, as in a replay; set `data` for others.
+    pub fn new(sequence: u64, port: PortId, size: u32, arrival: Instant, flow: Flow) -> Self {
+        let (copy, corrupted_bit, airtime, data) = (false, None, Duration::ZERO, Vec::new());
+        Self { sequence, port, size, arrival, flow, copy, corrupted_bit, airtime, data }
+    }
+}
+
 /// Why an impairment dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DropCause {

@@ -4,7 +4,7 @@ use std::fmt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::Direction;
+use crate::{Direction, ParameterError};
 
 /// Names one impairment of one link: each has generators of its own, so that changing one reseeds no other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,9 +37,10 @@ impl Probability {
     /// How far from what it should be a sum of probabilities may be, for each was rounded.
     pub const ROUNDING: f64 = 1e-9;
 
-    /// `None` outside [0, 1] and for NaN.
-    pub fn new(value: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&value).then_some(Self(value))
+    /// Refuses what is outside [0, 1], and NaN.
+    pub fn new(value: f64) -> Result<Self, ParameterError> {
+        let refused = || ParameterError::new(format!("{value} is not a probability (0 to 1)"));
+        (0.0..=1.0).contains(&value).then_some(Self(value)).ok_or_else(refused)
     }
 
     /// The fraction.
@@ -161,7 +162,7 @@ mod tests {
         let mut generator = generator();
         let (never, always) = (Probability::new(0.0).unwrap(), Probability::new(1.0).unwrap());
         assert!((0..10_000).all(|_| !generator.chance(never) && generator.chance(always)));
-        assert!([-0.1, 1.1, f64::NAN, f64::INFINITY].iter().all(|value| Probability::new(*value).is_none()));
+        assert!([-0.1, 1.1, f64::NAN, f64::INFINITY].iter().all(|value| Probability::new(*value).is_err()));
     }
 
     #[test]

@@ -104,7 +104,7 @@ proptest! {
 
     #[test]
     fn a_sleeping_radio_conserves_packets_and_forgives_lateness(radio in radio(), train in train(), late in lateness()) {
-        let radio = || Radio::new(radio.0.clone(), radio.1);
+        let radio = || Radio::new(radio.0.clone(), radio.1).unwrap();
         let prompt = drive(&mut radio(), &train, &Caller::Prompt);
         prop_assert_eq!(&drive(&mut radio(), &train, &late), &prompt);
         prop_assert_eq!(&drive(&mut radio(), &train, &Caller::Absent), &prompt);
@@ -138,7 +138,7 @@ proptest! {
     ) {
         break_off(&mut *stage.build(SEED), &train, lasts);
         break_off(&mut air.build(1), &train, lasts);
-        break_off(&mut Radio::new(radio.0, radio.1), &train, lasts);
+        break_off(&mut Radio::new(radio.0, radio.1).unwrap(), &train, lasts);
         break_off(&mut shared.link(&plan), &train, lasts);
     }
 

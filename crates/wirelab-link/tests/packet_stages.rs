@@ -13,17 +13,7 @@ const MILLISECOND: u64 = 1_000_000;
 const MEAN: Duration = Duration::from_millis(50);
 
 fn packet(sequence: u64, size: u32) -> Packet {
-    Packet {
-        sequence,
-        port: PortId(0),
-        size,
-        arrival: Instant::default(),
-        flow: Flow::default(),
-        copy: false,
-        corrupted_bit: None,
-        airtime: Duration::ZERO,
-        data: vec![0xab; 3],
-    }
+    Packet { data: vec![0xab; 3], ..Packet::new(sequence, PortId(0), size, Instant::default(), Flow::default()) }
 }
 
 fn at(milliseconds: u64) -> Instant {

@@ -139,18 +139,21 @@ fn time_counts_from_the_links_first_packet() {
 
 #[test]
 fn what_no_stage_can_do_is_refused_with_its_value() {
-    let share = |share| DutyCycle::new(NonZeroU64::MIN, share).unwrap_err();
+    let share = |share| DutyCycle::new(NonZeroU64::MIN, share).unwrap_err().to_string();
     assert_eq!(share(0.0), "0 is not a share of the time (above 0, at most 1)");
     assert_eq!(share(1.5), "1.5 is not a share of the time (above 0, at most 1)");
     assert_eq!(share(f64::NAN), "NaN is not a share of the time (above 0, at most 1)");
-    let trace = |opportunities: &[u32]| DeliveryTrace::new(opportunities).unwrap_err();
+    let trace = |opportunities: &[u32]| DeliveryTrace::new(opportunities).unwrap_err().to_string();
     assert_eq!(trace(&[]), "a trace has at least one opportunity");
     assert_eq!(trace(&[0, 0]), "a trace lasts until its last opportunity, which cannot be at 0 ms");
     assert_eq!(trace(&[7, 5, 9]), "opportunities are in order, but 5 ms follows 7 ms");
-    assert_eq!(Outage::new(ms(0), ms(5), Some(ms(5)), None).unwrap_err(), "outages of 5ms every 5ms never end");
+    assert_eq!(
+        Outage::new(ms(0), ms(5), Some(ms(5)), None).unwrap_err().to_string(),
+        "outages of 5ms every 5ms never end"
+    );
     let schedule = |instants: &[u64], repeat: Option<u64>| {
         let points = instants.iter().map(|at| point(ms(*at), None, ms(0), 0.0)).collect();
-        Schedule::new(points, repeat.map(ms)).unwrap_err()
+        Schedule::new(points, repeat.map(ms)).unwrap_err().to_string()
     };
     assert_eq!(schedule(&[], None), "a schedule has at least one point");
     assert_eq!(schedule(&[1], None), "the first point is at 0, not at 1ms");

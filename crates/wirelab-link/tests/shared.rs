@@ -27,14 +27,15 @@ fn sleeps() -> Vec<Sleep> {
 
 #[test]
 fn the_first_uplink_packet_waits_for_the_radio_and_those_behind_it_leave_with_it() {
-    let departures = leave(&mut Radio::new(sleeps(), 200), &[(0, 0, 100), (20_000, 0, 100), (60_000, 0, 100)]);
+    let departures = leave(&mut Radio::new(sleeps(), 200).unwrap(), &[(0, 0, 100), (20_000, 0, 100), (60_000, 0, 100)]);
     assert_eq!(departures, [50_000_000, 50_000_000, 60_000_000]);
 }
 
 #[test]
 fn a_downlink_packet_waits_until_the_client_listens_and_is_awake() {
     // Awake from 50 ms, asleep from 150 ms; listens at 190 ms.
-    let departures = leave(&mut Radio::new(sleeps(), 100), &[(0, 0, 100), (149_000, 1, 100), (290_000, 1, 100)]);
+    let departures =
+        leave(&mut Radio::new(sleeps(), 100).unwrap(), &[(0, 0, 100), (149_000, 1, 100), (290_000, 1, 100)]);
     // The second passes at 149 ms, so that sleep begins at 249 ms and the client listens at 289 and 329 ms.
     assert_eq!(departures, [50_000_000, 149_000_000, 334_000_000]);
 }
@@ -43,7 +44,7 @@ fn a_downlink_packet_waits_until_the_client_listens_and_is_awake() {
 fn all_packets_wait_for_the_same_instant_while_the_radio_wakes() {
     // Sleep begins at 150 ms: it listens at 190 ms; the uplink packet wakes it before.
     let packets = [(0, 0, 100), (160_000, 1, 100), (170_000, 0, 100), (172_000, 1, 100)];
-    let departures = leave(&mut Radio::new(sleeps(), 200), &packets);
+    let departures = leave(&mut Radio::new(sleeps(), 200).unwrap(), &packets);
     assert_eq!(departures[1..], [175_000_000; 3]);
 }
 
@@ -51,7 +52,7 @@ fn all_packets_wait_for_the_same_instant_while_the_radio_wakes() {
 fn each_side_keeps_its_buffer_and_drops_the_rest() {
     for (side, other) in [(0, 1), (1, 0)] {
         let packets = [(0, side, 100), (0, 0, 1), (0, side, 100), (0, side, 49), (0, side, 2), (0, other, 200)];
-        let fates = fates(&mut Radio::new(sleeps(), 250), &packets);
+        let fates = fates(&mut Radio::new(sleeps(), 250).unwrap(), &packets);
         let (passed, dropped) = ((50_000_000, None), (0, Some(DropCause::QueueFull)));
         assert_eq!(fates, [passed, passed, passed, passed, dropped, passed], "side {side}");
     }
@@ -59,13 +60,14 @@ fn each_side_keeps_its_buffer_and_drops_the_rest() {
 
 #[test]
 fn what_waited_for_the_radio_leaves_its_room_to_others() {
-    let departures = leave(&mut Radio::new(sleeps(), 100), &[(0, 0, 100), (200_000, 0, 100), (400_000, 0, 100)]);
+    let departures =
+        leave(&mut Radio::new(sleeps(), 100).unwrap(), &[(0, 0, 100), (200_000, 0, 100), (400_000, 0, 100)]);
     assert_eq!(departures, [50_000_000, 205_000_000, 405_000_000]);
 }
 
 #[test]
 fn a_client_in_its_deepest_sleep_gets_nothing_until_it_sends() {
-    let mut radio = Radio::new(sleeps(), 1000);
+    let mut radio = Radio::new(sleeps(), 1000).unwrap();
     radio.handle_packet(packet(0, 1, UDP), Instant::from_nanos(7));
     assert_eq!((radio.poll_timeout(), radio.poll_packet(Instant::from_nanos(u64::MAX / 2))), (None, None));
     assert_eq!(radio.counters().held, 1);
@@ -77,17 +79,7 @@ const UDP: Flow = Flow { id: 1, transport: Transport::Udp };
 const TCP: Flow = Flow { id: 2, transport: Transport::Tcp };
 
 fn packet(sequence: u64, port: u16, flow: Flow) -> Packet {
-    Packet {
-        sequence,
-        port: PortId(port),
-        size: 100,
-        arrival: Instant::default(),
-        flow,
-        copy: false,
-        corrupted_bit: None,
-        airtime: Duration::ZERO,
-        data: Vec::new(),
-    }
+    Packet::new(sequence, PortId(port), 100, Instant::default(), flow)
 }
 
 /// Hands in packets at these milliseconds; true for each that passes.

@@ -23,17 +23,7 @@ fn departures(plan: &Plan, train: &[Send]) -> Vec<Option<u64>> {
 }
 
 fn packet(sequence: u64, port: u16, size: u32) -> Packet {
-    Packet {
-        sequence,
-        port: PortId(port),
-        size,
-        arrival: Instant::default(),
-        flow: Flow::default(),
-        copy: false,
-        corrupted_bit: None,
-        airtime: Duration::ZERO,
-        data: vec![0xab; 3],
-    }
+    Packet { data: vec![0xab; 3], ..Packet::new(sequence, PortId(port), size, Instant::default(), Flow::default()) }
 }
 
 fn at(microseconds: u64) -> Instant {

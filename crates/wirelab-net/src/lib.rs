@@ -18,6 +18,7 @@ pub mod namespace;
 pub mod packet_log;
 pub mod pcapng;
 pub mod pid_namespace;
+pub mod private_file;
 pub mod process;
 mod report;
 mod ring;

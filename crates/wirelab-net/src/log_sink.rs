@@ -10,8 +10,16 @@ use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use crate::{Context, Error};
 
 const CHUNK_BYTES: usize = 64 << 10;
+/// Bytes that may wait before captures leave packets out: a second of a disk's silence at 1 Gbit/s on both ends. The memory is locked, so it must
+/// not be all there is.
+pub(crate) const MOST_CAPTURED: usize = 256 << 20;
+/// Bytes that may wait before nothing more is taken: so much more that captures do not crowd out the packet log, which a replay needs all of.
+const MOST_WAITING: usize = MOST_CAPTURED / 2 * 3;
 
-/// A file that a thread of its own writes, so that the writer never waits for the disk.
+/// A file that a thread of its own writes, so that the writer never waits for the disk. Whatever is written in one call is in the file as a whole
+/// or not at all, as long as the disk takes whole chunks.
+///
+/// A write fails, and nothing of it is kept, while too much waits for a disk that is slow.
 #[derive(Debug)]
 pub struct LogSink {
     id: u64,
@@ -76,6 +84,11 @@ impl Backlog {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Whether captures may add to it.
+    pub(crate) fn has_room_for_captures(&self) -> bool {
+        self.bytes() <= MOST_CAPTURED
+    }
+
     pub(crate) fn add(&self, bytes: usize) {
         self.0.fetch_add(bytes, Ordering::Relaxed);
     }
@@ -103,6 +116,9 @@ impl Drop for LogSink {
 
 impl Write for LogSink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.backlog.bytes() > MOST_WAITING {
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, "the disk is too slow"));
+        }
         self.chunk.extend_from_slice(bytes);
         if self.chunk.len() >= CHUNK_BYTES {
             self.flush()?;
@@ -111,7 +127,12 @@ impl Write for LogSink {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let chunk = mem::replace(&mut self.chunk, Vec::with_capacity(CHUNK_BYTES + 1024));
+        if self.chunk.is_empty() {
+            return Ok(());
+        }
+        // The next is about as long, unless more comes.
+        let next = Vec::with_capacity(self.chunk.len() + 1024);
+        let chunk = mem::replace(&mut self.chunk, next);
         self.backlog.add(chunk.len());
         let _ = self.jobs.send(Job::Write(self.id, chunk));
         Ok(())
@@ -173,6 +194,20 @@ mod tests {
         drop(read_end);
         sink.close().recv().unwrap().unwrap_err();
         assert_eq!(thread.backlog().bytes(), 0);
+    }
+
+    #[test]
+    fn while_too_much_waits_for_the_disk_nothing_more_is_taken() {
+        let mut thread = LogThread::start().unwrap();
+        let file = tempfile();
+        let mut sink = thread.open(file.try_clone().unwrap());
+        sink.write_all(b"before ").unwrap();
+        thread.backlog().add(MOST_WAITING + 1);
+        assert_eq!(sink.write_all(b"meanwhile ").unwrap_err().kind(), io::ErrorKind::WouldBlock);
+        thread.backlog().take(MOST_WAITING + 1);
+        sink.write_all(b"after").unwrap();
+        sink.close().recv().unwrap().unwrap();
+        assert_eq!(read(file), b"before after");
     }
 
     #[test]

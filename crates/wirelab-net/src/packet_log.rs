@@ -40,7 +40,7 @@ pub enum LogError {
     },
 }
 
-/// Writes a packet log. Give it a buffered writer: each record is one or two small writes.
+/// Writes a packet log, each record in one write: whoever buffers whole writes always has whole records.
 #[derive(Debug)]
 pub struct LogWriter<W: Write> {
     output: W,
@@ -54,14 +54,22 @@ impl<W: Write> LogWriter<W> {
         output.write_all(&MAGIC)?;
         output.write_all(&length.to_le_bytes())?;
         output.write_all(header)?;
+        output.flush()?;
         Ok(Self { output })
     }
 
     /// Append a record with the first bytes of its packet, from the IP header on; what exceeds 255 bytes is cut off.
     pub fn write(&mut self, record: &Record, packet: &[u8]) -> io::Result<()> {
         let packet = &packet[..packet.len().min(usize::from(u8::MAX))];
-        self.output.write_all(&encode(record, packet.len() as u8))?;
-        self.output.write_all(packet)
+        let mut whole = [0; RECORD_BYTES + u8::MAX as usize];
+        whole[..RECORD_BYTES].copy_from_slice(&encode(record, packet.len() as u8));
+        whole[RECORD_BYTES..][..packet.len()].copy_from_slice(packet);
+        self.output.write_all(&whole[..RECORD_BYTES + packet.len()])
+    }
+
+    /// Hand on what was written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 
     /// Flush, and give the writer back.
@@ -71,12 +79,13 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// Reads a packet log: an iterator over records and their packet bytes, in file order. A torn last record is ignored.
+/// Reads a packet log: an iterator over records and their packet bytes, in file order. A torn last record is left out.
 #[derive(Debug)]
 pub struct LogReader<R: Read> {
     input: R,
     header: Vec<u8>,
     records: u64,
+    torn_bytes: usize,
     ended: bool,
 }
 
@@ -96,7 +105,7 @@ impl<R: Read> LogReader<R> {
         }
         let mut header = vec![0; length as usize];
         read_header_part(&mut input, &mut header)?;
-        Ok(Self { input, header, records: 0, ended: false })
+        Ok(Self { input, header, records: 0, torn_bytes: 0, ended: false })
     }
 
     /// The header's JSON.
@@ -104,14 +113,23 @@ impl<R: Read> LogReader<R> {
         &self.header
     }
 
+    /// Bytes of a torn last record, once all others were read.
+    pub fn torn_bytes(&self) -> usize {
+        self.torn_bytes
+    }
+
     fn read_record(&mut self) -> Result<Option<(Record, Vec<u8>)>, LogError> {
         let mut fixed = [0; RECORD_BYTES];
-        if !read_whole(&mut self.input, &mut fixed)? {
+        let read = read_up_to(&mut self.input, &mut fixed)?;
+        if read < fixed.len() {
+            self.torn_bytes = read;
             return Ok(None);
         }
         let (record, length) = decode(&fixed).map_err(|byte| LogError::UnknownFate { record: self.records, byte })?;
         let mut packet = vec![0; usize::from(length)];
-        if !read_whole(&mut self.input, &mut packet)? {
+        let read = read_up_to(&mut self.input, &mut packet)?;
+        if read < packet.len() {
+            self.torn_bytes = RECORD_BYTES + read;
             return Ok(None);
         }
         self.records += 1;
@@ -133,16 +151,21 @@ impl<R: Read> Iterator for LogReader<R> {
 }
 
 fn read_header_part(input: &mut impl Read, buffer: &mut [u8]) -> Result<(), LogError> {
-    if read_whole(input, buffer)? { Ok(()) } else { Err(LogError::TornHeader) }
+    if read_up_to(input, buffer)? == buffer.len() { Ok(()) } else { Err(LogError::TornHeader) }
 }
 
-/// Fill `buffer`; false if the input ends before.
-fn read_whole(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<bool> {
-    match input.read_exact(buffer) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
-        Err(error) => Err(error),
+/// Fill `buffer` as far as the input goes.
+fn read_up_to(input: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
+    let mut filled = 0;
+    while filled < buffer.len() {
+        match input.read(&mut buffer[filled..]) {
+            Ok(0) => break,
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
     }
+    Ok(filled)
 }
 
 #[cfg(test)]
@@ -224,13 +247,21 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_record_is_ignored_wherever_it_is_torn() {
+    fn a_torn_last_record_is_left_out_and_told_wherever_it_is_torn() {
         let records = vec![(record(0, Fate::Delivered), vec![1, 2, 3]), (record(1, Fate::Loss), vec![4, 5, 6])];
         let bytes = log(&records);
         for missing in 1..RECORD_BYTES + 3 {
-            let reader = LogReader::new(&bytes[..bytes.len() - missing]).unwrap();
-            assert_eq!(reader.map(Result::unwrap).collect::<Vec<_>>(), records[..1]);
+            let mut reader = LogReader::new(&bytes[..bytes.len() - missing]).unwrap();
+            assert_eq!(reader.by_ref().map(Result::unwrap).collect::<Vec<_>>(), records[..1]);
+            assert_eq!(reader.torn_bytes(), RECORD_BYTES + 3 - missing);
         }
+    }
+
+    #[test]
+    fn a_log_that_ends_with_a_record_is_not_torn() {
+        let bytes = log(&[(record(0, Fate::Delivered), vec![1, 2, 3])]);
+        let mut reader = LogReader::new(&bytes[..]).unwrap();
+        assert_eq!((reader.by_ref().count(), reader.torn_bytes()), (1, 0));
     }
 
     #[test]

@@ -5,12 +5,13 @@
 
 mod complete;
 
-use std::fs::{self, File, Permissions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 pub use complete::complete;
+
+use crate::private_file;
 
 /// A packet as an interface saw it.
 #[derive(Clone, Copy, Debug)]
@@ -50,12 +51,12 @@ pub enum Way {
     Out = 2,
 }
 
-/// Writes one section. Give it a buffered writer: each packet is a few small writes.
+/// Writes one section, each block in one write: whoever buffers whole writes always has whole blocks.
 #[derive(Debug)]
 pub struct Writer<W: Write> {
     output: W,
-    /// What follows a packet's bytes, kept for its room.
-    tail: Vec<u8>,
+    /// A packet's block, kept for its room.
+    block: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
@@ -73,23 +74,24 @@ impl<W: Write> Writer<W> {
             end_of_options(&mut interface);
             block(&mut output, INTERFACE_DESCRIPTION, &interface)?;
         }
-        Ok(Self { output, tail: Vec::new() })
+        output.flush()?;
+        Ok(Self { output, block: Vec::new() })
     }
 
     /// Append a packet.
     pub fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
         let length = packet.frame.len() as u32;
-        let padding = padding(packet.frame.len());
-        self.tail.clear();
-        self.tail.extend_from_slice(&[0; 3][..padding]);
+        self.block.clear();
+        self.block.extend_from_slice(&[0; PACKET_HEAD]);
+        self.block.extend_from_slice(packet.frame);
+        self.block.extend_from_slice(&[0; 3][..padding(packet.frame.len())]);
         if let Some(comment) = packet.comment {
-            option(&mut self.tail, COMMENT, comment.as_bytes());
+            option(&mut self.block, COMMENT, comment.as_bytes());
         }
-        option(&mut self.tail, PACKET_FLAGS, &(packet.way as u32).to_le_bytes());
-        end_of_options(&mut self.tail);
-        let total = (PACKET_HEAD + packet.frame.len() + self.tail.len() + 4) as u32;
-        self.tail.extend_from_slice(&total.to_le_bytes());
-        let mut head = [0; PACKET_HEAD];
+        option(&mut self.block, PACKET_FLAGS, &(packet.way as u32).to_le_bytes());
+        end_of_options(&mut self.block);
+        let total = (self.block.len() + 4) as u32;
+        self.block.extend_from_slice(&total.to_le_bytes());
         let fields = [
             ENHANCED_PACKET,
             total,
@@ -99,12 +101,15 @@ impl<W: Write> Writer<W> {
             length,
             length,
         ];
-        for (place, field) in head.chunks_exact_mut(4).zip(fields) {
+        for (place, field) in self.block[..PACKET_HEAD].chunks_exact_mut(4).zip(fields) {
             place.copy_from_slice(&field.to_le_bytes());
         }
-        self.output.write_all(&head)?;
-        self.output.write_all(packet.frame)?;
-        self.output.write_all(&self.tail)
+        self.output.write_all(&self.block)
+    }
+
+    /// Hand on what was written.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.output.flush()
     }
 
     /// Append an interface's statistics.
@@ -125,14 +130,12 @@ impl<W: Write> Writer<W> {
     }
 }
 
-/// Create a file that nobody else may read, in place of one that may be there. What is no file, such as a device, is refused.
+/// First four bytes of a capture: the type of a section header block, which every byte order has alike.
+pub const MAGIC: [u8; 4] = SECTION_HEADER.to_le_bytes();
+
+/// Create the [private file](private_file) of a capture.
 pub fn create(path: &Path) -> io::Result<File> {
-    if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is there already and no file"));
-    }
-    let file = File::options().write(true).create(true).truncate(true).mode(0o600).open(path)?;
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    Ok(file)
+    private_file::create(path, &MAGIC)
 }
 
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;

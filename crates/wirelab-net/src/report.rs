@@ -18,6 +18,8 @@ pub struct LaneReport {
     pub clock_step: bool,
     /// Packets that captures lack because the disk was slower than they came. The link carried them all the same.
     pub left_out_of_captures: u64,
+    /// Records that the packet log lacks for the same reason. It cannot be replayed then.
+    pub left_out_of_log: u64,
 }
 
 /// Packets of one direction: received + duplicated = delivered + dropped + held.

@@ -7,30 +7,41 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import click
+
 from wirelab import agent
 from wirelab.cli.ladder import LOST, Packet, label, notes
 from wirelab.cli.table import columns
+from wirelab.errors import RunError, WirelabError
 from wirelab.schema import is_netem
 
 MAGIC = b"WLPL"
 BY_NETEM = "netem ran this link: shown is when packets entered netem, not what became of them"
 HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "late ms", "fate")
 _NUMBERS = (0, 2, 5, 6)
+_READS = (
+    "show reads campaigns, trials and packet logs: of wirelab link --log, and packets.wlpl of a trial; "
+    "Wireshark reads captures"
+)
 
 
 def is_packet_log(path: Path) -> bool:
-    """Whether a file begins as a packet log does."""
-    if not path.is_file():
-        return False
-    with path.open("rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
+    """Whether this is shown as a packet log: no other file can be shown, and `packet_table` says what it is instead."""
+    return path.is_file()
 
 
 def packet_table(log: Path) -> str:
-    """A line for each packet of a log, behind what it does not know."""
-    lines = agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()
+    """A line for each packet of a log, behind what it does not know. Tells people if its end is torn."""
+    try:
+        lines = agent.ask(agent.find_agent(), ["dissect", str(log)], heard=_warn).splitlines()
+    except RunError as error:
+        raise WirelabError(error.what.removeprefix(f"{agent.NAME} dissect: error: "), hint=_READS) from None
     packets = table(json.loads(line) for line in lines)
     return f"{BY_NETEM}\n{packets}" if is_netem(_link(log)) else packets
+
+
+def _warn(words: str) -> None:
+    click.echo(words, err=True)
 
 
 def table(packets: Iterable[Packet]) -> str:

@@ -2,6 +2,8 @@ use std::fmt;
 
 /// The link could not be made, or its server not be started; the code that `timeout(1)` and container runtimes use, too.
 const NO_LINK: u8 = 125;
+/// What was asked for cannot be.
+pub const USAGE: u8 = 2;
 /// The command was found and could not be started.
 pub const NOT_EXECUTABLE: u8 = 126;
 /// The command was not found.
@@ -26,6 +28,11 @@ impl Failure {
     /// Ended by a signal before there was a command: nobody has to be told.
     pub fn signalled(number: i32) -> Self {
         Self { code: SIGNALLED + number as u8, message: None, hint: None }
+    }
+
+    /// What was asked for cannot be.
+    pub fn usage(error: anyhow::Error) -> Self {
+        Self::from(error).code(USAGE)
     }
 
     pub fn hint(self, hint: impl Into<String>) -> Self {

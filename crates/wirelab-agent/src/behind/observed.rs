@@ -140,7 +140,7 @@ impl Impairment for Observed {
 
 #[cfg(test)]
 mod tests {
-    use wirelab_net::link::PortId;
+    use wirelab_net::link::{Flow, PortId};
 
     use super::*;
 
@@ -148,15 +148,9 @@ mod tests {
     fn what_left_late_or_corrupted_is_counted_by_direction() {
         let told = Told::default();
         let packet = |sequence, port, copy, corrupted_bit| Packet {
-            sequence,
-            port: PortId(port),
-            size: 40,
-            arrival: Instant::from_nanos(0),
-            flow: Default::default(),
             copy,
             corrupted_bit,
-            airtime: Duration::ZERO,
-            data: Vec::new(),
+            ..Packet::new(sequence, PortId(port), 40, Instant::from_nanos(0), Flow::default())
         };
         // Downlink packets lie between: 3 is not late for them.
         for (sequence, port, copy, bit) in [

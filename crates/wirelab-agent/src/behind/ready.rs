@@ -1,6 +1,6 @@
 use std::fmt;
 use std::fs;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -23,15 +23,40 @@ pub enum Ready {
     After(Duration),
 }
 
+/// How far a server has come, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Progress {
+    /// What is waited for is not there.
+    Nothing,
+    /// It is there, but on loopback alone, where nobody else reaches it.
+    Loopback(SocketAddr),
+    /// It is ready.
+    Ready,
+}
+
 impl Ready {
-    /// True if it holds in the network namespace of this thread. What listens on loopback alone is not ready for anybody else.
-    pub fn is_met(self, since_start: Duration) -> bool {
-        match self {
-            Self::Listens => has_port("tcp", LISTENING, None) || has_port("udp", UNCONNECTED, None),
-            Self::Tcp(port) => has_port("tcp", LISTENING, Some(port)),
-            Self::Udp(port) => has_port("udp", UNCONNECTED, Some(port)),
-            Self::After(time) => since_start >= time,
-        }
+    /// How far the server in the network namespace of this thread has come.
+    pub fn look(self, since_start: Duration) -> Progress {
+        let (tables, port) = match self {
+            Self::Listens => (&[("tcp", LISTENING), ("udp", UNCONNECTED)][..], None),
+            Self::Tcp(port) => (&[("tcp", LISTENING)][..], Some(port)),
+            Self::Udp(port) => (&[("udp", UNCONNECTED)][..], Some(port)),
+            Self::After(time) if since_start >= time => return Progress::Ready,
+            Self::After(_) => return Progress::Nothing,
+        };
+        let families = |(transport, state): &(&str, &'static str)| {
+            ["", "6"].map(|family| (format!("/proc/thread-self/net/{transport}{family}"), *state))
+        };
+        let told = tables.iter().flat_map(families).map(|(path, state)| {
+            let table = fs::read_to_string(path).unwrap_or_default();
+            told_by(&table, state, port)
+        });
+        told.max().unwrap_or(Progress::Nothing)
+    }
+
+    /// True if it says by itself how long it takes.
+    pub fn is_a_time(self) -> bool {
+        matches!(self, Self::After(_))
     }
 
     /// How long to wait for it.
@@ -75,25 +100,21 @@ impl FromStr for Ready {
     }
 }
 
-fn has_port(transport: &str, state: &str, port: Option<u16>) -> bool {
-    ["", "6"].iter().any(|family| {
-        let table = fs::read_to_string(format!("/proc/thread-self/net/{transport}{family}")).unwrap_or_default();
-        lists(&table, state, port)
-    })
-}
-
-/// Columns: number, local address and port, remote ones, state.
-fn lists(table: &str, state: &str, port: Option<u16>) -> bool {
-    table.lines().skip(1).any(|line| {
+/// What a table of the kernel says of sockets in a state. Columns: number, local address and port, remote ones, state.
+fn told_by(table: &str, state: &str, port: Option<u16>) -> Progress {
+    let sockets = table.lines().skip(1).filter_map(|line| {
         let columns: Vec<_> = line.split_whitespace().take(4).collect();
-        let local = columns.get(1).and_then(|local| parse_local(local));
-        columns.get(3) == Some(&state)
-            && local.is_some_and(|(address, local)| !address.is_loopback() && port.is_none_or(|port| port == local))
-    })
+        let local = columns.get(1).and_then(|local| parse_local(local))?;
+        (columns.get(3) == Some(&state) && port.is_none_or(|port| port == local.port())).then_some(local)
+    });
+    let reach = |local: SocketAddr| {
+        if local.ip().to_canonical().is_loopback() { Progress::Loopback(local) } else { Progress::Ready }
+    };
+    sockets.map(reach).max().unwrap_or(Progress::Nothing)
 }
 
 /// Hexadecimal words of the address as the processor has them, a colon, the port.
-fn parse_local(text: &str) -> Option<(IpAddr, u16)> {
+fn parse_local(text: &str) -> Option<SocketAddr> {
     let (address, port) = text.split_once(':')?;
     let word = |at: usize| Some(u32::from_str_radix(address.get(at..at + 8)?, 16).ok()?.to_ne_bytes());
     let address = match address.len() {
@@ -107,7 +128,7 @@ fn parse_local(text: &str) -> Option<(IpAddr, u16)> {
         }
         _ => return None,
     };
-    Some((address, u16::from_str_radix(port, 16).ok()?))
+    Some(SocketAddr::new(address, u16::from_str_radix(port, 16).ok()?))
 }
 
 #[cfg(test)]
@@ -124,20 +145,26 @@ mod tests {
     #[test]
     fn a_port_is_open_in_the_right_state_only() {
         let listening = table([0, 0, 0, 0], 8080, LISTENING);
-        assert!(lists(&listening, LISTENING, Some(8080)) && lists(&listening, LISTENING, None));
-        assert!(!lists(&listening, LISTENING, Some(80)));
-        assert!(!lists(&table([10, 77, 0, 2], 8080, "01"), LISTENING, Some(8080)));
-        assert!(!lists("  sl  local_address rem_address   st\n", LISTENING, None));
+        assert_eq!([Some(8080), None].map(|port| told_by(&listening, LISTENING, port)), [Progress::Ready; 2]);
+        assert_eq!(told_by(&listening, LISTENING, Some(80)), Progress::Nothing);
+        assert_eq!(told_by(&table([10, 77, 0, 2], 8080, "01"), LISTENING, Some(8080)), Progress::Nothing);
+        assert_eq!(told_by("  sl  local_address rem_address   st\n", LISTENING, None), Progress::Nothing);
     }
 
     #[test]
-    fn loopback_is_no_place_for_a_server() {
-        assert!(!lists(&table([127, 0, 0, 1], 1883, LISTENING), LISTENING, None));
+    fn loopback_alone_is_no_place_for_a_server() {
+        let at = |address: &str| Progress::Loopback(address.parse().unwrap());
+        let alone = table([127, 0, 0, 1], 1883, LISTENING);
+        assert_eq!(told_by(&alone, LISTENING, None), at("127.0.0.1:1883"));
+        assert_eq!(told_by(&alone, LISTENING, Some(8883)), Progress::Nothing);
+        let too = format!("{alone}{}", table([0; 4], 8883, LISTENING).lines().nth(1).unwrap());
+        assert_eq!(told_by(&too, LISTENING, None), Progress::Ready);
         let v6 = Ipv6Addr::LOCALHOST.octets();
         let words = v6.chunks_exact(4).map(|part| format!("{:08X}", u32::from_ne_bytes(part.try_into().unwrap())));
         let line = format!("header\n 0: {}:075B 0:0 0A\n", words.collect::<String>());
-        assert!(!lists(&line, LISTENING, None));
-        assert!(lists(&format!("header\n 0: {}:075B 0:0 0A\n", "0".repeat(32)), LISTENING, Some(1883)));
+        assert_eq!(told_by(&line, LISTENING, None), at("[::1]:1883"));
+        let any = format!("header\n 0: {}:075B 0:0 0A\n", "0".repeat(32));
+        assert_eq!(told_by(&any, LISTENING, Some(1883)), Progress::Ready);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ use wirelab_net::topology::SingleLink;
 
 use super::client::{command, not_started};
 use super::failure::Failure;
-use super::ready::Ready;
+use super::ready::{Progress, Ready};
 use super::signals::Signals;
 use super::{Addresses, GRACE};
 use crate::trial;
@@ -29,6 +30,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// A pause is so many times as long as the look before it, so that waiting leaves the processor to the server.
 const LOOKING: u32 = 100;
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+/// Servers listen sooner than that, everywhere where they will.
+const UNUSUAL: Duration = Duration::from_secs(3);
 const LAST_LINE: Duration = Duration::from_millis(300);
 
 /// The program at the other end.
@@ -75,19 +78,34 @@ impl Server {
         Ok(Self { child, output, ended: None })
     }
 
-    /// Wait until it is ready; fails if it ends before, or is not ready in time.
+    /// Wait until it is ready; fails if it ends before, is not ready in time, or can be reached at its own end alone. Says that it waits when that
+    /// takes long, unless it is to be `quiet`.
     pub fn wait_until_ready(
         &mut self,
         namespace: &NetNamespace,
-        ready: Option<&Ready>,
+        ready: Ready,
+        address: IpAddr,
         signals: &Signals,
+        quiet: bool,
     ) -> Result<(), Failure> {
-        let ready = ready.copied().unwrap_or_default();
         let start = clock::now();
+        let (mut said_so, mut deaf_since) = (quiet || ready.is_a_time(), None);
         loop {
             let looked = clock::now();
-            if namespace.run(|| Ok(ready.is_met(clock::now().saturating_since(start))))? {
-                return Ok(());
+            match namespace.run(|| Ok(ready.look(looked.saturating_since(start))))? {
+                Progress::Ready => return Ok(()),
+                Progress::Loopback(at) => {
+                    if looked.saturating_since(*deaf_since.get_or_insert(looked)) >= UNUSUAL {
+                        return Err(unreachable(at, address));
+                    }
+                }
+                Progress::Nothing => {
+                    deaf_since = None;
+                    if !said_so && looked.saturating_since(start) >= UNUSUAL {
+                        eprintln!("wirelab: waiting for the server, for at most {:?}: {ready}", ready.patience());
+                        said_so = true;
+                    }
+                }
             }
             let look = clock::now().saturating_since(looked);
             if let Some(how) = self.end_seen() {
@@ -197,6 +215,13 @@ fn copy(pipe: impl Read + Send + 'static, last: Arc<Mutex<String>>) -> io::Resul
             line.clear();
         }
     })
+}
+
+/// Of a server that nobody but its own end can reach.
+fn unreachable(at: SocketAddr, address: IpAddr) -> Failure {
+    let any = if address.is_ipv4() { "0.0.0.0" } else { "::" };
+    Failure::new(format!("the server listens on {at} only, where the other end cannot reach it"))
+        .hint(format!("let it listen on {any} or {address}; {{server}} in its command becomes {address}"))
 }
 
 /// How long to wait after a look that took so long.

@@ -1,7 +1,7 @@
 use wirelab_net::link::impairment::{
     FourState, GilbertElliott, GilbertElliottTime, Independent, LossModel, LossPattern, Lossy, Markov,
 };
-use wirelab_net::link::{Impairment, Probability, Seed};
+use wirelab_net::link::{Impairment, ParameterError, Probability, Seed};
 
 use super::values::{Place, correlation, probability, sojourn};
 use super::{LinkError, Stage};
@@ -21,19 +21,13 @@ pub fn gilbert_elliott(parameters: [f64; 4], seed: Seed, at: &Place) -> Stage {
 pub fn gilbert_elliott_time([good_ns, bad_ns]: [u64; 2], losses: [f64; 2], seed: Seed, at: &Place) -> Stage {
     let [good, bad] = [sojourn(good_ns, &at.key("good_ns"))?, sojourn(bad_ns, &at.key("bad_ns"))?];
     let [bad_loss, good_loss] = named(["bad_loss", "good_loss"], losses, at)?;
-    Ok(lossy(GilbertElliottTime::new(good, bad, bad_loss, good_loss, seed)))
+    model(GilbertElliottTime::new(good, bad, bad_loss, good_loss, seed), at)
 }
 
 /// With p13, p31, p32, p23 and p14.
 pub fn four_state(moves: [f64; 5], seed: Seed, at: &Place) -> Stage {
     let [p13, p31, p32, p23, p14] = named(["p13", "p31", "p32", "p23", "p14"], moves, at)?;
-    for (what, sum) in [("p13 + p14", p13.get() + p14.get()), ("p31 + p32", p31.get() + p32.get())] {
-        if sum > 1.0 + Probability::ROUNDING {
-            return Err(at.error(format!("{what} is {sum}, and cannot be above 1")));
-        }
-    }
-    let model = FourState::new(p13, p31, p32, p23, p14, seed);
-    Ok(lossy(model.ok_or_else(|| at.error("these probabilities make no Markov chain"))?))
+    model(FourState::new(p13, p31, p32, p23, p14, seed), at)
 }
 
 pub fn markov(transitions: &[Vec<f64>], loss: &[f64], seed: Seed, at: &Place) -> Stage {
@@ -41,6 +35,9 @@ pub fn markov(transitions: &[Vec<f64>], loss: &[f64], seed: Seed, at: &Place) ->
     let at_rows = at.key("transitions");
     if states == 0 {
         return Err(at_rows.error("there is no state"));
+    }
+    if states > Markov::MOST_STATES {
+        return Err(at_rows.error(format!("{states} states are more than {}, the most", Markov::MOST_STATES)));
     }
     let mut rows = Vec::new();
     for (index, row) in transitions.iter().enumerate() {
@@ -58,16 +55,18 @@ pub fn markov(transitions: &[Vec<f64>], loss: &[f64], seed: Seed, at: &Place) ->
     if loss.len() != states {
         return Err(at_loss.error(format!("{} probabilities for {states} states", loss.len())));
     }
-    let model = Markov::new(&rows, probabilities(loss, &at_loss)?, seed);
-    Ok(lossy(model.ok_or_else(|| at.error("these probabilities make no Markov chain"))?))
+    model(Markov::new(&rows, probabilities(loss, &at_loss)?, seed), at)
 }
 
 pub fn loss_pattern(pattern: &str, repeat: bool, at: &Place) -> Stage {
     if let Some((index, other)) = pattern.chars().enumerate().find(|(_, character)| !matches!(character, '0' | '1')) {
         return Err(at.index(index).error(format!("`{other}` is neither 0 nor 1")));
     }
-    let model = LossPattern::new(pattern, repeat);
-    Ok(lossy(model.ok_or_else(|| at.error("it is empty"))?))
+    model(LossPattern::new(pattern, repeat), at)
+}
+
+fn model(model: Result<impl LossModel + 'static, ParameterError>, at: &Place) -> Stage {
+    model.map(lossy).map_err(|what| at.error(what))
 }
 
 fn lossy(model: impl LossModel + 'static) -> Box<dyn Impairment> {

@@ -13,6 +13,9 @@ const NO_LIMIT: u32 = 1_000_000;
 const ETHERNET_BYTES: i32 = 14;
 /// Entries of a jitter's table, as many as iproute2's have.
 const TABLE_ENTRIES: u16 = 4096;
+/// A packet that waits in a tbf still counts as one of the socket that sent it, which may have far less room (`net.core.wmem_max`) than the tbf. A
+/// netem that delays lets the socket go (skb_orphan_partial in netem_enqueue), however short the delay.
+const RELEASE_NS: i64 = 1;
 /// A rate that takes no time: netem lets nobody overtake where there is a rate.
 const IN_ORDER: NetemRate = NetemRate { bytes_per_second: u64::MAX, overhead_bytes: 0 };
 
@@ -213,7 +216,12 @@ impl Line {
         }
     }
 
-    fn into_qdiscs(self) -> Vec<Qdisc> {
+    fn into_qdiscs(mut self) -> Vec<Qdisc> {
+        let waits_for_tokens = self.more.iter().any(|qdisc| matches!(qdisc, Qdisc::Tbf(_)));
+        let first = &mut self.first;
+        if waits_for_tokens && first.delay_ns == 0 && first.jitter.is_none() && first.rate.is_none() {
+            first.delay_ns = RELEASE_NS;
+        }
         let idle = self.first == Netem { limit: NO_LIMIT, ..Netem::default() };
         let first = (!idle).then(|| Qdisc::Netem(Box::new(self.first)));
         first.into_iter().chain(self.more).collect()

@@ -67,7 +67,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
                 frame_error: probability(frame_error, &at.key("frame_error"))?,
                 queue_bytes,
             };
-            Ok(Medium::wifi(wifi, seed))
+            Medium::wifi(wifi, seed).map_err(|what| at.error(what))
         }
         MediumSpec::Ieee802154 {
             compressed_bytes,
@@ -98,7 +98,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
                 max_be,
                 queue_bytes,
             };
-            Ok(Medium::ieee802154(parameters, seed))
+            Medium::ieee802154(parameters, seed).map_err(|what| at.error(what))
         }
     }
 }
@@ -120,7 +120,7 @@ pub fn radio(spec: &RadioSpec, at: &Place) -> Result<Radio, LinkError> {
         cycle: sleep.cycle_ns.map(Duration::from_nanos),
         wake: Duration::from_nanos(sleep.wake_ns),
     });
-    Ok(Radio::new(sleeps.collect(), spec.buffer_bytes))
+    Radio::new(sleeps.collect(), spec.buffer_bytes).map_err(|what| at.error(what))
 }
 
 pub fn nat(spec: &NatSpec) -> Nat {

@@ -234,6 +234,8 @@ fn what_is_no_markov_chain_is_refused_with_its_value() {
     assert_eq!(markov(&[&[1.0, 0.0], &[0.5, 0.25]], &[0.0; 2]), "transitions[1]: the row sums to 0.75");
     assert_eq!(markov(&[&[2.0]], &[0.0]), "transitions[0][0]: 2 is not a probability (0 to 1)");
     assert_eq!(markov(&[&[1.0]], &[0.0; 2]), "loss: 2 probabilities for 1 states");
+    let many = vec![&[1.0 / 65.0; 65][..]; 65];
+    assert_eq!(markov(&many, &[0.0; 65]), "transitions: 65 states are more than 64, the most");
     assert_eq!(markov(&[&[1.0]], &[3.0]), "loss[0]: 3 is not a probability (0 to 1)");
 }
 

@@ -35,13 +35,12 @@ impl Place {
 }
 
 pub fn probability(value: f64, at: &Place) -> Result<Probability, LinkError> {
-    Probability::new(value).ok_or_else(|| at.error(format!("{value} is not a probability (0 to 1)")))
+    Probability::new(value).map_err(|what| at.error(what))
 }
 
 /// The `correlation` of the impairment at a place.
 pub fn correlation(value: f64, at: &Place) -> Result<Correlation, LinkError> {
-    let error = || at.key("correlation").error(format!("{value} is not a correlation (0 to 1)"));
-    Correlation::new(value).ok_or_else(error)
+    Correlation::new(value).map_err(|what| at.key("correlation").error(what))
 }
 
 pub fn rate(rate_bps: u64, at: &Place) -> Result<NonZeroU64, LinkError> {

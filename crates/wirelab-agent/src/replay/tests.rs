@@ -24,9 +24,7 @@ fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
         let now = Instant::from_nanos(arrival);
         let data = header(*port, sequence);
         let (port, flow) = (PortId(*port), flows.flow(&data));
-        let (copy, corrupted_bit, airtime) = (false, None, Duration::ZERO);
-        let packet = Packet { sequence, port, size: *size, arrival: now, flow, copy, corrupted_bit, airtime, data };
-        link.handle_packet(packet, now);
+        link.handle_packet(Packet { data, ..Packet::new(sequence, port, *size, now, flow) }, now);
         end = end.max(now + Duration::from_nanos(*late));
         records.extend(settled(&mut link, now + Duration::from_nanos(*late)));
     }

@@ -16,6 +16,7 @@ use wirelab_schema::{
 };
 
 use super::traffic::{Kind, PORT, Received, Sent};
+use crate::OWN_PROGRAM;
 use crate::host::lanes::Lanes;
 use crate::host::{Running, run_trial};
 
@@ -62,12 +63,11 @@ pub struct Dropped {
 
 /// A trial with one flow.
 pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow::Result<TrialRequest> {
-    let agent = std::env::current_exe()?.display().to_string();
     let server = SocketAddr::from((IPV4.server, PORT)).to_string();
     let endpoint = |name: &str, words: &[String], ready| EndpointProcess {
         name: name.into(),
         host: name.into(),
-        command: [&[agent.clone(), "throughput".into()], words].concat(),
+        command: [&[OWN_PROGRAM.into(), "throughput".into()], words].concat(),
         environment: BTreeMap::new(),
         directory: folder.into(),
         stdout: folder.join(format!("{name}.json")),

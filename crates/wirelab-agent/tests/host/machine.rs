@@ -1,5 +1,6 @@
 //! What this machine allows and runs.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -48,21 +49,19 @@ pub fn eventually<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Network namespaces that these processes are in or hold open.
-pub fn network_namespaces(processes: impl Iterator<Item = i32>) -> Vec<PathBuf> {
-    let mut found = Vec::new();
+/// Network namespaces that these processes are in or hold open, by their names, and where each was found.
+pub fn network_namespaces(processes: impl Iterator<Item = i32>) -> BTreeMap<PathBuf, PathBuf> {
+    let mut found = BTreeMap::new();
     for pid in processes {
         let descriptors = numbers_in(format!("/proc/{pid}/fd")).map(|fd| format!("/proc/{pid}/fd/{fd}"));
-        for path in descriptors.chain([format!("/proc/{pid}/ns/net")]) {
-            if let Ok(target) = fs::read_link(path)
-                && target.to_string_lossy().starts_with("net:")
+        for path in descriptors.chain([format!("/proc/{pid}/ns/net")]).map(PathBuf::from) {
+            if let Ok(name) = fs::read_link(&path)
+                && name.to_string_lossy().starts_with("net:")
             {
-                found.push(target);
+                found.insert(name, path);
             }
         }
     }
-    found.sort();
-    found.dedup();
     found
 }
 

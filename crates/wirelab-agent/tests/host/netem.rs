@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
+use nix::unistd::geteuid;
 use wirelab_schema::{
     DirectionReport, DropCause, HostOp, HostResult, ImpairmentSpec, LinkBackend, LinkSpec, OpenLanes, QueueSpec,
     TrialResult, TrialStatus,
@@ -10,7 +11,7 @@ use wirelab_schema::{
 
 use crate::machine::{AGENT, namespaces_work};
 use crate::roles;
-use crate::support::{Host, ONE_WAY, assert_echoes, delay, echo};
+use crate::support::{Host, ONE_WAY, assert_echoes, delay, echo, lossy_echo};
 
 /// A host whose lane may have netem; none where there is no netem, which is told then.
 fn host_with_netem() -> Option<Host> {
@@ -98,7 +99,7 @@ fn netem_delays_and_the_log_says_nothing_of_it() {
 fn what_netem_drops_is_counted_by_its_cause() {
     let Some(mut host) = host_with_netem() else { return };
     let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
-    let result = host.run(echo(&host, "loss", netem(vec![all])));
+    let result = host.run(lossy_echo(&host, "loss", netem(vec![all])));
     assert_conserved(&result);
     let [uplink, downlink] = &result.link.directions[..] else { panic!("{result:?}") };
     let lost = dropped(uplink, DropCause::Loss);
@@ -134,6 +135,28 @@ fn a_token_bucket_lets_as_much_pass_as_it_holds_and_keeps_what_its_queue_takes()
         assert_eq!((uplink.received, uplink.delivered, uplink.held, full), (20, 1, 3, 16), "{name}: {uplink:?}");
         assert_eq!(uplink.delivered_bytes, 1028);
     }
+}
+
+#[test]
+fn a_token_buckets_queue_holds_what_it_is_told_though_a_socket_may_hold_less() {
+    if host_with_netem().is_none() || !geteuid().is_root() {
+        return;
+    }
+    // An ordinary user's sockets have the room of net.core.wmem_max, some hundred packets.
+    let mut host = Host::start_as(Some(65534));
+    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true });
+    let queue = QueueSpec::DropTail { bytes: Some(4_000_000), packets: None };
+    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 };
+    let packets = 3000;
+    let endpoints = vec![host.server("udp_echo"), host.sender(packets, 20, Duration::ZERO)];
+    let result = host.run(host.trial("long-queue", netem(vec![bucket]), endpoints));
+    assert_conserved(&result);
+    let uplink = &result.link.directions[0];
+    assert_eq!(
+        (uplink.received, uplink.delivered + uplink.held),
+        (u64::from(packets), u64::from(packets)),
+        "{uplink:?}"
+    );
 }
 
 #[test]

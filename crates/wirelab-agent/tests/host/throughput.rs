@@ -1,5 +1,6 @@
 //! The throughput meter, and what a link does with more than it can carry.
 
+use std::os::fd::AsRawFd;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -28,6 +29,23 @@ fn of_all_packets_that_a_saturating_sender_sends_none_is_lost_in_silence() {
             _ => assert_eq!(flow["sent"]["bytes"], flow["received"]["bytes"], "{flow}"),
         }
     }
+}
+
+#[test]
+fn a_calibration_measures_with_itself_though_its_program_was_removed() {
+    if !namespaces_work() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("wirelab-agent");
+    std::fs::copy(AGENT, &program).unwrap();
+    let open = std::fs::File::open(&program).unwrap();
+    std::fs::remove_file(&program).unwrap();
+    let mut command = Command::new(format!("/proc/self/fd/{}", open.as_raw_fd()));
+    let output = command.args(["calibrate", "--delays=1", "--lanes=1", "--packets=20", "--json"]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let row: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(row["packets"].as_u64() > Some(0), "{row}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use std::f64::consts::LN_2;
 
 use crate::random::{Generator, Purpose};
-use crate::{Probability, Seed};
+use crate::{ParameterError, Probability, Seed};
 
 /// Most draws that a correlated stage makes before its first packet.
 const LONGEST_PAST: f64 = 1e6;
@@ -13,9 +13,10 @@ const BELOW_ONE: f64 = 1.0 - f64::EPSILON / 2.0;
 pub struct Correlation(f64);
 
 impl Correlation {
-    /// `None` outside [0, 1] and for NaN.
-    pub fn new(value: f64) -> Option<Self> {
-        (0.0..=1.0).contains(&value).then_some(Self(value))
+    /// Refuses what is outside [0, 1], and NaN.
+    pub fn new(value: f64) -> Result<Self, ParameterError> {
+        let refused = || ParameterError::new(format!("{value} is not a correlation (0 to 1)"));
+        (0.0..=1.0).contains(&value).then_some(Self(value)).ok_or_else(refused)
     }
 
     /// The share.
@@ -146,6 +147,6 @@ mod tests {
             let mut draws = draws(correlation, 1);
             assert!((0..10_000).all(|_| !draws.chance(never) && draws.chance(always)));
         }
-        assert!([-0.1, 1.1, f64::NAN].iter().all(|value| Correlation::new(*value).is_none()));
+        assert!([-0.1, 1.1, f64::NAN].iter().all(|value| Correlation::new(*value).is_err()));
     }
 }

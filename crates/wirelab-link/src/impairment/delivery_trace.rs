@@ -1,5 +1,5 @@
 use super::queued::Transmitter;
-use crate::Instant;
+use crate::{Instant, ParameterError};
 
 pub(super) const ABOUT: &str = "Delivery opportunities recorded from a link, as mahimahi's mm-link plays them (Netravali et al., USENIX ATC 2015; \
     src/frontend/link_queue.cc): at each, 1500 bytes can be delivered, several in one millisecond if it is listed several times. A packet that needs \
@@ -26,14 +26,19 @@ pub struct DeliveryTrace {
 
 impl DeliveryTrace {
     /// A trace of opportunities at these milliseconds, in order, the last of them above 0; else what is wrong.
-    pub fn new(opportunities_ms: &[u32]) -> Result<Self, String> {
+    pub fn new(opportunities_ms: &[u32]) -> Result<Self, ParameterError> {
         match opportunities_ms.last() {
-            None => return Err("a trace has at least one opportunity".to_owned()),
-            Some(0) => return Err("a trace lasts until its last opportunity, which cannot be at 0 ms".to_owned()),
+            None => return Err(ParameterError::new("a trace has at least one opportunity")),
+            Some(0) => {
+                return Err(ParameterError::new("a trace lasts until its last opportunity, which cannot be at 0 ms"));
+            }
             Some(_) => {}
         }
         if let Some(pair) = opportunities_ms.windows(2).find(|pair| pair[0] > pair[1]) {
-            return Err(format!("opportunities are in order, but {} ms follows {} ms", pair[1], pair[0]));
+            return Err(ParameterError::new(format!(
+                "opportunities are in order, but {} ms follows {} ms",
+                pair[1], pair[0]
+            )));
         }
         let opportunities = opportunities_ms.iter().map(|at| u64::from(*at) * MILLISECOND_NS).collect();
         Ok(Self { opportunities, origin: Instant::default(), next: (0, 0), last: Instant::default(), left: 0 })

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::queued::Transmitter;
 use super::serialiser::Serialiser;
-use crate::Instant;
+use crate::{Instant, ParameterError};
 
 pub(super) const ABOUT: &str = "A sender that may use the air only for a share of the time (ETSI EN 300 220-2 V3.2.1, clause 4.3.3: 1 % from 868.0 \
     to 868.6 MHz): a packet takes (IP bytes + overhead-bytes) x 8 / rate to send, and after it the sender is silent for airtime x (1 / share - 1), \
@@ -21,9 +21,9 @@ pub struct DutyCycle {
 
 impl DutyCycle {
     /// A sender at `rate_bps` that may use a `share` of the time, above 0 and at most 1; else what is wrong.
-    pub fn new(rate_bps: NonZeroU64, share: f64) -> Result<Self, String> {
+    pub fn new(rate_bps: NonZeroU64, share: f64) -> Result<Self, ParameterError> {
         if !(share > 0.0 && share <= 1.0) {
-            return Err(format!("{share} is not a share of the time (above 0, at most 1)"));
+            return Err(ParameterError::new(format!("{share} is not a share of the time (above 0, at most 1)")));
         }
         let serialiser = Serialiser::new(rate_bps);
         Ok(Self { serialiser, silence: 1.0 / share - 1.0, silent_until: Instant::default() })

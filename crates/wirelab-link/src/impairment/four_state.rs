@@ -2,7 +2,7 @@ use super::loss::LossModel;
 use super::markov::Choice;
 use super::stationary::stationary;
 use crate::random::{Generator, Purpose};
-use crate::{Instant, Probability, Seed};
+use crate::{Instant, ParameterError, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Bursty loss by netem's Markov chain of four states, `loss state p13 p31 p32 p23 p14` (sch_netem.c, loss_4state; \
     Salsano, Ludovici, Ordine and Giannuzzi, the general and intuitive loss model, 2012): 1 received, 2 received within a burst, 3 lost within a \
@@ -33,8 +33,8 @@ enum State {
 }
 
 impl FourState {
-    /// A chain with these probabilities of moving from the first to the second state named. `None` if p13 + p14 or p31 + p32 is above 1,
-    /// or two are so small that their product vanishes.
+    /// A chain with these probabilities of moving from the first to the second state named. Refuses p13 + p14 or p31 + p32 above 1, and two
+    /// that are so small that their product vanishes.
     pub fn new(
         p13: Probability,
         p31: Probability,
@@ -42,10 +42,12 @@ impl FourState {
         p23: Probability,
         p14: Probability,
         seed: Seed,
-    ) -> Option<Self> {
+    ) -> Result<Self, ParameterError> {
         let [p13, p31, p32, p23, p14] = [p13, p31, p32, p23, p14].map(Probability::get);
-        if (p13 + p14).max(p31 + p32) > 1.0 + Probability::ROUNDING {
-            return None;
+        for (what, sum) in [("p13 + p14", p13 + p14), ("p31 + p32", p31 + p32)] {
+            if sum > 1.0 + Probability::ROUNDING {
+                return Err(ParameterError::new(format!("{what} is {sum}, and cannot be above 1")));
+            }
         }
         // What is left to stay in a state follows from the others.
         let rows = [[0.0, 0.0, p13, p14], [0.0, 0.0, p23, 0.0], [p31, p32, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]];
@@ -53,7 +55,7 @@ impl FourState {
         let mut generator = Generator::new(seed, Purpose::Packet);
         let states = [State::Received, State::ReceivedInBurst, State::LostInBurst, State::LostAlone];
         let state = states[Choice::new(&shares).draw(&mut generator)];
-        Some(Self { p13, p31, p32, p23, p14, state, generator })
+        Ok(Self { p13, p31, p32, p23, p14, state, generator })
     }
 }
 
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
     use crate::Direction;
 
-    fn model([p13, p31, p32, p23, p14]: [f64; 5], link: u64) -> Option<FourState> {
+    fn model([p13, p31, p32, p23, p14]: [f64; 5], link: u64) -> Result<FourState, ParameterError> {
         let fraction = |value| Probability::new(value).unwrap();
         let seed = Seed { link, direction: Direction::Uplink, index: 0 };
         FourState::new(fraction(p13), fraction(p31), fraction(p32), fraction(p23), fraction(p14), seed)
@@ -150,13 +152,13 @@ mod tests {
 
     #[test]
     fn probabilities_of_leaving_a_state_that_sum_above_1_are_refused() {
-        assert!(model([0.6, 0.3, 0.2, 0.4, 0.5], 1).is_none());
-        assert!(model([0.1, 0.6, 0.5, 0.4, 0.2], 1).is_none());
-        assert!(model([0.9, 0.7, 0.3, 1.0, 0.1], 1).is_some());
+        assert!(model([0.6, 0.3, 0.2, 0.4, 0.5], 1).is_err());
+        assert!(model([0.1, 0.6, 0.5, 0.4, 0.2], 1).is_err());
+        assert!(model([0.9, 0.7, 0.3, 1.0, 0.1], 1).is_ok());
     }
 
     #[test]
     fn probabilities_whose_products_vanish_are_refused() {
-        assert!(model([0.5, 1e-200, 1.0, 1e-200, 0.0], 1).is_none());
+        assert!(model([0.5, 1e-200, 1.0, 1e-200, 0.0], 1).is_err());
     }
 }

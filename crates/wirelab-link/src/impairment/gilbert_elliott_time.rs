@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::loss::LossModel;
 use crate::instant::nanoseconds;
 use crate::random::{Generator, Purpose};
-use crate::{Instant, Probability, Seed};
+use crate::{Instant, ParameterError, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Bursty loss by a Gilbert-Elliott model in continuous time: the hidden state stays good and bad for \
     exponentially distributed times with the given means, whether or not packets come, so that a burst passes while a sparse sender is silent. A \
@@ -44,13 +44,19 @@ pub struct GilbertElliottTime {
 }
 
 impl GilbertElliottTime {
-    /// A model whose state stays good for `good` and bad for `bad` on average.
-    ///
-    /// # Panics
-    ///
-    /// If a mean is below [`SHORTEST_SOJOURN`].
-    pub fn new(good: Duration, bad: Duration, bad_loss: Probability, good_loss: Probability, seed: Seed) -> Self {
-        assert!(good.min(bad) >= SHORTEST_SOJOURN, "mean sojourns {good:?} and {bad:?}");
+    /// A model whose state stays good for `good` and bad for `bad` on average. Refuses a mean below [`SHORTEST_SOJOURN`].
+    pub fn new(
+        good: Duration,
+        bad: Duration,
+        bad_loss: Probability,
+        good_loss: Probability,
+        seed: Seed,
+    ) -> Result<Self, ParameterError> {
+        let shorter = good.min(bad);
+        if shorter < SHORTEST_SOJOURN {
+            let what = format!("a mean sojourn of {shorter:?} is shorter than {SHORTEST_SOJOURN:?}");
+            return Err(ParameterError::new(what));
+        }
         let [good_ns, bad_ns] = [good, bad].map(|mean| mean.as_nanos() as f64);
         let bad_share = bad_ns / (good_ns + bad_ns);
         let gap_ns = good_ns * bad_share;
@@ -71,7 +77,7 @@ impl GilbertElliottTime {
             packets: Generator::new(seed, Purpose::Packet),
         };
         model.enter(0);
-        model
+        Ok(model)
     }
 
     /// Go to the beginning of a block; what the state is there is not known.
@@ -140,6 +146,7 @@ mod tests {
     fn staying(good: Duration, bad: Duration, link: u64) -> GilbertElliottTime {
         let [never, always] = [0.0, 1.0].map(|value| Probability::new(value).unwrap());
         GilbertElliottTime::new(good, bad, always, never, Seed { link, direction: Direction::Uplink, index: 0 })
+            .unwrap()
     }
 
     #[test]

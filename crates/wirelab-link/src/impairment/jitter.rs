@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use super::correlated::Correlated;
 use super::normal_quantile::normal_quantile;
+use crate::ParameterError;
 
 /// netem's NETEM_DIST_SCALE: a table's entry of this is one jitter.
 const DIST_SCALE: f64 = 8192.0;
@@ -42,9 +43,15 @@ pub enum Jitter {
 pub struct Quantiles(Vec<i64>);
 
 impl Quantiles {
-    /// `None` for fewer than two, or if they do not ascend.
-    pub fn new(offsets_ns: Vec<i64>) -> Option<Self> {
-        (offsets_ns.len() >= 2 && offsets_ns.is_sorted()).then_some(Self(offsets_ns))
+    /// Refuses fewer than two, and what does not ascend.
+    pub fn new(offsets_ns: Vec<i64>) -> Result<Self, ParameterError> {
+        if offsets_ns.len() < 2 {
+            return Err(ParameterError::new("a table has two offsets or more"));
+        }
+        if let Some(pair) = offsets_ns.windows(2).find(|pair| pair[1] < pair[0]) {
+            return Err(ParameterError::new(format!("offsets ascend, but {} ns follows {} ns", pair[1], pair[0])));
+        }
+        Ok(Self(offsets_ns))
     }
 
     fn at(&self, probability: f64) -> f64 {
@@ -140,8 +147,8 @@ mod tests {
 
     #[test]
     fn a_table_has_at_least_two_quantiles_and_they_ascend() {
-        assert!(Quantiles::new(vec![1]).is_none());
-        assert!(Quantiles::new(vec![1, 0]).is_none());
-        assert!(Quantiles::new(vec![1, 1]).is_some());
+        assert!(Quantiles::new(vec![1]).is_err());
+        assert!(Quantiles::new(vec![1, 0]).is_err());
+        assert!(Quantiles::new(vec![1, 1]).is_ok());
     }
 }

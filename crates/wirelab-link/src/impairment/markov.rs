@@ -1,7 +1,7 @@
 use super::loss::LossModel;
 use super::stationary::stationary;
 use crate::random::{Generator, Purpose};
-use crate::{Instant, Probability, Seed};
+use crate::{Instant, ParameterError, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Loss by a Markov chain of any number of states: with each packet it moves by its row of transition probabilities, \
     and the packet is lost with the loss probability of the state before that move, as in `gilbert-elliott`, which is the case of two states. It \
@@ -19,18 +19,29 @@ pub struct Markov {
 }
 
 impl Markov {
-    /// `None` unless there is at least one state, each has a loss probability and a row of as many transitions, rows sum to 1, and no two
-    /// probabilities are so small that their product vanishes.
-    pub fn new(transitions: &[Vec<Probability>], loss: Vec<Probability>, seed: Seed) -> Option<Self> {
+    /// The most states. Where a chain of n begins takes n^3 steps to find.
+    pub const MOST_STATES: usize = 64;
+
+    /// Refuses no state and more than [`MOST_STATES`](Self::MOST_STATES), a state without a loss probability or a row of as many transitions, a row
+    /// that does not sum to 1, and probabilities so small that their product vanishes.
+    pub fn new(transitions: &[Vec<Probability>], loss: Vec<Probability>, seed: Seed) -> Result<Self, ParameterError> {
+        let states = transitions.len();
+        if !(1..=Self::MOST_STATES).contains(&states) {
+            let what = format!("a chain of {states} states: there are 1 to {}", Self::MOST_STATES);
+            return Err(ParameterError::new(what));
+        }
         let rows: Vec<Vec<f64>> = transitions.iter().map(|row| row.iter().map(|step| step.get()).collect()).collect();
-        let is_distribution =
-            |row: &Vec<f64>| row.len() == rows.len() && (row.iter().sum::<f64>() - 1.0).abs() <= Probability::ROUNDING;
-        if rows.is_empty() || loss.len() != rows.len() || !rows.iter().all(is_distribution) {
-            return None;
+        if let Some(many) = rows.iter().map(Vec::len).chain([loss.len()]).find(|many| *many != states) {
+            return Err(ParameterError::new(format!("{many} probabilities for {states} states")));
+        }
+        for sum in rows.iter().map(|row| row.iter().sum::<f64>()) {
+            if (sum - 1.0).abs() > Probability::ROUNDING {
+                return Err(ParameterError::new(format!("the row sums to {sum}")));
+            }
         }
         let mut generator = Generator::new(seed, Purpose::Packet);
         let state = Choice::new(&stationary(&rows)?).draw(&mut generator);
-        Some(Self { transitions: rows.iter().map(|row| Choice::new(row)).collect(), loss, state, generator })
+        Ok(Self { transitions: rows.iter().map(|row| Choice::new(row)).collect(), loss, state, generator })
     }
 }
 
@@ -72,7 +83,7 @@ mod tests {
     use super::*;
     use crate::Direction;
 
-    fn model(transitions: &[&[f64]], loss: &[f64], link: u64) -> Option<Markov> {
+    fn model(transitions: &[&[f64]], loss: &[f64], link: u64) -> Result<Markov, ParameterError> {
         let fractions =
             |values: &[f64]| values.iter().map(|value| Probability::new(*value).unwrap()).collect::<Vec<_>>();
         let rows: Vec<_> = transitions.iter().map(|row| fractions(row)).collect();
@@ -107,11 +118,22 @@ mod tests {
 
     #[test]
     fn a_chain_that_is_none_is_refused() {
-        assert!(model(&[], &[], 1).is_none());
-        assert!(model(&[&[1.0]], &[0.0, 1.0], 1).is_none());
-        assert!(model(&[&[0.5, 0.5], &[1.0]], &[0.0, 1.0], 1).is_none());
-        assert!(model(&[&[0.5, 0.4], &[0.0, 1.0]], &[0.0, 1.0], 1).is_none());
-        assert!(model(&[&[0.5, 0.5, 0.0], &[0.0, 1.0, 1e-200], &[1e-200, 1.0, 0.0]], &[0.0; 3], 1).is_none());
-        assert!(model(&[&[0.1, 0.2, 0.7], &[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0]], &[0.0; 3], 1).is_some());
+        assert!(model(&[], &[], 1).is_err());
+        assert!(model(&[&[1.0]], &[0.0, 1.0], 1).is_err());
+        assert!(model(&[&[0.5, 0.5], &[1.0]], &[0.0, 1.0], 1).is_err());
+        assert!(model(&[&[0.5, 0.4], &[0.0, 1.0]], &[0.0, 1.0], 1).is_err());
+        assert!(model(&[&[0.5, 0.5, 0.0], &[0.0, 1.0, 1e-200], &[1e-200, 1.0, 0.0]], &[0.0; 3], 1).is_err());
+        assert!(model(&[&[0.1, 0.2, 0.7], &[1.0, 0.0, 0.0], &[0.0, 0.0, 1.0]], &[0.0; 3], 1).is_ok());
+    }
+
+    #[test]
+    fn a_chain_of_more_states_than_can_be_solved_quickly_is_refused_with_the_limit() {
+        let chain = |states: usize| {
+            let rows = vec![vec![1.0 / states as f64; states]; states];
+            model(&rows.iter().map(|row| &row[..]).collect::<Vec<_>>(), &vec![0.5; states], 1)
+        };
+        assert!(chain(Markov::MOST_STATES).is_ok());
+        let refused = chain(Markov::MOST_STATES + 1).unwrap_err();
+        assert_eq!(refused.to_string(), "a chain of 65 states: there are 1 to 64");
     }
 }

@@ -107,18 +107,7 @@ mod tests {
         for id in 0..100_000 {
             let now = Instant::from_nanos(id * 10_000);
             let flow = Flow { id, transport: Transport::Udp };
-            let packet = Packet {
-                sequence: id,
-                port: PortId(0),
-                size: 100,
-                arrival: now,
-                flow,
-                copy: false,
-                corrupted_bit: None,
-                airtime: Duration::ZERO,
-                data: Vec::new(),
-            };
-            nat.handle_packet(packet, now);
+            nat.handle_packet(Packet::new(id, PortId(0), 100, now, flow), now);
             assert!(nat.poll_packet(now).is_some() && nat.is_mapped(flow, now));
             assert!(nat.mappings.len() <= LEAST_SWEEP);
         }

@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::outlet::Outlet;
 use super::settled::{Effect, Settled};
 use crate::instant::nanoseconds;
-use crate::{DropCause, Instant, Packet};
+use crate::{DropCause, Instant, Packet, ParameterError};
 
 pub(super) const ABOUT: &str = "Times without a link, counted from the link's first packet: one, or one every so often. A packet that arrives meanwhile is \
     dropped. With hold-bytes it is kept instead, as a handover that forwards what it buffered (3GPP TS 36.300, section 10.1.2: data \
@@ -30,9 +30,9 @@ impl Outage {
         duration: Duration,
         every: Option<Duration>,
         hold_bytes: Option<u64>,
-    ) -> Result<Settled<Self>, String> {
+    ) -> Result<Settled<Self>, ParameterError> {
         if let Some(every) = every.filter(|every| *every <= duration) {
-            return Err(format!("outages of {duration:?} every {every:?} never end"));
+            return Err(ParameterError::new(format!("outages of {duration:?} every {every:?} never end")));
         }
         Ok(Settled::new(Self {
             start_ns: nanoseconds(start),

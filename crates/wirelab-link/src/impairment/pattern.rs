@@ -1,5 +1,5 @@
 use super::loss::LossModel;
-use crate::Instant;
+use crate::{Instant, ParameterError};
 
 pub(super) const ABOUT: &str = "Loss by a given pattern, one character for each packet: `0` passes, `1` is lost. With repeat it begins again at \
     its end, as for a loss of every hundredth packet; else all later packets pass, as for a recorded trace or a test that loses one packet by \
@@ -14,15 +14,18 @@ pub struct LossPattern {
 }
 
 impl LossPattern {
-    /// `None` for an empty pattern, or one with other characters than `0` (passes) and `1` (lost).
-    pub fn new(pattern: &str, repeat: bool) -> Option<Self> {
-        let fates = pattern.bytes().map(|byte| match byte {
-            b'0' => Some(false),
-            b'1' => Some(true),
-            _ => None,
+    /// Refuses an empty pattern, and one with other characters than `0` (passes) and `1` (lost).
+    pub fn new(pattern: &str, repeat: bool) -> Result<Self, ParameterError> {
+        let fates = pattern.chars().map(|character| match character {
+            '0' => Ok(false),
+            '1' => Ok(true),
+            other => Err(ParameterError::new(format!("`{other}` is neither 0 nor 1"))),
         });
-        let lost: Vec<bool> = fates.collect::<Option<_>>()?;
-        (!lost.is_empty()).then_some(Self { lost, repeat, next: 0 })
+        let lost: Vec<bool> = fates.collect::<Result<_, _>>()?;
+        if lost.is_empty() {
+            return Err(ParameterError::new("it is empty"));
+        }
+        Ok(Self { lost, repeat, next: 0 })
     }
 }
 
@@ -60,6 +63,6 @@ mod tests {
 
     #[test]
     fn a_pattern_of_anything_but_0_and_1_is_refused() {
-        assert!(["", "2", "0 1", "01\n", "é"].iter().all(|pattern| LossPattern::new(pattern, true).is_none()));
+        assert!(["", "2", "0 1", "01\n", "é"].iter().all(|pattern| LossPattern::new(pattern, true).is_err()));
     }
 }

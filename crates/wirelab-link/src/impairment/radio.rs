@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use super::outlet::Outlet;
 use super::sleep::{RadioState, Sleep, SleepMachine};
-use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet};
+use crate::{Counters, Direction, DropCause, Dropped, Impairment, Instant, Packet, ParameterError};
 
 pub(super) const ABOUT: &str = "Sleep of the client's radio, which both directions share: connected DRX, idle DRX and eDRX, PSM (3GPP TS 36.321, \
     clause 5.7; TS 36.304, clause 7; TS 24.301, clause 5.3.11), or Wi-Fi's power save (IEEE Std 802.11-2012, clause 10.2). It starts in its \
@@ -32,14 +32,10 @@ pub struct Radio {
 
 impl Radio {
     /// A client's radio with these `sleeps`, from light to deep, for which the network keeps `buffer_bytes` IP bytes of downlink packets; the client
-    /// keeps as many of uplink packets while it wakes.
-    ///
-    /// # Panics
-    ///
-    /// If a sleep begins before a lighter one, or a cycle is 0.
-    pub fn new(sleeps: Vec<Sleep>, buffer_bytes: u64) -> Self {
-        let machine = SleepMachine::new(sleeps);
-        Self { machine, buffer_bytes, waiting_bytes: [0; 2], waiting: VecDeque::new(), outlet: Outlet::default() }
+    /// keeps as many of uplink packets while it wakes. Refuses what [`SleepMachine::new`] refuses.
+    pub fn new(sleeps: Vec<Sleep>, buffer_bytes: u64) -> Result<Self, ParameterError> {
+        let (machine, outlet) = (SleepMachine::new(sleeps)?, Outlet::default());
+        Ok(Self { machine, buffer_bytes, waiting_bytes: [0; 2], waiting: VecDeque::new(), outlet })
     }
 
     /// From `now` on the client sends or receives, or does neither any more.

@@ -7,7 +7,7 @@ use super::settled::{Effect, Settled};
 use crate::instant::nanoseconds;
 use crate::queue::Queue;
 use crate::random::{Generator, Purpose};
-use crate::{Chain, DropCause, Instant, Packet, Probability, Seed};
+use crate::{Chain, DropCause, Instant, Packet, ParameterError, Probability, Seed};
 
 pub(super) const ABOUT: &str = "Delay, rate and loss that change at given instants, counted from the link's first packet, and hold until the next \
     (as in a recorded time series `time,delay,rate,loss`). A packet waits in the queue, is sent at the rate, then is lost with the probability \
@@ -38,21 +38,24 @@ pub struct Schedule {
 
 impl Schedule {
     /// Points in order of their instants, the first at 0, that begin again after `repeat`; else what is wrong.
-    pub fn new(points: Vec<SchedulePoint>, repeat: Option<Duration>) -> Result<Self, String> {
+    pub fn new(points: Vec<SchedulePoint>, repeat: Option<Duration>) -> Result<Self, ParameterError> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else {
-            return Err("a schedule has at least one point".to_owned());
+            return Err(ParameterError::new("a schedule has at least one point"));
         };
         if !first.at.is_zero() {
-            return Err(format!("the first point is at 0, not at {:?}", first.at));
+            return Err(ParameterError::new(format!("the first point is at 0, not at {:?}", first.at)));
         }
         if let Some(pair) = points.windows(2).find(|pair| pair[0].at > pair[1].at) {
-            return Err(format!("points are in order, but {:?} follows {:?}", pair[1].at, pair[0].at));
+            return Err(ParameterError::new(format!(
+                "points are in order, but {:?} follows {:?}",
+                pair[1].at, pair[0].at
+            )));
         }
         if let Some(repeat) = repeat.filter(|repeat| *repeat <= last.at) {
-            return Err(format!(
+            return Err(ParameterError::new(format!(
                 "a schedule that begins again after {repeat:?} never reaches its point at {:?}",
                 last.at
-            ));
+            )));
         }
         Ok(Self { points, repeat_ns: repeat.map(nanoseconds), origin_ns: 0 })
     }

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::Instant;
+use crate::{Instant, ParameterError};
 
 /// One depth of sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,17 +62,20 @@ pub struct SleepMachine {
 }
 
 impl SleepMachine {
-    /// A radio with these `sleeps`, from light to deep; without any it is always awake.
-    ///
-    /// # Panics
-    ///
-    /// If a sleep begins before a lighter one, or a cycle is 0.
-    pub fn new(sleeps: Vec<Sleep>) -> Self {
-        assert!(sleeps.is_sorted_by_key(|sleep| sleep.after), "{sleeps:?} are not from light to deep");
-        assert!(sleeps.iter().all(|sleep| sleep.cycle != Some(Duration::ZERO)), "a cycle of 0 in {sleeps:?}");
+    /// A radio with these `sleeps`, from light to deep; without any it is always awake. Refuses a sleep that begins before a lighter one, and a
+    /// cycle of 0.
+    pub fn new(sleeps: Vec<Sleep>) -> Result<Self, ParameterError> {
+        if let Some(pair) = sleeps.windows(2).find(|pair| pair[1].after < pair[0].after) {
+            let [lighter, deeper] = [pair[0].after, pair[1].after];
+            let what = format!("sleeps go from light to deep, but one after {deeper:?} follows one after {lighter:?}");
+            return Err(ParameterError::new(what));
+        }
+        if sleeps.iter().any(|sleep| sleep.cycle == Some(Duration::ZERO)) {
+            return Err(ParameterError::new("a client that listens every 0 ns does not sleep"));
+        }
         let state = sleeps.len().checked_sub(1).map_or(RadioState::Awake, RadioState::Asleep);
         let origin = Instant::default();
-        Self {
+        Ok(Self {
             sleeps,
             state,
             since: origin,
@@ -82,7 +85,7 @@ impl SleepMachine {
             slept: None,
             kept_since: None,
             ended: VecDeque::new(),
-        }
+        })
     }
 
     /// Its first sleep begins at `origin`. Called at most once, before any packet.
@@ -221,7 +224,7 @@ mod tests {
 
     /// Light sleep after 100 ms that listens every 40 ms, PSM after 1 s.
     fn machine() -> SleepMachine {
-        SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(1000, None, 50)])
+        SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(1000, None, 50)]).unwrap()
     }
 
     fn states(machine: &mut SleepMachine, now: u64) -> Vec<(RadioState, u64, u64)> {
@@ -281,7 +284,7 @@ mod tests {
 
     #[test]
     fn a_packet_kept_beyond_the_last_instant_of_a_sleep_waits_for_the_deeper_one() {
-        let mut machine = SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(200, Some(1000), 50)]);
+        let mut machine = SleepMachine::new(vec![sleep(100, Some(40), 5), sleep(200, Some(1000), 50)]).unwrap();
         machine.handle_uplink(at(0));
         assert!(!machine.handle_downlink(at(245)));
         assert_eq!(states(&mut machine, 2000)[2..5], [(Awake, 50, 150), (Asleep(0), 150, 250), (Asleep(1), 250, 1250)]);
@@ -309,7 +312,7 @@ mod tests {
 
     #[test]
     fn one_that_sleeps_at_once_sends_first() {
-        let mut machine = SleepMachine::new(vec![sleep(0, Some(40), 5)]);
+        let mut machine = SleepMachine::new(vec![sleep(0, Some(40), 5)]).unwrap();
         machine.handle_uplink(at(0));
         assert_eq!(states(&mut machine, 5), [(Asleep(0), 0, 0), (Waking, 0, 5), (Awake, 5, 5)]);
         machine.handle_transfer(true, at(5));
@@ -337,7 +340,7 @@ mod tests {
 
     #[test]
     fn a_radio_without_sleeps_is_always_awake() {
-        let mut machine = SleepMachine::new(vec![]);
+        let mut machine = SleepMachine::new(vec![]).unwrap();
         assert!(machine.handle_downlink(at(0)) && machine.handle_uplink(at(1_000_000)));
         assert_eq!(states(&mut machine, 2_000_000), []);
     }

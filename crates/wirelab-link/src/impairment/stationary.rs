@@ -1,10 +1,12 @@
+use crate::ParameterError;
+
 /// The share of time that a Markov chain begun in state 0 spends in each state in the long run, from its transition probabilities by row.
 ///
 /// For a chain whose states all reach one another that is the stationary distribution; else it is the stationary distributions of the closed
 /// classes that state 0 leads to, each weighed by the probability of ending there. Only sums, products and quotients of probabilities (Grassmann,
-/// Taksar and Heyman, Operations Research 33 (1985) 1107), so that small ones keep their digits. `None` where some are so small that their products
+/// Taksar and Heyman, Operations Research 33 (1985) 1107), so that small ones keep their digits. Refuses some that are so small that their products
 /// vanish.
-pub(super) fn stationary(transitions: &[Vec<f64>]) -> Option<Vec<f64>> {
+pub(super) fn stationary(transitions: &[Vec<f64>]) -> Result<Vec<f64>, ParameterError> {
     let states = transitions.len();
     let reaches = reachability(transitions);
     let returns = |state: usize| (0..states).all(|other| !reaches[state][other] || reaches[other][state]);
@@ -23,8 +25,10 @@ pub(super) fn stationary(transitions: &[Vec<f64>]) -> Option<Vec<f64>> {
             shares[*state] = weight * share;
         }
     }
-    shares.iter().all(|share| share.is_finite()).then_some(shares)
+    if shares.iter().all(|share| share.is_finite()) { Ok(shares) } else { Err(ParameterError::new(VANISHING)) }
 }
+
+const VANISHING: &str = "some probabilities are so small that their product vanishes";
 
 /// Which states lead to which, in any number of steps, none included.
 fn reachability(transitions: &[Vec<f64>]) -> Vec<Vec<bool>> {
@@ -134,6 +138,6 @@ mod tests {
     #[test]
     fn probabilities_whose_products_vanish_have_no_shares() {
         let transitions = [[0.5, 0.5, 0.0], [0.0, 1.0, 1e-200], [1e-200, 1.0, 0.0]];
-        assert_eq!(stationary(&transitions.map(|row| row.to_vec())), None);
+        assert_eq!(stationary(&transitions.map(|row| row.to_vec())), Err(ParameterError::new(VANISHING)));
     }
 }

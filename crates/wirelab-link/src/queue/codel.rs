@@ -126,17 +126,7 @@ pub(super) mod tests {
     }
 
     pub(in crate::queue) fn waiting(sequence: u64, flow: u64, size: u32, arrival: Instant) -> Waiting {
-        let packet = Packet {
-            sequence,
-            port: PortId(0),
-            size,
-            arrival,
-            flow: Flow { id: flow, ..Flow::default() },
-            copy: false,
-            corrupted_bit: None,
-            airtime: Duration::ZERO,
-            data: Vec::new(),
-        };
+        let packet = Packet::new(sequence, PortId(0), size, arrival, Flow { id: flow, ..Flow::default() });
         Waiting { packet, bytes: u64::from(size), arrival }
     }
 

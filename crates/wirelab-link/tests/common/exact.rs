@@ -49,7 +49,5 @@ pub fn point(at: Duration, rate_bps: Option<u64>, delay: Duration, loss: f64) ->
 }
 
 pub fn packet(sequence: u64) -> Packet {
-    let (flow, arrival, data) = (flow(1000), Instant::default(), Vec::new());
-    let airtime = Duration::ZERO;
-    Packet { sequence, port: PortId(0), size: 1000, arrival, flow, copy: false, corrupted_bit: None, airtime, data }
+    Packet::new(sequence, PortId(0), 1000, Instant::default(), flow(1000))
 }

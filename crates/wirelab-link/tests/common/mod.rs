@@ -155,7 +155,7 @@ impl Stage {
             }
             Self::GilbertElliottTime(good, bad, bad_loss, good_loss) => {
                 let (bad_loss, good_loss) = (probability(bad_loss), probability(good_loss));
-                Box::new(Lossy::new(GilbertElliottTime::new(good, bad, bad_loss, good_loss, seed)))
+                Box::new(Lossy::new(GilbertElliottTime::new(good, bad, bad_loss, good_loss, seed).unwrap()))
             }
             Self::Rate(rate, queue, overhead) => Sender::Rate(rate).build(drop_tail(queue), overhead, seed),
             Self::Queued(ref sender, queue, overhead) => sender.build(queue, overhead, seed),
@@ -242,17 +242,7 @@ fn packets(train: &[Send]) -> Vec<Packet> {
     let mut arrival = Instant::default();
     let packet = |(sequence, send): (u64, &Send)| {
         arrival = arrival + send.gap;
-        Packet {
-            sequence,
-            port: PortId(send.port),
-            size: send.size,
-            arrival,
-            flow: flow(send.size),
-            copy: false,
-            corrupted_bit: None,
-            airtime: Duration::ZERO,
-            data: Vec::new(),
-        }
+        Packet::new(sequence, PortId(send.port), send.size, arrival, flow(send.size))
     };
     (0..).zip(train).map(packet).collect()
 }

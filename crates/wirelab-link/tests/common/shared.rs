@@ -34,8 +34,8 @@ impl Air {
         let seed = Seed { link, direction: Direction::Uplink, index: u16::MAX };
         match *self {
             Self::Serialiser(rate, queue) => Medium::serialiser(NonZeroU64::new(rate).unwrap(), queue, 0),
-            Self::Wifi(wifi) => Medium::wifi(wifi, seed),
-            Self::Ieee802154(ieee802154) => Medium::ieee802154(ieee802154, seed),
+            Self::Wifi(wifi) => Medium::wifi(wifi, seed).unwrap(),
+            Self::Ieee802154(ieee802154) => Medium::ieee802154(ieee802154, seed).unwrap(),
         }
     }
 }
@@ -48,7 +48,7 @@ impl Shared {
             link = link.with_medium(air.build(plan.seed));
         }
         if let Some((sleeps, buffer)) = &self.radio {
-            link = link.with_radio(Radio::new(sleeps.clone(), *buffer));
+            link = link.with_radio(Radio::new(sleeps.clone(), *buffer).unwrap());
         }
         if let Some([udp, tcp]) = self.nat {
             link = link.with_nat(Nat::new(udp, tcp));

@@ -277,7 +277,9 @@ fn gilbert_elliott_time(good: Duration, bad: Duration, bad_loss: f64, good_loss:
     Case {
         name: "gilbert-elliott-time".to_owned(),
         theory: Box::new(Chain::two_states([p, r, bad_loss, good_loss])),
-        build: Box::new(move |seed| Box::new(GilbertElliottTime::new(good, bad, bad_fraction, good_fraction, seed))),
+        build: Box::new(move |seed| {
+            Box::new(GilbertElliottTime::new(good, bad, bad_fraction, good_fraction, seed).unwrap())
+        }),
     }
 }
 

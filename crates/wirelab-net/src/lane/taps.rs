@@ -1,5 +1,4 @@
-use std::io::Write;
-use std::time::Duration;
+use std::io::{self, Write};
 
 use wirelab_link::{DropCause, Instant, Packet, PortId};
 
@@ -18,15 +17,15 @@ pub type DropWords = [[String; DropCause::ALL.len()]; 2];
 /// Packets are handed over when their fate is known, so a capture must be [completed](crate::pcapng::complete). One offset to CLOCK_REALTIME holds
 /// for the whole trial: differences of stamps are those of CLOCK_MONOTONIC.
 ///
-/// What a disk does not take at once waits in memory, at most [`MOST_WAITING`]: beyond that packets are left out and counted. The packet log is never
-/// thinned so, for a replay needs all of it; it is some hundred bytes a packet.
+/// What a disk does not take at once waits in memory, up to a limit: beyond that packets are left out and counted. The packet log, of which a replay
+/// needs all, has a higher one; it is some hundred bytes a packet.
 #[derive(Debug)]
 pub struct Taps<W: Write> {
     /// The client's, the server's.
     captures: [Option<Writer<W>>; 2],
     seen: [Seen; 2],
     words: DropWords,
-    offset: RealtimeOffset,
+    pub(super) offset: RealtimeOffset,
     backlog: Backlog,
     /// A corrupted frame as it was received, kept for its room.
     corrupted: Vec<u8>,
@@ -39,8 +38,6 @@ struct Seen {
     left_out: u64,
 }
 
-/// Bytes. A second of a disk's silence at 1 Gbit/s on both ends; the memory is locked, so it must not be all there is.
-pub const MOST_WAITING: usize = 256 << 20;
 /// Each capture has one interface.
 const INTERFACE: u32 = 0;
 const HELD: &str = "still on its way when the capture ended";
@@ -68,8 +65,14 @@ impl<W: Write> Taps<W> {
         })
     }
 
-    /// Hand over what became of a packet. `frame` is as it came to the link.
-    pub(super) fn settle(&mut self, packet: &Packet, frame: &[u8], fate: Fate, departure: Instant, lateness: Duration) {
+    /// Hand on to the disk what was captured.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.captures.iter_mut().flatten().try_for_each(Writer::flush)
+    }
+
+    /// Hand over what became of a packet. `frame` is as it came to the link. A delivered one is put on its receiver's interface `at` this instant or
+    /// a little later; never before, or its answer would seem to come first.
+    pub(super) fn settle(&mut self, packet: &Packet, frame: &[u8], fate: Fate, at: Instant) {
         let inverted = packet.corrupted_bit.map(|bit| format!("bit {bit} of the packet inverted by the link"));
         // Nobody sent a copy.
         if !packet.copy {
@@ -80,7 +83,7 @@ impl<W: Write> Taps<W> {
         if fate != Fate::Delivered {
             return;
         }
-        let (receiver, at) = (PortId(1 - packet.port.0), departure + lateness);
+        let receiver = PortId(1 - packet.port.0);
         let comment = match (packet.copy, inverted) {
             (false, inverted) => inverted,
             (true, None) => Some("a copy made by the link".to_owned()),
@@ -108,13 +111,13 @@ impl<W: Write> Taps<W> {
     fn write(&mut self, port: PortId, at: Instant, way: Way, frame: &[u8], comment: Option<&str>) {
         let end = usize::from(port.0);
         let Some(capture) = &mut self.captures[end] else { return };
-        if self.backlog.bytes() > MOST_WAITING {
+        if !self.backlog.has_room_for_captures() {
             self.seen[end].left_out += 1;
             return;
         }
         self.seen[end].captured += 1;
         let at_ns = self.offset.to_realtime_ns(at);
-        // As with the packet log: the sink only hands on.
+        // What goes wrong on disk is told when the capture is closed.
         let _ = capture.packet(&pcapng::Packet { interface: INTERFACE, at_ns, way, frame, comment });
     }
 }

@@ -11,6 +11,8 @@ use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 
 const SPARE_BUFFERS: usize = 1024;
+/// The log and the captures are handed to the disk at least so often, so that they can be followed, and a killed process loses no more.
+const FLUSH_EVERY: Duration = Duration::from_secs(1);
 /// Packets that are handed to the kernel at once, at most.
 const BATCH: usize = 32;
 
@@ -29,6 +31,8 @@ pub struct Trial<W: Write> {
     /// The link has been polled up to here.
     polled: Instant,
     sequence: u64,
+    /// When the first packet was logged or captured that was not handed to the disk yet.
+    unflushed: Option<Instant>,
     /// Packets that have left and wait for the others of their batch, by the port that they came from; empty between calls.
     departing: [Vec<Departing>; 2],
 }
@@ -81,6 +85,7 @@ impl<W: Write> Trial<W> {
             opened: now,
             polled: now,
             sequence: 0,
+            unflushed: None,
             departing: Default::default(),
         }
     }
@@ -93,9 +98,10 @@ impl<W: Write> Trial<W> {
         self.report.clock_step = true;
     }
 
-    /// When something leaves next.
+    /// When something leaves next, or is to be handed to the disk.
     pub(super) fn timeout(&self) -> Option<Instant> {
-        self.link.poll_timeout()
+        let flush = self.unflushed.map(|since| since + FLUSH_EVERY);
+        self.link.poll_timeout().into_iter().chain(flush).min()
     }
 
     /// Take in a frame that came to `port`, into one of the `spare` buffers.
@@ -116,17 +122,7 @@ impl<W: Write> Trial<W> {
         data.extend_from_slice(frame.bytes);
         let flows = self.flows.as_mut();
         let flow = flows.map(|flows| flows.flow(&data[self.lead + ETHERNET_BYTES..])).unwrap_or_default();
-        let packet = Packet {
-            sequence: self.sequence,
-            port: PortId(port as u16),
-            size,
-            arrival,
-            flow,
-            copy: false,
-            corrupted_bit: None,
-            airtime: Duration::ZERO,
-            data,
-        };
+        let packet = Packet { data, ..Packet::new(self.sequence, PortId(port as u16), size, arrival, flow) };
         self.sequence += 1;
         self.link.handle_packet(packet, arrival);
     }
@@ -154,6 +150,16 @@ impl<W: Write> Trial<W> {
         while let Some(packet) = self.take_dropped() {
             recycle(packet, spare);
         }
+        if self.unflushed.is_some_and(|since| since + FLUSH_EVERY <= self.polled) {
+            self.flush_files();
+        }
+    }
+
+    /// Hand the log and the captures to the disk. What goes wrong there is told when they are closed.
+    fn flush_files(&mut self) {
+        let _ = self.log.as_mut().map(LogWriter::flush);
+        let _ = self.taps.as_mut().map(Taps::flush);
+        self.unflushed = None;
     }
 
     /// Put what came from one port and has left on the other.
@@ -167,7 +173,7 @@ impl<W: Write> Trial<W> {
                     let each =
                         if taken > 1 { clock::now().saturating_since(start) / taken as u32 } else { Duration::ZERO };
                     for (departing, place) in batch.drain(..taken).zip(0..) {
-                        self.delivered(departing, start + each * place, spare);
+                        self.delivered(departing, start, start + each * place, spare);
                     }
                 }
                 refused => {
@@ -179,15 +185,15 @@ impl<W: Write> Trial<W> {
         self.departing[from] = batch;
     }
 
-    /// Count and log a packet that was sent.
-    fn delivered(&mut self, departing: Departing, sent: Instant, spare: &mut Vec<Vec<u8>>) {
+    /// Count and log a packet that was sent at about `sent`, and not before its batch was `offered`.
+    fn delivered(&mut self, departing: Departing, offered: Instant, sent: Instant, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
         let lateness = sent.saturating_since(departure);
         let counts = &mut self.report.directions[usize::from(packet.port.0)];
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(packet.size);
         counts.lateness.add(lateness);
-        self.settle(&packet, Fate::Delivered, departure, lateness);
+        self.settle(&packet, Fate::Delivered, departure, lateness, offered);
         recycle(packet, spare);
     }
 
@@ -195,7 +201,7 @@ impl<W: Write> Trial<W> {
     fn not_taken(&mut self, departing: Departing, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
         self.report.directions[usize::from(packet.port.0)].dropped[DropCause::QueueFull.index()] += 1;
-        self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
+        self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO, departure);
         recycle(packet, spare);
     }
 
@@ -211,7 +217,7 @@ impl<W: Write> Trial<W> {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
             self.report.directions[usize::from(packet.port.0)].held += 1;
-            self.settle(&packet, Fate::Held, now, Duration::ZERO);
+            self.settle(&packet, Fate::Held, now, Duration::ZERO, now);
         }
         self.report.left_out_of_captures = self.taps.as_ref().map_or(0, Taps::left_out);
         (self.report, self.log, self.taps)
@@ -221,24 +227,26 @@ impl<W: Write> Trial<W> {
     fn take_dropped(&mut self) -> Option<Packet> {
         let Dropped { packet, at, cause } = self.link.poll_dropped()?;
         self.report.directions[usize::from(packet.port.0)].dropped[cause.index()] += 1;
-        self.settle(&packet, cause.into(), at, Duration::ZERO);
+        self.settle(&packet, cause.into(), at, Duration::ZERO, at);
         Some(packet)
     }
 
-    /// Count a copy, and hand on what became of a packet.
-    fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration) {
+    /// Count a copy, and hand on what became of a packet, which its receiver had `at` this instant at the earliest.
+    fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration, at: Instant) {
         let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
         self.report.directions[usize::from(port.0)].duplicated += u64::from(copy);
         let frame = &packet.data[self.lead..];
         if let Some(taps) = &mut self.taps {
-            taps.settle(packet, frame, fate, departure, lateness);
+            taps.settle(packet, frame, fate, at);
+            self.unflushed.get_or_insert(self.polled);
         }
         let Some(log) = &mut self.log else { return };
         let bytes = &frame[ETHERNET_BYTES..];
         let bytes = &bytes[..bytes.len().min(self.header_bytes.into())];
-        // The sink only hands on; what goes wrong on disk is told when the log is closed.
+        // What goes wrong on disk is told when the log is closed; a failure here is that too much waits for it.
         let record = Record { sequence, port, fate, copy, corrupted_bit, size, arrival, departure, lateness };
-        let _ = log.write(&record, bytes);
+        self.report.left_out_of_log += u64::from(log.write(&record, bytes).is_err());
+        self.unflushed.get_or_insert(self.polled);
     }
 
     /// Invert the bit that the link corrupted, if it did.

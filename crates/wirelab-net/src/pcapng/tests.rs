@@ -1,6 +1,7 @@
 //! The format byte for byte, and round trips through a reader that others wrote.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use pcap_parser::traits::PcapReaderIterator;
@@ -234,20 +235,4 @@ fn a_link_to_a_capture_stays_a_link() {
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     let Found::Packet { at_ns, .. } = read(&fs::read(&path).unwrap())[2] else { panic!() };
     assert_eq!(at_ns, 1);
-}
-
-#[test]
-fn what_is_no_file_is_not_made_one() {
-    let folder = Folder::new("device");
-    assert_eq!(create(&folder.0).unwrap_err().to_string(), "it is there already and no file");
-}
-
-#[test]
-fn a_file_that_others_could_read_is_closed_to_them() {
-    let folder = Folder::new("mode");
-    let path = folder.0.join("open.pcapng");
-    fs::write(&path, "old").unwrap();
-    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
-    let file = create(&path).unwrap();
-    assert_eq!((file.metadata().unwrap().len(), file.metadata().unwrap().permissions().mode() & 0o777), (0, 0o600));
 }

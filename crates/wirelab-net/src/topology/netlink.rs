@@ -4,11 +4,13 @@ use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsRawFd, BorrowedFd};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use futures_util::{StreamExt, TryStreamExt};
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::address::{AddressAttribute, AddressFlags};
-use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkMessage};
+use netlink_packet_route::link::{InfoData, InfoVeth, LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::neighbour::NeighbourState;
 use netlink_packet_route::route::{RouteAttribute, RouteMessage, RouteMetric, RouteScope};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
@@ -21,6 +23,12 @@ use crate::{Context, Error};
 /// `RTAX_CC_ALGO`, whose bit in `RTAX_LOCK` locks it.
 const RTAX_CC_ALGO: u32 = 16;
 const QUEUE_LENGTH: u32 = 10_000;
+/// Indices from here on are those of first ends. Two ends in different namespaces else have the same one, and the kernel takes a veth of equal
+/// indices for no pair: it tells up to a second later that the interfaces run (linkwatch_urgent_event in net/core/link_watch.c).
+const FIRST_INDEX: u32 = 1000;
+/// How long to wait for an interface to run, and between looks.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(2);
 
 /// Make a veth whose second end is in `namespace` and has `mac`.
 pub(super) fn create_veth(
@@ -37,8 +45,10 @@ pub(super) fn create_veth(
         .mtu(mtu)
         .txqueuelen(QUEUE_LENGTH)
         .build();
+    let others = nix::net::if_::if_nameindex().context("listing interfaces")?.iter().count();
     let veth = LinkMessageBuilder::<LinkVeth>::new_with_info_kind(netlink_packet_route::link::InfoKind::Veth)
         .name(name)
+        .index(FIRST_INDEX + others as u32)
         .mtu(mtu)
         .txqueuelen(QUEUE_LENGTH)
         .set_info_data(InfoData::Veth(InfoVeth::Peer(peer)))
@@ -57,6 +67,16 @@ pub(super) fn hardware_address(interface: &str, mac: [u8; 6]) -> Result<(), Erro
 pub(super) fn up(interface: &str) -> Result<(), Error> {
     let message = LinkUnspec::new_with_name(interface).up().build();
     run(async |handle| handle.link().set(message).execute().await).context(format!("bringing {interface} up"))
+}
+
+/// Wait until an interface that is up runs (RFC 2863 section 3.1.12: its operational state), as programs that look at it expect; for a while. Packets
+/// pass before that.
+pub(super) fn wait_until_running(interface: &str) -> Result<(), Error> {
+    let give_up = Instant::now() + PATIENCE;
+    while !link(interface)?.header.flags.contains(LinkFlags::Running) && Instant::now() < give_up {
+        thread::sleep(PAUSE);
+    }
+    Ok(())
 }
 
 /// Set the MTU of an interface.
@@ -120,10 +140,7 @@ pub(super) fn route_through(interface: &str, network: (IpAddr, u8), gateway: IpA
 
 /// Packets that could not be sent through an interface.
 pub(super) fn dropped(interface: &str) -> Result<u64, Error> {
-    let message = run(async |handle| handle.link().get().match_name(interface.to_owned()).execute().try_next().await);
-    let message: Option<LinkMessage> = message.context(format!("reading the counters of {interface}"))?;
-    let attributes = message.into_iter().flat_map(|message| message.attributes);
-    let counters = attributes.filter_map(|attribute| match attribute {
+    let counters = link(interface)?.attributes.into_iter().filter_map(|attribute| match attribute {
         LinkAttribute::Stats64(counters) => Some(counters.tx_dropped),
         _ => None,
     });
@@ -203,6 +220,13 @@ fn counted(message: &TcMessage) -> QdiscCounts {
         }
     }
     counts
+}
+
+/// What the kernel says of an interface.
+fn link(interface: &str) -> Result<LinkMessage, Error> {
+    let message = run(async |handle| handle.link().get().match_name(interface.to_owned()).execute().try_next().await);
+    let found = message.and_then(|message| message.ok_or_else(|| io::ErrorKind::NotFound.into()));
+    found.context(format!("looking at {interface}"))
 }
 
 fn index(interface: &str) -> Result<u32, Error> {

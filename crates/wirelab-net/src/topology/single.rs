@@ -78,6 +78,9 @@ impl SingleLink {
         single.create_far_side()?;
         single.set_addresses(&IPV4, nested)?;
         single.ipv6 = single.set_addresses(&IPV6, nested);
+        for side in [single.near_side(), single.far_side()] {
+            side.namespace.run(|| netlink::wait_until_running(&side.interface))?;
+        }
         Ok(single)
     }
 

@@ -6,6 +6,7 @@ from pydantic import ValidationError
 
 from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkTable, link_spec
+from wirelab.experiment.link.loss import MAX_STATES
 from wirelab.schema import FourState, ImpairmentSpec, LossPattern, Markov
 
 STATES = {"p13": "1 %", "p31": "20 %", "p32": "30 %", "p23": "40 %", "p14": "0.1 %"}
@@ -72,6 +73,15 @@ def test_a_pattern_is_recorded_in_a_file(tmp_path: Path) -> None:
 def test_what_is_no_loss_is_refused(table: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         stage(table)
+
+
+def test_a_chain_of_more_states_than_the_data_plane_takes_is_refused() -> None:
+    def chain(states: int) -> dict[str, Any]:
+        return {"transitions": [["100 %", *["0 %"] * (states - 1)]] * states, "loss": ["0 %"] * states}
+
+    assert stage({"markov": chain(MAX_STATES)}).kind == "markov"
+    with pytest.raises(ValidationError, match=f"at most {MAX_STATES}"):
+        stage({"markov": chain(MAX_STATES + 1)})
 
 
 def test_a_chain_that_ends_in_one_state_is_a_chain() -> None:

@@ -95,9 +95,21 @@ fn who_is_held_back_for_a_while_is_who_is_not_sent_at_once() {
 fn a_token_bucket_is_a_tbf_behind_the_rest() {
     let tbf =
         Qdisc::Tbf(Tbf { bytes_per_second: 1_000_000, burst_bytes: 3000, limit_bytes: 20_000, overhead_bytes: 0 });
-    assert_eq!(uplink(BUCKET), std::slice::from_ref(&tbf));
-    let both = uplink(&all(&[LOSS, BUCKET, DELAY]));
-    assert_eq!((both.len(), &both[1]), (2, &tbf));
+    for stages in [&[BUCKET][..], &[LOSS, BUCKET], &[LOSS, BUCKET, DELAY]] {
+        let both = uplink(&all(stages));
+        assert_eq!((both.len(), &both[1]), (2, &tbf));
+    }
+}
+
+#[test]
+fn whatever_waits_for_tokens_was_delayed_so_that_the_links_socket_has_room_for_the_next() {
+    let delay_ns = |stages: &[&str]| match &uplink(&all(stages))[0] {
+        Qdisc::Netem(netem) => netem.delay_ns,
+        Qdisc::Tbf(tbf) => panic!("{tbf:?}"),
+    };
+    assert_eq!([&[BUCKET][..], &[LOSS, BUCKET]].map(delay_ns), [1; 2]);
+    assert_eq!(delay_ns(&[BUCKET, DELAY]), 10 * MS);
+    assert_eq!(delay_ns(&[LOSS]), 0);
 }
 
 #[test]

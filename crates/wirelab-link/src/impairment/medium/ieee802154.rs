@@ -5,7 +5,7 @@ use super::sixlowpan::{self, LEAST_ROOM};
 use super::station::Stations;
 use crate::impairment::outlet::Outlet;
 use crate::random::{Generator, Purpose};
-use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, Probability, Seed};
+use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, PortId, Probability, Seed};
 
 /// One symbol at 62.5 ksymbol/s.
 const SYMBOL: Duration = Duration::from_micros(16);
@@ -116,18 +116,24 @@ enum Phase {
 }
 
 impl Csma {
-    pub(super) fn new(parameters: Ieee802154, seed: Seed) -> Self {
+    pub(super) fn new(parameters: Ieee802154, seed: Seed) -> Result<Self, ParameterError> {
         let Ieee802154 { mac_bytes, min_be, max_be, .. } = parameters;
-        assert!(min_be <= max_be && max_be <= Ieee802154::LARGEST_BE, "macMinBE {min_be} and macMaxBE {max_be}");
-        assert!(mac_bytes <= Ieee802154::MOST_MAC_BYTES, "MAC header of {mac_bytes} bytes");
-        Self {
+        if min_be > max_be || max_be > Ieee802154::LARGEST_BE {
+            let largest = Ieee802154::LARGEST_BE;
+            return Err(ParameterError::new(format!("macMinBE {min_be} and macMaxBE {max_be}, of at most {largest}")));
+        }
+        if mac_bytes > Ieee802154::MOST_MAC_BYTES {
+            let most = Ieee802154::MOST_MAC_BYTES;
+            return Err(ParameterError::new(format!("a MAC header of {mac_bytes} bytes, of at most {most}")));
+        }
+        Ok(Self {
             parameters,
             stations: Stations::new(parameters.queue_bytes),
             busy_until: Instant::default(),
             backoffs: Generator::new(seed, Purpose::Backoff),
             errors: Generator::new(seed, Purpose::Packet),
             outlet: Outlet::default(),
-        }
+        })
     }
 
     fn advance(&mut self, now: Instant) {

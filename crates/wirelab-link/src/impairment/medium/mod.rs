@@ -13,7 +13,7 @@ pub use ieee802154::Ieee802154;
 pub(super) use wifi::ABOUT as WIFI_ABOUT;
 pub use wifi::Wifi;
 
-use crate::{Counters, Dropped, Impairment, Instant, Packet, Seed};
+use crate::{Counters, Dropped, Impairment, Instant, Packet, ParameterError, Seed};
 use ieee802154::Csma;
 use turns::Turns;
 use wifi::Dcf;
@@ -44,22 +44,16 @@ impl Medium {
         Self(Kind::Serialiser(Turns::new(rate_bps, queue_bytes, overhead_bytes)))
     }
 
-    /// Air shared as in IEEE 802.11. No chain has an impairment of this `seed` if its index is `u16::MAX`.
-    ///
-    /// # Panics
-    ///
-    /// If the slot is 0 or `cw_min` is above `cw_max`.
-    pub fn wifi(wifi: Wifi, seed: Seed) -> Self {
-        Self(Kind::Wifi(Dcf::new(wifi, seed)))
+    /// Air shared as in IEEE 802.11. No chain has an impairment of this `seed` if its index is `u16::MAX`. Refuses a slot of 0, and `cw_min` above
+    /// `cw_max`.
+    pub fn wifi(wifi: Wifi, seed: Seed) -> Result<Self, ParameterError> {
+        Ok(Self(Kind::Wifi(Dcf::new(wifi, seed)?)))
     }
 
-    /// IEEE 802.15.4 under 6LoWPAN. No chain has an impairment of this `seed` if its index is `u16::MAX`.
-    ///
-    /// # Panics
-    ///
-    /// If `min_be` is above `max_be`, `max_be` above [`Ieee802154::LARGEST_BE`], or `mac_bytes` above [`Ieee802154::MOST_MAC_BYTES`].
-    pub fn ieee802154(ieee802154: Ieee802154, seed: Seed) -> Self {
-        Self(Kind::Ieee802154(Csma::new(ieee802154, seed)))
+    /// IEEE 802.15.4 under 6LoWPAN. No chain has an impairment of this `seed` if its index is `u16::MAX`. Refuses `min_be` above `max_be`, `max_be`
+    /// above [`Ieee802154::LARGEST_BE`], and `mac_bytes` above [`Ieee802154::MOST_MAC_BYTES`].
+    pub fn ieee802154(ieee802154: Ieee802154, seed: Seed) -> Result<Self, ParameterError> {
+        Ok(Self(Kind::Ieee802154(Csma::new(ieee802154, seed)?)))
     }
 
     fn stage(&self) -> &dyn Impairment {

@@ -4,7 +4,7 @@ use std::time::Duration;
 use super::station::{Station, Stations};
 use crate::impairment::outlet::Outlet;
 use crate::random::{Generator, Purpose};
-use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId, Probability, Seed};
+use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, PortId, Probability, Seed};
 
 pub(in crate::impairment) const ABOUT: &str = "Air that client and access point share by CSMA/CA, the distributed coordination function of IEEE Std 802.11-2012 \
     (clause 9.3): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends at once; else it counts down free \
@@ -83,10 +83,14 @@ struct OnAir {
 }
 
 impl Dcf {
-    pub(super) fn new(wifi: Wifi, seed: Seed) -> Self {
-        assert!(!wifi.slot.is_zero(), "a slot of 0");
-        assert!(wifi.cw_min <= wifi.cw_max, "CWmin {} above CWmax {}", wifi.cw_min, wifi.cw_max);
-        Self {
+    pub(super) fn new(wifi: Wifi, seed: Seed) -> Result<Self, ParameterError> {
+        if wifi.slot.is_zero() {
+            return Err(ParameterError::new("a slot of 0 takes no time, so that stations never leave off colliding"));
+        }
+        if wifi.cw_min > wifi.cw_max {
+            return Err(ParameterError::new(format!("CWmin {} is above CWmax {}", wifi.cw_min, wifi.cw_max)));
+        }
+        Ok(Self {
             wifi,
             stations: Stations::new(wifi.queue_bytes),
             slots_from: Instant::default(),
@@ -94,7 +98,7 @@ impl Dcf {
             backoffs: Generator::new(seed, Purpose::Backoff),
             errors: Generator::new(seed, Purpose::Packet),
             outlet: Outlet::default(),
-        }
+        })
     }
 
     fn advance(&mut self, now: Instant) {

@@ -2,7 +2,9 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::io;
 use std::num::NonZeroU64;
+use std::rc::Rc;
 
 use proptest::prelude::*;
 use wirelab_link::impairment::{GilbertElliottTime, Lossy, Medium, Schedule, SchedulePoint, Wifi};
@@ -11,9 +13,8 @@ use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
 use crate::lane::DropWords;
-use crate::lane::taps::MOST_WAITING;
-use crate::log_sink::Backlog;
-use crate::packet_log::LogReader;
+use crate::log_sink::{Backlog, MOST_CAPTURED};
+use crate::packet_log::{LogReader, RECORD_BYTES};
 use crate::pcapng::tests::{Found, read};
 use crate::pcapng::{Way, Writer};
 
@@ -228,7 +229,7 @@ fn a_trial_ends_at_once_though_its_link_never_sends_again() {
         let chain = || {
             let ends = Schedule::new(vec![at_ms(0, Some(4_000_000)), at_ms(5, Some(0))], None).unwrap();
             let sojourn = Duration::from_micros(10);
-            let losses = GilbertElliottTime::new(sojourn, sojourn, probability(0.0), probability(0.0), SEED);
+            let losses = GilbertElliottTime::new(sojourn, sojourn, probability(0.0), probability(0.0), SEED).unwrap();
             Chain::new(vec![Box::new(ends.into_chain(queue, 0, SEED)), Box::new(Lossy::new(losses))])
         };
         let report = a_second_over(Link::new(chain(), chain()));
@@ -254,7 +255,8 @@ fn a_trial_ends_at_once_though_its_air_carries_nothing() {
         frame_error: probability(1.0),
         queue_bytes: 3 * 1036,
     };
-    let report = a_second_over(Link::new(Chain::default(), Chain::default()).with_medium(Medium::wifi(wifi, SEED)));
+    let report =
+        a_second_over(Link::new(Chain::default(), Chain::default()).with_medium(Medium::wifi(wifi, SEED).unwrap()));
     for counts in &report.directions {
         // One contends and three wait; there is no room for the fifth.
         assert_eq!((counts.received, counts.held, counts.dropped[DropCause::QueueFull.index()]), (5, 4, 1));
@@ -293,7 +295,7 @@ fn what_a_slow_disk_leaves_no_room_for_is_left_out_of_the_capture_and_counted() 
     let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
     for nanoseconds in 1..=5 {
         if nanoseconds == 3 {
-            backlog.add(MOST_WAITING + 1);
+            backlog.add(MOST_CAPTURED + 1);
         }
         let now = Instant::from_nanos(nanoseconds);
         trial.receive(0, &frame(&bytes, 0), now, &mut spare);
@@ -307,6 +309,109 @@ fn what_a_slow_disk_leaves_no_room_for_is_left_out_of_the_capture_and_counted() 
     let packets = capture.iter().filter(|found| matches!(found, Found::Packet { .. })).count();
     assert_eq!(packets, 2);
     assert!(matches!(capture.last(), Some(Found::Statistics { interface: 0, packets: [5, 3, 2], .. })), "{capture:?}");
+}
+
+/// Takes whole writes and keeps them until it is flushed.
+#[derive(Clone, Debug, Default)]
+struct Buffered {
+    waiting: Vec<u8>,
+    file: Rc<RefCell<Vec<u8>>>,
+}
+
+impl Write for Buffered {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.waiting.extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.borrow_mut().append(&mut self.waiting);
+        Ok(())
+    }
+}
+
+#[test]
+fn a_log_and_a_capture_are_handed_to_the_disk_within_a_second_though_nothing_more_comes() {
+    let [log, capture] = [(); 2].map(|()| Buffered::default());
+    let [logged, captured] = [&log, &capture].map(|file| file.file.clone());
+    let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
+    let taps = Some(Taps::new([Writer::new(capture, "wirelab", &["client"]).ok(), None], words, Backlog::default()));
+    let log = LogWriter::new(log, b"{}").ok();
+    let link = Box::new(Link::new(Chain::default(), Chain::default()));
+    let start = Instant::from_nanos(0);
+    let mut trial = Trial::new(link, log, HEADER_BYTES, taps, 0, None, start);
+    let in_files = || {
+        let (logged, captured) = (logged.borrow(), captured.borrow());
+        let packets = read(&captured).into_iter().filter(|found| matches!(found, Found::Packet { .. }));
+        (LogReader::new(&logged[..]).unwrap().count(), packets.count())
+    };
+    // Whoever follows the files finds out at once what they are.
+    assert_eq!((in_files(), trial.timeout()), ((0, 0), None));
+    let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
+    for milliseconds in [5, 300] {
+        let now = start + Duration::from_millis(milliseconds);
+        trial.receive(0, &frame(&bytes, 0), now, &mut spare);
+        trial.send(now, |_, frames| Offered::Taken(frames.len()), &mut spare);
+    }
+    let due = start + Duration::from_millis(5) + FLUSH_EVERY;
+    assert_eq!((in_files(), trial.timeout()), ((0, 0), Some(due)));
+    trial.send(due, |_, frames| Offered::Taken(frames.len()), &mut spare);
+    assert_eq!((in_files(), trial.timeout()), ((2, 2), None));
+}
+
+/// A disk that takes no more.
+struct Full;
+
+impl Write for Full {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The header still fits.
+        if bytes.len() < RECORD_BYTES { Ok(bytes.len()) } else { Err(io::ErrorKind::WouldBlock.into()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn records_that_the_log_could_not_take_are_counted_and_their_packets_carried() {
+    let link = Box::new(Link::new(Chain::default(), Chain::default()));
+    let log = LogWriter::new(Full, b"{}").ok();
+    let mut trial = Trial::new(link, log, HEADER_BYTES, None, 0, None, Instant::default());
+    let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
+    for port in [0, 1, 0] {
+        trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
+    }
+    trial.send(Instant::default(), |_, frames| Offered::Taken(frames.len()), &mut spare);
+    let (report, _, _) = trial.end(Instant::default());
+    let [up, down] = &report.directions;
+    assert_eq!((report.left_out_of_log, up.delivered, down.delivered), (3, 2, 1));
+}
+
+#[test]
+fn a_receiver_is_never_said_to_have_a_packet_later_than_it_could_answer_it() {
+    let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
+    let server = Writer::new(Vec::new(), "wirelab", &["server"]).ok();
+    let taps = Taps::new([None, server], words, Backlog::default());
+    let link = Box::new(Link::new(Chain::default(), Chain::default()));
+    let start = clock::now();
+    let (mut answerable, mut spare) = (0, Vec::new());
+    let offset = taps.offset;
+    let mut trial = Trial::new(link, None, 0, Some(taps), 0, None, start);
+    for _ in 0..2 {
+        trial.receive(0, &frame(&ethernet(0, &[0x45; 60]), 0), start, &mut spare);
+    }
+    // The kernel takes both at once, and then the thread does not get the processor back for a while.
+    let offer = |_, frames: &[Departing]| {
+        answerable = offset.to_realtime_ns(clock::now());
+        std::thread::sleep(Duration::from_millis(5));
+        Offered::Taken(frames.len())
+    };
+    trial.send(start, offer, &mut spare);
+    let taps = trial.end(start).2.unwrap();
+    let packets = captured(&taps.finish(start).next().unwrap());
+    assert_eq!(packets.len(), 2);
+    assert!(packets.iter().all(|packet| packet.at_ns <= answerable), "{packets:?} after {answerable}");
 }
 
 proptest! {
