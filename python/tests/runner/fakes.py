@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from wirelab.plan import Block, ExperimentRecord, Implementations, Plan, Scenario, Stop, Trial
 from wirelab.runner.host import RefusedError
 from wirelab.schema import (
     Closed,
@@ -22,6 +21,7 @@ from wirelab.schema import (
     TrialResult,
     TrialStatus,
 )
+from wirelab.schema.plan import Block, ExperimentRecord, Implementations, Plan, Scenario, Stop, Trial
 
 Behaviour = Callable[[TrialRequest, int], TrialResult | RefusedError | None]
 

@@ -21,6 +21,7 @@ from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
+from wirelab.metrics.steps import run_again
 from wirelab.schema import EXCHANGE_COLUMNS, is_netem
 from wirelab.schema.campaign import (
     JOURNAL,
@@ -90,7 +91,7 @@ def build(campaign: Path) -> Dataset:
     entries, _ = read_journal(campaign / JOURNAL)
     rows = [_trial_row(campaign, *attempt) for attempt in _attempts(plan, entries)]
     if not rows:
-        raise RunError(f"{campaign}: no trial has finished", hint=f"run it: wirelab run {plan['experiment']['name']}")
+        raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = _flows(campaign, done["trial"])
