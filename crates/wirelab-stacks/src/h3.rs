@@ -18,7 +18,7 @@ use crate::http::{Answers, MESSAGES, Requests};
 use crate::quic::{self, QuicDialer};
 use crate::settings::Settings;
 use crate::task::Task;
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, drive};
 use crate::{Context, Descriptor, Stack, StackError, tls, versions};
 
 const ALPN: &str = "h3";
@@ -44,7 +44,7 @@ impl Stack for H3 {
             default_port: 8443,
             secure: true,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
             settings: tls::common_settings().into_iter().chain(quic::quic_settings()).collect(),
         }
     }
@@ -56,12 +56,17 @@ impl Stack for H3 {
             match role {
                 Role::Server => serve(context, settings).await,
                 Role::Client => {
-                    let client = Http3Client {
-                        dialer: QuicDialer::new(&context.parameters, Arc::new(settings), ALPN)?,
-                        requests: Requests::new(&context.parameters),
+                    let settings = Arc::new(settings);
+                    let requests = Requests::new(&context.parameters);
+                    let client = |context: &Context, _| {
+                        Ok(Http3Client {
+                            dialer: QuicDialer::new(&context.parameters, settings.clone(), ALPN)?,
+                            requests: requests.clone(),
+                        })
                     };
-                    drive(client, context).await
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }

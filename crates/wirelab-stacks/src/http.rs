@@ -1,11 +1,11 @@
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, WorkloadSpec};
+use wirelab_schema::{EndpointParameters, Exchange, RequestResponse};
 
 use crate::Payload;
 use crate::attempt::ExchangeError;
-use crate::workload::MAX_BODY_BYTES;
+use crate::workload::{MAX_BODY_BYTES, Work};
 
 /// What `about` says of the messages, which are the same in every version of HTTP.
 pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
@@ -15,6 +15,7 @@ pub const MESSAGES: &str = "Messages are minimal and alike in every version of H
 const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
 
 /// The requests of a client: all alike.
+#[derive(Clone)]
 pub struct Requests {
     /// `name:port`, for `Host` or `:authority`.
     pub authority: String,
@@ -27,8 +28,8 @@ pub struct Requests {
 impl Requests {
     /// As the workload says.
     pub fn new(parameters: &EndpointParameters) -> Self {
-        let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
-        let payload = made_ahead(parameters, workload);
+        let workload = Work::exchanges(&parameters.workload);
+        let payload = made_ahead(parameters, &workload);
         Requests {
             authority: format!("{}:{}", parameters.server.name, parameters.server.port),
             upload: payload.bytes(workload.upload_bytes as usize),
@@ -87,11 +88,11 @@ pub struct Pending {
 impl Answers {
     /// As the workload says.
     pub fn new(parameters: &EndpointParameters) -> Self {
-        let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
+        let workload = Work::exchanges(&parameters.workload);
         Answers {
             upload_bytes: workload.upload_bytes as usize,
             download_bytes: workload.download_bytes as usize,
-            payload: made_ahead(parameters, workload),
+            payload: made_ahead(parameters, &workload),
         }
     }
 

@@ -24,7 +24,7 @@ use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, drive};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
 
 /// HTTP/1.1 (RFC 9112) in the clear.
@@ -60,7 +60,7 @@ impl Stack for Http1 {
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
             settings,
         }
     }
@@ -77,14 +77,18 @@ impl Stack for Http1 {
                     serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
                 }
                 Role::Client => {
-                    let client = Http1Client {
-                        dialer: Dialer::new(&context.parameters, nagle, security)?,
-                        requests: Requests::new(&context.parameters),
-                        expect_continue: settings.boolean("expect-continue"),
-                        clock: context.clock.clone(),
+                    let requests = Requests::new(&context.parameters);
+                    let client = |context: &Context, _| {
+                        Ok(Http1Client {
+                            dialer: Dialer::new(&context.parameters, nagle, security)?,
+                            requests: requests.clone(),
+                            expect_continue: settings.boolean("expect-continue"),
+                            clock: context.clock.clone(),
+                        })
                     };
-                    drive(client, context).await
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }

@@ -104,6 +104,7 @@ fn workload(exchanges: u32) -> RequestResponse {
         upload_bytes: 30,
         download_bytes: 0,
         exchanges,
+        clients: 1,
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 100 * MS,
