@@ -15,11 +15,11 @@ use tokio::task::JoinSet;
 use wirelab_schema::Role;
 
 use crate::attempt::{Attempt, ExchangeError};
-use crate::http::{self, Answers, Get, HttpSubscriber, MESSAGES, Origin, Requests};
+use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::quic::{self, QuicDialer};
 use crate::settings::Settings;
 use crate::task::Task;
-use crate::workload::{Client, KINDS, Messages, Work, drive, listen};
+use crate::workload::{Client, KINDS, Work, drive};
 use crate::{Context, Descriptor, Stack, StackError, tls, versions};
 
 const ALPN: &str = "h3";
@@ -68,11 +68,7 @@ impl Stack for H3 {
                         Ok::<_, StackError>(Connector { dialer })
                     };
                     if let Work::Changes(_) = Work::of(&context.parameters.workload) {
-                        let messages = Messages::new(&context.parameters);
-                        let subscriber = |context: &Context, _| {
-                            Ok(HttpSubscriber::new(connector(context)?, origin.clone(), &settings, &messages))
-                        };
-                        return listen(context, subscriber).await;
+                        return http::wait_for_changes(context, &settings, origin, connector).await;
                     }
                     let requests = Requests::new(&context.parameters, origin);
                     let client = |context: &Context, _| {

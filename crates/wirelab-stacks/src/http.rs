@@ -11,11 +11,13 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, SettingDescription};
 
 use crate::attempt::ExchangeError;
-use crate::workload::{MAX_BODY_BYTES, Publication, Work};
-use crate::{Context, Payload, settings};
+use crate::settings::{self, Settings};
+use crate::workload::{MAX_BODY_BYTES, Messages, Publication, Work, listen};
+use crate::{Context, Payload, StackError};
 pub use changes::Events;
 use changes::Question;
-pub use subscriber::{Get, HttpSubscriber};
+pub use subscriber::Get;
+use subscriber::HttpSubscriber;
 
 /// What `about` says of the messages, which are the same in every version of HTTP.
 pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
@@ -232,6 +234,18 @@ impl Pending {
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
         response
     }
+}
+
+/// Plays a client of a workload that has changes.
+pub async fn wait_for_changes<G: Get>(
+    context: Context,
+    settings: &Settings,
+    origin: Origin,
+    connector: impl Fn(&Context) -> Result<G, StackError>,
+) -> Result<(), StackError> {
+    let messages = Messages::new(&context.parameters);
+    listen(context, |context, _| Ok(HttpSubscriber::new(connector(context)?, origin.clone(), settings, &messages)))
+        .await
 }
 
 /// The payload, long enough for the workload, so that no exchange waits for its making.

@@ -18,13 +18,13 @@ use wirelab_schema::{Role, SettingDescription};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h1_stamps::H1Stamps;
-use crate::http::{self, Answers, Body, Get, HttpSubscriber, MESSAGES, Origin, Requests};
+use crate::http::{self, Answers, Body, Get, MESSAGES, Origin, Requests};
 use crate::settings::{self, Settings};
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, KINDS, Messages, Work, drive, listen};
+use crate::workload::{Client, KINDS, Work, drive};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
 
 /// HTTP/1.1 (RFC 9112) in the clear.
@@ -83,11 +83,7 @@ impl Stack for Http1 {
                         Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone() })
                     };
                     if let Work::Changes(_) = Work::of(&context.parameters.workload) {
-                        let messages = Messages::new(&context.parameters);
-                        let subscriber = |context: &Context, _| {
-                            Ok(HttpSubscriber::new(connector(context)?, origin.clone(), &settings, &messages))
-                        };
-                        return listen(context, subscriber).await;
+                        return http::wait_for_changes(context, &settings, origin, connector).await;
                     }
                     let requests = Requests::new(&context.parameters, origin);
                     let client = |context: &Context, _| {

@@ -365,3 +365,5 @@ impl Drop for Turn<'_> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod virtual_time;

@@ -278,3 +278,6 @@ impl<'a, S: Subscriber> Listener<'a, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
