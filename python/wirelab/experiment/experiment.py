@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
+from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.model import ExperimentFile, StopTable
@@ -73,6 +74,7 @@ def load_experiment(
     found += _check_stacks(source, file, known)
     found += _check_links(source, file)
     found += check_parts(source, file, factors)
+    found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
     more = list(check(source, file)) if check is not None else []

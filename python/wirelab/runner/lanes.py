@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from wirelab.runner.implementations import BUILTIN
-from wirelab.schema import Fresh
+from wirelab.schema import Asking, Kept
 from wirelab.schema.plan import Scenario
 from wirelab.units import format_duration, format_share
 
@@ -73,7 +73,8 @@ def start_gap_ns(cpus: int, *, real_time: bool) -> int:
 def trial_cpu_ns(scenario: Scenario) -> int:
     """CPU time that one trial takes."""
     workload, ends = scenario.workload, scenario.implementation
-    exchange_ns = FRESH_CPU_NS if isinstance(workload.connection, Fresh) else KEPT_CPU_NS
+    opens = isinstance(workload, Asking) and not isinstance(workload.connection, Kept)
+    exchange_ns = FRESH_CPU_NS if opens else KEPT_CPU_NS
     if ends.client != BUILTIN:
         exchange_ns = PROGRAM_CPU_NS
-    return TRIAL_CPU_NS + exchange_ns * workload.exchanges
+    return TRIAL_CPU_NS + exchange_ns * workload.rows
