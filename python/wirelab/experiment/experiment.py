@@ -56,8 +56,11 @@ class Experiment:
 
 def load_experiment(name: str, sets: Iterable[str] = (), known: Description | None = None) -> Experiment:
     """Read an experiment by its path or shipped name; everything wrong with it is raised at once."""
-    known = known or registered()
-    source = apply_sets(read_source(name), sets)
+    return resolve(apply_sets(read_source(name), sets), known or registered())
+
+
+def resolve(source: Source, known: Description) -> Experiment:
+    """The experiment that a text means; everything wrong with it is raised at once."""
     file = _validate(source)
     factors, wrong = read_factors(source, file, known)
     wrong += _check_stacks(source, file, known)

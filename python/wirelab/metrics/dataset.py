@@ -175,6 +175,11 @@ def _exchanges(
     )
 
 
+def exchanges_of(campaign: Path, trial: str) -> list[dict[str, Any]]:
+    """A trial's exchanges as its client wrote them; none if it wrote no file."""
+    return _read_exchanges(campaign / TRIALS / trial, trial).to_dicts()
+
+
 def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
     """A trial's exchanges as its client wrote them; none if it wrote no file."""
     arrow, lines = folder / "client" / "exchanges.arrow", folder / "client" / "exchanges.jsonl"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.plan import Scenario, Trial
-from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program, scripts
 from wirelab.schema import (
     AddressFamily,
     CaptureFiles,
@@ -73,11 +74,12 @@ class Endpoints:
                 return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
             if (entry := program.role(role)) is None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            refusal = entry.refusal(scenario.stack, scenario.settings, scenario.workload.connection.policy)
+            workload = scenario.workload
+            refusal = entry.refusal(scenario.stack, scenario.settings, workload.kind, workload.connection.policy)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
-            if find_program(program.program) is None:
-                return Barrier(EntryStatus.FAILED, f"{program.program} is not installed; {program.install}")
+            if (missing := program.missing) is not None:
+                return Barrier(EntryStatus.FAILED, missing)
         return None
 
     def request(self, scenario: Scenario, trial: Trial, lane: int, folder: Path) -> TrialRequest:
@@ -139,14 +141,16 @@ class Endpoints:
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
-        template = entry.fill([*entry.per_exchange, *entry.added(facts)], placeholders, facts)
-        path = directory / "per-exchange.json"
-        content = {"command": _found(template), "timed_out_exit_codes": entry.timed_out_exit_codes}
-        path.write_text(json.dumps(content), encoding="utf-8")
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
         environment = _trace_variables(scenario, directory) | environment
+        template = _found(entry.fill([*entry.command, *entry.per_exchange, *entry.added(facts)], placeholders, facts))
+        if entry.command:
+            return _process(Role.CLIENT, directory, template, environment=environment)
+        path = directory / "per-exchange.json"
+        content = {"command": template, "timed_out_exit_codes": entry.timed_out_exit_codes}
+        path.write_text(json.dumps(content), encoding="utf-8")
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
@@ -180,6 +184,9 @@ class Endpoints:
             "port": str(stack.default_port),
             "name": SERVER_NAME,
             "directory": str(directory),
+            "parameters": str(directory / "parameters.json"),
+            "python": sys.executable,
+            "scripts": str(scripts()),
             "upload_bytes": str(scenario.workload.upload_bytes),
             "download_bytes": str(scenario.workload.download_bytes),
             **files,

@@ -6,13 +6,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from wirelab.errors import Where, WirelabError
 from wirelab.schema import Role, registered
@@ -70,16 +72,19 @@ class RoleEntry(_Entry):
     """What a program can do in one role, and how."""
 
     stacks: tuple[str, ...]
+    workloads: tuple[str, ...] = ("request-response", "deliver")
     connections: tuple[Literal["fresh", "kept"], ...] = ("fresh", "kept")
     settings: tuple[str, ...] = ()
     define: tuple[Define, ...] = ()
     arguments: tuple[Arguments, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)
 
-    def refusal(self, stack: str, settings: Mapping[str, SettingValue], connection: str) -> str | None:
+    def refusal(self, stack: str, settings: Mapping[str, SettingValue], workload: str, connection: str) -> str | None:
         """Why the program does not do this; none if it does."""
         if stack not in self.stacks:
             return f"does not speak {stack} (it speaks {', '.join(self.stacks)})"
+        if workload not in self.workloads:
+            return f"does not do the workload {workload}"
         if connection not in self.connections:
             return f"does not do connection = '{connection}'"
         described = registered().stack(stack)
@@ -114,10 +119,17 @@ class ServerEntry(RoleEntry):
 
 
 class ClientEntry(RoleEntry):
-    """A client that is executed once for each exchange."""
+    """A client: a command that performs the whole workload by the contract, or one executed for each exchange."""
 
-    per_exchange: tuple[str, ...]
+    command: tuple[str, ...] = ()
+    per_exchange: tuple[str, ...] = ()
     timed_out_exit_codes: tuple[int, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_way_to_run(self) -> Self:
+        if bool(self.command) == bool(self.per_exchange):
+            raise ValueError("a client has either `command` or `per_exchange`")
+        return self
 
 
 class Roles(_Entry):
@@ -135,6 +147,8 @@ class Implementation(_Entry):
     homepage: str
     install: str
     version_command: tuple[str, ...]
+    python_module: str | None = None
+    """A top-level module that the Python beside Wirelab must have, for a program that is a script of ours."""
     roles: Roles
 
     def role(self, role: Role) -> ClientEntry | ServerEntry | None:
@@ -144,14 +158,22 @@ class Implementation(_Entry):
     @property
     def program(self) -> str:
         """The program that must be installed."""
-        return self.version_command[0]
+        return _own(self.version_command[0])
+
+    @property
+    def missing(self) -> str | None:
+        """What of it is not installed, with the cure; none if it can run."""
+        if find_program(self.program) is None:
+            return f"{self.program} is not installed; {self.install}"
+        if self.python_module is not None and find_spec(self.python_module) is None:
+            return f"the Python module {self.python_module} is not installed; {self.install}"
+        return None
 
     def version(self) -> str | None:
         """What it says of its version, one line; none if it is not installed or says nothing."""
-        program = find_program(self.program)
-        if program is None:
+        if self.missing is not None:
             return None
-        command = [program, *self.version_command[1:]]
+        command = [find_program(self.program) or self.program, *self.version_command[1:]]
         try:
             done = subprocess.run(
                 command,
@@ -180,6 +202,15 @@ def find_program(name: str) -> str | None:
     """Where a program is, system folders included, which an ordinary user's PATH leaves out."""
     path = os.environ.get("PATH", os.defpath)
     return shutil.which(name, path=os.pathsep.join([path, *_SYSTEM_FOLDERS]))
+
+
+def scripts() -> Path:
+    """The folder of the shipped scripts: clients in Python on foreign libraries."""
+    return Path(str(resources.files("wirelab.data").joinpath("clients")))
+
+
+def _own(word: str) -> str:
+    return _fill(word, {"python": sys.executable})
 
 
 def _parse(file: Path | Traversable, source: str) -> dict[str, Implementation]:
