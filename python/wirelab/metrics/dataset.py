@@ -186,7 +186,7 @@ def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
     if arrow.exists():
         read = pl.read_ipc(arrow)
     elif lines.exists() and lines.stat().st_size:
-        read = pl.read_ndjson(lines, schema_overrides=EXCHANGE_TYPES)
+        read = pl.read_ndjson(lines, schema=EXCHANGE_TYPES)
     else:
         read = pl.DataFrame(schema=EXCHANGE_TYPES)
     absent = [pl.lit(None).alias(name) for name in EXCHANGE_TYPES if name not in read.columns]
