@@ -6,10 +6,14 @@ from types import SimpleNamespace
 from typing import Any
 
 from wirelab.cli.interop import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell, _cell, _matrices, _reasons
+from wirelab.schema import Closed, Deliver, Fresh, Kept
 
 
 def scenario(connection: str = "fresh", exchanges: int = 1) -> Any:
-    workload = SimpleNamespace(connection=SimpleNamespace(policy=connection), exchanges=exchanges)
+    workload = Deliver(
+        message_bytes=1, exchanges=exchanges, arrival=Closed(), concurrency=1, timeout_ns=1,
+        connection=Fresh() if connection == "fresh" else Kept(connections=1),
+    )  # fmt: skip
     return SimpleNamespace(stack="h2", implementation=SimpleNamespace(client="curl", server="nginx"), workload=workload)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from wirelab.errors import WirelabError
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
-from wirelab.schema import Role, registered
+from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Role, registered
 
 PLACEHOLDERS = {
     "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
@@ -97,17 +97,24 @@ def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:
             assert set(entry.settings) <= names
 
 
+def asking(connection: Fresh | Kept = Fresh()) -> Deliver:  # noqa: B008 (frozen)
+    return Deliver(
+        message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=1, connection=connection
+    )  # fmt: skip
+
+
 def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     [entry] = filter(None, [load(None)["curl"].roles.client])
     defaults = {
         setting.name: setting.default for stack in [registered().stack("http1")] if stack for setting in stack.settings
     }
-    assert entry.refusal("http1", defaults, "request-response", "fresh") is None
-    assert entry.refusal("h3", {}, "deliver", "fresh") == "does not speak h3 (it speaks http1, https1, h2c, h2)"
-    assert entry.refusal("http1", defaults, "deliver", "kept") == "does not do connection = 'kept'"
-    nagle = entry.refusal("http1", defaults | {"nagle": True}, "deliver", "fresh")
+    assert entry.refusal("http1", defaults, asking()) is None
+    assert entry.refusal("h3", {}, asking()) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
+    assert entry.refusal("http1", defaults, asking(Kept(connections=1))) == "does not do connection = 'kept'"
+    nagle = entry.refusal("http1", defaults | {"nagle": True}, asking())
     assert nagle == "does not take the setting nagle = True"
-    assert entry.refusal("http1", defaults, "notify", "fresh") == "does not do the workload notify"
+    notify = Notify(message_bytes=12, messages=1, arrival=Fixed(rate_hz=1), timeout_ns=1)
+    assert entry.refusal("http1", defaults, notify) == "does not do notify"
 
 
 OWN = """

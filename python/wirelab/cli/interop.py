@@ -89,7 +89,10 @@ def _cells(folder: Path, plan: Plan) -> list[Cell]:
 
 
 def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]) -> Cell:
-    rows = list(exchanges)
+    from wirelab.schema import Deliver
+
+    rows, workload = list(exchanges), scenario.workload
+    assert isinstance(workload, Deliver), "the experiment of interop delivers"
     bad = [row for row in rows if row["outcome"] != "completed"]
     if entry.status == "unsupported":
         result, reason = UNSUPPORTED, entry.error
@@ -98,12 +101,12 @@ def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]
     elif bad:
         result = UNSUPPORTED if all(row["outcome"] == "unsupported" for row in bad) else FAILED
         reason = bad[0]["error"] or bad[0]["outcome"]
-    elif len(rows) != scenario.workload.exchanges:
-        result, reason = FAILED, f"{len(rows)} exchanges of {scenario.workload.exchanges} were recorded"
+    elif len(rows) != workload.rows:
+        result, reason = FAILED, f"{len(rows)} exchanges of {workload.rows} were recorded"
     else:
         result, reason = SUCCEEDED, None
     ends = scenario.implementation
-    return Cell(scenario.stack, ends.client, ends.server, scenario.workload.connection.policy, result, reason)
+    return Cell(scenario.stack, ends.client, ends.server, workload.connection.policy, result, reason)
 
 
 def _matrices(cells: list[Cell]) -> Iterable[str]:

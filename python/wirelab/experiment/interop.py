@@ -22,8 +22,8 @@ stack = [{stacks}]
 [link]
 rtt = "2 ms"
 [workload]
-upload = "30 B"
-download = "200 B"
+kind = "deliver"
+message = "30 B"
 exchanges = 3
 timeout = "10 s"
 [stop]

@@ -86,6 +86,7 @@ class Client:
             connect(self.parameters.address, self.parameters.port, configuration=configuration, create_protocol=Http3)
         )
         row["handshake_ns"] = now()
+        assert isinstance(protocol, Http3)
         return stack, protocol
 
     async def exchange(self, connection: tuple[AsyncExitStack, Http3], row: Row) -> None:
