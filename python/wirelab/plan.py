@@ -17,7 +17,15 @@ from typing import TYPE_CHECKING, Any
 from wirelab.experiment import Experiment
 from wirelab.experiment import Scenario as ResolvedScenario
 from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
-from wirelab.schema import SCHEMA_VERSION, LinkSpec, WorkloadSpec, canonical_json
+from wirelab.schema import (
+    SCHEMA_VERSION,
+    Description,
+    LinkSpec,
+    StackDescription,
+    WorkloadSpec,
+    canonical_json,
+    registered,
+)
 from wirelab.schema.base import Border, Unsigned
 from wirelab.schema.endpoint import SettingValue
 
@@ -117,8 +125,15 @@ class Plan(Border):
     schema_version: int = SCHEMA_VERSION
     experiment: ExperimentRecord
     seed: Unsigned
+    stacks: tuple[StackDescription, ...] = ()
+    """Those of the user's own."""
     scenarios: tuple[Scenario, ...]
     blocks: tuple[Block, ...]
+
+    @property
+    def known(self) -> Description:
+        """Every stack that its scenarios may name."""
+        return registered().with_stacks(self.stacks)
 
     def to_json(self) -> dict[str, Any]:
         """As `docs/reference/files.md` has it: absent values are null, except in a link."""
@@ -190,7 +205,8 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
     )
     begun = {scenario.key: _begun(experiment.seed, scenario.link) for scenario in scenarios}
     blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
-    return Plan(experiment=record, seed=experiment.seed, scenarios=scenarios, blocks=blocks)
+    own = tuple(stack for stack in experiment.known.stacks if not stack.builtin)
+    return Plan(experiment=record, seed=experiment.seed, stacks=own, scenarios=scenarios, blocks=blocks)
 
 
 def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from wirelab.cli.interop import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell, _cell, _matrices, _reasons
+from wirelab.cli.interop import _matrices, _reasons
+from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell, _cell
 from wirelab.schema import Closed, Deliver, Fresh, Kept
 
 
@@ -42,10 +43,10 @@ def test_a_program_that_is_not_there_is_told_from_one_that_fails() -> None:
 
 def test_the_matrix_has_clients_down_and_servers_across_and_tells_policies_apart_where_they_differ() -> None:
     cells = [
-        Cell("h2", "builtin", "nginx", "fresh", SUCCEEDED, None),
-        Cell("h2", "builtin", "nginx", "kept", SUCCEEDED, None),
-        Cell("h2", "curl", "nginx", "fresh", SUCCEEDED, None),
-        Cell("h2", "curl", "nginx", "kept", UNSUPPORTED, "curl keeps none"),
+        Cell("h2", "builtin", "nginx", "fresh", 30, SUCCEEDED, None),
+        Cell("h2", "builtin", "nginx", "kept", 30, SUCCEEDED, None),
+        Cell("h2", "curl", "nginx", "fresh", 30, SUCCEEDED, None),
+        Cell("h2", "curl", "nginx", "kept", 30, UNSUPPORTED, "curl keeps none"),
     ]
     [matrix] = _matrices(cells)
     assert matrix.splitlines() == ["h2       nginx", "builtin  ok", "curl     fresh ok, kept unsupported"]
@@ -53,9 +54,9 @@ def test_the_matrix_has_clients_down_and_servers_across_and_tells_policies_apart
 
 def test_each_reason_is_told_once_and_a_failure_with_its_pair() -> None:
     cells = [
-        Cell("h2", "curl", "nginx", "fresh", FAILED, "status 500"),
-        Cell("h2", "curl", "caddy", "fresh", ABSENT, "caddy is not installed"),
-        Cell("h3", "curl", "caddy", "fresh", ABSENT, "caddy is not installed"),
+        Cell("h2", "curl", "nginx", "fresh", 30, FAILED, "status 500"),
+        Cell("h2", "curl", "caddy", "fresh", 30, ABSENT, "caddy is not installed"),
+        Cell("h3", "curl", "caddy", "fresh", 30, ABSENT, "caddy is not installed"),
     ]
     assert list(_reasons(cells)) == [
         "",

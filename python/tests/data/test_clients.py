@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import json
 import sys
+from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -13,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from wirelab.runner.implementations import scripts
+CLIENTS = Path(str(resources.files("wirelab.data").joinpath("clients")))
 
 
 def contract() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("contract", scripts() / "contract.py")
+    spec = importlib.util.spec_from_file_location("contract", CLIENTS / "contract.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -9,7 +9,7 @@ import pytest
 
 from wirelab.errors import WirelabError
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
-from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Role, registered
+from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Role, StackDescription, registered
 
 PLACEHOLDERS = {
     "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
@@ -97,6 +97,12 @@ def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:
             assert set(entry.settings) <= names
 
 
+def described(stack: str) -> StackDescription:
+    found = registered().stack(stack)
+    assert found is not None
+    return found
+
+
 def asking(connection: Fresh | Kept = Fresh()) -> Deliver:  # noqa: B008 (frozen)
     return Deliver(
         message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=1, connection=connection
@@ -105,16 +111,14 @@ def asking(connection: Fresh | Kept = Fresh()) -> Deliver:  # noqa: B008 (frozen
 
 def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     [entry] = filter(None, [load(None)["curl"].roles.client])
-    defaults = {
-        setting.name: setting.default for stack in [registered().stack("http1")] if stack for setting in stack.settings
-    }
-    assert entry.refusal("http1", defaults, asking()) is None
-    assert entry.refusal("h3", {}, asking()) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
-    assert entry.refusal("http1", defaults, asking(Kept(connections=1))) == "does not do connection = 'kept'"
-    nagle = entry.refusal("http1", defaults | {"nagle": True}, asking())
+    defaults = {setting.name: setting.default for setting in described("http1").settings}
+    assert entry.refusal(described("http1"), defaults, asking()) is None
+    assert entry.refusal(described("h3"), {}, asking()) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
+    assert entry.refusal(described("http1"), defaults, asking(Kept(connections=1))) == "does not do connection = 'kept'"
+    nagle = entry.refusal(described("http1"), defaults | {"nagle": True}, asking())
     assert nagle == "does not take the setting nagle = True"
     notify = Notify(message_bytes=12, messages=1, arrival=Fixed(rate_hz=1), timeout_ns=1)
-    assert entry.refusal("http1", defaults, notify) == "does not do notify"
+    assert entry.refusal(described("http1"), defaults, notify) == "does not do notify"
 
 
 OWN = """
@@ -158,7 +162,7 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
 @pytest.mark.parametrize("name", sorted(load(None)))
 def test_every_shipped_entry_fills_every_placeholder_that_it_uses(name: str) -> None:
     program = load(None)[name]
-    known = {**PLACEHOLDERS, "parameters": "/d/parameters.json", "python": "/py", "scripts": "/s"}
+    known = {**PLACEHOLDERS, "parameters": "/d/parameters.json"}
     agents_own = {"{url}", "{upload_file}", "{timeout_s}"}
     for entry in (program.roles.client, program.roles.server):
         for stack in entry.stacks if entry else ():

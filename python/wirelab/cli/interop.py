@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from wirelab.cli.campaigns import RESULTS
+from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell, try_pairs
 from wirelab.cli.table import columns
 
-if TYPE_CHECKING:
-    from wirelab.plan import Plan, Scenario
-
-SUCCEEDED, FAILED, UNSUPPORTED, ABSENT = "succeeded", "failed", "unsupported", "not installed"
 _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT: "not installed"}
-
-
-@dataclass(frozen=True)
-class Cell:
-    """What came of one client, one server, one stack and one connection policy."""
-
-    stack: str
-    client: str
-    server: str
-    connection: str
-    result: str
-    reason: str | None
 
 
 @click.command("interop", short_help="Try every client with every server of each stack.")
@@ -46,16 +29,11 @@ def command(
     Implementations are ours and those of implementations.toml, the shipped one and the one in this folder. A program
     that is not installed is said to be so; what a program does not do is unsupported. Exits with 1 if anything failed.
     """
-    from rich.console import Console
-
     from wirelab.experiment.interop import NAME, interop_experiment
-    from wirelab.plan import make_plan
 
     beside = Path.cwd()
-    plan = make_plan(interop_experiment(beside, stacks=stacks, clients=clients, servers=servers))
-    folder = out if out is not None else RESULTS / NAME
-    _run(plan, folder, beside, Console(stderr=True, highlight=False))
-    cells = _cells(folder, plan)
+    experiment = interop_experiment(beside, stacks=stacks, clients=clients, servers=servers)
+    cells = try_pairs(experiment, out if out is not None else RESULTS / NAME, beside)
     if as_json:
         click.echo(json.dumps([vars(cell) for cell in cells], indent=1))
     else:
@@ -63,50 +41,6 @@ def command(
         for line in _reasons(cells):
             click.echo(line)
     return 1 if any(cell.result == FAILED for cell in cells) else 0
-
-
-def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
-    from wirelab.cli.progress import LiveProgress
-    from wirelab.cli.terminate import terminated_as_interrupted
-    from wirelab.runner.start import Options, run_plan
-
-    options = Options(fresh=True, beside=beside, command=("wirelab", "interop"))
-    console.print(f"{len(plan.scenarios)} pairs of client and server, each with three exchanges")
-    with terminated_as_interrupted(), LiveProgress(console) as progress:
-        run_plan(plan, folder, options, None, progress)
-
-
-def _cells(folder: Path, plan: Plan) -> list[Cell]:
-    from wirelab.metrics.dataset import exchanges_of
-    from wirelab.schema.campaign import JOURNAL, read_journal
-
-    entries, _ = read_journal(folder / JOURNAL)
-    last = {entry.scenario: entry for entry in entries}
-    return [
-        _cell(scenario, last[scenario.key], exchanges_of(folder, last[scenario.key].trial))
-        for scenario in plan.scenarios
-    ]
-
-
-def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]) -> Cell:
-    from wirelab.schema import Deliver
-
-    rows, workload = list(exchanges), scenario.workload
-    assert isinstance(workload, Deliver), "the experiment of interop delivers"
-    bad = [row for row in rows if row["outcome"] != "completed"]
-    if entry.status == "unsupported":
-        result, reason = UNSUPPORTED, entry.error
-    elif entry.status != "done":
-        result, reason = (ABSENT if "not installed" in (entry.error or "") else FAILED), entry.error
-    elif bad:
-        result = UNSUPPORTED if all(row["outcome"] == "unsupported" for row in bad) else FAILED
-        reason = bad[0]["error"] or bad[0]["outcome"]
-    elif len(rows) != workload.rows:
-        result, reason = FAILED, f"{len(rows)} exchanges of {workload.rows} were recorded"
-    else:
-        result, reason = SUCCEEDED, None
-    ends = scenario.implementation
-    return Cell(scenario.stack, ends.client, ends.server, workload.connection.policy, result, reason)
 
 
 def _matrices(cells: list[Cell]) -> Iterable[str]:

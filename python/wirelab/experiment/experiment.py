@@ -15,6 +15,7 @@ from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge, without_parts
 from wirelab.experiment.model import ExperimentFile, StopTable
+from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.scenario import Resolver, Scenario
@@ -57,7 +58,8 @@ class Experiment:
 
 def load_experiment(name: str, sets: Iterable[str] = (), known: Description | None = None) -> Experiment:
     """Read an experiment by its path or shipped name; everything wrong with it is raised at once."""
-    return resolve(apply_sets(read_source(name), sets), known or registered())
+    source = apply_sets(read_source(name), sets)
+    return resolve(source, (known or registered()).with_stacks(own_stacks(source.folder)))
 
 
 def resolve(source: Source, known: Description) -> Experiment:

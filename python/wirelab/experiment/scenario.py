@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.factors import ROLES, Factor, Point, nested
-from wirelab.experiment.library import BUILTIN, Profile, profiles
+from wirelab.experiment.library import BUILTIN, CATALOGUE, Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
@@ -169,7 +169,7 @@ class Resolver:
         return resolve_settings(stack, layers)
 
     def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
-        chosen = {role: getattr(self.file.endpoints, role).implementation for role in ROLES}
+        chosen = {role: self._first(role, stack) for role in ROLES}
         own = f"stacks.{stack.name}.{IMPLEMENTATION}"
         both = [self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION), point.get(IMPLEMENTATION), point.get(own)]
         for name in both:
@@ -187,6 +187,18 @@ class Resolver:
                     f"{chosen[role]} is no {role} of {stack.name}", self.source.where(path), self._who(role, stack.name)
                 )
         return chosen
+
+    def _first(self, role: str, stack: StackDescription) -> str:
+        """What the file says of a role; of a stack of the user's own, its only program if it says nothing."""
+        named: str = getattr(self.file.endpoints, role).implementation
+        if named != BUILTIN or stack.builtin:
+            return named
+        programs = [name for name, program in self.source.programs.items() if program.serves(role, stack.name)]
+        if len(programs) == 1:
+            return programs[0]
+        hint = self._who(role, stack.name) if programs else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
+        what = f"{len(programs) or 'no'} programs play the {role} of {stack.name}"
+        raise WirelabError(what, self.source.where(("endpoints", role)), hint)
 
     def _factors(self, point: Point, head: str) -> list[Factor]:
         """The point's factors below one table, the grid's before the choices'; of one path, one."""
