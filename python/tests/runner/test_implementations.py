@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
+from wirelab.experiment.workload import WorkloadTable
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
-from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Role, StackDescription, registered
+from wirelab.schema import Role, StackDescription, registered
 
 PLACEHOLDERS = {
     "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
@@ -103,22 +104,18 @@ def described(stack: str) -> StackDescription:
     return found
 
 
-def asking(connection: Fresh | Kept = Fresh()) -> Deliver:  # noqa: B008 (frozen)
-    return Deliver(
-        message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=1, connection=connection
-    )  # fmt: skip
-
-
 def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     [entry] = filter(None, [load(None)["curl"].roles.client])
     defaults = {setting.name: setting.default for setting in described("http1").settings}
-    assert entry.refusal(described("http1"), defaults, asking()) is None
-    assert entry.refusal(described("h3"), {}, asking()) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
-    assert entry.refusal(described("http1"), defaults, asking(Kept(connections=1))) == "does not do connection = 'kept'"
-    nagle = entry.refusal(described("http1"), defaults | {"nagle": True}, asking())
-    assert nagle == "does not take the setting nagle = True"
-    notify = Notify(message_bytes=12, messages=1, arrival=Fixed(rate_hz=1), timeout_ns=1)
+    fresh, kept = WorkloadTable().spec(), WorkloadTable.model_validate({"connection": "kept"}).spec()
+    notify = WorkloadTable(kind="notify").spec()
+    assert entry.refusal(described("http1"), defaults, fresh) is None
+    assert entry.refusal(described("h3"), {}, fresh) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
+    assert entry.refusal(described("http1"), defaults, kept) == "does not do connection = 'kept'"
     assert entry.refusal(described("http1"), defaults, notify) == "does not do notify"
+    assert (
+        entry.refusal(described("http1"), defaults | {"nagle": True}, fresh) == "does not take the setting nagle = True"
+    )
 
 
 OWN = """
