@@ -149,7 +149,7 @@ class Resolver:
         return ("links", name, *key) if name in self.file.links else ("factors", "link")
 
     def _workload(self, point: Point) -> WorkloadSpec:
-        table = dict(self.source.document.get("workload", {}))
+        table = self._workload_table(point)
         for factor in self._factors(point, "workload"):
             table[factor.parts[1]] = point[factor.path]
         try:
@@ -157,6 +157,20 @@ class Resolver:
         except WorkloadKeyError as error:
             where = self.source.where(self._origin(point, f"workload.{error.key}", ("workload", error.key)))
             raise WirelabError(str(error), where, error.hint) from None
+
+    def _workload_table(self, point: Point) -> dict[str, Any]:
+        """The defaults of every workload, and the named one's own."""
+        name = point.get("workload", next(iter(self.file.workloads), None))
+        if len(self.file.workloads) > 1 and "workload" not in point:
+            names = ", ".join(f'"{each}"' for each in self.file.workloads)
+            what = f"{len(self.file.workloads)} workloads and no factor that chooses among them"
+            hint = f"add to [factors]: workload = [{names}]"
+            raise WirelabError(what, self.source.where(("workloads",)), hint)
+        return {**self.source.document.get("workload", {}), **self.source.document.get("workloads", {}).get(name, {})}
+
+    def _kind(self, point: Point) -> str:
+        kind: str = point.get("workload.kind") or self._workload_table(point).get("kind", self.file.workload.kind)
+        return kind
 
     def _settings(self, point: Point, stack: StackDescription) -> dict[str, SettingValue]:
         layers = [self.file.stack, self.file.stacks.get(stack.name, {})]
@@ -216,7 +230,7 @@ class Resolver:
             case ["links", name, *_]:
                 return name == link_name
             case ["workload", key] if key != "kind":
-                return key in KEYS[point.get("workload.kind", self.file.workload.kind)]
+                return key in KEYS[self._kind(point)]
         return True
 
     def _name(self, levels: Mapping[str, Any]) -> str:
