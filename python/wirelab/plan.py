@@ -92,7 +92,8 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
     )
     begun = {scenario.key: _begun(experiment.seed, scenario.link) for scenario in scenarios}
     blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
-    return Plan(experiment=record, seed=experiment.seed, scenarios=scenarios, blocks=blocks)
+    own = tuple(stack for stack in experiment.known.stacks if not stack.builtin)
+    return Plan(experiment=record, seed=experiment.seed, stacks=own, scenarios=scenarios, blocks=blocks)
 
 
 def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:

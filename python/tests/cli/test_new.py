@@ -37,3 +37,29 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_an_error(where: str, tmp_path: Path) -> None:
     code, _, err = run("new", str(tmp_path / where))
     assert (code, err) == (1, f"{tmp_path / where}: cannot be written: No such file or directory\n")
+
+
+def test_a_stack_of_ones_own_begins_with_an_experiment_its_programs_and_their_entry(tmp_path: Path) -> None:
+    file = tmp_path / "first.toml"
+    code, out, _ = run("new", str(file), "--stack", "mine")
+    assert code == 0
+    assert {Path(line).name for line in out.splitlines()} == {
+        "first.toml", "implementations.toml", "mine_client.py", "mine_server.py"
+    }  # fmt: skip
+    assert not [path for path in tmp_path.iterdir() if "NAME" in path.read_text()]
+    assert run("check", str(file))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--stack", "h2"), "'h2' is the name of a built-in stack"),
+        (("--stack", "My Stack"), "'My Stack' is no name of a stack"),
+        (("--stack", "mine", "--from", "quickstart"), "--from and --stack exclude each other"),
+    ],
+)
+def test_a_stack_that_cannot_be_begun_is_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
+    code, _, err = run("new", str(tmp_path / "first.toml"), *options)
+    assert code == 2
+    assert words in err
+    assert not list(tmp_path.iterdir())

@@ -1,6 +1,10 @@
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
+from wirelab.errors import WirelabError
+from wirelab.experiment import load_experiment
 from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable, read_arrival, read_connection
 from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Poisson, RequestResponse, Resumed, Stream
 from wirelab.units import UnitError
@@ -103,3 +107,52 @@ def test_every_key_belongs_to_some_kind() -> None:
 def test_one_client_has_the_key_that_it_has_without_populations() -> None:
     assert "clients" not in WorkloadTable().spec().to_json()
     assert WorkloadTable(clients=2).spec().to_json()["clients"] == 2
+
+
+NAMED = """
+title = "Named workloads"
+[factors]
+stack = ["http1"]
+workload = ["ask", "tell"]
+[workload]
+timeout = "3 s"
+[workloads.ask]
+download = "612 B"
+[workloads.tell]
+kind = "notify"
+message = "50 B"
+"""
+
+
+def write_named(folder: Path, text: str = NAMED) -> str:
+    path = folder / "experiment.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_factor_chooses_among_named_workloads_which_share_their_defaults(tmp_path: Path) -> None:
+    ask, tell = load_experiment(write_named(tmp_path)).scenarios
+    assert (ask.workload.kind, ask.workload.download_bytes, ask.workload.timeout_ns) == (
+        "request-response",
+        612,
+        3 * 10**9,
+    )
+    assert (tell.workload.kind, tell.workload.download_bytes) == ("notify", 50)
+    assert {each.workload.timeout_ns for each in (ask, tell)} == {3 * 10**9}
+    assert [each.levels["workload"] for each in (ask, tell)] == ["ask", "tell"]
+
+
+def test_several_workloads_need_a_factor_that_chooses(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match="2 workloads and no factor that chooses among them"):
+        load_experiment(write_named(tmp_path, NAMED.replace('workload = ["ask", "tell"]\n', "")))
+
+
+def test_a_key_that_belongs_to_no_named_workloads_kind_is_refused_at_its_place(tmp_path: Path) -> None:
+    text = NAMED.replace('message = "50 B"', 'message = "50 B"\nplayout-delay = "1 s"')
+    with pytest.raises(WirelabError, match="'playout-delay' is no key of request-response or notify"):
+        load_experiment(write_named(tmp_path, text))
+
+
+def test_an_unknown_named_workload_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match=r'unknown workload \("tel"\)'):
+        load_experiment(write_named(tmp_path, NAMED.replace('["ask", "tell"]', '["ask", "tel"]')))

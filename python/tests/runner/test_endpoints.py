@@ -174,7 +174,7 @@ def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest
     assert endpoints.barrier(scenario(client="mine")) == Barrier(
         EntryStatus.FAILED, "no implementation 'mine' in implementations.toml"
     )
-    monkeypatch.setattr("wirelab.runner.endpoints.find_program", lambda _: None)
+    monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
     missing = endpoints.barrier(scenario(server="nginx"))
     assert missing == Barrier(EntryStatus.FAILED, "nginx is not installed; apt install nginx-light")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from wirelab.errors import WirelabError
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
-from wirelab.schema import Role, registered
+from wirelab.schema import Role, StackDescription, registered
 
 PLACEHOLDERS = {
     "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
@@ -97,18 +98,24 @@ def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:
             assert set(entry.settings) <= names
 
 
+def described(stack: str) -> StackDescription:
+    found = registered().stack(stack)
+    assert found is not None
+    return found
+
+
 def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     [entry] = filter(None, [load(None)["curl"].roles.client])
-    defaults = {
-        setting.name: setting.default for stack in [registered().stack("http1")] if stack for setting in stack.settings
-    }
+    defaults = {setting.name: setting.default for setting in described("http1").settings}
     fresh, kept = WorkloadTable().spec(), WorkloadTable.model_validate({"connection": "kept"}).spec()
     notify = WorkloadTable(kind="notify").spec()
-    assert entry.refusal("http1", defaults, fresh) is None
-    assert entry.refusal("h3", {}, fresh) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
-    assert entry.refusal("http1", defaults, kept) == "does not do connection = 'kept'"
-    assert entry.refusal("http1", defaults, notify) == "does not do notify"
-    assert entry.refusal("http1", defaults | {"nagle": True}, fresh) == "does not take the setting nagle = True"
+    assert entry.refusal(described("http1"), defaults, fresh) is None
+    assert entry.refusal(described("h3"), {}, fresh) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
+    assert entry.refusal(described("http1"), defaults, kept) == "does not do connection = 'kept'"
+    assert entry.refusal(described("http1"), defaults, notify) == "does not do notify"
+    assert (
+        entry.refusal(described("http1"), defaults | {"nagle": True}, fresh) == "does not take the setting nagle = True"
+    )
 
 
 OWN = """
@@ -127,7 +134,7 @@ ready = "event"
 def test_a_file_beside_the_experiment_adds_programs(tmp_path: Path) -> None:
     (tmp_path / "implementations.toml").write_text(OWN)
     found = load(tmp_path)
-    assert found.keys() == {"curl", "nginx", "mine"}
+    assert found.keys() == {*load(None), "mine"}
     assert found["mine"].role(Role.CLIENT) is None
 
 
@@ -147,3 +154,45 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
         {"title": "", "homepage": "", "install": "", "version_command": ["no-such-program-here"], "roles": {}}
     )
     assert entry.version() is None
+
+
+@pytest.mark.parametrize("name", sorted(load(None)))
+def test_every_shipped_entry_fills_every_placeholder_that_it_uses(name: str) -> None:
+    program = load(None)[name]
+    known = {**PLACEHOLDERS, "parameters": "/d/parameters.json"}
+    agents_own = {"{url}", "{upload_file}", "{timeout_s}"}
+    for entry in (program.roles.client, program.roles.server):
+        for stack in entry.stacks if entry else ():
+            described = registered().stack(stack)
+            settings = {each.name: each.default for each in described.settings} if described else {}
+            for upload in (True, False):
+                facts = {**settings, "stack": stack, "upload": upload}
+                texts = [*entry.command, *entry.added(facts), *entry.environment.values()]  # type: ignore[union-attr]
+                if isinstance(entry, ServerEntry):
+                    texts += [file.text for file in entry.files] + ([entry.payload] if entry.payload else [])
+                else:
+                    texts += entry.per_exchange  # type: ignore[union-attr]
+                filled = entry.fill(texts, known, facts)  # type: ignore[union-attr]
+                left = {word for text in filled for word in re.findall(r"(?<!%)\{[a-z_]+\}", text)} - agents_own
+                assert not left, (stack, left)
+
+
+def test_a_client_is_run_once_or_for_each_exchange_never_both(tmp_path: Path) -> None:
+    text = """
+[mine]
+title = "Mine"
+homepage = "https://example.org"
+install = "it is here"
+version_command = ["true"]
+[mine.roles.client]
+stacks = ["http1"]
+"""
+    (tmp_path / "implementations.toml").write_text(text)
+    with pytest.raises(WirelabError, match="either `command` or `per_exchange`"):
+        load(tmp_path)
+
+
+def test_a_script_on_a_library_is_missing_while_its_library_is() -> None:
+    script = load(None)["aioquic"].model_copy(update={"python_module": "no_such_module_here"})
+    assert script.missing == f"the Python module no_such_module_here is not installed; {script.install}"
+    assert script.version() is None

@@ -241,7 +241,7 @@ def test_a_block_that_stays_late_is_kept_and_says_so(folder: Path) -> None:
 def test_a_program_that_is_not_installed_fails_its_scenario_with_the_way_to_install_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("wirelab.runner.endpoints.find_program", lambda _: None)
+    monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
     summary, host, _ = run(make_plan(1, 2, client="curl"), folder)
     assert host.started == []
     assert summary.failed == 2

@@ -37,6 +37,10 @@ VERBS = {
     "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
     "link": Verb("wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement."),
     "calibrate": Verb("wirelab.cli.calibrate:command", "Send probes over a link and certify what it does."),
+    "interop": Verb("wirelab.cli.interop:command", "Try every client with every server of each stack."),
+    "check-implementation": Verb(
+        "wirelab.cli.check_implementation:command", "Try a program of implementations.toml on the endpoint contract."
+    ),
     "list": Verb("wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …"),
     "describe": Verb(
         "wirelab.cli.describe:command", "Describe one thing that `list` names: settings, units, defaults, sources."

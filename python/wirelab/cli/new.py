@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -9,18 +10,21 @@ import click
 from wirelab.errors import RunError, Where, WirelabError
 from wirelab.launcher import launched
 
+_NAME = re.compile(r"[a-z][a-z0-9]*")
+
 
 @click.command(short_help="Start an experiment file of your own from a shipped one.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--from", "origin", default="quickstart", show_default=True, metavar="NAME", help="What to copy.")
-def command(file: Path, origin: str) -> None:
-    """Start an experiment file of your own from a shipped one, with the claims that it names."""
-    from wirelab.experiment import load_experiment
+@click.option("--from", "origin", metavar="NAME", help="What to copy.  [quickstart]")
+@click.option("--stack", metavar="NAME", help="Begin a stack of your own: its client, its server and their entry.")
+def command(file: Path, origin: str | None, stack: str | None) -> None:
+    """Start an experiment file of your own from a shipped one, with the claims that it names.
 
-    experiment = load_experiment(origin)
-    copies = {file: experiment.source.text}
-    if experiment.claims is not None:
-        copies[file.parent / experiment.claims.name] = experiment.claims.read_text(encoding="utf-8")
+    With --stack, the experiment is of a stack of your own, and a client and a server that speak it lie beside the file.
+    """
+    if stack is not None and origin is not None:
+        raise WirelabError("--from and --stack exclude each other")
+    copies = _shipped(file, origin or "quickstart") if stack is None else _own_stack(file, stack)
     for path in copies:
         if path.exists():
             raise WirelabError("exists already", Where(str(path)), hint="choose another name")
@@ -31,3 +35,27 @@ def command(file: Path, origin: str) -> None:
             raise RunError(f"cannot be written: {error.strerror}", Where(str(path))) from None
         click.echo(str(path))
     click.echo(f"Next    {launched(f'plan {file}')}", err=True)
+
+
+def _shipped(file: Path, origin: str) -> dict[Path, str]:
+    from wirelab.experiment import load_experiment
+
+    experiment = load_experiment(origin)
+    copies = {file: experiment.source.text}
+    if experiment.claims is not None:
+        copies[file.parent / experiment.claims.name] = experiment.claims.read_text(encoding="utf-8")
+    return copies
+
+
+def _own_stack(file: Path, name: str) -> dict[Path, str]:
+    from wirelab.experiment.library import templates
+    from wirelab.schema import registered
+
+    if not _NAME.fullmatch(name):
+        raise WirelabError(f"'{name}' is no name of a stack", hint="small letters and digits, such as mine")
+    if registered().stack(name) is not None:
+        raise WirelabError(f"'{name}' is the name of a built-in stack", hint="give yours another")
+    return {
+        file if part == "experiment.toml" else file.parent / part.replace("NAME", name): text.replace("NAME", name)
+        for part, text in templates().items()
+    }

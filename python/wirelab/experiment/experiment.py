@@ -15,6 +15,7 @@ from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.model import ExperimentFile, StopTable
+from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.scenario import Resolver, Scenario
@@ -67,8 +68,12 @@ def load_experiment(
 
     What only a scenario shows is told with the rest as long as nothing is wrong that could make a scenario differ.
     """
-    known = known or registered()
-    written = apply_sets(read_source(name), sets)
+    source = apply_sets(read_source(name), sets)
+    return resolve(source, (known or registered()).with_stacks(own_stacks(source.folder)), check)
+
+
+def resolve(written: Source, known: Description, check: Check | None = None) -> Experiment:
+    """The experiment that a text means; everything wrong with it is raised at once."""
     file, source, wrong = validate(written)
     factors, found = read_factors(source, file, known)
     found += _check_stacks(source, file, known)

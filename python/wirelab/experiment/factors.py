@@ -118,12 +118,8 @@ class _LevelCheck:
 
     def errors(self) -> list[WirelabError]:
         match self.factor.parts:
-            case ("stack",):
-                wrong = self._names([stack.name for stack in self.known.stacks], "stack")
-            case ("link",):
-                wrong = self._names([*self.file.links, *profiles()], "link")
-            case ("congestion-control",):
-                wrong = self._names(None, "congestion control")
+            case ("stack" | "link" | "workload" | "congestion-control" as what,):
+                wrong = self._names(self._words(what), what.replace("-", " "))
             case ("client" | "server", "implementation"):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation")
             case ("implementation",):
@@ -147,6 +143,14 @@ class _LevelCheck:
                 hint = did_you_mean(self.factor.path, _PATHS)
                 raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
         return wrong
+
+    def _words(self, what: str) -> list[str] | None:
+        """The names that a factor of names may have; none if the machine alone knows."""
+        return {
+            "stack": [stack.name for stack in self.known.stacks],
+            "link": [*self.file.links, *profiles()],
+            "workload": [*self.file.workloads],
+        }.get(what)
 
     def _names(self, words: list[str] | None, what: str) -> list[WirelabError]:
         wrong = []
@@ -238,6 +242,7 @@ def _is_plain(level: Any) -> bool:
 _PATHS = (
     "stack",
     "link",
+    "workload",
     "implementation",
     "client.implementation",
     "server.implementation",

@@ -21,10 +21,14 @@ def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Facto
     of_grid = [factor for factor in varied if factor.path == KIND]
     kinds = dict.fromkeys(level for factor in of_grid for level in factor.levels if level in KEYS)
     if not any(factor.origin[0] == "factors" for factor in of_grid):
-        kinds = {file.workload.kind: None, **kinds}
+        named = source.document.get("workloads", {}).values()
+        own = [table.get("kind", file.workload.kind) for table in named] or [file.workload.kind]
+        kinds = {**dict.fromkeys(own), **kinds}
     known = {"kind", *(key for kind in kinds for key in KEYS[kind])}
     written: list[tuple[str, Path]] = [(key, ("workload", key)) for key in source.document.get("workload", {})]
     written += [(factor.parts[1], factor.origin) for factor in varied]
+    tables = source.document.get("workloads", {}).items()
+    written += [(key, ("workloads", name, key)) for name, table in tables for key in table]
     hint = "; ".join(f"{kind} has {', '.join(KEYS[kind])}" for kind in kinds)
     return [
         WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint)

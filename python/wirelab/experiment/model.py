@@ -108,7 +108,8 @@ class ExperimentFile(Table):
     stack: dict[str, Any] = Field(default_factory=dict, description="Settings of every stack that has them.")
     stacks: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Settings of one stack.")
     endpoints: EndpointsTable = EndpointsTable()
-    workload: WorkloadTable = WorkloadTable()
+    workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
+    workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")
     stop: StopTable = StopTable()
 
 

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.factors import ROLES, Factor, Point, nested
-from wirelab.experiment.library import BUILTIN, Profile, profiles
+from wirelab.experiment.library import BUILTIN, CATALOGUE, Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
@@ -149,7 +149,7 @@ class Resolver:
         return ("links", name, *key) if name in self.file.links else ("factors", "link")
 
     def _workload(self, point: Point) -> WorkloadSpec:
-        table = dict(self.source.document.get("workload", {}))
+        table = self._workload_table(point)
         for factor in self._factors(point, "workload"):
             table[factor.parts[1]] = point[factor.path]
         try:
@@ -157,6 +157,20 @@ class Resolver:
         except WorkloadKeyError as error:
             where = self.source.where(self._origin(point, f"workload.{error.key}", ("workload", error.key)))
             raise WirelabError(str(error), where, error.hint) from None
+
+    def _workload_table(self, point: Point) -> dict[str, Any]:
+        """The defaults of every workload, and the named one's own."""
+        name = point.get("workload", next(iter(self.file.workloads), None))
+        if len(self.file.workloads) > 1 and "workload" not in point:
+            names = ", ".join(f'"{each}"' for each in self.file.workloads)
+            what = f"{len(self.file.workloads)} workloads and no factor that chooses among them"
+            hint = f"add to [factors]: workload = [{names}]"
+            raise WirelabError(what, self.source.where(("workloads",)), hint)
+        return {**self.source.document.get("workload", {}), **self.source.document.get("workloads", {}).get(name, {})}
+
+    def _kind(self, point: Point) -> str:
+        kind: str = point.get("workload.kind") or self._workload_table(point).get("kind", self.file.workload.kind)
+        return kind
 
     def _settings(self, point: Point, stack: StackDescription) -> dict[str, SettingValue]:
         layers = [self.file.stack, self.file.stacks.get(stack.name, {})]
@@ -169,7 +183,7 @@ class Resolver:
         return resolve_settings(stack, layers)
 
     def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
-        chosen = {role: getattr(self.file.endpoints, role).implementation for role in ROLES}
+        chosen = {role: self._first(role, stack) for role in ROLES}
         own = f"stacks.{stack.name}.{IMPLEMENTATION}"
         both = [self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION), point.get(IMPLEMENTATION), point.get(own)]
         for name in both:
@@ -188,6 +202,18 @@ class Resolver:
                 )
         return chosen
 
+    def _first(self, role: str, stack: StackDescription) -> str:
+        """What the file says of a role; of a stack of the user's own, its only program if it says nothing."""
+        named: str = getattr(self.file.endpoints, role).implementation
+        if named != BUILTIN or stack.builtin:
+            return named
+        programs = [name for name, program in self.source.programs.items() if program.serves(role, stack.name)]
+        if len(programs) == 1:
+            return programs[0]
+        hint = self._who(role, stack.name) if programs else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
+        what = f"{len(programs) or 'no'} programs play the {role} of {stack.name}"
+        raise WirelabError(what, self.source.where(("endpoints", role)), hint)
+
     def _factors(self, point: Point, head: str) -> list[Factor]:
         """The point's factors below one table, the grid's before the choices'; of one path, one."""
         found = {factor.path: factor for factor in self.factors if factor.path in point}
@@ -204,7 +230,7 @@ class Resolver:
             case ["links", name, *_]:
                 return name == link_name
             case ["workload", key] if key != "kind":
-                return key in KEYS[point.get("workload.kind", self.file.workload.kind)]
+                return key in KEYS[self._kind(point)]
         return True
 
     def _name(self, levels: Mapping[str, Any]) -> str:

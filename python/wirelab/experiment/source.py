@@ -75,14 +75,14 @@ def read_source(name: str) -> Source:
     """Read a file by its path, or a shipped one by its name."""
     path = Path(name)
     if path.exists() or path.suffix == ".toml" or len(path.parts) > 1:
-        return _parse(_text(path), path.stem, name, path.resolve().parent)
+        return source_of_text(_text(path), path.stem, path.resolve().parent, shown=name)
     if name not in library.experiment_names():
         raise WirelabError(
             f"no experiment '{name}': neither a file nor a shipped one",
             hint=did_you_mean(name, library.experiment_names()),
         )
     shipped = Path(str(library.experiment_file(name)))
-    return _parse(_text(shipped), name, shipped.name, shipped.parent)
+    return source_of_text(_text(shipped), name, shipped.parent, shown=shipped.name)
 
 
 def _text(path: Path) -> str:
@@ -105,7 +105,9 @@ def _neighbours(path: Path) -> Sequence[str]:
         return []
 
 
-def _parse(text: str, name: str, shown: str, folder: Path) -> Source:
+def source_of_text(text: str, name: str, folder: Path, shown: str | None = None) -> Source:
+    """Parse a text; `shown` is its name in errors, `folder` what relative paths in it start from."""
+    shown = shown or name
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

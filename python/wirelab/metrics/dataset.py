@@ -189,6 +189,11 @@ def _exchanges(
     )
 
 
+def exchanges_of(campaign: Path, trial: str) -> list[dict[str, Any]]:
+    """A trial's exchanges as its client wrote them; none if it wrote no file."""
+    return _read_exchanges(campaign / TRIALS / trial, trial).to_dicts()
+
+
 def _upload_bytes(workload: dict[str, Any]) -> int:
     return int(workload["message_bytes"] if workload.get("kind") == "deliver" else workload.get("upload_bytes", 0))
 
@@ -199,7 +204,7 @@ def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
     if arrow.exists():
         read = pl.read_ipc(arrow)
     elif lines.exists() and lines.stat().st_size:
-        read = pl.read_ndjson(lines, schema_overrides=EXCHANGE_TYPES)
+        read = pl.read_ndjson(lines, schema=EXCHANGE_TYPES)
     else:
         read = pl.DataFrame(schema=EXCHANGE_TYPES)
     absent = [pl.lit(None).alias(name) for name in EXCHANGE_TYPES if name not in read.columns]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
@@ -12,6 +12,7 @@ from wirelab.schema import (
     AddressFamily,
     CaptureFiles,
     Certificates,
+    Description,
     EndpointParameters,
     EndpointProcess,
     EventReady,
@@ -23,6 +24,7 @@ from wirelab.schema import (
     Resumed,
     Role,
     ServerAddress,
+    StackDescription,
     Stream,
     TcpConnectReady,
     Telling,
@@ -63,6 +65,8 @@ class Endpoints:
     certificates: Mapping[str, Certificates]
     addresses: Mapping[AddressFamily, str]
     """Of the server, by the families that the lanes have."""
+    known: Description = field(default_factory=registered)
+    """Stacks, with the user's own."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """Missing programs are failures with a cure; what a program does not do is unsupported."""
@@ -79,18 +83,18 @@ class Endpoints:
                 return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
             if (entry := program.role(role)) is None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            refusal = entry.refusal(scenario.stack, scenario.settings, scenario.workload)
+            refusal = entry.refusal(self._stack(scenario), scenario.settings, scenario.workload)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
-            if find_program(program.program) is None:
-                return Barrier(EntryStatus.FAILED, f"{program.program} is not installed; {program.install}")
+            if (missing := program.missing) is not None:
+                return Barrier(EntryStatus.FAILED, missing)
         return None
 
     def request(self, scenario: Scenario, trial: Trial, lane: int, folder: Path) -> TrialRequest:
         """Make the trial's folder with its parameter files, and the request that runs it."""
-        for role in _roles(scenario):
+        for role in self._roles(scenario):
             (folder / role.value).mkdir(parents=True)
-            traces = _trace_variables(scenario, folder / role.value)
+            traces = self._trace_variables(scenario, folder / role.value)
             if (secrets := traces.get(SSLKEYLOGFILE)) is not None:
                 # It exists before anybody writes to it, so that whoever does cannot open it to others.
                 Path(secrets).touch(mode=0o600)
@@ -105,7 +109,7 @@ class Endpoints:
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
-            endpoints=tuple(self._process_of(role, scenario, trial, folder) for role in _roles(scenario)),
+            endpoints=tuple(self._process_of(role, scenario, trial, folder) for role in self._roles(scenario)),
             timeout_ns=trial_timeout_ns(scenario.workload),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
@@ -129,7 +133,7 @@ class Endpoints:
         if name == BUILTIN:
             command = self._endpoint_command(directory)
             ready = EventReady(timeout_ns=READY_TIMEOUT_NS)
-            return _process(Role.SERVER, directory, command, ready, _trace_variables(scenario, directory))
+            return _process(Role.SERVER, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
@@ -143,7 +147,7 @@ class Endpoints:
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
-        environment = _trace_variables(scenario, directory) | environment
+        environment = self._trace_variables(scenario, directory) | environment
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
@@ -154,23 +158,24 @@ class Endpoints:
         if name == BUILTIN:
             waits = isinstance(scenario.workload, Telling)
             ready = EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS) if waits else None
-            return _process(Role.CLIENT, directory, command, ready, _trace_variables(scenario, directory))
+            return _process(Role.CLIENT, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
-        template = entry.fill([*entry.per_exchange, *entry.added(facts)], placeholders, facts)
-        path = directory / "per-exchange.json"
-        content = {"command": _found(template), "timed_out_exit_codes": entry.timed_out_exit_codes}
-        path.write_text(json.dumps(content), encoding="utf-8")
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
-        environment = _trace_variables(scenario, directory) | environment
+        environment = self._trace_variables(scenario, directory) | environment
+        template = _found(entry.fill([*entry.command, *entry.per_exchange, *entry.added(facts)], placeholders, facts))
+        if entry.command:
+            return _process(Role.CLIENT, directory, template, environment=environment)
+        path = directory / "per-exchange.json"
+        content = {"command": template, "timed_out_exit_codes": entry.timed_out_exit_codes}
+        path.write_text(json.dumps(content), encoding="utf-8")
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
-        stack = registered().stack(scenario.stack)
-        assert stack is not None, "the plan holds registered stacks only"
+        stack = self._stack(scenario)
         parameters = EndpointParameters(
             stack=scenario.stack,
             role=role,
@@ -188,8 +193,7 @@ class Endpoints:
         return [str(self.agent), "endpoint", str(directory / "parameters.json")]
 
     def _placeholders(self, scenario: Scenario, directory: Path) -> dict[str, str]:
-        stack = registered().stack(scenario.stack)
-        assert stack is not None
+        stack = self._stack(scenario)
         certificates = self.certificates.get(certificate_kind(scenario.settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
         address = self.addresses[_family(scenario)]
@@ -199,10 +203,29 @@ class Endpoints:
             "port": str(stack.default_port),
             "name": SERVER_NAME,
             "directory": str(directory),
+            "parameters": str(directory / "parameters.json"),
             "upload_bytes": str(scenario.workload.upload_bytes),
             "download_bytes": str(scenario.workload.download_bytes),
             **files,
         }
+
+    def _stack(self, scenario: Scenario) -> StackDescription:
+        stack = self.known.stack(scenario.stack)
+        assert stack is not None, "the plan holds known stacks only"
+        return stack
+
+    def _roles(self, scenario: Scenario) -> tuple[Role, ...]:
+        """Who takes part, in the order in which they start."""
+        brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in self._stack(scenario).roles
+        return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
+
+    def _trace_variables(self, scenario: Scenario, directory: Path) -> dict[str, str]:
+        """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
+        stack = self._stack(scenario)
+        if not scenario.capture or not stack.secure:
+            return {}
+        traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if stack.transport == "udp" else {})
+        return {variable: str(directory / name) for variable, name in traces.items()}
 
 
 def server_addresses(host: HostFacts) -> dict[AddressFamily, str]:
@@ -237,15 +260,6 @@ def _capture(folder: Path) -> CaptureFiles:
     return CaptureFiles(client=client, server=server, key_logs=tuple(folder / end / SECRETS for end in ends))
 
 
-def _trace_variables(scenario: Scenario, directory: Path) -> dict[str, str]:
-    """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
-    stack = registered().stack(scenario.stack)
-    if not scenario.capture or stack is None or not stack.secure:
-        return {}
-    traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if stack.transport == "udp" else {})
-    return {variable: str(directory / name) for variable, name in traces.items()}
-
-
 def _process(
     role: Role,
     directory: Path,
@@ -274,14 +288,6 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return UdpBoundReady(port=port, timeout_ns=READY_TIMEOUT_NS)
         case "event":
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
-
-
-def _roles(scenario: Scenario) -> tuple[Role, ...]:
-    """Who takes part, in the order in which they start."""
-    stack = registered().stack(scenario.stack)
-    assert stack is not None, "the plan holds registered stacks only"
-    brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in stack.roles
-    return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
 
 def _family(scenario: Scenario) -> AddressFamily:

@@ -6,16 +6,19 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from importlib.resources.abc import Traversable
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from wirelab.errors import Where, WirelabError
-from wirelab.schema import Asking, Role, WorkloadSpec, registered
+from wirelab.experiment.own_stacks import TABLE
+from wirelab.schema import Asking, Role, StackDescription, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
@@ -77,18 +80,19 @@ class RoleEntry(_Entry):
     arguments: tuple[Arguments, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)
 
-    def refusal(self, stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> str | None:
+    def refusal(
+        self, stack: StackDescription, settings: Mapping[str, SettingValue], workload: WorkloadSpec
+    ) -> str | None:
         """Why the program does not do this; none if it does."""
-        if stack not in self.stacks:
-            return f"does not speak {stack} (it speaks {', '.join(self.stacks)})"
+        if stack.name not in self.stacks:
+            return f"does not speak {stack.name} (it speaks {', '.join(self.stacks)})"
         if workload.kind not in self.workloads:
             return f"does not do {workload.kind}"
         connection = workload.connection.policy if isinstance(workload, Asking) else None
         if connection is not None and connection not in self.connections:
             return f"does not do connection = '{connection}'"
-        described = registered().stack(stack)
         for name, value in settings.items():
-            setting = described.setting(name) if described else None
+            setting = stack.setting(name)
             if name not in self.settings and (setting is None or value != setting.default):
                 return f"does not take the setting {name} = {value!r}"
         return None
@@ -118,10 +122,17 @@ class ServerEntry(RoleEntry):
 
 
 class ClientEntry(RoleEntry):
-    """A client that is executed once for each exchange."""
+    """A client: a command that performs the whole workload by the contract, or one executed for each exchange."""
 
-    per_exchange: tuple[str, ...]
+    command: tuple[str, ...] = ()
+    per_exchange: tuple[str, ...] = ()
     timed_out_exit_codes: tuple[int, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_way_to_run(self) -> Self:
+        if bool(self.command) == bool(self.per_exchange):
+            raise ValueError("a client has either `command` or `per_exchange`")
+        return self
 
 
 class Roles(_Entry):
@@ -139,6 +150,8 @@ class Implementation(_Entry):
     homepage: str
     install: str
     version_command: tuple[str, ...]
+    python_module: str | None = None
+    """A top-level module that the Python beside Wirelab must have, for a program that is a script of ours."""
     roles: Roles
 
     def role(self, role: Role) -> ClientEntry | ServerEntry | None:
@@ -150,12 +163,20 @@ class Implementation(_Entry):
         """The program that must be installed."""
         return self.version_command[0]
 
+    @property
+    def missing(self) -> str | None:
+        """What of it is not installed, with the cure; none if it can run."""
+        if find_program(self.program) is None:
+            return f"{self.program} is not installed; {self.install}"
+        if self.python_module is not None and find_spec(self.python_module) is None:
+            return f"the Python module {self.python_module} is not installed; {self.install}"
+        return None
+
     def version(self) -> str | None:
         """What it says of its version, one line; none if it is not installed or says nothing."""
-        program = find_program(self.program)
-        if program is None:
+        if self.missing is not None:
             return None
-        command = [program, *self.version_command[1:]]
+        command = [find_program(self.program) or self.program, *self.version_command[1:]]
         try:
             done = subprocess.run(
                 command,
@@ -173,10 +194,10 @@ class Implementation(_Entry):
 
 def load(folder: Path | None) -> dict[str, Implementation]:
     """The shipped implementations, with those of an experiment's folder, which win."""
-    shipped = resources.files("wirelab.data").joinpath(FILE)
-    found = _parse(shipped, FILE)
+    shipped = resources.files("wirelab.data")
+    found = _parse(shipped.joinpath(FILE), FILE, {"scripts": str(shipped.joinpath("clients"))})
     if folder is not None and (own := folder / FILE).is_file():
-        found |= _parse(own, str(own))
+        found |= _parse(own, str(own), {"beside": str(folder.resolve())})
     return found
 
 
@@ -186,17 +207,32 @@ def find_program(name: str) -> str | None:
     return shutil.which(name, path=os.pathsep.join([path, *_SYSTEM_FOLDERS]))
 
 
-def _parse(file: Path | Traversable, source: str) -> dict[str, Implementation]:
+def _parse(file: Path | Traversable, source: str, places: Mapping[str, str]) -> dict[str, Implementation]:
+    """The entries of a file, with this Python and the places that it may name filled in."""
     where = Where(source)
+    known = {"python": sys.executable, **places}
     found = {}
     for name, entry in parse_toml(read_text(file, where), where).items():
+        if name == TABLE:
+            continue
         try:
-            found[name] = Implementation.model_validate(entry)
+            found[name] = Implementation.model_validate(_fill_all(entry, known))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join([name, *(str(part) for part in first["loc"])])
             raise WirelabError(first["msg"], where=Where(source, key=key), hint="see docs/contract.md") from error
     return found
+
+
+def _fill_all(value: Any, known: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return _fill(value, known)
+        case dict():
+            return {key: _fill_all(part, known) for key, part in value.items()}
+        case list():
+            return [_fill_all(part, known) for part in value]
+    return value
 
 
 def _fill(text: str, known: Mapping[str, str]) -> str:

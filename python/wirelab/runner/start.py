@@ -23,7 +23,7 @@ from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
-from wirelab.schema import OpenLanes, is_netem, registered
+from wirelab.schema import OpenLanes, is_netem
 from wirelab.schema.plan import Plan
 
 MTU = 1500
@@ -62,7 +62,7 @@ def run_plan(
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="give the same command again")
         this_run = {"began": facts.now(), "ended": None, "claims_sha256": _keep_claims(folder, options.claims)}
-        kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(s.stack)}
+        kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.stack)}
         certificates = make_certificates(folder, kinds, agent)
         lanes = options.lanes or planned_lanes(plan).number
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
@@ -70,7 +70,7 @@ def run_plan(
         try:
             netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
             opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem))
-            endpoints = Endpoints(agent, implementations, certificates, server_addresses(opened))
+            endpoints = Endpoints(agent, implementations, certificates, server_addresses(opened), plan.known)
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)
@@ -128,6 +128,6 @@ def _tell_of_changed_claims(
         observer.say("the claims were changed after this campaign began: its verdicts are not on claims set beforehand")
 
 
-def _is_secure(stack: str) -> bool:
-    described = registered().stack(stack)
+def _is_secure(plan: Plan, stack: str) -> bool:
+    described = plan.known.stack(stack)
     return described is not None and described.secure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -58,6 +59,8 @@ class StackDescription(Received):
     roles: tuple[Role, ...]
     workloads: tuple[str, ...]
     settings: tuple[SettingDescription, ...]
+    builtin: bool = True
+    """False for a stack of the user's own, which foreign programs alone speak."""
 
     def setting(self, name: str) -> SettingDescription | None:
         """The setting of that name."""
@@ -79,6 +82,10 @@ class Description(Received):
     impairments: tuple[ImpairmentDescription, ...]
     shared: tuple[ImpairmentDescription, ...]
     """Stages that both directions of a link share."""
+
+    def with_stacks(self, stacks: Iterable[StackDescription]) -> Description:
+        """The same, and stacks of the user's own."""
+        return self.model_copy(update={"stacks": (*self.stacks, *stacks)})
 
     def stack(self, name: str) -> StackDescription | None:
         """The stack of that name."""

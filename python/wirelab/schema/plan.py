@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.describe import Description, StackDescription, registered
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.link import LinkSpec
 from wirelab.schema.workload import WorkloadSpec
@@ -101,8 +102,15 @@ class Plan(Border):
     schema_version: int = SCHEMA_VERSION
     experiment: ExperimentRecord
     seed: Unsigned
+    stacks: tuple[StackDescription, ...] = ()
+    """Those of the user's own."""
     scenarios: tuple[Scenario, ...]
     blocks: tuple[Block, ...]
+
+    @property
+    def known(self) -> Description:
+        """Every stack that its scenarios may name."""
+        return registered().with_stacks(self.stacks)
 
     def to_json(self) -> dict[str, Any]:
         """As `docs/reference/files.md` has it: absent values are null, except in a link."""

@@ -1,0 +1,107 @@
+"""The shipped scripts' half of the contract: arrival process, connection policy, time-out, outcome, file."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import sys
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+CLIENTS = Path(str(resources.files("wirelab.data").joinpath("clients")))
+
+
+def contract() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("contract", CLIENTS / "contract.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class Fake:
+    """Counts what it is asked for; its exchanges do as `script` says, in order."""
+
+    def __init__(self, script: list[Exception | float | None]) -> None:
+        self.script, self.opened, self.closed = script, 0, 0
+
+    async def connect(self, row: dict[str, Any]) -> int:
+        self.opened += 1
+        return self.opened
+
+    async def exchange(self, connection: int, row: dict[str, Any]) -> None:
+        step = self.script.pop(0) if self.script else None
+        if isinstance(step, Exception):
+            raise step
+        await asyncio.sleep(step or 0)
+
+    async def close(self, connection: int) -> None:
+        self.closed += 1
+
+
+def perform(tmp_path: Path, fake: Fake, **changed: Any) -> list[dict[str, Any]]:
+    workload = {
+        "kind": "request-response", "upload_bytes": 3, "download_bytes": 4, "exchanges": 3,
+        "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9,
+        "connection": {"policy": "fresh"}, **changed,
+    }  # fmt: skip
+    parameters = {
+        "stack": "h2", "role": "client", "server": {"address": "10.0.0.2", "port": 1, "name": "s"}, "settings": {},
+        "workload": workload, "certificates": None, "output": str(tmp_path), "seed": 7,
+    }  # fmt: skip
+    path = tmp_path / "parameters.json"
+    path.write_text(json.dumps(parameters))
+    module = contract()
+    before, sys.argv = sys.argv, ["client", str(path)]
+    try:
+        module.main(lambda _: fake)
+    finally:
+        sys.argv = before
+    return [json.loads(line) for line in (tmp_path / "exchanges.jsonl").read_text().splitlines()]
+
+
+def test_a_fresh_connection_serves_one_exchange_and_is_closed(tmp_path: Path) -> None:
+    fake = Fake([])
+    rows = perform(tmp_path, fake)
+    assert (fake.opened, fake.closed) == (3, 3)
+    assert [row["index"] for row in rows] == [0, 1, 2]
+    assert not any(row["connection_reused"] for row in rows)
+
+
+def test_a_kept_connection_is_reused_until_it_breaks(tmp_path: Path) -> None:
+    fake = Fake([None, OSError("reset"), None])
+    rows = perform(tmp_path, fake, connection={"policy": "kept", "connections": 1})
+    assert [row["connection_reused"] for row in rows] == [False, True, False]
+    assert [row["outcome"] for row in rows] == ["completed", "failed", "completed"]
+    assert rows[1]["error"] == "OSError: reset"
+    assert (fake.opened, fake.closed) == (2, 2)
+
+
+def test_what_takes_longer_than_the_time_out_is_timed_out(tmp_path: Path) -> None:
+    rows = perform(tmp_path, Fake([30.0]), timeout_ns=10**7, exchanges=2)
+    assert [row["outcome"] for row in rows] == ["timed-out", "completed"]
+
+
+def test_an_open_loop_keeps_the_intended_starts(tmp_path: Path) -> None:
+    rows = perform(tmp_path, Fake([]), arrival={"process": "fixed", "rate_hz": 1000.0})
+    intended = [row["intended_start_ns"] for row in rows]
+    assert [later - earlier for earlier, later in pairwise(intended)] == [10**6, 10**6]
+    assert all(row["start_ns"] >= row["intended_start_ns"] for row in rows)
+
+
+def test_each_client_of_a_population_has_exchanges_of_its_own(tmp_path: Path) -> None:
+    rows = perform(tmp_path, Fake([]), clients=2)
+    assert sorted((row["client"], row["index"]) for row in rows) == [(c, i) for c in range(2) for i in range(3)]
+
+
+@pytest.mark.parametrize("changed", [{"kind": "notify"}, {"connection": {"policy": "resumed"}}])
+def test_what_it_does_not_do_is_exit_code_3(tmp_path: Path, changed: dict[str, Any]) -> None:
+    with pytest.raises(SystemExit) as exit_:
+        perform(tmp_path, Fake([]), **changed)
+    assert exit_.value.code == 3

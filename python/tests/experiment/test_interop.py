@@ -1,0 +1,42 @@
+"""Every pair of a client and a server that speak the same stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import WirelabError
+from wirelab.experiment.interop import interop_experiment
+
+
+def pairs(**chosen: list[str]) -> set[tuple[str, str, str]]:
+    experiment = interop_experiment(Path("/nowhere"), **chosen)
+    return {(each.stack, each.implementation["client"], each.implementation["server"]) for each in experiment.scenarios}
+
+
+def test_who_speaks_a_stack_in_both_roles_meets_itself_and_everybody_else() -> None:
+    found = pairs(stacks=["h2"], clients=["builtin", "curl"], servers=["builtin", "nginx"])
+    assert found == {("h2", client, server) for client in ("builtin", "curl") for server in ("builtin", "nginx")}
+
+
+def test_who_does_not_speak_a_stack_is_left_out_of_it() -> None:
+    assert pairs(stacks=["h3"], clients=["builtin", "curl"], servers=["builtin"]) == {("h3", "builtin", "builtin")}
+    assert ("raw-udp", "builtin", "builtin") in pairs()
+
+
+def test_each_pair_is_tried_over_fresh_and_over_kept_connections() -> None:
+    experiment = interop_experiment(Path("/nowhere"), stacks=["http1"], clients=["builtin"], servers=["nginx"])
+    assert {each.workload.connection.policy for each in experiment.scenarios} == {"fresh", "kept"}
+    assert len({each.name for each in experiment.scenarios}) == 2
+
+
+def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:
+    with pytest.raises(WirelabError, match="unknown server 'ngnix'") as caught:
+        pairs(servers=["ngnix"])
+    assert "nginx" in str(caught.value.hint)
+
+
+def test_clients_and_servers_that_never_meet_are_refused() -> None:
+    with pytest.raises(WirelabError, match="no client and server of these speak the same stack"):
+        pairs(stacks=["h3"], clients=["curl"])

@@ -1,0 +1,84 @@
+"""Pairs of a client and a server, tried for real: what `interop` and `check-implementation` share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Experiment
+    from wirelab.schema.plan import Plan, Scenario
+
+SUCCEEDED, FAILED, UNSUPPORTED, ABSENT = "succeeded", "failed", "unsupported", "not installed"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What came of one client and one server."""
+
+    stack: str
+    client: str
+    server: str
+    connection: str
+    message_bytes: int
+    result: str
+    reason: str | None
+
+
+def try_pairs(experiment: Experiment, folder: Path, beside: Path) -> list[Cell]:
+    """Run every scenario of such an experiment once, in a campaign of its own, and say what came of each."""
+    from rich.console import Console
+
+    from wirelab.plan import make_plan
+
+    plan = make_plan(experiment)
+    _run(plan, folder, beside, Console(stderr=True, highlight=False))
+    return _cells(folder, plan)
+
+
+def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
+    from wirelab.cli.progress import LiveProgress
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.runner.start import Options, run_plan
+
+    options = Options(fresh=True, beside=beside, command=("wirelab", "interop"))
+    console.print(f"{len(plan.scenarios)} pairs of client and server, each with three exchanges")
+    with terminated_as_interrupted(), LiveProgress(console) as progress:
+        run_plan(plan, folder, options, None, progress)
+
+
+def _cells(folder: Path, plan: Plan) -> list[Cell]:
+    from wirelab.metrics.dataset import exchanges_of
+    from wirelab.schema.campaign import JOURNAL, read_journal
+
+    entries, _ = read_journal(folder / JOURNAL)
+    last = {entry.scenario: entry for entry in entries}
+    return [
+        _cell(scenario, last[scenario.key], exchanges_of(folder, last[scenario.key].trial))
+        for scenario in plan.scenarios
+    ]
+
+
+def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]) -> Cell:
+    from wirelab.schema import Deliver
+
+    rows, workload = list(exchanges), scenario.workload
+    assert isinstance(workload, Deliver), "the experiment of interop delivers"
+    bad = [row for row in rows if row["outcome"] != "completed"]
+    if entry.status == "unsupported":
+        result, reason = UNSUPPORTED, entry.error
+    elif entry.status != "done":
+        result, reason = (ABSENT if "not installed" in (entry.error or "") else FAILED), entry.error
+    elif bad:
+        result = UNSUPPORTED if all(row["outcome"] == "unsupported" for row in bad) else FAILED
+        reason = bad[0]["error"] or bad[0]["outcome"]
+    elif len(rows) != workload.rows:
+        result, reason = FAILED, f"{len(rows)} exchanges of {workload.rows} were recorded"
+    else:
+        result, reason = SUCCEEDED, None
+    ends = scenario.implementation
+    return Cell(
+        scenario.stack, ends.client, ends.server, workload.connection.policy, workload.message_bytes, result, reason
+    )

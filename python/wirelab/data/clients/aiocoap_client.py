@@ -1,0 +1,50 @@
+"""CoAP over UDP by aiocoap: the client's half of the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiocoap
+from aiocoap.numbers.constants import TransportTuning
+from contract import Parameters, Row, UnsupportedError, main, now
+
+
+class Client:
+    """A connection is a UDP socket of its own: CoAP has none."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        if parameters.stack != "coap":
+            raise UnsupportedError(f"stack {parameters.stack}")
+        self.parameters = parameters
+        self.body = bytes(parameters.upload_bytes)
+        path = "upload" if self.body else f"bytes/{parameters.download_bytes}"
+        host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address
+        self.uri = f"coap://{host}:{parameters.port}/{path}"
+        self.confirmable = bool(parameters.settings.get("confirmable", True))
+
+    async def connect(self, row: Row) -> Any:
+        """Open the socket."""
+        return await aiocoap.Context.create_client_context()
+
+    async def exchange(self, connection: Any, row: Row) -> None:
+        """One request; block-wise where it does not fit."""
+        tuning = TransportTuning()
+        tuning.reliability = self.confirmable
+        request = aiocoap.Message(
+            code=aiocoap.POST if self.body else aiocoap.GET, uri=self.uri, payload=self.body, transport_tuning=tuning
+        )
+        row |= {"request_start_ns": now(), "body_sent_bytes": len(self.body)}
+        response = await connection.request(request).response
+        row |= {"first_final_byte_ns": now(), "body_received_bytes": len(response.payload)}
+        row["status"] = response.code.class_ * 100 + (int(response.code) & 31)
+        if not response.code.is_successful():
+            raise ValueError(f"response {response.code.dotted}")
+        if len(response.payload) != self.parameters.download_bytes:
+            raise ValueError(f"body of {len(response.payload)} bytes, not {self.parameters.download_bytes}")
+
+    async def close(self, connection: Any) -> None:
+        """Close the socket."""
+        await connection.shutdown()
+
+
+main(Client)

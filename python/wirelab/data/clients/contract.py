@@ -1,0 +1,160 @@
+"""The client's half of the endpoint contract (docs/contract.md) for programs on asyncio.
+
+A client gives `connect`, `exchange` and `close`; this keeps the arrival process, the places, the connection policy, the
+time-out, the outcome and the file of exchanges. It needs nothing but Python's own library.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol
+
+USAGE, UNSUPPORTED = 2, 3
+Row = dict[str, Any]
+
+
+class UnsupportedError(Exception):
+    """The client does not do this stack, role, workload or setting."""
+
+
+class Client(Protocol):
+    """What speaks the protocol. Both stamp phases into the row: names as in `schema/exchange.json`, see `now`."""
+
+    async def connect(self, row: Row) -> Any:
+        """Open a connection."""
+
+    async def exchange(self, connection: Any, row: Row) -> None:
+        """Carry out one exchange; an exception fails it."""
+
+    async def close(self, connection: Any) -> None:
+        """Say good-bye."""
+
+
+def now() -> int:
+    """CLOCK_MONOTONIC in nanoseconds, the clock of every instant in a row."""
+    return time.monotonic_ns()
+
+
+class Parameters:
+    """The parameter file, with what the two request kinds have in common."""
+
+    def __init__(self, path: str) -> None:
+        self.all = json.loads(Path(path).read_text(encoding="utf-8"))
+        self.stack: str = self.all["stack"]
+        self.address: str = self.all["server"]["address"]
+        self.port: int = self.all["server"]["port"]
+        self.name: str = self.all["server"]["name"]
+        self.settings: dict[str, Any] = self.all["settings"]
+        self.certificates: dict[str, str] = self.all.get("certificates") or {}
+        self.workload: dict[str, Any] = self.all["workload"]
+        if self.all["role"] != "client" or self.workload["kind"] not in {"request-response", "deliver"}:
+            raise UnsupportedError(f"role {self.all['role']}, workload {self.workload['kind']}")
+        if self.workload["connection"]["policy"] not in {"fresh", "kept"}:
+            raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
+        delivers = self.workload["kind"] == "deliver"
+        self.upload_bytes: int = self.workload["message_bytes" if delivers else "upload_bytes"]
+        self.download_bytes: int = 0 if delivers else self.workload["download_bytes"]
+
+
+def main(make: Any) -> None:
+    """Perform the workload of the parameter file that the command line names with `make(parameters)`."""
+    try:
+        parameters = Parameters(sys.argv[1])
+        client = make(parameters)
+    except UnsupportedError as error:
+        print(error, file=sys.stderr)
+        sys.exit(UNSUPPORTED)
+    except (IndexError, KeyError, OSError, ValueError) as error:
+        print(f"cannot read the parameters: {error!r}", file=sys.stderr)
+        sys.exit(USAGE)
+    rows = asyncio.run(_perform(client, parameters))
+    target = Path(parameters.all["output"]) / "exchanges.jsonl"
+    partial = target.with_suffix(".partial")
+    partial.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    partial.rename(target)
+
+
+async def _perform(client: Client, parameters: Parameters) -> list[Row]:
+    workload = parameters.workload
+    rows: list[Row] = []
+
+    async def one(number: int) -> None:
+        schedule = _schedule(workload, random.Random(f"{parameters.all['seed']} {number}"), now())
+        kept = _Kept(client, workload["connection"])
+        places = range(min(workload["concurrency"], workload["exchanges"]))
+        await asyncio.gather(*(_place(number, schedule, kept, workload["timeout_ns"], rows) for _ in places))
+        await kept.close()
+
+    await asyncio.gather(*(one(number) for number in range(workload.get("clients", 1))))
+    return rows
+
+
+def _schedule(workload: dict[str, Any], draw: random.Random, start_ns: int) -> Iterator[tuple[int, int | None]]:
+    """Each exchange's index and intended start; none in a closed loop."""
+    arrival = workload["arrival"]
+    at = float(start_ns)
+    for index in range(workload["exchanges"]):
+        yield index, None if arrival["process"] == "closed" else round(at)
+        if arrival["process"] != "closed":
+            at += 1e9 * (1 if arrival["process"] == "fixed" else draw.expovariate(1)) / arrival["rate_hz"]
+
+
+class _Kept:
+    """Connections that exchanges take turns on; with the fresh policy each exchange opens its own."""
+
+    def __init__(self, client: Client, policy: dict[str, Any]) -> None:
+        self.client, self.fresh = client, policy["policy"] == "fresh"
+        self.slots: asyncio.Queue[Any] = asyncio.Queue()
+        for _ in range(policy.get("connections", 0)):
+            self.slots.put_nowait(None)
+
+    async def carry_out(self, row: Row) -> None:
+        connection = None if self.fresh else await self.slots.get()
+        broken = True
+        try:
+            row["connection_reused"] = connection is not None
+            if connection is None:
+                connection = await self.client.connect(row)
+            await self.client.exchange(connection, row)
+            row["end_ns"] = now()
+            broken = False
+        finally:
+            if connection is not None and (self.fresh or broken):
+                await self.client.close(connection)
+            if not self.fresh:
+                self.slots.put_nowait(None if broken else connection)
+
+    async def close(self) -> None:
+        while not self.slots.empty():
+            if (connection := self.slots.get_nowait()) is not None:
+                await self.client.close(connection)
+
+
+async def _place(
+    number: int, schedule: Iterator[tuple[int, int | None]], kept: _Kept, timeout_ns: int, rows: list[Row]
+) -> None:
+    for index, intended_ns in schedule:
+        if intended_ns is not None:
+            await asyncio.sleep(max(0, intended_ns - now()) / 1e9)
+        start_ns = now()
+        row = {
+            "index": index,
+            "client": number,
+            "intended_start_ns": start_ns if intended_ns is None else intended_ns,
+            "start_ns": start_ns,
+            "outcome": "completed",
+        }
+        try:
+            await asyncio.wait_for(kept.carry_out(row), timeout_ns / 1e9)
+        except TimeoutError:
+            row["outcome"] = "timed-out"
+        except Exception as error:  # whatever a library raises fails its exchange, never the endpoint
+            row["outcome"], row["error"] = "failed", " ".join(f"{type(error).__name__}: {error}".split())
+        row.setdefault("end_ns", now())
+        rows.append(row)

@@ -1,0 +1,95 @@
+"""The experiment behind `wirelab interop`: every client with every server of each stack, on an unimpaired link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from wirelab.errors import WirelabError
+from wirelab.experiment.experiment import Experiment, resolve
+from wirelab.experiment.library import BUILTIN, Implementation, implementations
+from wirelab.experiment.own_stacks import own_stacks
+from wirelab.experiment.scenario import Scenario
+from wirelab.experiment.source import source_of_text
+from wirelab.schema import Description, StackDescription, registered
+
+NAME = "interop"
+_TEXT = """
+title = "Interoperability of every client with every server"
+[factors]
+stack = [{stacks}]
+"workload.connection" = ["fresh", "kept"]
+"workload.message" = [{messages}]
+[link]
+rtt = "2 ms"
+[workload]
+kind = "deliver"
+exchanges = 3
+timeout = "10 s"
+[stop]
+replicates = 1
+"""
+
+
+def interop_experiment(
+    folder: Path,
+    *,
+    stacks: Iterable[str] = (),
+    clients: Iterable[str] = (),
+    servers: Iterable[str] = (),
+    messages: Iterable[str] = ("30 B",),
+) -> Experiment:
+    """Every pair of a client and a server that say that they speak the same stack, over fresh and kept connections.
+
+    Named stacks, clients and servers restrict it; `folder` is where the user's own implementations may be.
+    """
+    known, programs = registered().with_stacks(own_stacks(folder)), implementations(folder)
+    chosen = _chosen("stack", stacks, [stack.name for stack in known.stacks])
+    names = [BUILTIN, *programs]
+    clients, servers = _chosen("client", clients, names), _chosen("server", servers, names)
+    text = _TEXT.format(stacks=_listed(chosen), messages=_listed(messages))
+    base = resolve(source_of_text(text, NAME, folder), known)
+    scenarios = tuple(
+        _between(scenario, client, server)
+        for scenario in base.scenarios
+        for client in clients
+        if _plays(programs, known, "client", client, scenario.stack)
+        for server in servers
+        if _plays(programs, known, "server", server, scenario.stack)
+    )
+    if not scenarios:
+        raise WirelabError("no client and server of these speak the same stack", hint="wirelab list implementations")
+    return replace(base, scenarios=scenarios)
+
+
+def _listed(words: Iterable[str]) -> str:
+    return ", ".join(f'"{word}"' for word in words)
+
+
+def _chosen(kind: str, named: Iterable[str], known: list[str]) -> list[str]:
+    from wirelab.errors import did_you_mean
+
+    named = list(named)
+    for name in named:
+        if name not in known:
+            raise WirelabError(f"unknown {kind} '{name}'", hint=did_you_mean(name, known))
+    return named or known
+
+
+def _plays(programs: Mapping[str, Implementation], known: Description, role: str, name: str, stack: str) -> bool:
+    if name == BUILTIN:
+        described: StackDescription | None = known.stack(stack)
+        return described is not None and described.builtin and role in described.roles
+    return programs[name].serves(role, stack)
+
+
+def _between(scenario: Scenario, client: str, server: str) -> Scenario:
+    levels = {**scenario.levels, "client.implementation": client, "server.implementation": server}
+    return replace(
+        scenario,
+        name=f"{client} to {server}, {scenario.name}",
+        levels=levels,
+        points=tuple({**point, **levels} for point in scenario.points),
+        implementation={"client": client, "server": server},
+    )

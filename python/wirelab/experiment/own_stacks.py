@@ -1,0 +1,107 @@
+"""Stacks of the user's own: `[stacks.NAME]` in the `implementations.toml` beside an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from wirelab.errors import CombinedError, Where, WirelabError
+from wirelab.experiment.library import CATALOGUE
+from wirelab.experiment.problems import problems
+from wirelab.experiment.quantities import Table
+from wirelab.schema import (
+    BooleanValues,
+    ChoiceValues,
+    IntegerValues,
+    Role,
+    SettingDescription,
+    StackDescription,
+    registered,
+)
+from wirelab.toml import parse_toml, read_text
+
+TABLE = "stacks"
+
+
+class SettingTable(Table):
+    """One setting: `choices`, or `minimum` and `maximum` with a unit, or neither for true and false."""
+
+    about: str
+    default: bool | int | str
+    choices: list[str] = Field(default_factory=list)
+    minimum: int | None = None
+    maximum: int | None = None
+    unit: str = ""
+
+    def description(self, name: str) -> SettingDescription:
+        """As the data plane would describe it."""
+        values: ChoiceValues | IntegerValues | BooleanValues = BooleanValues()
+        if self.choices:
+            values = ChoiceValues(choices=tuple(self.choices))
+        elif self.minimum is not None and self.maximum is not None:
+            values = IntegerValues(minimum=self.minimum, maximum=self.maximum, unit=self.unit)
+        return SettingDescription(name=name, about=self.about, values=values, default=self.default)
+
+
+class StackTable(Table):
+    """What Wirelab must know of a protocol that it does not speak itself."""
+
+    title: str = Field(description="Its layers, such as `Mine over TLS over TCP`.")
+    about: str = Field(default="", description="A paragraph for people.")
+    transport: Literal["tcp", "udp"]
+    port: Annotated[int, Field(ge=1, le=65535)] = Field(description="Where its server listens.")
+    secure: bool = Field(default=False, description="It needs the campaign's certificates.")
+    workloads: list[Literal["request-response", "deliver", "notify", "stream"]] = Field(default=["deliver"])
+    settings: dict[str, SettingTable] = Field(default_factory=dict)
+
+    def description(self, name: str) -> StackDescription:
+        """As the data plane would describe it."""
+        return StackDescription(
+            name=name,
+            title=self.title,
+            about=self.about,
+            libraries=(),
+            transport=self.transport,
+            default_port=self.port,
+            secure=self.secure,
+            roles=(Role.CLIENT, Role.SERVER),
+            workloads=tuple(self.workloads),
+            settings=tuple(setting.description(key) for key, setting in self.settings.items()),
+            builtin=False,
+        )
+
+
+def own_stacks(folder: Path) -> tuple[StackDescription, ...]:
+    """The stacks that a folder's own file adds; everything wrong with them is raised at once."""
+    path = folder / CATALOGUE
+    if not path.is_file():
+        return ()
+    where = Where(str(path))
+    tables = parse_toml(read_text(path, where), where).get(TABLE, {})
+    if not isinstance(tables, dict):
+        raise WirelabError("should be a table of stacks", Where(str(path), key=TABLE))
+    found, wrong = [], []
+    for name, table in tables.items():
+        if registered().stack(name) is not None:
+            key = Where(str(path), key=f"{TABLE}.{name}")
+            wrong.append(WirelabError("is the name of a built-in stack", key, hint="give yours another"))
+            continue
+        try:
+            found.append(_stack(name, table))
+        except ValidationError as error:
+            wrong += problems(error, StackTable, partial(_where, path, name))
+    if wrong:
+        raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
+    return tuple(found)
+
+
+def _stack(name: str, table: Mapping[str, Any]) -> StackDescription:
+    return StackTable.model_validate(table).description(name)
+
+
+def _where(path: Path, name: str, key: tuple[str | int, ...]) -> Where:
+    return Where(str(path), key=".".join([TABLE, name, *(str(part) for part in key)]))
