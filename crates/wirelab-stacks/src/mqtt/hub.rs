@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 use wirelab_schema::EndpointParameters;
 
-use super::DELIVER_TOPIC;
+use super::{DELIVER_TOPIC, push};
 use crate::codec::mqtt::{Application, Broker, ConnectionId, Limits, Message, Taken};
 use crate::settings::Settings;
 use crate::stream::{Security, Stream, serve};
@@ -173,13 +173,10 @@ async fn carry(stream: Box<dyn Stream>, open: &Open, wake: &Notify) -> std::io::
                 }
                 hub.with_broker(|broker, now_ns| broker.receive(*id, &buffer[..length], now_ns));
             }
-            written = writer.write(&output), if !output.is_empty() => {
-                output.advance(written?);
-                unflushed = true;
-            }
-            flushed = writer.flush(), if output.is_empty() && unflushed => {
-                flushed?;
-                unflushed = false;
+            written = push(&mut writer, &output), if unflushed || !output.is_empty() => {
+                let length = written?;
+                unflushed = length > 0;
+                output.advance(length);
             }
             () = wake.notified() => {}
         }

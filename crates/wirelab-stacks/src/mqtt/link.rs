@@ -7,6 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc, oneshot};
 use wirelab_schema::Exchange;
 
+use super::push;
 use super::sessions::{Session, Sessions};
 use crate::Clock;
 use crate::attempt::{Attempt, ExchangeError};
@@ -181,6 +182,18 @@ impl Shared {
         self.wake.notify_one();
     }
 
+    /// Fills up what is to be written; whether the client has ended, and when it is to be called. `None` once the link was given up.
+    fn next_output(&self, output: &mut Bytes) -> Option<(bool, Option<Duration>)> {
+        let mut state = self.lock();
+        let client = state.session.as_mut()?.client();
+        if output.is_empty() {
+            *output = client.take_output();
+        }
+        let now_ns = self.clock.now_ns();
+        let timeout = client.poll_timeout().map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(now_ns)));
+        Some((client.has_ended(), timeout))
+    }
+
     /// As [`with_client`](Self::with_client), from the task itself.
     fn observe(&self, act: impl FnOnce(&mut crate::codec::mqtt::Client, u64)) {
         let now_ns = self.clock.now_ns();
@@ -282,19 +295,10 @@ async fn carry(stream: Box<dyn Stream>, shared: &Shared) -> std::io::Result<()> 
     let mut output = Bytes::new();
     let mut unflushed = false;
     loop {
-        let timeout = {
-            let mut state = shared.lock();
-            let Some(session) = &mut state.session else { return Ok(()) };
-            if output.is_empty() {
-                output = session.client().take_output();
-            }
-            if output.is_empty() && !unflushed && session.client().has_ended() {
-                drop(state);
-                return writer.shutdown().await;
-            }
-            let now_ns = shared.clock.now_ns();
-            session.client().poll_timeout().map(|at_ns| Duration::from_nanos(at_ns.saturating_sub(now_ns)))
-        };
+        let Some((ended, timeout)) = shared.next_output(&mut output) else { return Ok(()) };
+        if ended && output.is_empty() && !unflushed {
+            return writer.shutdown().await;
+        }
         tokio::select! {
             read = reader.read(&mut buffer) => {
                 let length = read?;
@@ -303,15 +307,11 @@ async fn carry(stream: Box<dyn Stream>, shared: &Shared) -> std::io::Result<()> 
                 }
                 shared.observe(|client, now_ns| client.receive(&buffer[..length], now_ns));
             }
-            written = writer.write(&output), if !output.is_empty() => {
+            written = push(&mut writer, &output), if unflushed || !output.is_empty() => {
                 let length = written?;
+                unflushed = length > 0;
                 output.advance(length);
-                unflushed = true;
                 shared.observe(|client, _| client.written(length));
-            }
-            flushed = writer.flush(), if output.is_empty() && unflushed => {
-                flushed?;
-                unflushed = false;
             }
             () = shared.wake.notified() => {}
             () = tokio::time::sleep(timeout.unwrap_or_default()), if timeout.is_some() => {

@@ -66,11 +66,7 @@ impl Subscriber for NotifySubscriber {
 }
 
 /// The role of the publisher: publishes each change at its instant, whether or not those before it are acknowledged, and ends when all are.
-pub async fn publish(
-    context: Context,
-    settings: &Settings,
-    security: Option<Security<'_>>,
-) -> Result<(), StackError> {
+pub async fn publish(context: Context, settings: &Settings, security: Option<Security<'_>>) -> Result<(), StackError> {
     let Context { parameters, clock, mut stop, .. } = context;
     let dialer = Dialer::new(&parameters, settings.boolean("nagle"), security)?;
     let sessions = Sessions::new('p', 0, settings);

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use bytes::Bytes;
 
 use super::Reason;
-pub use super::connection::ConnectionId;
 use super::connection::Connection;
+pub use super::connection::ConnectionId;
 use super::decode::Frame;
 use super::packet::{Ack, AckKind, Disconnect, Message, Packet, Version};
 use super::retained::Retained;

@@ -13,9 +13,6 @@ use super::packet::{
     Will,
 };
 
-/// Nanoseconds in a second.
-const SECOND_NS: u64 = 1_000_000_000;
-
 /// What a client asks of a server.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -152,19 +149,19 @@ impl Client {
 
     /// Begins with a new network connection. Messages under way go on in it, if client and server keep the session.
     pub fn connect(&mut self, now_ns: u64) {
-        let options = &self.options;
-        self.framer = Framer::new(options.maximum_packet_size);
+        self.framer = Framer::new(self.options.maximum_packet_size);
         self.state = State::Connecting;
         self.output.clear();
         (self.put, self.written) = (0, 0);
         self.messages.clear();
         self.maximum_packet_size = u32::MAX;
-        self.keep_alive_ns = Some(u64::from(options.keep_alive_s) * SECOND_NS).filter(|interval_ns| *interval_ns > 0);
+        self.keep_alive_ns = interval_ns(self.options.keep_alive_s);
         self.pinged_ns = None;
         self.asked.drain(..).for_each(|id| self.sender.free(id));
-        if options.clean_start {
+        if self.options.clean_start {
             self.lose_session();
         }
+        let options = &self.options;
         let whole = super::broker::MAXIMUM_PACKET_SIZE;
         let connect = Connect {
             version: options.version,
@@ -326,7 +323,7 @@ impl Client {
             self.lose_session();
         }
         if let Some(interval_s) = connack.server_keep_alive_s {
-            self.keep_alive_ns = Some(u64::from(interval_s) * SECOND_NS).filter(|interval_ns| *interval_ns > 0);
+            self.keep_alive_ns = interval_ns(interval_s);
         }
         self.maximum_packet_size = connack.maximum_packet_size.unwrap_or(u32::MAX);
         let receive_maximum = match self.options.version {
@@ -460,4 +457,9 @@ impl Client {
             self.events.push_back(Event::Ended(reason));
         }
     }
+}
+
+/// A Keep Alive; 0 is none.
+fn interval_ns(seconds: u16) -> Option<u64> {
+    (seconds > 0).then(|| u64::from(seconds) * 1_000_000_000)
 }

@@ -6,7 +6,7 @@ use super::session::SessionId;
 use super::{Limits, Reason};
 
 /// A network connection of a broker's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId(pub u64);
 
 /// What a broker knows of one network connection.

@@ -266,13 +266,7 @@ impl Frame {
         Ok(Packet::Connect(Box::new(decoded)))
     }
 
-    fn publish(
-        &self,
-        topic: &str,
-        payload: &[u8],
-        id: Option<u16>,
-        properties: &[Property],
-    ) -> Result<Packet, Reason> {
+    fn publish(&self, topic: &str, payload: &[u8], id: Option<u16>, properties: &[Property]) -> Result<Packet, Reason> {
         let flags = self.raw.flags();
         if id == Some(0) {
             return Err(Reason::MALFORMED);

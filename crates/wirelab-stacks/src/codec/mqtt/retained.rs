@@ -58,7 +58,9 @@ mod tests {
     #[test]
     fn the_last_message_of_a_topic_stays_until_an_empty_one_or_its_expiry() {
         let mut retained = Retained::default();
-        for (topic, payload, expires_ns) in [("a", "1", None), ("a", "2", None), ("b", "3", Some(10)), ("$c", "4", None)] {
+        for (topic, payload, expires_ns) in
+            [("a", "1", None), ("a", "2", None), ("b", "3", Some(10)), ("$c", "4", None)]
+        {
             assert!(retained.put(kept(topic, payload, expires_ns), 3));
         }
         assert_eq!(retained.matching("a", 0)[0].message.payload, "2");

@@ -210,7 +210,8 @@ mod tests {
 
     #[test]
     fn names_and_filters_that_are_none_are_refused() {
-        for filter in ["", "sport/tennis#", "sport/tennis/#/ranking", "sport+", "+a", "a/b+/c", "\0", &"a/".repeat(128)] {
+        for filter in ["", "sport/tennis#", "sport/tennis/#/ranking", "sport+", "+a", "a/b+/c", "\0", &"a/".repeat(128)]
+        {
             assert_eq!(check_filter(filter), Err(Reason::TOPIC_FILTER), "{filter}");
         }
         for filter in ["#", "+", "/", "a//b", "+/+/#", "$share"] {
