@@ -344,7 +344,8 @@ impl Client {
             Qos::AtMostOnce => (true, None),
             Qos::AtLeastOnce => (true, Some(AckKind::Puback)),
             Qos::ExactlyOnce => {
-                (self.receiver.publish(publish.id, self.options.receive_maximum)?, Some(AckKind::Pubrec))
+                let receive_maximum = self.options.version.told(self.options.receive_maximum);
+                (self.receiver.publish(publish.id, receive_maximum)?, Some(AckKind::Pubrec))
             }
         };
         if is_new {
@@ -378,6 +379,8 @@ impl Client {
             }
             AckKind::Pubcomp => self.sender.completed(id)?,
         };
+        // A server that had completed it before a reconnection says so by not knowing it any more (section 3.7.2.1).
+        let reason = if kind == AckKind::Pubcomp { Reason::SUCCESS } else { reason };
         self.events.extend(ended.map(|ended| Event::Acknowledged { ticket: ended.ticket, reason, began_ns }));
         self.flush(now_ns);
         Ok(())

@@ -16,6 +16,16 @@ pub enum Version {
     V5,
 }
 
+impl Version {
+    /// The Receive Maximum that the other end was told: in 3.1.1, which has none, it cannot exceed it.
+    pub fn told(self, receive_maximum: u16) -> u16 {
+        match self {
+            Version::V311 => u16::MAX,
+            Version::V5 => receive_maximum,
+        }
+    }
+}
+
 /// An application message, as it stays on its way from the publisher to every subscriber.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {

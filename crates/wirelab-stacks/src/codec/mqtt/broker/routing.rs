@@ -25,8 +25,9 @@ impl Broker {
         if !publish.subscriptions.is_empty() {
             return Err(Reason::PROTOCOL_ERROR);
         }
+        let receive_maximum = self.version(id).told(self.limits.receive_maximum);
         let Some(session) = self.sessions.get_mut(&session_id) else { return Ok(()) };
-        if publish.qos == Qos::ExactlyOnce && !session.receiver.publish(publish.id, self.limits.receive_maximum)? {
+        if publish.qos == Qos::ExactlyOnce && !session.receiver.publish(publish.id, receive_maximum)? {
             return self.answer(id, AckKind::Pubrec, publish.id, Reason::SUCCESS);
         }
         let taken = self.application.take(&session.client_id, &publish.message);

@@ -63,7 +63,6 @@ fn a_connect_that_is_not_right_is_refused_in_its_own_version() {
         ("version 6", b"\x10\x0d\0\x04MQTT\x06\x02\0\0\0\x01c", Version::V311, Some(Reason::UNSUPPORTED_VERSION)),
         ("another protocol", b"\x10\x0d\0\x04HTTP\x05\x02\0\0\0\x01c", Version::V311, None),
         ("something before CONNECT", &[0xc0, 0x00], Version::V311, None),
-        ("GET / HTTP/1.1", b"GET / HTTP/1.1\r\n\r\n", Version::V311, None),
         ("reserved flag", b"\x10\x0e\0\x04MQTT\x05\x03\0\0\0\0\x01c", Version::V5, Some(Reason::MALFORMED)),
         ("will QoS without a will", b"\x10\x0e\0\x04MQTT\x05\x0a\0\0\0\0\x01c", Version::V5, Some(Reason::MALFORMED)),
         (
