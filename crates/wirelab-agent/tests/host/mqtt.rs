@@ -18,12 +18,12 @@ use crate::support::{Host, delay};
 
 const PORT: u16 = 1883;
 /// Publishers, and as many subscribers, each of the messages of one publisher.
-const PAIRS: u32 = 10;
-const MESSAGES: u32 = 1_000;
+const PAIRS: u32 = 25;
+const MESSAGES: u32 = 400;
 /// Variable that tells quality of service and version.
 const PROOF: &str = "WIRELAB_TEST_MQTT";
 /// A client breaks its connection after so many messages, then a few more the next time.
-const BREAK_AFTER: u32 = 120;
+const BREAK_AFTER: u32 = 100;
 /// How long a subscriber that has everything waits for what should not come.
 const LINGER: Duration = Duration::from_secs(2);
 /// The whole must be done by then.
@@ -195,11 +195,11 @@ impl End {
             clean_start: false,
             session_expiry_s: 3_600,
             keep_alive_s: 0,
-            receive_maximum: 50,
+            receive_maximum: 100,
             maximum_packet_size: 1_000,
             will: None,
         });
-        End { client, stream: None, deadline, until_break: BREAK_AFTER + 7 * pair, broken: 0, again: 0 }
+        End { client, stream: None, deadline, until_break: BREAK_AFTER + pair, broken: 0, again: 0 }
     }
 
     fn count_to_break(&mut self) {

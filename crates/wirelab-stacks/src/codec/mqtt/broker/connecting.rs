@@ -93,8 +93,9 @@ impl Broker {
         let Some(session) = self.sessions.get_mut(&session_id) else { return };
         if session.will_due_ns.is_some_and(|due_ns| due_ns <= now_ns) {
             session.will_due_ns = None;
+            let client_id = session.client_id.clone();
             if let Some(will) = session.will.take() {
-                self.publish_will(session_id, will, now_ns);
+                self.publish_will(session_id, &client_id, will, now_ns);
             }
         }
     }
@@ -107,13 +108,12 @@ impl Broker {
             self.subscriptions.remove(filter, session_id);
         }
         if let Some(will) = session.will.take() {
-            self.publish_will(session_id, will, now_ns);
+            self.publish_will(session_id, &session.client_id, will, now_ns);
         }
     }
 
-    fn publish_will(&mut self, session_id: SessionId, will: Will, now_ns: u64) {
-        let client_id = self.sessions.get(&session_id).map(|session| session.client_id.clone()).unwrap_or_default();
-        self.application.take(&client_id, &will.message);
+    fn publish_will(&mut self, session_id: SessionId, client_id: &str, will: Will, now_ns: u64) {
+        self.application.take(client_id, &will.message);
         let outgoing = Outgoing {
             message: will.message,
             qos: will.qos,
