@@ -61,6 +61,7 @@ pub const STACKS: &[&dyn Stack] = &[
     &h3::H3,
     &mqtt::MQTT,
     &mqtt::MQTTS,
+    &mqtt::MQTT_QUIC,
 ];
 
 /// The registered stack of that name.

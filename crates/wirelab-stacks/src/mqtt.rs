@@ -3,8 +3,10 @@ mod hub;
 mod link;
 mod notify;
 mod sessions;
+mod transport;
 
 use std::io;
+use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
@@ -14,34 +16,48 @@ use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
 use crate::codec::mqtt::{Qos, Version};
 use crate::settings::{self, Settings};
 use crate::socket;
-use crate::stream::Security;
 use crate::workload::{DELIVER, NOTIFY, STREAM, Work, drive, listen};
-use crate::{Context, Descriptor, Stack, StackError, tls, versions};
+use crate::{Context, Descriptor, Stack, StackError, quic, tls, versions};
+use deliver::DeliverClient;
+use notify::NotifySubscriber;
+use transport::Over;
 
 /// MQTT in the clear.
-pub const MQTT: Mqtt = Mqtt { secure: false };
+pub const MQTT: Mqtt = Mqtt { over: Over::Tcp };
 /// MQTT over TLS.
-pub const MQTTS: Mqtt = Mqtt { secure: true };
+pub const MQTTS: Mqtt = Mqtt { over: Over::Tls };
+/// MQTT over QUIC, which no standard describes.
+pub const MQTT_QUIC: Mqtt = Mqtt { over: Over::Quic };
 
 /// Topic of readings.
 const DELIVER_TOPIC: &str = "wirelab/deliver";
 /// Topic of changes.
 const NOTIFY_TOPIC: &str = "wirelab/notify";
+/// What `about` says of QUIC.
+const OVER_QUIC: &str = "No standard describes MQTT over QUIC: here all of a connection goes over the first bidirectional stream, which the client \
+     opens, as some brokers have it; one lost packet holds up every message behind it, as over TCP.";
 /// What a PUBLISH of ours has beside its payload, at most: header, length, topic, identifier, properties.
 const PUBLISH_OVERHEAD_BYTES: u64 = 32;
 
-/// MQTT 3.1.1 and 5, with or without TLS.
+/// MQTT 3.1.1 and 5.
 pub struct Mqtt {
-    secure: bool,
+    over: Over,
 }
 
 impl Stack for Mqtt {
     fn descriptor(&self) -> Descriptor {
         let mut settings = own_settings();
-        settings.push(socket::nagle_setting());
-        if self.secure {
+        if self.over != Over::Quic {
+            settings.push(socket::nagle_setting());
+        }
+        if self.over == Over::Tls {
             settings.push(tls::version_setting());
+        }
+        if self.over != Over::Tcp {
             settings.extend(tls::common_settings());
+        }
+        if self.over == Over::Quic {
+            settings.extend(quic::quic_settings());
         }
         let about = "MQTT 3.1.1 and 5 (OASIS) with a broker for a server. `deliver`: PUBLISH on `wirelab/deliver`, which ends with PUBACK (QoS 1) or \
              PUBCOMP (QoS 2). The built-in broker sends PUBACK or PUBREC when the application in its own process has checked the reading, so that \
@@ -49,20 +65,27 @@ impl Stack for Mqtt {
              ends when the packet is with the transport. `notify` and `stream`: subscriptions to `wirelab/notify`, to which the publisher on the \
              broker's host publishes. CONNECT and CONNACK belong to a fresh connection: they lie between the connection (or its TLS handshake) and \
              `request_start_ns`. One connection carries any number of messages at once.";
+        let (name, title, default_port) = match self.over {
+            Over::Tcp => ("mqtt", "MQTT over TCP", 1883),
+            Over::Tls => ("mqtts", "MQTT over TLS over TCP", 8883),
+            Over::Quic => ("mqtt+quic", "MQTT over one QUIC stream over UDP (no standard)", 14567),
+        };
         Descriptor {
-            name: if self.secure { "mqtts" } else { "mqtt" }.to_owned(),
-            title: if self.secure { "MQTT over TLS over TCP" } else { "MQTT over TCP" }.to_owned(),
-            about: match self.secure {
-                true => format!("{about} {} {}", tls::TICKETS, tls::RECORDS),
-                false => about.to_owned(),
+            name: name.to_owned(),
+            title: title.to_owned(),
+            about: match self.over {
+                Over::Tcp => about.to_owned(),
+                Over::Tls => format!("{about} {} {}", tls::TICKETS, tls::RECORDS),
+                Over::Quic => format!("{about} {OVER_QUIC} {}", tls::TICKETS),
             },
-            libraries: versions::libraries(match self.secure {
-                true => &["mqtt-protocol-core", "rustls", "ring"],
-                false => &["mqtt-protocol-core"],
+            libraries: versions::libraries(match self.over {
+                Over::Tcp => &["mqtt-protocol-core"],
+                Over::Tls => &["mqtt-protocol-core", "rustls", "ring"],
+                Over::Quic => &["mqtt-protocol-core", "quinn", "rustls", "ring"],
             }),
-            transport: "tcp".to_owned(),
-            default_port: if self.secure { 8883 } else { 1883 },
-            secure: self.secure,
+            transport: if self.over == Over::Quic { "udp" } else { "tcp" }.to_owned(),
+            default_port,
+            secure: self.over != Over::Tcp,
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
             settings,
@@ -70,27 +93,27 @@ impl Stack for Mqtt {
     }
 
     fn run(&self, role: Role, context: Context) -> BoxFuture<'static, Result<(), StackError>> {
-        let (descriptor, secure) = (self.descriptor(), self.secure);
+        let (descriptor, over) = (self.descriptor(), self.over);
         Box::pin(async move {
-            let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
-            let security = || secure.then_some(Security { alpn: "mqtt", settings: &settings });
+            let resolve = |context: &Context| Settings::resolve(&descriptor, &context.parameters.settings);
+            let settings = Arc::new(resolve(&context)?);
             let work = Work::of(&context.parameters.workload);
             check_size(&work, &settings)?;
             match (role, work) {
-                (Role::Server, _) => hub::run(context, &settings, security()).await,
+                (Role::Server, _) => {
+                    let own = resolve(&context)?;
+                    hub::run(over, context, own).await
+                }
                 (Role::Client, Work::Exchanges(_)) => {
-                    drive(context, |context, number| {
-                        deliver::DeliverClient::new(context, number, &settings, security())
-                    })
-                    .await
+                    let client = |context: &Context, number| DeliverClient::new(over, context, number, &settings);
+                    drive(context, client).await
                 }
                 (Role::Client, Work::Changes(_)) => {
-                    listen(context, |context, number| {
-                        notify::NotifySubscriber::new(context, number, &settings, security())
-                    })
-                    .await
+                    let subscriber =
+                        |context: &Context, number| NotifySubscriber::new(over, context, number, &settings);
+                    listen(context, subscriber).await
                 }
-                (Role::Publisher, _) => notify::publish(context, &settings, security()).await,
+                (Role::Publisher, _) => notify::publish(over, context, &settings).await,
             }
         })
     }

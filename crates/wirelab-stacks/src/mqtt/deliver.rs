@@ -2,17 +2,17 @@ use std::sync::Arc;
 
 use super::link::Link;
 use super::sessions::Sessions;
+use super::transport::{Connector, Over};
 use super::{DELIVER_TOPIC, qos, version};
 use crate::attempt::{Attempt, ExchangeError};
 use crate::codec::mqtt::{Message, Qos, Version};
 use crate::settings::Settings;
-use crate::stream::{Dialer, Security};
 use crate::workload::{Client, Work};
 use crate::{Clock, Context, Payload, StackError};
 
 /// Publishes readings.
 pub struct DeliverClient {
-    dialer: Dialer,
+    connector: Connector,
     sessions: Arc<Sessions>,
     message: Arc<Message>,
     qos: Qos,
@@ -22,17 +22,12 @@ pub struct DeliverClient {
 
 impl DeliverClient {
     /// The client of the workload with this number.
-    pub fn new(
-        context: &Context,
-        number: u32,
-        settings: &Settings,
-        security: Option<Security>,
-    ) -> Result<Self, StackError> {
+    pub fn new(over: Over, context: &Context, number: u32, settings: &Arc<Settings>) -> Result<Self, StackError> {
         let parameters = &context.parameters;
         let work = Work::exchanges(&parameters.workload);
         let reading = Payload::new(parameters.seed).bytes(work.upload_bytes as usize);
         Ok(DeliverClient {
-            dialer: Dialer::new(parameters, settings.boolean("nagle"), security)?,
+            connector: Connector::new(over, parameters, settings)?,
             sessions: Sessions::new('c', number, settings),
             message: Message::new(DELIVER_TOPIC, reading),
             qos: qos(settings),
@@ -46,13 +41,13 @@ impl Client for DeliverClient {
     type Connection = Arc<Link>;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Arc<Link>, ExchangeError> {
-        let (link, _) = Link::connect(&self.dialer, &self.sessions, &self.clock, attempt).await?;
+        let (link, _) = Link::connect(&self.connector, &self.sessions, &self.clock, attempt).await?;
         Ok(Arc::new(link))
     }
 
     async fn exchange(&self, link: &mut Arc<Link>, attempt: &mut Attempt) -> Result<(), ExchangeError> {
         if attempt.exchange.connection_reused {
-            link.socket().observe(attempt);
+            link.carrier().observe(attempt);
         }
         let reason = link.publish(self.message.clone(), self.qos, Some(attempt)).await?;
         if self.version == Version::V5 && self.qos != Qos::AtMostOnce {

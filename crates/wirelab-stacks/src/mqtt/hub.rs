@@ -7,10 +7,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 use wirelab_schema::EndpointParameters;
 
+use super::transport::{Over, serve};
 use super::{DELIVER_TOPIC, push};
 use crate::codec::mqtt::{Application, Broker, ConnectionId, Limits, Message, Taken};
 use crate::settings::Settings;
-use crate::stream::{Security, Stream, serve};
+use crate::stream::Stream;
 use crate::task::Task;
 use crate::workload::Work;
 use crate::{Clock, Context, Payload, StackError};
@@ -19,7 +20,7 @@ use crate::{Clock, Context, Payload, StackError};
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// The role of the server: the built-in broker, with the application that takes readings.
-pub async fn run(context: Context, settings: &Settings, security: Option<Security<'_>>) -> Result<(), StackError> {
+pub async fn run(over: Over, context: Context, settings: Settings) -> Result<(), StackError> {
     let limits = Limits {
         maximum_packet_size: settings.integer("maximum-packet-size") as u32,
         receive_maximum: settings.integer("receive-maximum") as u16,
@@ -36,7 +37,7 @@ pub async fn run(context: Context, settings: &Settings, security: Option<Securit
         clock: context.clock.clone(),
     });
     let _timer = Task::spawn(keep_time(hub.clone()));
-    serve(context, settings.boolean("nagle"), security, move |stream| converse(stream, hub.clone())).await
+    serve(over, context, settings, move |stream| converse(stream, hub.clone())).await
 }
 
 /// The application that readings are for.

@@ -9,16 +9,16 @@ use wirelab_schema::Exchange;
 
 use super::push;
 use super::sessions::{Session, Sessions};
+use super::transport::{Carrier, Connector};
 use crate::Clock;
 use crate::attempt::{Attempt, ExchangeError};
 use crate::codec::mqtt::{Event, Message, Qos, Reason};
-use crate::socket::Socket;
-use crate::stream::{Dialer, Stream};
+use crate::stream::Stream;
 use crate::task::Task;
 
 /// A client's connection to a broker. Any number of exchanges share it.
 pub struct Link {
-    socket: Socket,
+    carrier: Carrier,
     shared: Arc<Shared>,
     task: Option<Task>,
 }
@@ -67,15 +67,15 @@ impl Stamps {
 }
 
 impl Link {
-    /// Connects: TCP, TLS if the dialer has it, CONNECT and CONNACK. With it come the payloads of all messages that the server will send.
+    /// Connects: as the connector does, then CONNECT and CONNACK. With it come the payloads of all messages that the server will send.
     pub async fn connect(
-        dialer: &Dialer,
+        connector: &Connector,
         sessions: &Arc<Sessions>,
         clock: &Arc<dyn Clock>,
         attempt: &mut Attempt,
     ) -> Result<(Self, mpsc::UnboundedReceiver<Bytes>), ExchangeError> {
-        let (socket, stream) = dialer.dial(attempt).await?;
-        let mut session = sessions.take(socket.local_address()?);
+        let (carrier, stream) = connector.dial(attempt).await?;
+        let mut session = sessions.take(carrier.local_address()?);
         session.client().connect(clock.now_ns());
         let (messages, inbox) = mpsc::unbounded_channel();
         let (waiting, connected) = oneshot::channel();
@@ -88,7 +88,7 @@ impl Link {
         };
         let shared = Arc::new(Shared { state: Mutex::new(state), wake: Notify::new(), clock: clock.clone() });
         let task = Some(Task::spawn(pump(stream, shared.clone())));
-        let link = Link { socket, shared, task };
+        let link = Link { carrier, shared, task };
         connected.await.map_err(|_| link.why())??;
         Ok((link, inbox))
     }
@@ -128,9 +128,9 @@ impl Link {
         ended.await.map_err(|_| self.why())?
     }
 
-    /// Its socket, for what the kernel says of it.
-    pub fn socket(&self) -> &Socket {
-        &self.socket
+    /// What carries it, for what that says of itself.
+    pub fn carrier(&self) -> &Carrier {
+        &self.carrier
     }
 
     /// False if it is known to have ended.
@@ -140,6 +140,7 @@ impl Link {
 
     /// Says DISCONNECT, and waits until that is with the kernel.
     pub async fn close(mut self) {
+        let sent = self.carrier.sent();
         self.shared.with_client(|state, now_ns| {
             if let Some(session) = &mut state.session {
                 session.client().disconnect(now_ns);
@@ -149,6 +150,7 @@ impl Link {
         if let Some(task) = self.task.take() {
             task.finish().await;
         }
+        self.carrier.close(sent).await;
     }
 
     /// Why it has ended.

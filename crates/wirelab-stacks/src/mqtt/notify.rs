@@ -8,17 +8,17 @@ use tokio::sync::mpsc;
 
 use super::link::Link;
 use super::sessions::Sessions;
+use super::transport::{Connector, Over};
 use super::{NOTIFY_TOPIC, qos};
 use crate::attempt::{Attempt, ExchangeError};
 use crate::codec::mqtt::{Message, Qos};
 use crate::settings::Settings;
-use crate::stream::{Dialer, Security};
 use crate::workload::{Changes, Subscriber, Work};
 use crate::{Clock, Context, StackError};
 
 /// Waits for changes.
 pub struct NotifySubscriber {
-    dialer: Dialer,
+    connector: Connector,
     sessions: Arc<Sessions>,
     qos: Qos,
     clock: Arc<dyn Clock>,
@@ -32,14 +32,9 @@ pub struct Subscription {
 
 impl NotifySubscriber {
     /// The subscriber of the workload with this number.
-    pub fn new(
-        context: &Context,
-        number: u32,
-        settings: &Settings,
-        security: Option<Security>,
-    ) -> Result<Self, StackError> {
+    pub fn new(over: Over, context: &Context, number: u32, settings: &Arc<Settings>) -> Result<Self, StackError> {
         Ok(NotifySubscriber {
-            dialer: Dialer::new(&context.parameters, settings.boolean("nagle"), security)?,
+            connector: Connector::new(over, &context.parameters, settings)?,
             sessions: Sessions::new('s', number, settings),
             qos: qos(settings),
             clock: context.clock.clone(),
@@ -51,7 +46,7 @@ impl Subscriber for NotifySubscriber {
     type Subscription = Subscription;
 
     async fn subscribe(&self, attempt: &mut Attempt) -> Result<Subscription, ExchangeError> {
-        let (link, messages) = Link::connect(&self.dialer, &self.sessions, &self.clock, attempt).await?;
+        let (link, messages) = Link::connect(&self.connector, &self.sessions, &self.clock, attempt).await?;
         link.subscribe(NOTIFY_TOPIC, self.qos).await?;
         Ok(Subscription { link, messages })
     }
@@ -66,14 +61,14 @@ impl Subscriber for NotifySubscriber {
 }
 
 /// The role of the publisher: publishes each change at its instant, whether or not those before it are acknowledged, and ends when all are.
-pub async fn publish(context: Context, settings: &Settings, security: Option<Security<'_>>) -> Result<(), StackError> {
+pub async fn publish(over: Over, context: Context, settings: &Arc<Settings>) -> Result<(), StackError> {
     let Context { parameters, clock, mut stop, .. } = context;
-    let dialer = Dialer::new(&parameters, settings.boolean("nagle"), security)?;
+    let connector = Connector::new(over, &parameters, settings)?;
     let sessions = Sessions::new('p', 0, settings);
     let timeout = Duration::from_nanos(Work::changes(&parameters.workload).timeout_ns);
     let failed = |error: ExchangeError| StackError::failed("publishing", error);
     let mut attempt = Attempt::start(clock.clone(), 0, None);
-    let connected = tokio::time::timeout(timeout, Link::connect(&dialer, &sessions, &clock, &mut attempt));
+    let connected = tokio::time::timeout(timeout, Link::connect(&connector, &sessions, &clock, &mut attempt));
     let (link, _) = connected.await.unwrap_or(Err(ExchangeError::TimedOut)).map_err(failed)?;
     let qos = qos(settings);
     let mut changes = Changes::new(&parameters, clock);

@@ -6,7 +6,7 @@ use wirelab_schema::{ArrivalSpec, Exchange, Notify, Outcome, RequestResponse};
 use crate::assert_completed;
 use crate::lab::{Lab, deliver, kept, workload};
 
-const STACKS: [&str; 2] = ["mqtt", "mqtts"];
+const STACKS: [&str; 3] = ["mqtt", "mqtts", "mqtt+quic"];
 
 #[tokio::test]
 async fn every_quality_of_service_delivers_in_both_versions() {
