@@ -136,6 +136,8 @@ fn publish(mut end: End, pair: u32, qos: Qos, subscribed: &Barrier) -> End {
                     acknowledged += 1;
                     end.count_to_break();
                 }
+                // Between PUBREC and PUBCOMP too: what is sent again then is PUBREL.
+                Event::Received { .. } => end.count_to_break(),
                 Event::Sent { ticket, whole: true, .. } => {
                     let place = tickets.iter().position(|known| *known == ticket).unwrap();
                     end.again += u32::from(sent[place] > 0);
