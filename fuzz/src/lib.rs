@@ -1,4 +1,4 @@
-//! What any bytes may do to the parts of Wirelab that read other people's bytes: a link's description, frames, packet logs, captures, requests.
+//! What any bytes may do to the parts of Wirelab that read other people's bytes: a link's description, frames, packet logs, captures, requests, MQTT.
 //!
 //! Each module has a `check` that panics if it finds something wrong, and `seeds` to begin with. libFuzzer calls the checks from `fuzz_targets/`;
 //! the tests call them with the seeds and with what a fixed generator makes of these, so that no target rots.
@@ -8,6 +8,7 @@ pub mod drive;
 pub mod frames;
 pub mod link;
 pub mod link_text;
+pub mod mqtt;
 pub mod mutate;
 pub mod packet_log;
 pub mod request;
@@ -22,6 +23,7 @@ pub const TARGETS: &[Target] = &[
     ("frames", frames::check, frames::seeds),
     ("packet_log", packet_log::check, packet_log::seeds),
     ("capture", capture::check, capture::seeds),
+    ("mqtt", mqtt::check, mqtt::seeds),
     ("request", request::check, request::seeds),
 ];
 

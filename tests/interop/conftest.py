@@ -53,7 +53,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         reasons.append(why)
     reasons += [
         f"{name} is not installed"
-        for name in ("curl", "nginx", "tshark", "valgrind")
+        for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")
         if item.get_closest_marker(name) and not find_program(name)
     ]
     if reasons and REQUIRED:

@@ -6,6 +6,7 @@
 
 mod attempt;
 mod clock;
+pub mod codec;
 mod context;
 pub mod exec;
 mod h1_stamps;
@@ -14,6 +15,7 @@ mod h2_stamps;
 mod h3;
 mod http;
 mod http1;
+mod mqtt;
 mod payload;
 mod qlog;
 mod quic;
@@ -49,8 +51,18 @@ pub trait Stack: Sync {
 }
 
 /// Every registered stack, in the order in which people read them.
-pub const STACKS: &[&dyn Stack] =
-    &[&raw_tcp::RawTcp, &raw_udp::RawUdp, &http1::HTTP1, &http1::HTTPS1, &h2::H2C, &h2::H2, &h3::H3];
+pub const STACKS: &[&dyn Stack] = &[
+    &raw_tcp::RawTcp,
+    &raw_udp::RawUdp,
+    &http1::HTTP1,
+    &http1::HTTPS1,
+    &h2::H2C,
+    &h2::H2,
+    &h3::H3,
+    &mqtt::MQTT,
+    &mqtt::MQTTS,
+    &mqtt::MQTT_QUIC,
+];
 
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {

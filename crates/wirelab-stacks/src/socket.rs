@@ -1,5 +1,5 @@
 use std::io::{self, IoSlice};
-use std::net::{Shutdown, SocketAddr};
+use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -42,6 +42,11 @@ impl Socket {
     pub fn accepted(stream: TcpStream, nagle: bool) -> io::Result<Self> {
         stream.set_nodelay(!nagle)?;
         Ok(Socket(Arc::new(stream)))
+    }
+
+    /// Its address on this side.
+    pub fn local_address(&self) -> io::Result<IpAddr> {
+        self.0.local_addr().map(|address| address.ip())
     }
 
     /// Has the exchange record this connection's port and, at its end, what TCP_INFO says happened since now. Exchanges that overlap on one

@@ -5,6 +5,7 @@ mod families;
 mod library;
 mod lifetime;
 mod machine;
+mod mqtt;
 mod netem;
 mod roles;
 mod support;

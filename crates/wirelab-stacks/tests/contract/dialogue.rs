@@ -89,3 +89,54 @@ async fn raw_udp_sends_nothing_again_and_at_most_ten_datagrams_ahead() {
     }
     assert_eq!(lengths, [1_200; 10]);
 }
+
+#[tokio::test]
+async fn an_mqtt_client_says_connect_then_publish_then_disconnect_and_nothing_else() {
+    // CONNECT with 21 characters of identifier and a keep alive of 60 s, CONNACK, PUBLISH up to its identifier, and PUBACK.
+    let old = (
+        &b"\x10\x21\0\x04MQTT\x04\x02\0\x3c\0\x15"[..],
+        &b"\x20\x02\0\0"[..],
+        &b"\x32\x31\0\x0fwirelab/deliver\0\x01"[..],
+    );
+    let new = (
+        &b"\x10\x22\0\x04MQTT\x05\x02\0\x3c\0\0\x15"[..],
+        &b"\x20\x03\0\0\0"[..],
+        &b"\x32\x32\0\x0fwirelab/deliver\0\x01\0"[..],
+    );
+    for (version, (connect, connack, publish)) in [("3.1.1", old), ("5", new)] {
+        let lab = Lab::new();
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+        let port = listener.local_addr().expect("bound").port();
+        let (_stopper, client) = lab.client("mqtt", port, workload(30, 0, 1), &[("version", version.into())]);
+        let client = tokio::spawn(client);
+        let (mut stream, _) = listener.accept().await.expect("accepted");
+        let mut buffer = vec![0; 4_096];
+        let length = stream.read(&mut buffer).await.expect("read");
+        assert_eq!((&buffer[..connect.len()], length), (connect, connect.len() + 21), "{version}");
+        assert_eq!(&buffer[connect.len()..length], b"wlc7f0000010000000000", "role, address, client and session");
+        stream.write_all(connack).await.expect("written");
+        let length = stream.read(&mut buffer).await.expect("read");
+        assert_eq!(&buffer[..publish.len()], publish, "{version}");
+        assert_eq!(buffer[publish.len()..length], Payload::new(1).bytes(30), "{version}");
+        stream.write_all(b"\x40\x02\0\x01").await.expect("written");
+        let length = stream.read(&mut buffer).await.expect("read");
+        assert_eq!(&buffer[..length], b"\xe0\0", "{version}");
+        assert_eq!(stream.read(&mut buffer).await.expect("read"), 0, "the client closes a fresh connection");
+        let rows = client.await.expect("no panic").expect("done");
+        assert_eq!(rows[0].outcome, Outcome::Completed, "{:?}", rows[0]);
+    }
+}
+
+#[tokio::test]
+async fn an_mqtt_client_whose_broker_refuses_it_says_why() {
+    let lab = Lab::new();
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+    let port = listener.local_addr().expect("bound").port();
+    let (_stopper, client) = lab.client("mqtt", port, workload(30, 0, 1), &[]);
+    let client = tokio::spawn(client);
+    let (mut stream, _) = listener.accept().await.expect("accepted");
+    stream.write_all(b"\x20\x02\0\x05").await.expect("written");
+    let rows = client.await.expect("no panic").expect("done");
+    assert_eq!(rows[0].outcome, Outcome::Failed);
+    assert!(rows[0].error.as_deref().is_some_and(|error| error.contains("NotAuthorized")), "{:?}", rows[0]);
+}

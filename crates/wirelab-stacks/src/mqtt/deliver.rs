@@ -1,0 +1,75 @@
+use std::sync::Arc;
+
+use super::link::Link;
+use super::sessions::Sessions;
+use super::transport::{Connector, Over};
+use super::{DELIVER_TOPIC, qos, version};
+use crate::attempt::{Attempt, ExchangeError};
+use crate::codec::mqtt::{Message, Qos, Version};
+use crate::settings::Settings;
+use crate::workload::{Client, Work};
+use crate::{Clock, Context, Payload, StackError};
+
+/// Publishes readings.
+pub struct DeliverClient {
+    connector: Connector,
+    sessions: Arc<Sessions>,
+    message: Arc<Message>,
+    qos: Qos,
+    version: Version,
+    clock: Arc<dyn Clock>,
+}
+
+impl DeliverClient {
+    /// The client of the workload with this number.
+    pub fn new(over: Over, context: &Context, number: u32, settings: &Arc<Settings>) -> Result<Self, StackError> {
+        let parameters = &context.parameters;
+        let work = Work::exchanges(&parameters.workload);
+        let reading = Payload::new(parameters.seed).bytes(work.upload_bytes as usize);
+        Ok(DeliverClient {
+            connector: Connector::new(over, parameters, settings)?,
+            sessions: Sessions::new('c', number, settings),
+            message: Message::new(DELIVER_TOPIC, reading),
+            qos: qos(settings),
+            version: version(settings),
+            clock: context.clock.clone(),
+        })
+    }
+}
+
+impl Client for DeliverClient {
+    type Connection = Arc<Link>;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Arc<Link>, ExchangeError> {
+        let (link, _) = Link::connect(&self.connector, &self.sessions, &self.clock, attempt).await?;
+        Ok(Arc::new(link))
+    }
+
+    async fn exchange(&self, link: &mut Arc<Link>, attempt: &mut Attempt) -> Result<(), ExchangeError> {
+        if attempt.exchange.connection_reused {
+            link.carrier().observe(attempt);
+        }
+        let reason = link.publish(self.message.clone(), self.qos, Some(attempt)).await?;
+        if self.version == Version::V5 && self.qos != Qos::AtMostOnce {
+            attempt.exchange.status = Some(reason.0.into());
+        }
+        match reason.is_failure() {
+            true => Err(ExchangeError::new(format!("the broker refused the message: {reason}"))),
+            false => Ok(()),
+        }
+    }
+
+    fn share(&self, link: &Arc<Link>) -> Option<Arc<Link>> {
+        Some(link.clone())
+    }
+
+    fn is_usable(&self, link: &Arc<Link>) -> bool {
+        link.is_usable()
+    }
+
+    async fn close(&self, link: Arc<Link>) {
+        if let Some(link) = Arc::into_inner(link) {
+            link.close().await;
+        }
+    }
+}
