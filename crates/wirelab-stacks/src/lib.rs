@@ -4,6 +4,7 @@
 //! outcomes are the driver's ([`workload`]), which is the same for all of them, so that a difference between two stacks is not a difference
 //! between two loops. This crate never prints, reads arguments or exits, and reads time only through [`Clock`].
 
+mod amqp;
 mod attempt;
 mod clock;
 mod context;
@@ -50,7 +51,7 @@ pub trait Stack: Sync {
 
 /// Every registered stack, in the order in which people read them.
 pub const STACKS: &[&dyn Stack] =
-    &[&raw_tcp::RawTcp, &raw_udp::RawUdp, &http1::HTTP1, &http1::HTTPS1, &h2::H2C, &h2::H2, &h3::H3];
+    &[&raw_tcp::RawTcp, &raw_udp::RawUdp, &http1::HTTP1, &http1::HTTPS1, &h2::H2C, &h2::H2, &h3::H3, &amqp::AMQP, &amqp::AMQPS];
 
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {

@@ -58,6 +58,12 @@ impl Socket {
         });
     }
 
+    /// Ends both directions for every holder of a handle: what waits for the peer ends, and nothing more is sent than is with the kernel.
+    pub fn cut(&self) {
+        // Only a connection that has ended already refuses.
+        let _ = SockRef::from(&*self.0).shutdown(Shutdown::Both);
+    }
+
     fn tcp_info(&self) -> Option<TcpInfo> {
         let words = getsockopt(&*self.0, TcpInfoWords).ok()?;
         Some(TcpInfo { smoothed_rtt_us: words[17], total_retransmissions: words[25] })
