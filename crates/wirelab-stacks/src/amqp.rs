@@ -2,6 +2,7 @@ mod client;
 mod connection;
 mod credit;
 mod frames;
+mod leash;
 mod message;
 mod options;
 mod publisher;
@@ -54,15 +55,18 @@ impl Stack for Amqp {
         }
         let about = "AMQP 1.0 (ISO/IEC 19464, OASIS amqp-core), one session and one link on a connection. `deliver`: a transfer to the address `deliver`, \
                      whose application accepts it. `notify` and `stream`: a publisher's transfers to the address `notify`, and from there to the receiver \
-                     of each subscriber. A message is one data section without header or properties. Header, `open`, `begin`, `attach` and the first \
-                     credit are each waited for, as the library does: five round trips before the first transfer, and two more with SASL. A connection \
-                     is closed by `close` alone. Exchanges that overlap on a kept connection share its link, and their transfers have `batchable` set. The built-in queue keeps \
+                     of each subscriber. A message is one data section without header or properties. The header, `open`, \
+                     `begin` and `attach` are each answered before the next is sent, as the library does: three round trips to the built-in queue, which \
+                     sends its `open` with its header, before the first transfer, four to a broker that does not, and two more with SASL. A connection is \
+                     closed by `close` and the end of the stream, without waiting for the peer's `close`. Exchanges that overlap on a kept connection share its link, and their transfers have `batchable` set. The built-in queue keeps \
                      what is sent to any other address for the receivers there, which compete for it.";
         Descriptor {
             name: if self.secure { "amqps" } else { "amqp" }.to_owned(),
             title: if self.secure { "AMQP 1.0 over TLS over TCP" } else { "AMQP 1.0 over TCP" }.to_owned(),
             about: match self.secure {
-                true => format!("{about} TLS comes first, without AMQP's own TLS header. {} {}", tls::TICKETS, tls::RECORDS),
+                true => {
+                    format!("{about} TLS comes first, without AMQP's own TLS header. {} {}", tls::TICKETS, tls::RECORDS)
+                }
                 false => about.to_owned(),
             },
             libraries: versions::libraries(if self.secure {
@@ -139,3 +143,6 @@ impl Stack for Amqp {
 fn reading(context: &Context, bytes: u64) -> bytes::Bytes {
     Payload::new(context.parameters.seed).bytes(bytes as usize)
 }
+
+#[cfg(test)]
+mod tests;

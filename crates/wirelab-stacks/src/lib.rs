@@ -50,8 +50,17 @@ pub trait Stack: Sync {
 }
 
 /// Every registered stack, in the order in which people read them.
-pub const STACKS: &[&dyn Stack] =
-    &[&raw_tcp::RawTcp, &raw_udp::RawUdp, &http1::HTTP1, &http1::HTTPS1, &h2::H2C, &h2::H2, &h3::H3, &amqp::AMQP, &amqp::AMQPS];
+pub const STACKS: &[&dyn Stack] = &[
+    &raw_tcp::RawTcp,
+    &raw_udp::RawUdp,
+    &http1::HTTP1,
+    &http1::HTTPS1,
+    &h2::H2C,
+    &h2::H2,
+    &h3::H3,
+    &amqp::AMQP,
+    &amqp::AMQPS,
+];
 
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::GetStruct;
 use socket2::{Domain, Protocol, SockRef, Type};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use wirelab_schema::SettingDescription;
 
@@ -58,10 +58,10 @@ impl Socket {
         });
     }
 
-    /// Ends both directions for every holder of a handle: what waits for the peer ends, and nothing more is sent than is with the kernel.
-    pub fn cut(&self) {
-        // Only a connection that has ended already refuses.
-        let _ = SockRef::from(&*self.0).shutdown(Shutdown::Both);
+    /// Reads to the end, or for as long as this is polled, and forgets what it reads.
+    pub async fn drain(mut self) {
+        let mut buffer = [0; 512];
+        while let Ok(1..) = self.read(&mut buffer).await {}
     }
 
     fn tcp_info(&self) -> Option<TcpInfo> {
@@ -152,7 +152,7 @@ impl AsyncWrite for Socket {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::AsyncWriteExt;
 
     use super::*;
     use crate::SystemClock;

@@ -1,4 +1,3 @@
-use std::fmt;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
@@ -34,12 +33,6 @@ impl<S, O: Observer> Tap<S, O> {
     fn observe(&self, see: impl FnOnce(&mut O, u64)) {
         let now_ns = self.clock.now_ns();
         see(&mut self.observer.lock().expect("no holder panics"), now_ns);
-    }
-}
-
-impl<S, O> fmt::Debug for Tap<S, O> {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.debug_struct("Tap").finish_non_exhaustive()
     }
 }
 

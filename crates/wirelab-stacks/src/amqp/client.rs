@@ -65,22 +65,20 @@ impl Client for AmqpClient {
 /// Attaches a sender to an address, and waits until the peer has too.
 pub async fn attach_sender(opened: &mut Opened, options: &Options, address: &str) -> Result<Sender, ExchangeError> {
     let link = Sender::builder().name(format!("{LINK_NAME}-{address}")).target(options.address(address));
-    let sender = options.settling(link).attach(&mut opened.session).await?;
-    opened.check_settling(options)?;
-    Ok(sender)
+    Ok(options.settling(link).attach(&mut opened.session).await?)
 }
 
 /// A connection with its sender.
 pub struct Connection {
-    opened: Opened,
-    sender: Mutex<Sender>,
+    pub opened: Opened,
+    pub sender: Mutex<Sender>,
     /// A delivery was given up while it was being sent, which leaves the link in the middle of it.
-    broken: AtomicBool,
+    pub broken: AtomicBool,
 }
 
 impl Connection {
     /// Returns when the receiver has accepted the message; when sent settled, once its last byte is with the transport.
-    async fn send(
+    pub async fn send(
         &self,
         message: &Sendable<Data>,
         delivery: Delivery,

@@ -6,7 +6,8 @@ use fe2o3_amqp::session::{Session, SessionHandle};
 use fe2o3_amqp::types::messaging::Data;
 use fe2o3_amqp::{Sendable, Sender};
 
-use super::options::{Delivery, Options};
+use super::leash::Leash;
+use super::options::Options;
 use super::stamps::AmqpStamps;
 use crate::Clock;
 use crate::attempt::{Attempt, ExchangeError};
@@ -14,9 +15,9 @@ use crate::socket::Socket;
 use crate::stream::{Dialer, Stream};
 use crate::tap::Tap;
 
-/// How long a close that was sent may wait for its answer.
+/// How long the socket of a connection that was closed waits for what the peer still says.
 const ANSWER_WAIT: Duration = Duration::from_secs(2);
-/// How long sending a close may take.
+/// How long what is still to be said may take.
 const CLOSE_WAIT: Duration = Duration::from_millis(100);
 
 /// Opens connections with a session, alike for every role that opens any.
@@ -51,8 +52,8 @@ pub async fn open(
     server_name: &str,
     container: String,
 ) -> Result<Opened, ExchangeError> {
-    let cut = Cut(socket);
     let stamps = Arc::new(Mutex::new(stamps));
+    let (leash, stream) = Leash::new(Tap::new(stream, stamps.clone(), clock));
     let mut builder = Connection::builder()
         .container_id(container)
         .hostname(server_name)
@@ -65,34 +66,26 @@ pub async fn open(
     if let Some(profile) = options.sasl_profile() {
         builder = builder.sasl_profile(profile);
     }
-    let mut connection = builder.open_with_stream(Tap::new(stream, stamps.clone(), clock)).await?;
+    let mut connection = builder.open_with_stream(stream).await?;
     let session = Session::builder()
         .incoming_window(options.incoming_window)
         .outgoing_window(options.outgoing_window)
         .begin(&mut connection)
         .await?;
-    Ok(Opened { cut, connection, session, stamps })
+    Ok(Opened { leash, socket, connection, session, stamps })
 }
 
 /// An open connection with its session. Dropped, it is cut off without any good-bye.
 pub struct Opened {
     // First, so that what the library says in dropping the others is not sent.
-    cut: Cut,
+    leash: Leash,
+    socket: Option<Socket>,
     connection: ConnectionHandle<()>,
     pub session: SessionHandle<()>,
     pub stamps: Arc<Mutex<AmqpStamps>>,
 }
 
 impl Opened {
-    /// Whether the peer of the link that was attached last settles as wanted: what it does not say it does not do.
-    pub fn check_settling(&self, options: &Options) -> Result<(), ExchangeError> {
-        let second = self.stamps.lock().expect("no holder panics").peer_settles_second();
-        match options.delivery == Delivery::ExactlyOnce && !second {
-            true => Err(ExchangeError::Unsupported("the peer does not do rcv-settle-mode `second`".to_owned())),
-            false => Ok(()),
-        }
-    }
-
     /// False if the peer or the network has ended it.
     pub fn is_usable(&self) -> bool {
         !self.connection.is_closed() && !self.session.is_ended()
@@ -100,7 +93,7 @@ impl Opened {
 
     /// Has the exchange record what happens to the transport meanwhile.
     pub fn observe(&self, attempt: &mut Attempt) {
-        if let Some(socket) = &self.cut.0 {
+        if let Some(socket) = &self.socket {
             socket.observe(attempt);
         }
     }
@@ -119,38 +112,32 @@ impl Opened {
         }
     }
 
-    /// Says `close`, which ends session and links too (part 2, section 2.4.3). Returns when that is with the transport; the answer is waited for in
-    /// the background.
+    /// Says what is still to be said of deliveries, then `close`, which ends session and links too (part 2, section 2.4.3), and ends the stream.
+    /// Returns when that is with the transport.
     pub async fn close(self, link: impl Send + 'static) {
-        let Opened { cut, mut connection, session, stamps } = self;
-        tokio::spawn(async move {
-            // A peer that does not answer has the connection cut off.
-            let _ = tokio::time::timeout(ANSWER_WAIT, connection.close()).await;
-            drop((cut, link, session));
-        });
-        let _ = tokio::time::timeout(CLOSE_WAIT, until(&stamps, AmqpStamps::is_closed)).await;
+        let said = async {
+            until(&self.stamps, AmqpStamps::is_even).await;
+            self.leash.close();
+            until(&self.stamps, AmqpStamps::is_closed).await;
+        };
+        let _ = tokio::time::timeout(CLOSE_WAIT, said).await;
+        let Opened { leash, socket, connection, session, .. } = self;
+        drop((leash, link, session, connection));
+        if let Some(socket) = socket {
+            // Closed at once, it would answer the peer's `close` with a reset.
+            tokio::spawn(tokio::time::timeout(ANSWER_WAIT, socket.drain()));
+        }
     }
 }
 
 /// Waits until what has been written is enough.
 async fn until(stamps: &Mutex<AmqpStamps>, enough: impl Fn(&AmqpStamps) -> bool) {
-    let written = stamps.lock().expect("no holder panics").written();
+    let progress = stamps.lock().expect("no holder panics").progress();
     loop {
-        let more = written.notified();
+        let more = progress.notified();
         if enough(&stamps.lock().expect("no holder panics")) {
             return;
         }
         more.await;
-    }
-}
-
-/// Ends the transport when dropped. The library's tasks own the stream and would keep it, waiting for a peer that may be gone.
-struct Cut(Option<Socket>);
-
-impl Drop for Cut {
-    fn drop(&mut self) {
-        if let Some(socket) = &self.0 {
-            socket.cut();
-        }
     }
 }

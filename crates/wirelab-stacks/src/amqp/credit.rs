@@ -112,7 +112,8 @@ mod tests {
         // An attach as a receiver with handle 3 on channel 1.
         let attach = [0xa1, 1, b'x', 0x52, 3, 0x41];
         let frame = |code: u8, fields: &[u8]| {
-            let head = [0, 0, 0, 14 + fields.len() as u8, 2, 0, 0, 1, 0x00, 0x53, code, 0xc0, fields.len() as u8 + 1, 9];
+            let head =
+                [0, 0, 0, 14 + fields.len() as u8, 2, 0, 0, 1, 0x00, 0x53, code, 0xc0, fields.len() as u8 + 1, 9];
             [&head[..], fields].concat()
         };
         credits.read(&frame(code::ATTACH, &attach), 0);

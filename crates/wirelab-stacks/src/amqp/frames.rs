@@ -184,6 +184,15 @@ impl Fields<'_> {
         }
     }
 
+    /// The code that describes a described value.
+    #[cfg(test)]
+    pub fn code(&self, position: usize) -> Option<u8> {
+        match self.get(position)? {
+            [0x00, 0x53, code, ..] => Some(*code),
+            _ => None,
+        }
+    }
+
     fn get(&self, position: usize) -> Option<&[u8]> {
         let mut rest = self.0;
         for _ in 0..position {
@@ -232,9 +241,8 @@ mod tests {
     use super::*;
 
     /// A transfer on channel 1: handle 0, delivery-id 7, a tag of one byte, message-format 0, settled; with 3 bytes of payload.
-    const TRANSFER: &[u8] = &[
-        0, 0, 0, 25, 2, 0, 0, 1, 0x00, 0x53, 0x14, 0xc0, 9, 5, 0x43, 0x52, 7, 0xa0, 1, 9, 0x43, 0x41, 1, 2, 3,
-    ];
+    const TRANSFER: &[u8] =
+        &[0, 0, 0, 25, 2, 0, 0, 1, 0x00, 0x53, 0x14, 0xc0, 9, 5, 0x43, 0x52, 7, 0xa0, 1, 9, 0x43, 0x41, 1, 2, 3];
 
     fn words(bytes: &[u8], piece: usize) -> Vec<String> {
         let mut frames = Frames::default();

@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn bytes_are_those_of_data_sections_or_of_a_binary_or_string() {
-        let data = |parts: &[&[u8]]| Body::Data(Batch::new(parts.iter().map(|part| Data::from(*part)).collect()));
+        let data =
+            |parts: &[&[u8]]| Body::Data(Batch::new(parts.iter().map(|part| Data::from(*part)).collect::<Vec<_>>()));
         for (body, bytes) in [
             (data(&[b"ab"]), Some(&b"ab"[..])),
             (data(&[b"ab", b"c"]), Some(b"abc")),

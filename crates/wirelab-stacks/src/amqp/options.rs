@@ -14,20 +14,25 @@ pub const PASSWORD: &str = "guest";
 /// The settings of both stacks, but for those of TLS.
 pub fn settings() -> Vec<SettingDescription> {
     let window = |name, of| {
-        settings::integer(name, (1, i64::from(i32::MAX)), "transfers", 5_000, &format!(
-            "Session {name} (part 2, section 2.5.6): how many transfer frames an end can {of} at the moment, as both ends say in `begin` and `flow`."
-        ))
+        settings::integer(
+            name,
+            (1, i64::from(i32::MAX)),
+            "transfers",
+            5_000,
+            &format!(
+                "Session {name} (part 2, section 2.5.6): how many transfer frames an end can {of} at the moment, as both ends say in `begin` and `flow`."
+            ),
+        )
     };
     vec![
         socket::nagle_setting(),
         settings::choice(
             "delivery",
-            &["at-least-once", "at-most-once", "exactly-once"],
+            &["at-least-once", "at-most-once"],
             "`at-least-once`: the sender sends unsettled (snd-settle-mode `unsettled`), the receiver accepts and settles in one disposition \
              (rcv-settle-mode `first`). `at-most-once`: the sender sends settled (snd-settle-mode `settled`) and nothing answers, so an exchange of \
-             `deliver` ends when its last byte is with the transport. `exactly-once`: the receiver settles only after the sender (rcv-settle-mode \
-             `second`); an exchange of `deliver` ends at `accepted`. Links are not resumed, so this holds as long as the connection does (part 2, \
-             sections 2.6.12 and 2.8.2 to 2.8.3).",
+             `deliver` ends when its last byte is with the transport (part 2, sections 2.8.2 and 2.8.3). There is no `exactly-once`: for that the \
+             receiver settles after the sender (rcv-settle-mode `second`), and the library's sender never does.",
         ),
         settings::choice(
             "sasl",
@@ -88,7 +93,6 @@ pub struct Options {
 pub enum Delivery {
     AtMostOnce,
     AtLeastOnce,
-    ExactlyOnce,
 }
 
 /// What comes before AMQP.
@@ -105,7 +109,6 @@ impl Options {
         Options {
             delivery: match settings.choice("delivery") {
                 "at-most-once" => Delivery::AtMostOnce,
-                "exactly-once" => Delivery::ExactlyOnce,
                 _ => Delivery::AtLeastOnce,
             },
             sasl: match settings.choice("sasl") {
@@ -113,7 +116,10 @@ impl Options {
                 "plain" => Sasl::Plain,
                 _ => Sasl::None,
             },
-            address_prefix: Some(settings.choice("address-prefix")).filter(|prefix| *prefix != "none").unwrap_or("").into(),
+            address_prefix: Some(settings.choice("address-prefix"))
+                .filter(|prefix| *prefix != "none")
+                .unwrap_or("")
+                .into(),
             max_frame_bytes: number("max-frame-size"),
             link_credit: number("link-credit"),
             idle_time_out_ms: Some(number("idle-time-out")).filter(|time_out| *time_out > 0),
@@ -138,11 +144,10 @@ impl Options {
 
     /// Has a link settle its deliveries as wanted.
     pub fn settling<R, T, N, S, E>(&self, link: builder::Builder<R, T, N, S, E>) -> builder::Builder<R, T, N, S, E> {
-        let (sender, receiver) = match self.delivery {
-            Delivery::AtMostOnce => (SenderSettleMode::Settled, ReceiverSettleMode::First),
-            Delivery::AtLeastOnce => (SenderSettleMode::Unsettled, ReceiverSettleMode::First),
-            Delivery::ExactlyOnce => (SenderSettleMode::Unsettled, ReceiverSettleMode::Second),
+        let sender = match self.delivery {
+            Delivery::AtMostOnce => SenderSettleMode::Settled,
+            Delivery::AtLeastOnce => SenderSettleMode::Unsettled,
         };
-        link.sender_settle_mode(sender).receiver_settle_mode(receiver)
+        link.sender_settle_mode(sender).receiver_settle_mode(ReceiverSettleMode::First)
     }
 }

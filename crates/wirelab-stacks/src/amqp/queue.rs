@@ -171,15 +171,19 @@ fn failed_once_more(stored: &Sendable<AnyBody>) -> Sendable<AnyBody> {
 
 #[cfg(test)]
 mod tests {
-    use fe2o3_amqp::types::messaging::{Body, Data};
+    use fe2o3_amqp::types::messaging::{Batch, Body, Data};
     use futures_util::FutureExt;
 
     use super::super::message::bytes_of;
     use super::*;
 
+    fn body(byte: u8) -> Message<AnyBody> {
+        Message::builder().body(Body::Data(Batch::new(vec![Data::from([byte])]))).build()
+    }
+
     fn put(queues: &Queues, address: &str, byte: u8) {
-        let message = Message::builder().body(Body::from(Data::from([byte])));
-        queues.put(address, message.build()).expect("room");
+        let message = body(byte);
+        queues.put(address, message).expect("room");
     }
 
     fn take(queue: &Arc<Queue>) -> Option<Lease> {
@@ -232,11 +236,13 @@ mod tests {
         put(&queues, NOTIFY_ADDRESS, 2);
         drop(second);
         put(&queues, NOTIFY_ADDRESS, 3);
-        let heard: Vec<u8> = std::iter::from_fn(|| take(&first)).map(|lease| {
-            let heard = byte(&lease);
-            lease.settle();
-            heard
-        }).collect();
+        let heard: Vec<u8> = std::iter::from_fn(|| take(&first))
+            .map(|lease| {
+                let heard = byte(&lease);
+                lease.settle();
+                heard
+            })
+            .collect();
         assert_eq!(heard, [2, 3]);
     }
 
@@ -246,7 +252,7 @@ mod tests {
         let queue = queues.receiver("q");
         put(&queues, "q", 1);
         queue.state().bytes = QUEUE_BYTES;
-        let message = Message::builder().body(Body::from(Data::from([1]))).build();
+        let message = body(1);
         assert!(queues.put("q", message.clone()).is_err());
         take(&queue).expect("there").settle();
         assert!(queues.put("q", message).is_ok());

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use fe2o3_amqp::acceptor::{
     ConnectionAcceptor, LinkAcceptor, LinkEndpoint, ListenerConnectionHandle, ListenerSessionHandle, SessionAcceptor,
+    SupportedReceiverSettleModes,
 };
 use fe2o3_amqp::link::delivery::{Delivery, DeliveryInfo};
 use fe2o3_amqp::types::definitions::{AmqpError, Error};
@@ -13,6 +14,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 
 use super::credit::{Credit, Credits};
+use super::leash::Leash;
 use super::message::{AnyBody, bytes_of};
 use super::options::{Options, Sasl};
 use super::queue::{Lease, Queue, Queues};
@@ -43,9 +45,9 @@ impl Server {
     /// Serves one connection to its end. Whatever the peer does ends this connection at most.
     pub async fn serve(self: Arc<Self>, stream: impl Stream + 'static) {
         let credits = Arc::new(Mutex::new(Credits::default()));
-        let tapped = Tap::new(stream, credits.clone(), self.clock.clone());
+        let (_leash, stream) = Leash::new(Tap::new(stream, credits.clone(), self.clock.clone()));
         // One that does not open is the client's to report.
-        let Ok(mut connection) = self.accept(tapped).await else { return };
+        let Ok(mut connection) = self.accept(stream).await else { return };
         let sessions = SessionAcceptor::builder()
             .incoming_window(self.options.incoming_window)
             .outgoing_window(self.options.outgoing_window)
@@ -67,7 +69,8 @@ impl Server {
 
     /// With SASL or without, as the client begins (part 2, section 2.2; part 5, section 5.3.2).
     async fn accept(&self, mut stream: impl Stream + 'static) -> Result<ListenerConnectionHandle, ()> {
-        let acceptor = ConnectionAcceptor::builder().container_id(CONTAINER).max_frame_size(self.options.max_frame_bytes);
+        let acceptor =
+            ConnectionAcceptor::builder().container_id(CONTAINER).max_frame_size(self.options.max_frame_bytes);
         let plain_only = self.options.sasl == Sasl::Plain;
         let mut header = [0; 8];
         stream.read_exact(&mut header).await.map_err(drop)?;
@@ -92,7 +95,11 @@ impl Server {
         channel: u16,
         credits: Arc<Mutex<Credits>>,
     ) {
-        let acceptor = LinkAcceptor::builder().max_message_size(MAX_MESSAGE_BYTES).build();
+        // A sender of the library never settles after its receiver, so what asks for that is told that it gets the other.
+        let acceptor = LinkAcceptor::builder()
+            .max_message_size(MAX_MESSAGE_BYTES)
+            .supported_receiver_settle_modes(SupportedReceiverSettleModes::First)
+            .build();
         let mut links = JoinSet::new();
         loop {
             tokio::select! {

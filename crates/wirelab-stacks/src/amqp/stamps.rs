@@ -19,8 +19,10 @@ pub struct AmqpStamps {
     begun: u32,
     deliveries: BTreeMap<u32, Delivery>,
     tickets: BTreeMap<u32, u32>,
+    /// Dispositions that this end has to send, and those that it has sent.
+    owed: u32,
+    paid: u32,
     closed: bool,
-    peer_settles_second: bool,
     written: Arc<Notify>,
 }
 
@@ -44,8 +46,9 @@ impl AmqpStamps {
             begun: 0,
             deliveries: BTreeMap::new(),
             tickets: BTreeMap::new(),
+            owed: 0,
+            paid: 0,
             closed: false,
-            peer_settles_second: false,
             written: Arc::default(),
         }
     }
@@ -58,7 +61,7 @@ impl AmqpStamps {
     }
 
     /// Notified whenever something whole has been written.
-    pub fn written(&self) -> Arc<Notify> {
+    pub fn progress(&self) -> Arc<Notify> {
         self.written.clone()
     }
 
@@ -68,14 +71,19 @@ impl AmqpStamps {
         self.deliveries.get(&ticket).is_some_and(|delivery| delivery.payload_bytes >= whole)
     }
 
+    /// One more delivery has been accepted, and its disposition is on its way to the wire.
+    pub fn owe(&mut self) {
+        self.owed += 1;
+    }
+
+    /// True once every disposition that is owed has been handed to the layer below.
+    pub fn is_even(&self) -> bool {
+        self.paid >= self.owed
+    }
+
     /// True once the connection's close was handed to the layer below.
     pub fn is_closed(&self) -> bool {
         self.closed
-    }
-
-    /// True if the peer has said that it settles a delivery only after the sender has (rcv-settle-mode `second`).
-    pub fn peer_settles_second(&self) -> bool {
-        self.peer_settles_second
     }
 
     /// Copies what is known of a delivery into its exchange, and forgets it.
@@ -108,12 +116,9 @@ impl AmqpStamps {
         }
     }
 
+    /// Of the receiver.
     fn disposition(&mut self, fields: &Fields, now_ns: u64) {
-        let (Some(true), Some(first)) = (fields.boolean(0), fields.uint(1)) else { return };
-        let last = fields.uint(2).unwrap_or(first);
-        if first > last {
-            return;
-        }
+        let (Some(true), Some((first, last))) = (fields.boolean(0), range(fields)) else { return };
         for ticket in self.tickets.range(first..=last).map(|(_, ticket)| ticket) {
             if let Some(delivery) = self.deliveries.get_mut(ticket) {
                 delivery.disposition_ns.get_or_insert(now_ns);
@@ -122,11 +127,22 @@ impl AmqpStamps {
     }
 }
 
+/// The deliveries that a disposition is of.
+fn range(fields: &Fields) -> Option<(u32, u32)> {
+    let first = fields.uint(1)?;
+    let last = fields.uint(2).unwrap_or(first);
+    (first <= last).then_some((first, last))
+}
+
 impl Observer for AmqpStamps {
     fn written(&mut self, bytes: &[u8], now_ns: u64) {
         let mut frames = std::mem::take(&mut self.sent);
         frames.take(bytes, |seen| match seen {
             Seen::Performative { code: code::TRANSFER, fields, .. } => self.transfer(&fields, now_ns),
+            Seen::Performative { code: code::DISPOSITION, fields, .. } => {
+                let disposed = range(&fields).map_or(0, |(first, last)| (last - first).saturating_add(1));
+                self.paid = self.paid.saturating_add(disposed);
+            }
             Seen::Performative { code: code::CLOSE, .. } => self.closed = true,
             Seen::Payload(bytes) => self.payload(bytes, now_ns),
             Seen::Performative { .. } | Seen::Header => {}
@@ -137,12 +153,10 @@ impl Observer for AmqpStamps {
 
     fn read(&mut self, bytes: &[u8], now_ns: u64) {
         let mut frames = std::mem::take(&mut self.received);
-        frames.take(bytes, |seen| match seen {
-            Seen::Performative { code: code::DISPOSITION, fields, .. } => self.disposition(&fields, now_ns),
-            Seen::Performative { code: code::ATTACH, fields, .. } => {
-                self.peer_settles_second = fields.uint(4) == Some(1);
+        frames.take(bytes, |seen| {
+            if let Seen::Performative { code: code::DISPOSITION, fields, .. } = seen {
+                self.disposition(&fields, now_ns);
             }
-            Seen::Performative { .. } | Seen::Header | Seen::Payload(_) => {}
         });
         self.received = frames;
     }
@@ -215,11 +229,16 @@ mod tests {
     }
 
     #[test]
-    fn the_peers_way_of_settling_and_our_close_are_seen() {
-        let mut stamps = AmqpStamps::new(0, 1);
-        stamps.read(&frame(code::ATTACH, &[0xa1, 1, b'x', 0x43, 0x41, 0x50, 2, 0x50, 1], &[]), 1);
-        assert!(stamps.peer_settles_second() && !stamps.is_closed());
-        stamps.written(&frame(code::CLOSE, &[], &[]), 2);
+    fn what_is_owed_is_even_once_its_dispositions_are_written() {
+        let mut stamps = AmqpStamps::new(0, 0);
+        for _ in 0..3 {
+            stamps.owe();
+        }
+        stamps.written(&frame(code::DISPOSITION, &[0x41, 0x43, 0x52, 1, 0x41], &[]), 1);
+        assert!(!stamps.is_even());
+        stamps.written(&frame(code::DISPOSITION, &[0x41, 0x52, 2, 0x40, 0x41], &[]), 2);
+        assert!(stamps.is_even() && !stamps.is_closed());
+        stamps.written(&frame(code::CLOSE, &[], &[]), 3);
         assert!(stamps.is_closed());
     }
 }

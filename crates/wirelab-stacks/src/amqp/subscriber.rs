@@ -5,6 +5,7 @@ use fe2o3_amqp::link::receiver::CreditMode;
 
 use super::connection::{Opened, Opener};
 use super::message::{AnyBody, into_bytes};
+use super::options::Delivery;
 use super::stamps::AmqpStamps;
 use super::{LINK_NAME, NOTIFY_ADDRESS};
 use crate::attempt::{Attempt, ExchangeError};
@@ -36,12 +37,11 @@ impl Subscriber for AmqpSubscriber {
             .source(options.address(NOTIFY_ADDRESS))
             .credit_mode(CreditMode::Auto(options.link_credit));
         let receiver = options.settling(link).attach(&mut opened.session).await?;
-        opened.check_settling(options)?;
         Ok(Subscription { opened, receiver, pending: None })
     }
 
     async fn next(&self, subscription: &mut Subscription) -> Result<Bytes, ExchangeError> {
-        let Subscription { receiver, pending, .. } = subscription;
+        let Subscription { opened, receiver, pending } = subscription;
         if pending.is_none() {
             let (info, message) = receiver.recv::<AnyBody>().await?.into_parts();
             *pending = Some((info, into_bytes(message.body)));
@@ -49,6 +49,9 @@ impl Subscriber for AmqpSubscriber {
         let (info, body) = pending.as_ref().expect("just received");
         // Says nothing of what came settled.
         receiver.accept(info.clone()).await?;
+        if self.opener.options.delivery != Delivery::AtMostOnce {
+            opened.stamps.lock().expect("no holder panics").owe();
+        }
         let body = body.clone();
         *pending = None;
         body.ok_or_else(|| ExchangeError::new("message without bytes"))
