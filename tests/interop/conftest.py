@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.interop import rabbitmq
 from wirelab.runner.implementations import find_program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,6 +57,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         for name in ("curl", "nginx", "tshark", "valgrind")
         if item.get_closest_marker(name) and not find_program(name)
     ]
+    if item.get_closest_marker("rabbitmq") and (why := rabbitmq.missing()):
+        reasons.append(why)
     if reasons and REQUIRED:
         pytest.fail("; ".join(reasons))
     if reasons:

@@ -86,25 +86,25 @@ impl Connection {
         attempt: &mut Attempt,
     ) -> Result<(), ExchangeError> {
         let mut sender = self.sender.lock().await;
-        if self.broken.swap(true, Ordering::Relaxed) {
+        if self.broken.load(Ordering::Relaxed) {
             return Err(ExchangeError::new("the delivery before was given up in its middle"));
         }
         let ticket = self.promise(attempt);
-        let outcome = if delivery == Delivery::AtMostOnce {
+        let sending = Sending { broken: &self.broken };
+        if delivery == Delivery::AtMostOnce {
             self.opened.send_settled(&mut sender, message, ticket).await?;
-            self.broken.store(false, Ordering::Relaxed);
+            sending.done();
             return Ok(());
-        } else if pipelined {
-            let sent = sender.send_batchable_ref(message).await?;
-            self.broken.store(false, Ordering::Relaxed);
-            drop(sender);
-            sent.await?
-        } else {
+        }
+        if !pipelined {
             let outcome = sender.send_ref(message).await?;
-            self.broken.store(false, Ordering::Relaxed);
-            outcome
-        };
-        judge(outcome)
+            sending.done();
+            return judge(outcome);
+        }
+        let sent = sender.send_batchable_ref(message).await?;
+        sending.done();
+        drop(sender);
+        judge(sent.await?)
     }
 
     /// Has the exchange record what the wire shows of the delivery that is sent next.
@@ -113,6 +113,23 @@ impl Connection {
         let stamps = self.opened.stamps.clone();
         attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").take(ticket, exchange));
         ticket
+    }
+}
+
+/// A delivery that is being sent: given up before it is done, it breaks its link.
+struct Sending<'a> {
+    broken: &'a AtomicBool,
+}
+
+impl Sending<'_> {
+    fn done(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Sending<'_> {
+    fn drop(&mut self) {
+        self.broken.store(true, Ordering::Relaxed);
     }
 }
 

@@ -3,7 +3,7 @@
 mod path;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use fe2o3_amqp::link::receiver::CreditMode;
@@ -152,6 +152,29 @@ async fn overlapping_deliveries_on_one_link_each_wait_for_their_own_disposition(
     for row in [one, wrong, two] {
         assert_eq!(row.first_final_byte_ns.expect("answered") - row.request_start_ns.expect("sent"), 50_000_000);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_link_on_which_a_delivery_was_given_up_while_it_was_sent_is_used_no_more() {
+    let (path, server, options) = (Path::default(), server(&[]), options(&[]));
+    let mut opened = connect(&server, &path, &options).await.expect("opened");
+    let sender = attach_sender(&mut opened, &options, DELIVER_ADDRESS).await.expect("attached");
+    let connection = Connection { opened, sender: Mutex::new(sender), broken: AtomicBool::new(false) };
+    let send = async |waits: Duration| {
+        let mut attempt = Attempt::start(clock(), 0, None);
+        let message = of_bytes(READING);
+        let sent = connection.send(&message, Delivery::AtLeastOnce, true, &mut attempt);
+        timeout(waits, sent).await.ok().map(|sent| sent.is_ok())
+    };
+    // Credit for 200 came with the attach, and no more comes.
+    path.silence();
+    for _ in 0..200 {
+        assert_eq!(send(Duration::from_millis(1)).await, None);
+    }
+    assert!(!connection.broken.load(Ordering::Relaxed), "only the answers were given up");
+    assert_eq!(send(RTT).await, None);
+    assert!(connection.broken.load(Ordering::Relaxed));
+    assert_eq!(send(RTT).await, Some(false));
 }
 
 #[tokio::test(start_paused = true)]
