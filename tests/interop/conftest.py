@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-
 from tests.interop import rabbitmq
+
 from wirelab.runner.implementations import find_program
 
 ROOT = Path(__file__).resolve().parents[2]

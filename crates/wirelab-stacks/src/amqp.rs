@@ -4,6 +4,7 @@ mod credit;
 mod frames;
 mod leash;
 mod message;
+mod names;
 mod options;
 mod publisher;
 mod queue;

@@ -162,7 +162,7 @@ fn performative(head: &[u8], start: usize) -> Read {
 }
 
 /// The fields of a performative, by their position. One that is not there, or is of another type, is `None`, as is one that is null.
-pub struct Fields<'a>(&'a [u8]);
+pub struct Fields<'a>(pub &'a [u8]);
 
 impl Fields<'_> {
     /// A uint, or a ubyte.

@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use super::credit::{Credit, Credits};
 use super::leash::Leash;
 use super::message::{AnyBody, bytes_of};
+use super::names::MarkedNames;
 use super::options::{Options, Sasl};
 use super::queue::{Lease, Queue, Queues};
 use super::reread::Reread;
@@ -45,7 +46,8 @@ impl Server {
     /// Serves one connection to its end. Whatever the peer does ends this connection at most.
     pub async fn serve(self: Arc<Self>, stream: impl Stream + 'static) {
         let credits = Arc::new(Mutex::new(Credits::default()));
-        let (_leash, stream) = Leash::new(Tap::new(stream, credits.clone(), self.clock.clone()));
+        let tapped = Tap::new(stream, credits.clone(), self.clock.clone());
+        let (_leash, stream) = Leash::new(MarkedNames::new(tapped));
         // One that does not open is the client's to report.
         let Ok(mut connection) = self.accept(stream).await else { return };
         let sessions = SessionAcceptor::builder()

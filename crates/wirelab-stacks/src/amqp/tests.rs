@@ -274,6 +274,35 @@ async fn a_change_is_told_to_every_receiver_and_a_message_keeps_what_it_says() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_sender_and_a_receiver_of_one_name_are_two_links() {
+    let (path, server) = (Path::default(), server(&[]));
+    let (mut near, far) = path.ends();
+    tokio::spawn(server.serve(far));
+    let head = |size: u8| [0, 0, 0, size, 2, 0, 0, 0, 0x00, 0x53];
+    let open = [&head(17)[..], &[0x10, 0xc0, 4, 1, 0xa1, 1, b'x']].concat();
+    let begin = [&head(25)[..], &[0x11, 0xc0, 12, 4, 0x40, 0x43, 0x70, 0, 0, 1, 0, 0x52, 100, 0x45]].concat();
+    // Link "x": source and target have the address "q", in a described list of one field.
+    let attach = |handle: u8, role: u8| {
+        let terminus = |code: u8| [0x00, 0x53, code, 0xc0, 4, 1, 0xa1, 1, b'q'];
+        let fields = [
+            &[0xa1, 1, b'x', 0x52, handle, role, 0x40, 0x40][..],
+            &terminus(0x28),
+            &terminus(0x29),
+            &[0x40, 0x40, 0x43],
+        ];
+        let fields = fields.concat();
+        [&head(14 + fields.len() as u8)[..], &[0x12, 0xc0, fields.len() as u8 + 1, 10], &fields].concat()
+    };
+    near.write_all(&[&b"AMQP\x00\x01\x00\x00"[..], &open, &begin, &attach(0, 0x42), &attach(1, 0x41)].concat())
+        .await
+        .expect("sent");
+    sleep(10 * RTT).await;
+    let said = path.said_far();
+    assert_eq!(said.iter().filter(|word| *word == "attach").count(), 2, "{said:?}");
+    assert!(said.iter().all(|word| !["detach", "end", "close"].contains(&word.as_str())), "{said:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_link_that_is_refused_ends_neither_session_nor_connection() {
     let server = server(&[]);
     let mut opened = connect(&server, &Path::default(), &options(&[])).await.expect("opened");
