@@ -1,4 +1,4 @@
-"""A server of Qpid Proton that takes every message: `amqp_peer.py PORT [CHAIN KEY]`; it says `ready` when it listens."""
+"""A Qpid Proton server that takes every message: `amqp_peer.py PORT [CHAIN KEY]`. It says `ready` once it listens."""
 
 from __future__ import annotations
 
