@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.interop import rabbitmq
 
 from wirelab.runner.implementations import find_program
 
@@ -56,6 +57,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")
         if item.get_closest_marker(name) and not find_program(name)
     ]
+    if item.get_closest_marker("rabbitmq") and (why := rabbitmq.missing()):
+        reasons.append(why)
     if reasons and REQUIRED:
         pytest.fail("; ".join(reasons))
     if reasons:

@@ -4,6 +4,7 @@
 //! outcomes are the driver's ([`workload`]), which is the same for all of them, so that a difference between two stacks is not a difference
 //! between two loops. This crate never prints, reads arguments or exits, and reads time only through [`Clock`].
 
+mod amqp;
 mod attempt;
 mod clock;
 pub mod codec;
@@ -62,6 +63,8 @@ pub const STACKS: &[&dyn Stack] = &[
     &mqtt::MQTT,
     &mqtt::MQTTS,
     &mqtt::MQTT_QUIC,
+    &amqp::AMQP,
+    &amqp::AMQPS,
 ];
 
 /// The registered stack of that name.

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::GetStruct;
 use socket2::{Domain, Protocol, SockRef, Type};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use wirelab_schema::SettingDescription;
 
@@ -61,6 +61,12 @@ impl Socket {
                 exchange.smoothed_rtt_ns = (info.smoothed_rtt_us > 0).then(|| u64::from(info.smoothed_rtt_us) * 1_000);
             }
         });
+    }
+
+    /// Reads to the end, or for as long as this is polled, and forgets what it reads.
+    pub async fn drain(mut self) {
+        let mut buffer = [0; 512];
+        while let Ok(1..) = self.read(&mut buffer).await {}
     }
 
     fn tcp_info(&self) -> Option<TcpInfo> {
@@ -151,7 +157,7 @@ impl AsyncWrite for Socket {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::io::AsyncWriteExt;
 
     use super::*;
     use crate::SystemClock;

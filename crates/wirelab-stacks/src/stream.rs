@@ -23,7 +23,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 /// The TLS of a stack over TCP, as its settings say; `None` for one in the clear.
 #[derive(Clone, Copy)]
 pub struct Security<'a> {
-    /// ALPN protocol name (RFC 7301).
+    /// ALPN protocol name (RFC 7301); empty for a protocol without one.
     pub alpn: &'static str,
     /// Settings of TLS.
     pub settings: &'a Settings,

@@ -77,7 +77,7 @@ pub fn client_config(
     } else {
         config.with_no_client_auth()
     };
-    config.alpn_protocols = vec![alpn.into()];
+    config.alpn_protocols = protocols(alpn);
     config.key_log = Arc::new(KeyLogFile::new());
     if !settings.boolean("resumption") {
         config.resumption = Resumption::disabled();
@@ -109,9 +109,14 @@ pub fn server_config(
         .with_single_cert(chain, key)
         .map_err(|error| StackError::failed(files.chain.display(), error))?;
     config.ticketer = ring::Ticketer::new().map_err(|error| StackError::failed("TLS tickets", error))?;
-    config.alpn_protocols = vec![alpn.into()];
+    config.alpn_protocols = protocols(alpn);
     config.key_log = Arc::new(KeyLogFile::new());
     Ok(config)
+}
+
+/// None for a protocol without an ALPN name, which is then not negotiated.
+fn protocols(alpn: &str) -> Vec<Vec<u8>> {
+    if alpn.is_empty() { Vec::new() } else { vec![alpn.into()] }
 }
 
 /// TLS 1.3, which QUIC needs.

@@ -1,0 +1,286 @@
+"""AMQP 1.0 with others' implementations on loopback: RabbitMQ's plug-in, and Qpid Proton on both sides of us."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from proton import ConnectionException, Delivery, Message, SSLDomain
+from proton.reactor import AtMostOnce
+from proton.utils import BlockingConnection, SendException
+from tests.interop import rabbitmq
+from tests.interop.conftest import built_agent
+from tests.interop.rabbitmq import RabbitMq, free_port
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+PEER = Path(__file__).with_name("amqp_peer.py")
+BYTES = 612
+READINGS = 5
+SUBSCRIBERS = 2
+TIMEOUT_S = 60
+FRESH = {"policy": "fresh"}
+KEPT = {"policy": "kept", "connections": 1}
+
+
+@dataclass
+class Endpoints:
+    """Our endpoints, each started with a folder of its own."""
+
+    bench: Bench
+    certificates: Path
+    numbers: Iterator[int]
+
+    def start(
+        self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: str
+    ) -> tuple[subprocess.Popen[str], Path]:
+        """Start one; where it writes."""
+        folder = self.bench.folder / f"{role}-{next(self.numbers)}"
+        folder.mkdir()
+        files = {name: str(self.certificates / f"{name}.pem") for name in ("authority", "chain", "key")}
+        parameters = {
+            "schema_version": 1,
+            "stack": stack,
+            "role": role,
+            "server": {"address": "127.0.0.1", "port": port, "name": "server.test"},
+            "settings": {name.replace("_", "-"): value for name, value in settings.items()},
+            "workload": workload,
+            "certificates": files if stack == "amqps" else None,
+            "output": str(folder),
+            "seed": 1,
+        }
+        path = folder / "parameters.json"
+        path.write_text(json.dumps(parameters))
+        command = [self.bench.agent, "endpoint", path]
+        words = (folder / "stderr.txt").open("w")
+        with words:
+            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True), folder
+
+    @contextmanager
+    def server(self, stack: str, workload: dict[str, Any], **settings: str) -> Iterator[int]:
+        """Our queue, at this port."""
+        port = free_port()
+        process, _ = self.start(stack, "server", port, workload, **settings)
+        assert process.stdout is not None
+        try:
+            assert json.loads(process.stdout.readline()) == {"event": "ready", "ports": {"main": port}}
+            yield port
+            process.terminate()
+            assert process.wait(TIMEOUT_S) == 0
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def deliver(self, stack: str, port: int, connection: dict[str, Any], **settings: str) -> pl.DataFrame:
+        """Have our client hand its readings over; its rows."""
+        client, folder = self.start(stack, "client", port, deliver(connection), **settings)
+        return rows(client, folder)
+
+    def notify(self, stack: str, port: int, **settings: str) -> pl.DataFrame:
+        """Have our publisher tell our subscribers through a broker; the subscribers' rows."""
+        client, folder = self.start(stack, "client", port, NOTIFY, **settings)
+        assert client.stdout is not None
+        assert json.loads(client.stdout.readline()) == {"event": "ready", "ports": {}}
+        publisher, of_publisher = self.start(stack, "publisher", port, NOTIFY, **settings)
+        publisher.communicate(timeout=TIMEOUT_S)
+        assert publisher.returncode == 0, (of_publisher / "stderr.txt").read_text()
+        return rows(client, folder)
+
+
+def deliver(connection: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kind": "deliver", "message_bytes": BYTES, "exchanges": READINGS, "arrival": {"process": "closed"},
+        "concurrency": 2, "timeout_ns": 20_000_000_000, "connection": connection,
+    }  # fmt: skip
+
+
+NOTIFY = {
+    "kind": "notify", "message_bytes": BYTES, "messages": READINGS, "subscribers": SUBSCRIBERS,
+    "arrival": {"process": "fixed", "rate_hz": 50.0}, "timeout_ns": 20_000_000_000,
+}  # fmt: skip
+
+
+def rows(client: subprocess.Popen[str], folder: Path) -> pl.DataFrame:
+    client.communicate(timeout=TIMEOUT_S)
+    assert client.returncode == 0, (folder / "stderr.txt").read_text()
+    return pl.read_ipc(folder / "exchanges.arrow")
+
+
+def check_delivered(rows: pl.DataFrame, stack: str, delivery: str) -> None:
+    assert rows["error"].drop_nulls().to_list() == []
+    assert rows["outcome"].to_list() == ["completed"] * READINGS
+    assert rows["body_sent_bytes"].to_list() == [BYTES] * READINGS
+    opened = ~rows["connection_reused"]
+    assert (rows["handshake_ns"].is_not_null() == (opened & (stack == "amqps"))).all()
+    assert (rows["first_final_byte_ns"].is_not_null() == (delivery == "at-least-once")).all()
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMq]:
+    folder = tmp_path_factory.mktemp("rabbitmq")
+    agent = built_agent()
+    assert agent is not None
+    subprocess.run([agent, "certificates", "--out", folder / "certificates"], check=True)
+    with rabbitmq.running(folder / "broker", folder / "certificates") as broker:
+        yield broker
+
+
+@pytest.fixture
+def endpoints(bench: Bench, request: pytest.FixtureRequest) -> Endpoints:
+    """With RabbitMQ's certificates where that runs."""
+    if "broker" in request.fixturenames:
+        broker: RabbitMq = request.getfixturevalue("broker")
+        return Endpoints(bench, broker.folder.parent / "certificates", count())
+    certificates = bench.folder / "certificates"
+    subprocess.run([bench.agent, "certificates", "--out", certificates, "--address", "127.0.0.1"], check=True)
+    return Endpoints(bench, certificates, count())
+
+
+@pytest.mark.rabbitmq
+@pytest.mark.parametrize("stack", ["amqp", "amqps"])
+@pytest.mark.parametrize("sasl", ["none", "anonymous", "plain"])
+def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, stack: str, sasl: str) -> None:
+    port = broker.port if stack == "amqp" else broker.tls_port
+    for delivery in ("at-least-once", "at-most-once"):
+        for connection in (FRESH, KEPT):
+            settings = {"sasl": sasl, "delivery": delivery, "address_prefix": "/queue/"}
+            check_delivered(endpoints.deliver(stack, port, connection, **settings), stack, delivery)
+
+
+@pytest.mark.rabbitmq
+@pytest.mark.parametrize("stack", ["amqp", "amqps"])
+@pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
+def test_our_subscribers_hear_our_publisher_through_rabbitmq(
+    endpoints: Endpoints, broker: RabbitMq, stack: str, delivery: str
+) -> None:
+    port = broker.port if stack == "amqp" else broker.tls_port
+    heard = endpoints.notify(stack, port, sasl="plain", delivery=delivery, address_prefix="/topic/")
+    assert heard["outcome"].to_list() == ["completed"] * READINGS * SUBSCRIBERS
+    assert set(heard["copies"]) == {1}
+
+
+@pytest.mark.rabbitmq
+def test_what_rabbitmq_refuses_fails_the_exchange_with_its_words(endpoints: Endpoints, broker: RabbitMq) -> None:
+    refused = endpoints.deliver("amqp", broker.port, FRESH, address_prefix="queue://")
+    assert refused["outcome"].to_list() == ["failed"] * READINGS
+    assert refused["error"].null_count() == 0
+
+
+def connect(endpoints: Endpoints, stack: str, port: int, **credentials: Any) -> BlockingConnection:
+    domain = None
+    if stack == "amqps":
+        domain = SSLDomain(SSLDomain.MODE_CLIENT)
+        domain.set_trusted_ca_db(str(endpoints.certificates / "authority.pem"))
+        domain.set_peer_authentication(SSLDomain.VERIFY_PEER)
+    return BlockingConnection(f"{stack}://127.0.0.1:{port}", timeout=20, ssl_domain=domain, **credentials)
+
+
+PLAIN = {"user": "guest", "password": "guest", "allowed_mechs": "PLAIN", "allow_insecure_mechs": True}
+MECHANISMS: dict[str, dict[str, Any]] = {
+    "none": {"sasl_enabled": False}, "anonymous": {"allowed_mechs": "ANONYMOUS"}, "plain": PLAIN,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("stack", ["amqp", "amqps"])
+@pytest.mark.parametrize("sasl", ["none", "anonymous", "plain"])
+def test_proton_delivers_to_our_application(endpoints: Endpoints, stack: str, sasl: str) -> None:
+    strictly = "plain" if sasl == "plain" else "none"
+    with endpoints.server(stack, deliver(FRESH), sasl=strictly) as port:
+        connection = connect(endpoints, stack, port, **MECHANISMS[sasl])
+        sender = connection.create_sender("deliver")
+        for body in (bytes(BYTES), "x" * BYTES):
+            assert sender.send(Message(body=body)).remote_state == Delivery.ACCEPTED
+        with pytest.raises(SendException) as refused:
+            sender.send(Message(body=bytes(BYTES - 1)))
+        assert refused.value.state == Delivery.REJECTED
+        settled = connection.create_sender("deliver", name="settled", options=AtMostOnce())
+        settled.send(Message(body=bytes(BYTES)))
+        connection.close()
+
+
+def test_proton_is_refused_where_it_shows_less_than_plain(endpoints: Endpoints) -> None:
+    with endpoints.server("amqp", deliver(FRESH), sasl="plain") as port:
+        for credentials in (MECHANISMS["none"], MECHANISMS["anonymous"], PLAIN | {"password": "wrong"}):
+            with pytest.raises(ConnectionException):
+                connect(endpoints, "amqp", port, **credentials)
+        connect(endpoints, "amqp", port, **PLAIN).close()
+
+
+def test_protons_receivers_compete_at_a_queue_and_all_hear_a_change(endpoints: Endpoints) -> None:
+    with endpoints.server("amqp", NOTIFY) as port:
+        one, two = (connect(endpoints, "amqp", port) for _ in range(2))
+        jobs = [one.create_receiver("jobs", credit=2), two.create_receiver("jobs", credit=2)]
+        changes = [one.create_receiver("notify"), two.create_receiver("notify")]
+        to_jobs, to_changes = one.create_sender("jobs"), two.create_sender("notify")
+        for number in range(4):
+            to_jobs.send(Message(id=number, properties={"made": "here"}, body={"number": number}))
+        taken = []
+        for receiver in jobs:
+            for _ in range(2):
+                message = receiver.receive(timeout=20)
+                receiver.accept()
+                assert message.properties == {"made": "here"}
+                taken.append(message.body["number"])
+        assert sorted(taken) == [0, 1, 2, 3]
+        to_changes.send(Message(body="now"))
+        for receiver in changes:
+            assert receiver.receive(timeout=20).body == "now"
+            receiver.accept()
+        one.close()
+        two.close()
+
+
+def test_what_protons_receiver_releases_or_leaves_goes_to_another(endpoints: Endpoints) -> None:
+    with endpoints.server("amqp", NOTIFY) as port:
+        leaving, staying = (connect(endpoints, "amqp", port) for _ in range(2))
+        sender = staying.create_sender("jobs")
+        for number in range(2):
+            sender.send(Message(body=number))
+        first = leaving.create_receiver("jobs", credit=2)
+        first.receive(timeout=20)
+        first.release(delivered=False)
+        first.receive(timeout=20)
+        leaving.close()
+        second = staying.create_receiver("jobs", credit=2)
+        again = [second.receive(timeout=20) for _ in range(2)]
+        assert sorted(message.body for message in again) == [0, 1]
+        assert all(message.delivery_count == 1 for message in again)
+        staying.close()
+
+
+@contextmanager
+def proton_server(*files: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    port = free_port()
+    command = [sys.executable, PEER, str(port), *files]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as peer:
+        assert peer.stdout is not None
+        try:
+            assert peer.stdout.readline() == "ready\n"
+            yield port, peer
+        finally:
+            peer.kill()
+
+
+@pytest.mark.parametrize("stack", ["amqp", "amqps"])
+@pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
+def test_our_client_delivers_to_proton(endpoints: Endpoints, stack: str, delivery: str) -> None:
+    files = [endpoints.certificates / "chain.pem", endpoints.certificates / "key.pem"] if stack == "amqps" else []
+    with proton_server(*files) as (port, peer):
+        for sasl in ("none", "anonymous"):
+            for connection in (FRESH, KEPT):
+                delivered = endpoints.deliver(stack, port, connection, sasl=sasl, delivery=delivery)
+                check_delivered(delivered, stack, delivery)
+                assert peer.stdout is not None
+                came = [peer.stdout.readline() for _ in range(READINGS)]
+                assert came == [f"deliver {BYTES} {delivery == 'at-most-once'}\n"] * READINGS
