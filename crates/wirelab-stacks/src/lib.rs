@@ -6,6 +6,7 @@
 
 mod attempt;
 mod clock;
+pub mod codec;
 mod context;
 pub mod exec;
 mod h1_stamps;
