@@ -18,6 +18,30 @@ pub enum WorkloadSpec {
     Stream(Stream),
 }
 
+impl From<RequestResponse> for WorkloadSpec {
+    fn from(workload: RequestResponse) -> Self {
+        WorkloadSpec::RequestResponse(workload)
+    }
+}
+
+impl From<Deliver> for WorkloadSpec {
+    fn from(workload: Deliver) -> Self {
+        WorkloadSpec::Deliver(workload)
+    }
+}
+
+impl From<Notify> for WorkloadSpec {
+    fn from(workload: Notify) -> Self {
+        WorkloadSpec::Notify(workload)
+    }
+}
+
+impl From<Stream> for WorkloadSpec {
+    fn from(workload: Stream) -> Self {
+        WorkloadSpec::Stream(workload)
+    }
+}
+
 /// Parameters of `request-response`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

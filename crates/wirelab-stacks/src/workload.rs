@@ -38,6 +38,9 @@ pub const NOTIFY: &str = "notify";
 /// See [`WorkloadSpec::Stream`].
 pub const STREAM: &str = "stream";
 
+/// Every kind.
+pub const KINDS: [&str; 4] = [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM];
+
 /// What endpoints do, whichever kind of workload says so.
 pub enum Work {
     /// Clients ask, by [`drive`].
@@ -362,3 +365,5 @@ impl Drop for Turn<'_> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod virtual_time;

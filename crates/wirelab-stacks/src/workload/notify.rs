@@ -15,6 +15,8 @@ use crate::{Clock, Context, StackError};
 
 /// How long the others wait for a subscriber that does not succeed, and how long all wait for the first message before its time-out begins.
 const PATIENCE: Duration = Duration::from_secs(20);
+/// How often a subscriber that waits looks whether the end is known.
+const LOOK: Duration = Duration::from_secs(1);
 /// Between a subscription that fails and the next.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -30,7 +32,7 @@ pub trait Subscriber: Send + Sync + 'static {
         attempt: &mut Attempt,
     ) -> impl Future<Output = Result<Self::Subscription, ExchangeError>> + Send;
 
-    /// The next message. Returning an error ends the subscription. Given up while waiting, none must be lost.
+    /// The next message. Returning an error ends the subscription. Given up only when nothing more is wanted.
     fn next(&self, subscription: &mut Self::Subscription) -> impl Future<Output = Result<Bytes, ExchangeError>> + Send;
 
     /// Says good-bye without waiting for the peer.
@@ -124,6 +126,18 @@ impl Audience {
         Some(origin_ns.saturating_add(self.last_due_ns).saturating_add(self.workload.timeout_ns))
     }
 
+    /// Completes when the last message's time is up. Who does not know looks again, for others may learn it.
+    async fn end(&self) {
+        loop {
+            let end_ns = self.end_ns();
+            if end_ns.is_some_and(|end_ns| self.clock.now_ns() >= end_ns) {
+                return;
+            }
+            let look_ns = self.clock.now_ns().saturating_add(LOOK.as_nanos() as u64);
+            self.clock.sleep_until(end_ns.map_or(look_ns, |end_ns| end_ns.min(look_ns))).await;
+        }
+    }
+
     fn origin_ns(&self) -> u64 {
         let ready_ns = self.ready.lock().expect("no holder panics").1;
         self.origin_ns.lock().expect("no holder panics").or(ready_ns).unwrap_or_else(|| self.clock.now_ns())
@@ -173,23 +187,21 @@ impl<'a, S: Subscriber> Listener<'a, S> {
         let clock = self.audience.clock.clone();
         let patience_ns = clock.now_ns().saturating_add(PATIENCE.as_nanos() as u64);
         while self.missing > 0 {
-            // Who does not know the end looks again, for others may have learned it.
-            let end_ns = self.audience.end_ns();
-            if end_ns.is_some_and(|end_ns| clock.now_ns() >= end_ns) {
-                return;
-            }
-            let look_ns = clock.now_ns().saturating_add(PATIENCE.as_nanos() as u64 / 4);
             match &mut self.subscription {
+                None if self.audience.end_ns().is_some_and(|end_ns| clock.now_ns() >= end_ns) => break,
                 None => self.subscribe().await,
                 Some(subscription) => tokio::select! {
                     message = self.subscriber.next(subscription) => self.take(message),
-                    () = clock.sleep_until(end_ns.unwrap_or(u64::MAX).min(look_ns)) => {}
+                    () = self.audience.end() => break,
                 },
             }
             if !self.settled && (self.subscription.is_some() || clock.now_ns() >= patience_ns) {
                 self.settled = true;
                 self.audience.settled();
             }
+        }
+        if !self.settled {
+            self.audience.settled();
         }
     }
 
@@ -266,3 +278,6 @@ impl<'a, S: Subscriber> Listener<'a, S> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
