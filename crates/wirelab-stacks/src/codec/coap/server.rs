@@ -42,10 +42,14 @@ pub struct Options {
     pub max_body_bytes: usize,
     /// It never piggy-backs a response.
     pub separate: bool,
+    /// A state that a newer one follows before its notification could leave is not told (RFC 7641, section 4.5).
+    pub skips: bool,
     /// How long an unfinished upload, or a response in blocks, is kept: EXCHANGE_LIFETIME.
     lifetime_ns: u64,
     /// How long a response may take before its request is acknowledged without.
     patience_ns: u64,
+    /// How long the next state waits for a client that fetches the one before: with confirmable requests, and with others.
+    fetch_ns: [u64; 2],
 }
 
 /// A request that is to be answered.
@@ -111,14 +115,24 @@ struct Observation {
     sequence: u32,
     /// The newest last.
     sent: VecDeque<SendId>,
+    /// States that are still to be told.
+    queue: VecDeque<(Response, bool)>,
+    /// The client fetches the blocks of a state, and has until then for the next one; with that, how long it has for one.
+    fetching: Option<(u64, u64)>,
 }
 
 impl Options {
     /// Blocks of at most `szx`, bodies of at most `max_body_bytes`.
-    pub fn new(parameters: &Parameters, szx: u8, max_body_bytes: usize, separate: bool) -> Self {
-        let lifetime_ns = nanos(parameters.exchange_lifetime());
-        let patience_ns = nanos(parameters.ack_timeout) / 2;
-        Options { szx: szx.min(MAX_SZX), max_body_bytes, separate, lifetime_ns, patience_ns }
+    pub fn new(parameters: &Parameters, szx: u8, max_body_bytes: usize) -> Self {
+        Options {
+            szx: szx.min(MAX_SZX),
+            max_body_bytes,
+            separate: false,
+            skips: false,
+            lifetime_ns: nanos(parameters.exchange_lifetime()),
+            patience_ns: nanos(parameters.ack_timeout) / 2,
+            fetch_ns: [parameters.max_transmit_wait(), parameters.longest_first_wait()].map(nanos),
+        }
     }
 }
 
@@ -149,33 +163,23 @@ impl Server {
         let szx = pending.wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
         self.unobserve(&token);
         let observation = ObservationId(self.draw_id());
-        self.observations.insert(observation, Observation { token, path, szx, sequence: 0, sent: VecDeque::new() });
+        let (sent, queue) = (VecDeque::new(), VecDeque::new());
+        self.observations
+            .insert(observation, Observation { token, path, szx, sequence: 0, sent, queue, fetching: None });
         self.answer(now_ns, id, response, Some(0));
         Some(observation)
     }
 
-    /// Tells an observer of a newer state. A confirmable notification takes the place of one that still awaits its acknowledgement, as the rate
-    /// of changes is not that of the network (RFC 7641, sections 4.5.1 and 4.5.2): states between are skipped.
+    /// Tells an observer of a newer state. A state that is fetched in blocks delays the next until it has been fetched; a server that skips
+    /// instead lets a confirmable notification take the place of one that still awaits its acknowledgement (RFC 7641, sections 4.5.1 and 4.5.2).
     pub fn notify(&mut self, now_ns: u64, id: ObservationId, response: Response, confirmable: bool) {
+        let skips = self.options.skips;
         let Some(observation) = self.observations.get_mut(&id) else { return };
-        observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
-        let (token, path, sequence) = (observation.token.clone(), observation.path.clone(), observation.sequence);
-        let wanted = Block { number: 0, more: false, szx: observation.szx };
-        let last = observation.sent.back().copied();
-        let packet = self.response_packet(now_ns, token, (Method::Get, path), response, Some(wanted), Some(sequence));
-        let packet = match last.filter(|_| confirmable) {
-            Some(last) => match self.channel.supersede(last, packet) {
-                Ok(()) => return,
-                Err(packet) => packet,
-            },
-            None => packet,
-        };
-        let send = self.channel.send(now_ns, packet, confirmable);
-        let Some(observation) = self.observations.get_mut(&id) else { return };
-        observation.sent.push_back(send);
-        if observation.sent.len() > REMEMBERED_NOTIFICATIONS {
-            observation.sent.pop_front();
+        if skips {
+            observation.fetching = None;
         }
+        observation.queue.push_back((response, confirmable));
+        self.tell(now_ns, id);
     }
 
     /// Takes what arrived.
@@ -205,6 +209,13 @@ impl Server {
                 self.channel.acknowledge(pending.receipt);
             }
         }
+        let fetching = |observation: &Observation| observation.fetching.is_some_and(|(until_ns, _)| until_ns <= now_ns);
+        let late: Vec<ObservationId> =
+            self.observations.iter().filter(|(_, observation)| fetching(observation)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.observations.get_mut(&id).expect("it is there").fetching = None;
+            self.tell(now_ns, id);
+        }
         self.channel.handle_timeout(now_ns);
         self.take_send_events();
     }
@@ -212,7 +223,9 @@ impl Server {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn poll_timeout(&self) -> Option<u64> {
         let acknowledgements = self.pending.values().filter_map(|pending| pending.acknowledge_at_ns);
-        acknowledgements.chain(self.channel.poll_timeout()).min()
+        let fetching = self.observations.values().filter_map(|observation| observation.fetching);
+        let fetching = fetching.map(|(until_ns, _)| until_ns);
+        acknowledgements.chain(fetching).chain(self.channel.poll_timeout()).min()
     }
 
     /// The next bytes to send.
@@ -230,6 +243,50 @@ impl Server {
         self.expire(now_ns);
         let nothing = self.pending.is_empty() && self.observations.is_empty() && self.uploads.is_empty() && self.kept.is_empty();
         nothing && self.channel.is_idle(now_ns)
+    }
+
+    /// Sends the notifications that need not wait.
+    fn tell(&mut self, now_ns: u64, id: ObservationId) {
+        while let Some(observation) = self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
+            && let Some((response, confirmable)) = observation.queue.pop_front()
+        {
+            observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
+            let (token, path, sequence) = (observation.token.clone(), observation.path.clone(), observation.sequence);
+            let wanted = Some(Block { number: 0, more: false, szx: observation.szx });
+            let packet = self.response_packet(now_ns, token, (Method::Get, path), response, wanted, Some(sequence));
+            let in_blocks = packet.get_first_option(CoapOption::Block2).is_some();
+            let observation = self.observations.get_mut(&id).expect("it was there");
+            if in_blocks {
+                let limit_ns = self.options.fetch_ns[usize::from(!confirmable)];
+                observation.fetching = Some((now_ns.saturating_add(limit_ns), limit_ns));
+            }
+            let packet = match observation.sent.back().filter(|_| self.options.skips && confirmable) {
+                Some(last) => match self.channel.supersede(*last, packet) {
+                    Ok(()) => continue,
+                    Err(packet) => packet,
+                },
+                None => packet,
+            };
+            observation.sent.push_back(self.channel.send(now_ns, packet, confirmable));
+            if observation.sent.len() > REMEMBERED_NOTIFICATIONS {
+                observation.sent.pop_front();
+            }
+        }
+    }
+
+    /// A block of what is kept of `path` was served, the last one or another.
+    fn fetched(&mut self, now_ns: u64, path: &str, last: bool) {
+        let ids: Vec<ObservationId> = self.observations.keys().copied().collect();
+        for id in ids {
+            let observation = self.observations.get_mut(&id).expect("it is there");
+            if let Some((until_ns, limit_ns)) = observation.fetching.as_mut().filter(|_| observation.path == path) {
+                *until_ns = now_ns.saturating_add(*limit_ns);
+                if last {
+                    observation.fetching = None;
+                    self.tell(now_ns, id);
+                }
+            }
+        }
     }
 
     fn take_request(&mut self, now_ns: u64, packet: &Packet, receipt: Receipt) {
@@ -264,7 +321,10 @@ impl Server {
             && let Some(kept) = self.kept.get(&(request.method, request.path.clone()))
         {
             let response = kept.response.clone();
-            return self.answer_pending(now_ns, request, response, None);
+            let last = later_block.is_some_and(|block| block.offset() + block.size() >= response.payload.len());
+            let path = request.path.clone();
+            self.answer_pending(now_ns, request, response, None);
+            return self.fetched(now_ns, &path, last);
         }
         match uploaded {
             None if later_block.is_some() && request.method != Method::Get => {

@@ -2,7 +2,7 @@ use super::super::*;
 use super::pair::*;
 
 fn options(szx: u8) -> Options {
-    Options::new(&parameters(), szx, 1 << 20, false)
+    Options::new(&parameters(), szx, 1 << 20)
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn an_upload_that_is_given_up_lets_the_next_begin() {
 
 #[test]
 fn too_long_a_body_is_refused_with_the_longest_that_is_taken() {
-    let mut pair = Pair::with(&parameters(), 3, true, Options::new(&parameters(), 6, 200, false));
+    let mut pair = Pair::with(&parameters(), 3, true, Options::new(&parameters(), 6, 200));
     pair.start(post(300));
     pair.run();
     assert_eq!(pair.response().code, 0x8d.into());

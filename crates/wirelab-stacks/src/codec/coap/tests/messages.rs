@@ -104,7 +104,7 @@ fn a_response_that_takes_long_comes_in_a_message_of_its_own() {
 
 #[test]
 fn a_separate_response_is_sent_again_until_it_is_acknowledged() {
-    let options = Options::new(&parameters(), 6, 1 << 20, true);
+    let options = Options { separate: true, ..Options::new(&parameters(), 6, 1 << 20) };
     let mut pair = Pair::with(&parameters(), 6, true, options);
     pair.up = Box::new(|_, text| if text == "ACK" { Fate::Lost } else { Fate::Arrives });
     pair.start(get("/bytes/3"));
@@ -118,7 +118,7 @@ fn a_separate_response_is_sent_again_until_it_is_acknowledged() {
 
 #[test]
 fn a_separate_response_that_overtakes_its_acknowledgement_ends_the_retransmissions() {
-    let options = Options::new(&parameters(), 6, 1 << 20, true);
+    let options = Options { separate: true, ..Options::new(&parameters(), 6, 1 << 20) };
     let mut pair = Pair::with(&parameters(), 6, true, options);
     pair.down = Box::new(|_, text| if text == "ACK" { Fate::Lost } else { Fate::Arrives });
     pair.start(get("/bytes/3"));
@@ -168,7 +168,7 @@ fn a_request_that_is_cancelled_makes_room_for_the_next_and_is_sent_no_more() {
 
 #[test]
 fn non_confirmable_requests_are_answered_alike_and_given_up_after_max_transmit_wait() {
-    let options = Options::new(&parameters(), 6, 1 << 20, false);
+    let options = Options::new(&parameters(), 6, 1 << 20);
     let mut pair = Pair::with(&parameters(), 6, false, options);
     pair.start(get("/bytes/3"));
     pair.run();
@@ -183,7 +183,7 @@ fn non_confirmable_requests_are_answered_alike_and_given_up_after_max_transmit_w
 
 #[test]
 fn probing_rate_holds_back_after_a_non_confirmable_request_that_nobody_answered() {
-    let options = Options::new(&parameters(), 6, 1 << 20, false);
+    let options = Options::new(&parameters(), 6, 1 << 20);
     let mut pair = Pair::with(&Parameters { probing_rate: 2, ..parameters() }, 6, false, options);
     pair.up = Box::new(|number, _| if number == 0 { Fate::Lost } else { Fate::Arrives });
     let id = pair.start(get("/bytes/3"));

@@ -3,8 +3,9 @@ use bytes::Bytes;
 use super::super::*;
 use super::pair::*;
 
-fn observing(confirmable: bool) -> (Pair, ExchangeId) {
-    let mut pair = Pair::with(&parameters(), 3, confirmable, Options::new(&parameters(), 3, 1 << 20, false));
+fn observing(skips: bool) -> (Pair, ExchangeId) {
+    let options = Options { skips, ..Options::new(&parameters(), 3, 1 << 20) };
+    let mut pair = Pair::with(&parameters(), 3, true, options);
     let id = pair.start(Request { observe: true, ..get("/changes") });
     pair.run();
     assert!(matches!(pair.learned.pop_front(), Some((_, ClientEvent::Observing(..)))), "{:?}", pair.log);
@@ -52,7 +53,14 @@ fn an_older_notification_that_comes_late_is_not_told() {
 }
 
 #[test]
-fn confirmable_notifications_skip_the_states_between() {
+fn every_state_is_told_in_turn_unless_the_server_skips() {
+    let (mut pair, _) = observing(false);
+    for number in 1..=4 {
+        pair.change(state(number), true);
+        pair.run_until(pair.now_ns + MS);
+    }
+    pair.run();
+    assert_eq!(states(&mut pair), ["1", "2", "3", "4"]);
     let (mut pair, _) = observing(true);
     for number in 1..=4 {
         pair.change(state(number), true);
@@ -122,7 +130,30 @@ fn a_long_state_is_fetched_in_blocks() {
 }
 
 #[test]
-fn a_newer_state_ends_the_fetching_of_an_older_one() {
+fn the_next_state_waits_for_the_fetching_of_the_one_before() {
+    for confirmable in [true, false] {
+        let (mut pair, _) = observing(false);
+        for bytes in [300, 400, 1] {
+            pair.change(body(bytes), confirmable);
+        }
+        pair.run();
+        let states: Vec<_> = states(&mut pair).iter().map(String::len).collect();
+        assert_eq!(states.len(), 3, "{:?}", pair.log);
+    }
+}
+
+#[test]
+fn a_state_that_nobody_fetches_does_not_hold_up_the_next_for_ever() {
+    let (mut pair, _) = observing(false);
+    pair.down = Box::new(|_, text| if text.contains("o:1 ") { Fate::Lost } else { Fate::Arrives });
+    pair.change(body(300), false);
+    pair.change(state(7), false);
+    pair.run();
+    assert_eq!(states(&mut pair), ["7"]);
+}
+
+#[test]
+fn where_states_are_skipped_a_newer_one_ends_the_fetching_of_an_older_one() {
     let (mut pair, _) = observing(true);
     pair.change(body(300), false);
     pair.run_until(pair.now_ns + 15 * MS);

@@ -82,7 +82,7 @@ pub fn content(payload: Bytes) -> Response {
 
 impl Pair {
     pub fn new(parameters: &Parameters) -> Self {
-        Self::with(parameters, 6, true, Options::new(parameters, 6, 1 << 20, false))
+        Self::with(parameters, 6, true, Options::new(parameters, 6, 1 << 20))
     }
 
     pub fn with(parameters: &Parameters, szx: u8, confirmable: bool, options: Options) -> Self {
@@ -93,7 +93,7 @@ impl Pair {
 
     pub fn over_stream(max_message_bytes: usize) -> Self {
         let framing = |seed| Channel::Stream(Framing::new(max_message_bytes, ChaCha8Rng::seed_from_u64(seed)));
-        let options = Options::new(&parameters(), 6, 1 << 20, false);
+        let options = Options::new(&parameters(), 6, 1 << 20);
         Self::of(Client::new(framing(1), 6, true), Server::new(framing(2), options))
     }
 
