@@ -77,7 +77,12 @@ pub enum SendEvent {
 
 impl Channel {
     /// Takes what arrived: one datagram, or any bytes of a stream. What it holds is handed to `take`.
-    pub fn receive(&mut self, now_ns: u64, bytes: &[u8], mut take: impl FnMut(&mut Self, Incoming)) -> Result<(), Malformed> {
+    pub fn receive(
+        &mut self,
+        now_ns: u64,
+        bytes: &[u8],
+        mut take: impl FnMut(&mut Self, Incoming),
+    ) -> Result<(), Malformed> {
         match self {
             Channel::Datagrams(layer) => {
                 if let Some(incoming) = layer.handle_datagram(now_ns, bytes)? {
@@ -144,7 +149,9 @@ impl Channel {
     /// was (section 5.2). `again` as in [`MessageLayer::piggyback`].
     pub fn respond(&mut self, now_ns: u64, receipt: Receipt, acknowledged: bool, packet: Packet, again: bool) {
         match self {
-            Channel::Datagrams(layer) if receipt.confirmable && !acknowledged => layer.piggyback(receipt, packet, again),
+            Channel::Datagrams(layer) if receipt.confirmable && !acknowledged => {
+                layer.piggyback(receipt, packet, again)
+            }
             channel => drop(channel.send(now_ns, packet, receipt.confirmable)),
         }
     }

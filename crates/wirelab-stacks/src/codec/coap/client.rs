@@ -35,6 +35,7 @@ pub struct Client {
     /// Those that wait to be told how long a message may be.
     unsettled: Vec<ExchangeId>,
     events: VecDeque<ClientEvent>,
+    closed: Option<String>,
 }
 
 /// A request and what became of it.
@@ -125,7 +126,11 @@ enum Stage {
     /// Waits for its turn, or for the peer's limits.
     Waiting,
     /// Sends the body from `offset` on, `length` bytes of it in the message under way.
-    Upload { offset: usize, length: usize, szx: u8 },
+    Upload {
+        offset: usize,
+        length: usize,
+        szx: u8,
+    },
     /// Puts a response together.
     Download(Download),
     Over,
@@ -152,6 +157,7 @@ impl Client {
             uploads: HashMap::new(),
             unsettled: Vec::new(),
             events: VecDeque::new(),
+            closed: None,
         }
     }
 
@@ -168,7 +174,10 @@ impl Client {
             observed: false,
         };
         self.exchanges.insert(id, exchange);
-        self.begin(now_ns, id);
+        match self.closed.clone() {
+            None => self.begin(now_ns, id),
+            Some(words) => self.end(now_ns, id, Ended::Closed(words)),
+        }
         self.take_send_events(now_ns);
         id
     }
@@ -213,10 +222,16 @@ impl Client {
 
     /// The association is over: so is everything in it.
     pub fn close(&mut self, now_ns: u64, words: &str) {
+        self.closed.get_or_insert_with(|| words.to_owned());
         let ids: Vec<ExchangeId> = self.exchanges.keys().copied().collect();
         for id in ids {
             self.end(now_ns, id, Ended::Closed(words.to_owned()));
         }
+    }
+
+    /// Why the association is over, if it is.
+    pub fn closed(&self) -> Option<&str> {
+        self.closed.as_deref()
     }
 
     /// Does what is due.
@@ -366,7 +381,9 @@ impl Client {
         let awaited = exchange.awaiting.as_ref().is_some_and(|(token, _)| token == packet.get_token());
         if !awaited {
             let observing = exchange.observation.as_ref().is_some_and(|(token, _)| token == packet.get_token());
-            return if observing { self.take_notification(now_ns, id, packet) };
+            return if observing {
+                self.take_notification(now_ns, id, packet)
+            };
         }
         let (token, send) = exchange.awaiting.take().expect("just looked at");
         if let Some(send) = send {
@@ -374,7 +391,10 @@ impl Client {
             self.sent.remove(&send);
         }
         let exchange = self.exchanges.get_mut(&id).expect("it is there");
-        if exchange.request.observe && exchange.observation.is_none() && packet.get_first_option(CoapOption::Observe).is_some() {
+        if exchange.request.observe
+            && exchange.observation.is_none()
+            && packet.get_first_option(CoapOption::Observe).is_some()
+        {
             let mut freshness = Freshness::default();
             freshness.take(sequence(packet), now_ns);
             exchange.observation = Some((token, freshness));
@@ -392,11 +412,21 @@ impl Client {
     }
 
     /// The answer to a message with (a part of) the body.
-    fn take_upload_answer(&mut self, now_ns: u64, id: ExchangeId, packet: &Packet, offset: usize, length: usize, szx: u8) {
+    fn take_upload_answer(
+        &mut self,
+        now_ns: u64,
+        id: ExchangeId,
+        packet: &Packet,
+        offset: usize,
+        length: usize,
+        szx: u8,
+    ) {
         let whole = self.exchanges[&id].request.payload.len();
         let rest = offset + length < whole;
         let answered = match Block::of(packet, CoapOption::Block1) {
-            Some(Err(())) => return self.end(now_ns, id, Ended::Protocol("a Block1 option that makes no sense".to_owned())),
+            Some(Err(())) => {
+                return self.end(now_ns, id, Ended::Protocol("a Block1 option that makes no sense".to_owned()));
+            }
             other => other.and_then(Result::ok),
         };
         let code = packet.header.code;
@@ -433,7 +463,9 @@ impl Client {
         let exchange = self.exchanges.get_mut(&id).expect("it is under way");
         let Stage::Download(download) = &mut exchange.stage else { return };
         let block = match Block::of(packet, CoapOption::Block2) {
-            Some(Err(())) => return self.end(now_ns, id, Ended::Protocol("a Block2 option that makes no sense".to_owned())),
+            Some(Err(())) => {
+                return self.end(now_ns, id, Ended::Protocol("a Block2 option that makes no sense".to_owned()));
+            }
             other => other.and_then(Result::ok),
         };
         let etag = packet.get_first_option(CoapOption::ETag).cloned();
@@ -442,7 +474,12 @@ impl Client {
                 return self.end(now_ns, id, Ended::Protocol("the response changed between its blocks".to_owned()));
             }
             // The response is an error after all.
-            *download = Download { code: packet.header.code, content_format: content_format(packet), etag, body: BytesMut::new() };
+            *download = Download {
+                code: packet.header.code,
+                content_format: content_format(packet),
+                etag,
+                body: BytesMut::new(),
+            };
         }
         exchange.progress.body_received_bytes += packet.payload.len() as u64;
         if block.is_some_and(|block| block.offset() != download.body.len())
@@ -493,7 +530,9 @@ impl Client {
             let (SendEvent::Sent { id, .. } | SendEvent::Retransmitted { id } | SendEvent::GaveUp { id, .. }) = event;
             let Some(sent) = self.sent.get(&id) else { continue };
             let (exchange, body_bytes) = (sent.exchange, sent.body_bytes);
-            let Some(progress) = self.exchanges.get_mut(&exchange).map(|exchange| &mut exchange.progress) else { continue };
+            let Some(progress) = self.exchanges.get_mut(&exchange).map(|exchange| &mut exchange.progress) else {
+                continue;
+            };
             match event {
                 SendEvent::Sent { at_ns, .. } => {
                     progress.request_start_ns.get_or_insert(at_ns);
@@ -531,7 +570,9 @@ impl Client {
     }
 
     fn forget_awaited(&mut self, now_ns: u64, id: ExchangeId) {
-        let Some((token, send)) = self.exchanges.get_mut(&id).and_then(|exchange| exchange.awaiting.take()) else { return };
+        let Some((token, send)) = self.exchanges.get_mut(&id).and_then(|exchange| exchange.awaiting.take()) else {
+            return;
+        };
         self.tokens.remove(&token);
         if let Some(send) = send {
             self.channel.cancel(now_ns, send);

@@ -191,8 +191,12 @@ impl MessageLayer {
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn poll_timeout(&self) -> Option<u64> {
         let deadlines = self.outstanding.values().map(|sent| sent.deadline_ns);
-        let probing = self.silence.as_ref().map(|silence| self.probing_allowed_ns(silence));
-        let held_back = [self.ids.free_at_ns(), probing].into_iter().flatten().filter(|_| !self.waiting.is_empty());
+        let has_room = self.outstanding.len() < self.parameters.nstart;
+        let next = self.waiting.iter().find(|waiting| has_room || waiting.kind == Kind::Unanswered);
+        let held_back = next.and_then(|waiting| {
+            let silence = self.silence.as_ref().filter(|_| waiting.kind == Kind::Request);
+            silence.map(|silence| self.probing_allowed_ns(silence)).max(self.ids.free_at_ns())
+        });
         deadlines.chain(held_back).min()
     }
 
@@ -243,9 +247,9 @@ impl MessageLayer {
 
     fn handle_reset(&mut self, now_ns: u64, message_id: u16) -> Option<Incoming> {
         self.expire_resettable(now_ns);
-        let id = self.confirmable_with(message_id).or_else(|| {
-            self.resettable.iter().find(|(_, sent, _)| *sent == message_id).map(|(_, _, id)| *id)
-        })?;
+        let id = self
+            .confirmable_with(message_id)
+            .or_else(|| self.resettable.iter().find(|(_, sent, _)| *sent == message_id).map(|(_, _, id)| *id))?;
         self.outstanding.remove(&id);
         Some(Incoming::Reset { id })
     }

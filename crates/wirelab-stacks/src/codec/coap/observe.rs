@@ -40,7 +40,10 @@ mod tests {
     #[test]
     fn numbers_wrap_around_at_24_bits() {
         let mut freshness = Freshness::default();
-        assert_eq!([SEQUENCE_MASK, 0, SEQUENCE_MASK, 1].map(|sequence| freshness.take(sequence, 0)), [true, true, false, true]);
+        assert_eq!(
+            [SEQUENCE_MASK, 0, SEQUENCE_MASK, 1].map(|sequence| freshness.take(sequence, 0)),
+            [true, true, false, true]
+        );
     }
 
     #[test]

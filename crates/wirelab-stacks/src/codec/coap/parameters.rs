@@ -56,7 +56,9 @@ impl Parameters {
         match self.backoff {
             Backoff::Fixed => first_ns,
             Backoff::Linear => first_ns.saturating_mul(u64::from(transmission) + 1),
-            Backoff::Exponential { factor_percent } => (0..transmission).fold(first_ns, |wait, _| percent(wait, factor_percent)),
+            Backoff::Exponential { factor_percent } => {
+                (0..transmission).fold(first_ns, |wait, _| percent(wait, factor_percent))
+            }
         }
     }
 

@@ -6,7 +6,9 @@ use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};
 
 use super::block::{Block, MAX_NUMBER, MAX_SZX, size};
 use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
-use super::message::{Class, Malformed, Method, Response, class, content_format, path, uint, uint_option, unknown_critical};
+use super::message::{
+    Class, Malformed, Method, Response, class, content_format, path, uint, uint_option, unknown_critical,
+};
 use super::observe::SEQUENCE_MASK;
 use super::parameters::{Parameters, nanos};
 
@@ -31,6 +33,7 @@ pub struct Server {
     uploads: HashMap<(Method, String), Upload>,
     kept: HashMap<(Method, String), Kept>,
     observations: BTreeMap<ObservationId, Observation>,
+    closed: bool,
 }
 
 /// How a server answers.
@@ -45,11 +48,11 @@ pub struct Options {
     /// A state that a newer one follows before its notification could leave is not told (RFC 7641, section 4.5).
     pub skips: bool,
     /// How long an unfinished upload, or a response in blocks, is kept: EXCHANGE_LIFETIME.
-    lifetime_ns: u64,
+    pub lifetime_ns: u64,
     /// How long a response may take before its request is acknowledged without.
-    patience_ns: u64,
+    pub patience_ns: u64,
     /// How long the next state waits for a client that fetches the one before: with confirmable requests, and with others.
-    fetch_ns: [u64; 2],
+    pub fetch_ns: [u64; 2],
 }
 
 /// A request that is to be answered.
@@ -148,6 +151,7 @@ impl Server {
             uploads: HashMap::new(),
             kept: HashMap::new(),
             observations: BTreeMap::new(),
+            closed: false,
         }
     }
 
@@ -193,7 +197,8 @@ impl Server {
                 }
                 Incoming::Message { receipt, .. } => self.channel.reject(receipt),
                 Incoming::Reset { id } => self.unobserve_sent(id),
-                Incoming::Acknowledged { .. } | Incoming::Closed(_) => {}
+                Incoming::Acknowledged { .. } => {}
+                Incoming::Closed(_) => self.closed = true,
             }
         }
         self.take_send_events();
@@ -238,16 +243,23 @@ impl Server {
         self.events.pop_front()
     }
 
+    /// The stream is over: nothing more is to be read from it.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
     /// Nothing is under way, kept or remembered: a new server would do as well.
     pub fn is_idle(&mut self, now_ns: u64) -> bool {
         self.expire(now_ns);
-        let nothing = self.pending.is_empty() && self.observations.is_empty() && self.uploads.is_empty() && self.kept.is_empty();
+        let nothing =
+            self.pending.is_empty() && self.observations.is_empty() && self.uploads.is_empty() && self.kept.is_empty();
         nothing && self.channel.is_idle(now_ns)
     }
 
     /// Sends the notifications that need not wait.
     fn tell(&mut self, now_ns: u64, id: ObservationId) {
-        while let Some(observation) = self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
+        while let Some(observation) =
+            self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
             && let Some((response, confirmable)) = observation.queue.pop_front()
         {
             observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
@@ -343,7 +355,12 @@ impl Server {
             self.uploads.insert(key.clone(), Upload { body: BytesMut::new(), until_ns });
         }
         let Some(upload) = self.uploads.get_mut(&key).filter(|upload| upload.body.len() == block.offset()) else {
-            return self.refuse(now_ns, request, ResponseType::RequestEntityIncomplete, "a block before this one is missing");
+            return self.refuse(
+                now_ns,
+                request,
+                ResponseType::RequestEntityIncomplete,
+                "a block before this one is missing",
+            );
         };
         if block.more && packet.payload.len() != block.size() {
             return self.refuse(now_ns, request, ResponseType::BadRequest, "a block that is not full");
@@ -355,7 +372,8 @@ impl Server {
         upload.body.extend_from_slice(&packet.payload);
         upload.until_ns = until_ns;
         if block.more {
-            let response = Response { code: ResponseType::Continue.into_code(), content_format: None, payload: Bytes::new() };
+            let response =
+                Response { code: ResponseType::Continue.into_code(), content_format: None, payload: Bytes::new() };
             return self.answer_pending(now_ns, request, response, None);
         }
         let body = self.uploads.remove(&key).expect("just looked at").body.freeze();

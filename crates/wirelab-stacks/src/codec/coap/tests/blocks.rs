@@ -11,9 +11,12 @@ fn an_upload_goes_in_blocks_and_is_told_whole() {
     let id = pair.start(post(300));
     pair.run();
     let expected = [
-        "0 > CON POST /UPLOAD 1:0/1/128 +128", "10 < ACK 2.31 1:0/1/128",
-        "20 > CON POST /UPLOAD 1:1/1/128 +128", "30 < ACK 2.31 1:1/1/128",
-        "40 > CON POST /UPLOAD 1:2/0/128 2:0/0/128 +44", "50 < ACK 2.04 1:2/0/128",
+        "0 > CON POST /UPLOAD 1:0/1/128 +128",
+        "10 < ACK 2.31 1:0/1/128",
+        "20 > CON POST /UPLOAD 1:1/1/128 +128",
+        "30 < ACK 2.31 1:1/1/128",
+        "40 > CON POST /UPLOAD 1:2/0/128 2:0/0/128 +44",
+        "50 < ACK 2.04 1:2/0/128",
     ];
     assert_eq!(pair.log, expected);
     assert_eq!(pair.asked.iter().map(|asked| asked.payload.clone()).collect::<Vec<_>>(), [body(300)]);
@@ -28,10 +31,14 @@ fn a_server_that_wants_smaller_blocks_gets_them_from_the_second_on() {
     pair.start(post(200));
     pair.run();
     let expected = [
-        "0 > CON POST /UPLOAD 1:0/1/128 +128", "10 < ACK 2.31 1:0/1/32",
-        "20 > CON POST /UPLOAD 1:4/1/32 +32", "30 < ACK 2.31 1:4/1/32",
-        "40 > CON POST /UPLOAD 1:5/1/32 +32", "50 < ACK 2.31 1:5/1/32",
-        "60 > CON POST /UPLOAD 1:6/0/32 2:0/0/128 +8", "70 < ACK 2.04 1:6/0/32",
+        "0 > CON POST /UPLOAD 1:0/1/128 +128",
+        "10 < ACK 2.31 1:0/1/32",
+        "20 > CON POST /UPLOAD 1:4/1/32 +32",
+        "30 < ACK 2.31 1:4/1/32",
+        "40 > CON POST /UPLOAD 1:5/1/32 +32",
+        "50 < ACK 2.31 1:5/1/32",
+        "60 > CON POST /UPLOAD 1:6/0/32 2:0/0/128 +8",
+        "70 < ACK 2.04 1:6/0/32",
     ];
     assert_eq!(pair.log, expected);
     assert_eq!(pair.asked[0].payload, body(200));
@@ -45,7 +52,10 @@ fn a_response_comes_in_blocks_of_the_smaller_size_of_both_ends() {
         pair.run();
         assert_eq!(pair.response().payload, body(300));
         let answers: Vec<_> = pair.log.iter().filter(|line| line.contains('<')).map(String::as_str).collect();
-        assert_eq!(answers, ["10 < ACK 2.05 2:0/1/128 +128", "30 < ACK 2.05 2:1/1/128 +128", "50 < ACK 2.05 2:2/0/128 +44"]);
+        assert_eq!(
+            answers,
+            ["10 < ACK 2.05 2:0/1/128 +128", "30 < ACK 2.05 2:1/1/128 +128", "50 < ACK 2.05 2:2/0/128 +44"]
+        );
     }
 }
 
@@ -54,6 +64,7 @@ fn a_body_that_fills_its_blocks_has_none_too_many() {
     for bytes in [0, 1, 1_023, 1_024, 1_025, 2_048, 2_049] {
         let mut pair = Pair::new(&parameters());
         pair.start(post(bytes));
+        pair.run();
         pair.start(get(&format!("/bytes/{bytes}")));
         pair.run();
         assert_eq!(pair.asked[0].payload, body(bytes));
@@ -74,6 +85,7 @@ fn transfers_survive_the_loss_of_any_one_datagram() {
             pair.down = Box::new(move |number, _| if number == lost / 2 { Fate::Lost } else { Fate::Arrives });
         }
         pair.start(post(400));
+        pair.run();
         pair.start(get("/bytes/300"));
         pair.run();
         assert_eq!(pair.response().code, 0x44.into(), "{lost}");
@@ -92,8 +104,12 @@ fn transfers_survive_datagrams_that_come_twice_and_late() {
     pair.start(get("/bytes/300"));
     pair.run();
     assert_eq!(pair.learned.len(), 2);
-    assert!(pair.learned.iter().all(|(_, event)| matches!(event, ClientEvent::Response(_, response)
-        if response.payload == body(300) || response.code == 0x44.into())), "{:?}", pair.learned);
+    assert!(
+        pair.learned.iter().all(|(_, event)| matches!(event, ClientEvent::Response(_, response)
+        if response.payload == body(300) || response.code == 0x44.into())),
+        "{:?}",
+        pair.learned
+    );
 }
 
 #[test]

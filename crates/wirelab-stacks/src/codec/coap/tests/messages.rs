@@ -73,7 +73,10 @@ fn a_duplicate_of_a_lost_acknowledgement_is_answered_from_memory() {
     pair.down = Box::new(|number, _| if number == 0 { Fate::Lost } else { Fate::Arrives });
     let id = pair.start(post(5));
     pair.run();
-    assert_eq!(pair.log, ["0 > CON POST /UPLOAD +5", "10 < ACK 2.04 x", "2000 > CON POST /UPLOAD +5", "2010 < ACK 2.04"]);
+    assert_eq!(
+        pair.log,
+        ["0 > CON POST /UPLOAD +5", "10 < ACK 2.04 x", "2000 > CON POST /UPLOAD +5", "2010 < ACK 2.04"]
+    );
     assert_eq!(pair.asked.len(), 1, "the application is asked once");
     assert_eq!(pair.response().code, 0x44.into());
     let progress = pair.client.finish(pair.now_ns, id).expect("it is there");
@@ -109,9 +112,8 @@ fn a_separate_response_is_sent_again_until_it_is_acknowledged() {
     pair.up = Box::new(|_, text| if text == "ACK" { Fate::Lost } else { Fate::Arrives });
     pair.start(get("/bytes/3"));
     pair.run_until(3 * SECOND);
-    let expected = [
-        "0 > CON GET /BYTES/3", "10 < ACK", "10 < CON 2.05 +3", "20 > ACK x", "2010 < CON 2.05 +3", "2020 > ACK x",
-    ];
+    let expected =
+        ["0 > CON GET /BYTES/3", "10 < ACK", "10 < CON 2.05 +3", "20 > ACK x", "2010 < CON 2.05 +3", "2020 > ACK x"];
     assert_eq!(pair.log, expected);
     assert_eq!(pair.learned.len(), 1, "the response is told once");
 }

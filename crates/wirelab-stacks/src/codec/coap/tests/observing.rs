@@ -35,7 +35,11 @@ fn a_registration_is_confirmed_and_changes_are_told() {
     pair.change(state(2), false);
     pair.run();
     let expected = [
-        "0 > CON GET /CHANGES o:0", "10 < ACK 2.05 o:0 +1", "20 < CON 2.05 o:1 +1", "30 > ACK", "40 < NON 2.05 o:2 +1",
+        "0 > CON GET /CHANGES o:0",
+        "10 < ACK 2.05 o:0 +1",
+        "20 < CON 2.05 o:1 +1",
+        "30 > ACK",
+        "40 < NON 2.05 o:2 +1",
     ];
     assert_eq!(pair.log, expected);
 }
@@ -67,7 +71,11 @@ fn every_state_is_told_in_turn_unless_the_server_skips() {
         pair.run_until(pair.now_ns + MS);
     }
     pair.run();
-    assert_eq!(states(&mut pair), ["1", "4"], "4 takes the place of 2 and 3, which waited for the acknowledgement of 1");
+    assert_eq!(
+        states(&mut pair),
+        ["1", "4"],
+        "4 takes the place of 2 and 3, which waited for the acknowledgement of 1"
+    );
 }
 
 #[test]
@@ -81,7 +89,9 @@ fn a_retransmission_carries_the_newest_state() {
     pair.run_until(begin_ns + 10 * SECOND);
     let at = |ms: u64| begin_ns / MS + ms;
     let expected = [
-        format!("{} < CON 2.05 o:1 +1 x", at(0)), format!("{} < CON 2.05 o:2 +1", at(2_000)), format!("{} > ACK", at(2_010)),
+        format!("{} < CON 2.05 o:1 +1 x", at(0)),
+        format!("{} < CON 2.05 o:2 +1", at(2_000)),
+        format!("{} > ACK", at(2_010)),
     ];
     assert_eq!(pair.log, expected);
     assert_eq!(states(&mut pair), ["2"]);

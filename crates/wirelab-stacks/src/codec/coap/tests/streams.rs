@@ -20,11 +20,11 @@ fn what_is_longer_than_the_peer_allows_goes_in_blocks() {
     pair.run();
     assert_eq!(pair.asked[0].payload, body(5_000));
     assert_eq!(pair.learned.len(), 2);
-    let bodies: Vec<_> = pair.learned.iter().map(|(_, event)| match event {
+    let bodies = pair.learned.iter().map(|(_, event)| match event {
         ClientEvent::Response(_, response) => response.payload.len(),
         other => panic!("{other:?}"),
     });
-    assert_eq!(bodies.iter().sum::<usize>(), 5_000);
+    assert_eq!(bodies.sum::<usize>(), 5_000);
 }
 
 #[test]
@@ -36,7 +36,7 @@ fn every_change_is_told_in_order_over_a_stream() {
         pair.change(body(number), true);
     }
     pair.run();
-    let lengths: Vec<_> = pair.learned.drain(1..).map(|(_, event)| match event {
+    let lengths = pair.learned.drain(1..).map(|(_, event)| match event {
         ClientEvent::Notification(_, response) => response.payload.len(),
         other => panic!("{other:?}"),
     });
