@@ -18,7 +18,7 @@ fn what_is_longer_than_the_peer_allows_goes_in_blocks() {
     pair.start(post(5_000));
     pair.start(get("/bytes/5000"));
     pair.run();
-    assert_eq!(pair.asked[0].payload, body(5_000));
+    assert!(pair.asked.iter().any(|asked| asked.payload == body(5_000)));
     assert_eq!(pair.learned.len(), 2);
     let bodies = pair.learned.iter().map(|(_, event)| match event {
         ClientEvent::Response(_, response) => response.payload.len(),
