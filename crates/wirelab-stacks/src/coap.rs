@@ -87,7 +87,7 @@ impl Stack for Coap {
             libraries: versions::libraries(libraries),
             transport: if self.stream { "tcp" } else { "udp" }.to_owned(),
             default_port: if self.secure { 5684 } else { 5683 },
-            secure: self.stream && self.secure,
+            secure: self.secure,
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
             settings,

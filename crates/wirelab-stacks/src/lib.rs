@@ -96,7 +96,8 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     if !descriptor.workloads.iter().any(|known| known == kind) {
         return Err(StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", descriptor.name)));
     }
-    if descriptor.secure && parameters.certificates.is_none() {
+    let has_certificate = descriptor.settings.iter().any(|setting| setting.name == "certificate-key");
+    if has_certificate && parameters.certificates.is_none() {
         return Err(StackError::Usage(format!("stack `{}` needs `certificates`", descriptor.name)));
     }
     if parameters.role == Role::Publisher && matches!(Work::of(&parameters.workload), Work::Exchanges(_)) {

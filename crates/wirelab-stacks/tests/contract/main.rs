@@ -42,11 +42,6 @@ fn success(descriptor: &Descriptor, upload: u64) -> u16 {
     }
 }
 
-/// Has a handshake of its own beside TCP's: coaps has one, and no certificates.
-fn has_handshake(descriptor: &Descriptor) -> bool {
-    descriptor.secure || descriptor.name == "coaps"
-}
-
 /// Echoes what it is sent, whatever it is.
 fn echoes(descriptor: &Descriptor) -> bool {
     descriptor.name.starts_with("raw-")
@@ -142,8 +137,8 @@ async fn phases_are_in_order_and_null_where_they_did_not_happen() {
                 assert_eq!(opened, row.index == 0, "{what}");
                 assert_eq!(row.name_lookup_ns, None, "{what}");
                 assert_eq!(row.tcp_connect_ns.is_some(), opened && stack.transport == "tcp", "{what}");
-                assert_eq!(row.handshake_ns.is_some(), opened && has_handshake(&stack), "{what}");
-                assert_eq!(row.resumed, (opened && has_handshake(&stack)).then_some(false), "{what}");
+                assert_eq!(row.handshake_ns.is_some(), opened && stack.secure, "{what}");
+                assert_eq!(row.resumed, (opened && stack.secure).then_some(false), "{what}");
                 let says_something = upload > 0 || stack.name != "raw-tcp";
                 assert_eq!(row.request_start_ns.is_some(), says_something, "{what}");
                 assert_eq!(row.first_final_byte_ns.is_some(), says_something, "{what}");
@@ -189,9 +184,9 @@ async fn an_unknown_setting_or_choice_is_unsupported_and_a_wrong_value_is_a_usag
 }
 
 #[tokio::test]
-async fn a_secure_stack_without_certificates_is_a_usage_error() {
+async fn a_stack_that_needs_certificates_and_has_none_is_a_usage_error() {
     let lab = Lab::new();
-    for stack in descriptors(|stack| stack.secure) {
+    for stack in descriptors(|stack| has(stack, "certificate-key")) {
         let mut parameters = lab.parameters(&stack.name, Role::Client, 1, workload(1, 0, 1), &[]);
         parameters.certificates = None;
         assert!(matches!(wirelab_stacks::check(&parameters), Err(StackError::Usage(_))), "{}", stack.name);
@@ -277,7 +272,7 @@ async fn a_certificate_of_another_authority_or_name_is_refused() {
     let lab = Lab::new();
     let stranger = Lab::new();
     let mut misnamed = Lab::new();
-    for stack in descriptors(|stack| stack.secure) {
+    for stack in descriptors(|stack| has(stack, "certificate-key")) {
         let server = lab.serve(&stack.name, workload(30, 0, 1), &[]).await;
         let rows = stranger.run_client(&stack.name, server.port, workload(30, 0, 1), &[]).await.expect("done");
         assert_eq!(outcomes(&rows), [Outcome::Failed], "{}", stack.name);
