@@ -518,7 +518,8 @@ impl Client {
             let words = format!("the server ended the observation with {}", packet.header.code);
             return self.end(now_ns, id, Ended::Protocol(words));
         }
-        if freshness.take(sequence(packet), now_ns) {
+        // A stream keeps the order, and its notifications need no number (RFC 8323, section 7.1).
+        if matches!(self.channel, Channel::Stream(_)) || freshness.take(sequence(packet), now_ns) {
             // What is being fetched of an older state is of no use any more.
             self.forget_awaited(now_ns, id);
             self.begin_download(now_ns, id, packet);
