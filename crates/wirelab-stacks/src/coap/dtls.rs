@@ -212,3 +212,89 @@ impl Session {
 fn instant((epoch, epoch_ns): (Instant, u64), now_ns: u64) -> Instant {
     epoch + Duration::from_nanos(now_ns.saturating_sub(epoch_ns))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn sessions(is_server: bool) -> Sessions {
+        let descriptor = crate::find("coaps").expect("registered").descriptor();
+        let settings = Settings::resolve(&descriptor, &BTreeMap::new()).expect("defaults");
+        Sessions::new(&settings, is_server, (Instant::now(), 0)).expect("a configuration")
+    }
+
+    /// Carries what both have to say until neither has more; `loses(number)` of the client's datagrams.
+    fn talk(client: &mut Session, server: &mut Session, now_ns: u64, loses: impl Fn(usize) -> bool) {
+        let mut number = 0;
+        loop {
+            let (up, down) = (client.poll_transmit(), server.poll_transmit());
+            if up.is_none() && down.is_none() {
+                return;
+            }
+            if let Some(datagram) = up {
+                if !loses(number) {
+                    server.receive(now_ns, &datagram);
+                }
+                number += 1;
+            }
+            if let Some(datagram) = down {
+                client.receive(now_ns, &datagram);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_agreed_on_and_data_goes_both_ways_until_one_says_good_bye() {
+        let (mut client, mut server) = (sessions(false).begin(0, false), sessions(true).begin(0, true));
+        talk(&mut client, &mut server, MS, |_| false);
+        assert!(client.is_connected() && server.is_connected());
+        assert_eq!((client.retransmissions(), server.retransmissions()), (0, 0));
+        client.send(2 * MS, b"ping");
+        server.send(2 * MS, &[7; 1_100]);
+        talk(&mut client, &mut server, 2 * MS, |_| false);
+        assert_eq!(server.poll_plaintext().as_deref(), Some(&b"ping"[..]));
+        assert_eq!(client.poll_plaintext(), Some(vec![7; 1_100]));
+        client.close(3 * MS);
+        talk(&mut client, &mut server, 3 * MS, |_| false);
+        assert!(server.ended().is_some());
+    }
+
+    #[test]
+    fn a_hello_that_is_lost_is_sent_again_and_counted() {
+        let (mut client, mut server) = (sessions(false).begin(0, false), sessions(true).begin(0, true));
+        talk(&mut client, &mut server, 0, |_| true);
+        let due_ns = client.poll_timeout().expect("it waits");
+        assert!((750 * MS..=1_250 * MS).contains(&due_ns), "{due_ns}");
+        client.handle_timeout(due_ns);
+        talk(&mut client, &mut server, due_ns, |_| false);
+        assert!(client.is_connected());
+        assert_eq!(client.retransmissions(), 1);
+    }
+
+    #[test]
+    fn a_server_that_never_answers_ends_the_session_after_the_last_wait() {
+        let mut client = sessions(false).begin(0, false);
+        let mut sent = 0;
+        while client.ended().is_none() {
+            sent += std::iter::from_fn(|| client.poll_transmit()).count();
+            let due_ns = client.poll_timeout().expect("it waits");
+            assert!(due_ns < 60_000 * MS, "{due_ns}");
+            client.handle_timeout(due_ns);
+        }
+        assert_eq!((sent, client.retransmissions()), (5, 4));
+    }
+
+    #[test]
+    fn what_is_not_dtls_ends_nothing() {
+        let (mut client, mut server) = (sessions(false).begin(0, false), sessions(true).begin(0, true));
+        for bytes in [&b""[..], b"GET", &[22; 60], &[0x40, 1, 0, 9]] {
+            server.receive(0, bytes);
+        }
+        talk(&mut client, &mut server, MS, |_| false);
+        assert!(client.is_connected() && server.is_connected());
+    }
+}
