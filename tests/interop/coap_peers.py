@@ -55,7 +55,7 @@ class Bench:
     def rows(self, process: subprocess.Popen[str]) -> pl.DataFrame:
         """What a client recorded, once it has ended."""
         assert process.wait(PATIENCE_S) == 0
-        return pl.read_ipc(Path(str(process.args[2])).parent / "exchanges.arrow", memory_map=False)  # type: ignore[index]
+        return pl.read_ipc(Path(str(process.args[2])).parent / "exchanges.arrow")  # type: ignore[index]
 
     def end(self) -> None:
         """End every endpoint that runs."""

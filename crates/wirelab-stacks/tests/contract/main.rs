@@ -94,7 +94,12 @@ async fn a_body_that_is_not_the_expected_one_fails_the_exchange() {
         let upload = lab.exchange(&stack.name, workload(30, 0, 1), &[]).await;
         assert_eq!((upload[0].outcome, upload[0].status), (Outcome::Failed, Some(400)), "{}", stack.name);
         let download = lab.exchange(&stack.name, workload(0, 30, 1), &[]).await;
-        assert_eq!((download[0].outcome, download[0].status), (Outcome::Failed, Some(success(&stack, 0))), "{}", stack.name);
+        assert_eq!(
+            (download[0].outcome, download[0].status),
+            (Outcome::Failed, Some(success(&stack, 0))),
+            "{}",
+            stack.name
+        );
     }
 }
 

@@ -1,3 +1,5 @@
+mod observing;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,15 +11,12 @@ use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
 use super::message::{
     Class, Malformed, Method, Response, class, content_format, path, uint, uint_option, unknown_critical,
 };
-use super::observe::SEQUENCE_MASK;
 use super::parameters::{Parameters, nanos};
 
 /// Critical options that are understood: Uri-Host, Uri-Port, Uri-Path, Uri-Query, Accept, Block2, Block1.
 const KNOWN_CRITICAL: &[u16] = &[3, 7, 11, 15, 17, 23, 27];
 /// Proxy-Uri and Proxy-Scheme.
 const PROXY: &[u16] = &[35, 39];
-/// Notifications of an observation that a Reset may still be of.
-const REMEMBERED_NOTIFICATIONS: usize = 64;
 
 /// The answering end of one association.
 ///
@@ -160,32 +159,6 @@ impl Server {
         self.answer(now_ns, id, response, None);
     }
 
-    /// Answers a request that asks to be told of changes with the state as it is, and will tell the client of others.
-    pub fn observe(&mut self, now_ns: u64, id: RequestId, response: Response) -> Option<ObservationId> {
-        let pending = self.pending.get(&id)?;
-        let (token, path) = (pending.token.clone(), pending.path.clone());
-        let szx = pending.wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
-        self.unobserve(&token);
-        let observation = ObservationId(self.draw_id());
-        let (sent, queue) = (VecDeque::new(), VecDeque::new());
-        self.observations
-            .insert(observation, Observation { token, path, szx, sequence: 0, sent, queue, fetching: None });
-        self.answer(now_ns, id, response, Some(0));
-        Some(observation)
-    }
-
-    /// Tells an observer of a newer state. A state that is fetched in blocks delays the next until it has been fetched; a server that skips
-    /// instead lets a confirmable notification take the place of one that still awaits its acknowledgement (RFC 7641, sections 4.5.1 and 4.5.2).
-    pub fn notify(&mut self, now_ns: u64, id: ObservationId, response: Response, confirmable: bool) {
-        let skips = self.options.skips;
-        let Some(observation) = self.observations.get_mut(&id) else { return };
-        if skips {
-            observation.fetching = None;
-        }
-        observation.queue.push_back((response, confirmable));
-        self.tell(now_ns, id);
-    }
-
     /// Takes what arrived.
     pub fn receive(&mut self, now_ns: u64, bytes: &[u8]) -> Result<(), Malformed> {
         let mut incoming = Vec::new();
@@ -214,13 +187,7 @@ impl Server {
                 self.channel.acknowledge(pending.receipt);
             }
         }
-        let fetching = |observation: &Observation| observation.fetching.is_some_and(|(until_ns, _)| until_ns <= now_ns);
-        let late: Vec<ObservationId> =
-            self.observations.iter().filter(|(_, observation)| fetching(observation)).map(|(id, _)| *id).collect();
-        for id in late {
-            self.observations.get_mut(&id).expect("it is there").fetching = None;
-            self.tell(now_ns, id);
-        }
+        self.stop_fetching(now_ns);
         self.channel.handle_timeout(now_ns);
         self.take_send_events();
     }
@@ -254,51 +221,6 @@ impl Server {
         let nothing =
             self.pending.is_empty() && self.observations.is_empty() && self.uploads.is_empty() && self.kept.is_empty();
         nothing && self.channel.is_idle(now_ns)
-    }
-
-    /// Sends the notifications that need not wait.
-    fn tell(&mut self, now_ns: u64, id: ObservationId) {
-        while let Some(observation) =
-            self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
-            && let Some((response, confirmable)) = observation.queue.pop_front()
-        {
-            observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
-            let (token, path, sequence) = (observation.token.clone(), observation.path.clone(), observation.sequence);
-            let wanted = Some(Block { number: 0, more: false, szx: observation.szx });
-            let packet = self.response_packet(now_ns, token, (Method::Get, path), response, wanted, Some(sequence));
-            let in_blocks = packet.get_first_option(CoapOption::Block2).is_some();
-            let observation = self.observations.get_mut(&id).expect("it was there");
-            if in_blocks {
-                let limit_ns = self.options.fetch_ns[usize::from(!confirmable)];
-                observation.fetching = Some((now_ns.saturating_add(limit_ns), limit_ns));
-            }
-            let packet = match observation.sent.back().filter(|_| self.options.skips && confirmable) {
-                Some(last) => match self.channel.supersede(*last, packet) {
-                    Ok(()) => continue,
-                    Err(packet) => packet,
-                },
-                None => packet,
-            };
-            observation.sent.push_back(self.channel.send(now_ns, packet, confirmable));
-            if observation.sent.len() > REMEMBERED_NOTIFICATIONS {
-                observation.sent.pop_front();
-            }
-        }
-    }
-
-    /// A block of what is kept of `path` was served, the last one or another.
-    fn fetched(&mut self, now_ns: u64, path: &str, last: bool) {
-        let ids: Vec<ObservationId> = self.observations.keys().copied().collect();
-        for id in ids {
-            let observation = self.observations.get_mut(&id).expect("it is there");
-            if let Some((until_ns, limit_ns)) = observation.fetching.as_mut().filter(|_| observation.path == path) {
-                *until_ns = now_ns.saturating_add(*limit_ns);
-                if last {
-                    observation.fetching = None;
-                    self.tell(now_ns, id);
-                }
-            }
-        }
     }
 
     fn take_request(&mut self, now_ns: u64, packet: &Packet, receipt: Receipt) {
@@ -471,24 +393,6 @@ impl Server {
         packet.payload = kept.response.payload[offset..end].to_vec();
         self.kept.insert(key, kept);
         packet
-    }
-
-    fn unobserve(&mut self, token: &[u8]) {
-        let id = self.observations.iter().find(|(_, observation)| observation.token == token).map(|(id, _)| *id);
-        self.end_observation(id);
-    }
-
-    fn unobserve_sent(&mut self, send: SendId) {
-        let id = self.observations.iter().find(|(_, observation)| observation.sent.contains(&send)).map(|(id, _)| *id);
-        self.end_observation(id);
-    }
-
-    fn end_observation(&mut self, id: Option<ObservationId>) {
-        if let Some(id) = id
-            && self.observations.remove(&id).is_some()
-        {
-            self.events.push_back(ServerEvent::Unobserved(id));
-        }
     }
 
     fn take_send_events(&mut self) {
