@@ -237,7 +237,7 @@ WRONG = {
     "implementation without the stack": factor('stack = ["h3"]', changed('stack = ["http1", "h2"]\n', ""))
     + '[stacks.h3]\nimplementation = "curl"\n',
     "implementation that nothing uses": factor('implementation = ["curl"]', changed('["http1", "h2"]', '["h3"]')),
-    "unknown workload": changed(WORKLOAD, 'kind = "stream"\n'),
+    "unknown workload": changed(WORKLOAD, 'kind = "steam"\n'),
     "echo of nothing": changed('"h2"', '"raw-udp"').replace(WORKLOAD, ""),
     "echo of nothing, by a level": factor('"workload.upload" = ["30 B", "0 B"]', changed('"h2"', '"raw-udp"')),
     "no exchange": changed(WORKLOAD, "exchanges = 0\n"),

@@ -73,7 +73,9 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
 def _scenario(dataset: Dataset, scenario: dict[str, Any], measured: list[Measured]) -> dict[str, Any]:
     kept = {name: scenario[name] for name in ("key", "name", "levels", "stack", "implementation")}
     metrics = {one.metric.name: _metric(dataset, scenario["key"], one) for one in measured}
-    return {**kept, "denominators": dataset.denominators(scenario["key"]), "metrics": metrics}
+    messages = dataset.messages(scenario["key"])
+    told = {} if messages is None else {"messages": messages}
+    return {**kept, "denominators": dataset.denominators(scenario["key"]), **told, "metrics": metrics}
 
 
 def _metric(dataset: Dataset, scenario: str, measured: Measured) -> dict[str, Any]:
@@ -160,7 +162,9 @@ def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:
     frame.write_csv(dataset.folder / "estimates.csv")
     frame.write_parquet(dataset.folder / "estimates.parquet", compression="zstd")
     names = pl.DataFrame([_names(s) for s in dataset.scenarios], schema=dict.fromkeys(_NAMES, pl.String))
-    named = dataset.exchanges.join(names, on="scenario", how="left", maintain_order="left")
+    # The file's `client` is who plays the client, not which of a population it is.
+    numbered = dataset.exchanges.rename({"client": "client_number"}, strict=False)
+    named = numbered.join(names, on="scenario", how="left", maintain_order="left")
     named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(dataset.folder / "exchanges.csv")
 
 
