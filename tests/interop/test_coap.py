@@ -114,7 +114,8 @@ def test_libcoap_gets_and_posts_with_our_server(
     settings = {"separate-response": separate}
     ours.start("server", "coap", 0, exchanges(3_000, 0), settings)
     url = f"coap://127.0.0.1:{ours.port}"
-    for size in (30, 3_000):
+    # libcoap 4.3.1's client drops the first block of a separate response: "large body receive internal issue".
+    for size in (30, 60 if separate else 3_000):
         assert len(libcoap_client(tmp_path, f"{url}/bytes/{size}", "-o", "-", *options)) >= size
     (tmp_path / "upload").write_bytes(bytes(3_000))
     # Octets, not our own payload: checked by its length.

@@ -21,6 +21,29 @@ def test_a_stack_is_described_with_its_settings_and_defaults() -> None:
     assert "builtin" in out
 
 
+def test_a_name_alone_is_described_whatever_it_is_of() -> None:
+    for kind, name in [("stack", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
+        assert run("describe", name) == (0, described(kind, name), "")
+    code, _, err = run("describe", "coapp")
+    assert (code, err.splitlines()[0]) == (2, "error: nothing is called 'coapp'")
+    code, _, err = run("describe", "stack")
+    assert (code, err.splitlines()[0]) == (2, "error: which stack?")
+
+
+def test_the_parameters_of_coap_have_their_names_and_defaults_in_rfc_7252() -> None:
+    out = described("stack", "coap")
+    defaults = {
+        "ACK_TIMEOUT": "2 s", "ACK_RANDOM_FACTOR": "150 %", "MAX_RETRANSMIT": "4", "NSTART": "1",
+        "DEFAULT_LEISURE": "5 s", "PROBING_RATE": "1 bytes/s", "MAX_LATENCY": "1.67 min",
+    }  # fmt: skip
+    lines = out.splitlines()
+    for name, default in defaults.items():
+        head = next(
+            head for head, text in zip(lines, lines[1:], strict=False) if text.startswith(f"  {name} (RFC 7252")
+        )
+        assert head.endswith(f"(default {default})"), head
+
+
 @pytest.mark.parametrize("name", ["nb-iot", "wifi-poor"])
 def test_a_link_is_described_with_what_it_does_and_the_source_of_each_number(name: str) -> None:
     assert_golden(f"describe-link-{name}.txt", described("link", name))
