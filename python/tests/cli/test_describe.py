@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,7 @@ def test_the_parameters_of_coap_have_their_names_and_defaults_in_rfc_7252() -> N
     }  # fmt: skip
     lines = out.splitlines()
     for name, default in defaults.items():
-        head = next(
-            head for head, text in zip(lines, lines[1:], strict=False) if text.startswith(f"  {name} (RFC 7252")
-        )
+        head = next(head for head, text in pairwise(lines) if text.startswith(f"  {name} (RFC 7252"))
         assert head.endswith(f"(default {default})"), head
 
 
