@@ -369,7 +369,7 @@ impl MessageLayer {
         let shortest_ns = nanos(self.parameters.ack_timeout);
         let span_ns = nanos(self.parameters.longest_first_wait()).saturating_sub(shortest_ns);
         let share = u128::from(self.random.next_u64());
-        shortest_ns.saturating_add((u128::from(span_ns) * share >> 64) as u64)
+        shortest_ns.saturating_add(((u128::from(span_ns) * share) >> 64) as u64)
     }
 
     fn note_silence(&mut self, given_up: &Outstanding) {
