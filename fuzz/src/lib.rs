@@ -1,9 +1,11 @@
-//! What any bytes may do to the parts of Wirelab that read other people's bytes: a link's description, frames, packet logs, captures, requests, MQTT.
+//! What any bytes may do to the parts of Wirelab that read other people's bytes: a link's description, frames, packet logs, captures, requests,
+//! MQTT packets, CoAP messages.
 //!
 //! Each module has a `check` that panics if it finds something wrong, and `seeds` to begin with. libFuzzer calls the checks from `fuzz_targets/`;
 //! the tests call them with the seeds and with what a fixed generator makes of these, so that no target rots.
 
 pub mod capture;
+pub mod coap;
 pub mod drive;
 pub mod frames;
 pub mod link;
@@ -25,6 +27,7 @@ pub const TARGETS: &[Target] = &[
     ("capture", capture::check, capture::seeds),
     ("mqtt", mqtt::check, mqtt::seeds),
     ("request", request::check, request::seeds),
+    ("coap", coap::check, coap::seeds),
 ];
 
 #[cfg(test)]

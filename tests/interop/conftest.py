@@ -52,10 +52,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     reasons = []
     if item.get_closest_marker("namespaces") and (why := namespaces_missing()):
         reasons.append(why)
+    programs = {name: name for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")} | {"libcoap": "coap-client-openssl"}
     reasons += [
-        f"{name} is not installed"
-        for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")
-        if item.get_closest_marker(name) and not find_program(name)
+        f"{program} is not installed"
+        for name, program in programs.items()
+        if item.get_closest_marker(name) and not find_program(program)
     ]
     if item.get_closest_marker("rabbitmq") and (why := rabbitmq.missing()):
         reasons.append(why)

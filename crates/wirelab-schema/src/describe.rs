@@ -32,7 +32,7 @@ pub struct StackDescription {
     pub transport: String,
     /// Port its server listens on by default.
     pub default_port: u16,
-    /// True if it needs certificates.
+    /// True if it encrypts. It then needs certificates if it has the setting `certificate-key`, else both ends share a key.
     pub secure: bool,
     /// Roles it has.
     pub roles: Vec<Role>,

@@ -7,6 +7,7 @@
 mod amqp;
 mod attempt;
 mod clock;
+mod coap;
 pub mod codec;
 mod context;
 pub mod exec;
@@ -65,6 +66,10 @@ pub const STACKS: &[&dyn Stack] = &[
     &mqtt::MQTT_QUIC,
     &amqp::AMQP,
     &amqp::AMQPS,
+    &coap::COAP,
+    &coap::COAPS,
+    &coap::COAP_TCP,
+    &coap::COAPS_TCP,
 ];
 
 /// The registered stack of that name.
@@ -98,7 +103,8 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     if !descriptor.workloads.iter().any(|known| known == kind) {
         return Err(StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", descriptor.name)));
     }
-    if descriptor.secure && parameters.certificates.is_none() {
+    let has_certificate = descriptor.settings.iter().any(|setting| setting.name == "certificate-key");
+    if has_certificate && parameters.certificates.is_none() {
         return Err(StackError::Usage(format!("stack `{}` needs `certificates`", descriptor.name)));
     }
     if parameters.role == Role::Publisher && matches!(Work::of(&parameters.workload), Work::Exchanges(_)) {

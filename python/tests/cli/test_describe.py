@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,27 @@ def test_a_stack_is_described_with_its_settings_and_defaults() -> None:
     assert out.startswith("h2: HTTP/2 over TLS over TCP\n")
     assert "tls: 1.3, 1.2 (default 1.3)" in out
     assert "builtin" in out
+
+
+def test_a_name_alone_is_described_whatever_it_is_of() -> None:
+    for kind, name in [("stack", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
+        assert run("describe", name) == (0, described(kind, name), "")
+    code, _, err = run("describe", "coapp")
+    assert (code, err.splitlines()[0]) == (2, "error: nothing is called 'coapp'")
+    code, _, err = run("describe", "stack")
+    assert (code, err.splitlines()[0]) == (2, "error: which stack?")
+
+
+def test_the_parameters_of_coap_have_their_names_and_defaults_in_rfc_7252() -> None:
+    out = described("stack", "coap")
+    defaults = {
+        "ACK_TIMEOUT": "2 s", "ACK_RANDOM_FACTOR": "150 %", "MAX_RETRANSMIT": "4", "NSTART": "1",
+        "DEFAULT_LEISURE": "5 s", "PROBING_RATE": "1 bytes/s", "MAX_LATENCY": "1.67 min",
+    }  # fmt: skip
+    lines = out.splitlines()
+    for name, default in defaults.items():
+        head = next(head for head, text in pairwise(lines) if text.startswith(f"  {name} (RFC 7252"))
+        assert head.endswith(f"(default {default})"), head
 
 
 @pytest.mark.parametrize("name", ["nb-iot", "wifi-poor"])

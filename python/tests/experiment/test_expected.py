@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ def test_a_fresh_exchange_takes_the_round_trips_of_its_handshakes_and_one(
 
 def test_tls_1_2_takes_one_more(tmp_path: Path) -> None:
     assert expected(tmp_path, "stack=h2", "stack.tls=1.2") == 4 * RTT
+
+
+def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(tmp_path: Path) -> None:
+    scenario = load(tmp_path, BASE, "stack=raw-udp", "workload.upload=3 kB").scenarios[0]
+    stack = KNOWN.stack("raw-udp")
+    assert stack is not None
+    for settings, trips in [
+        ({"block-size": "1024"}, 3),
+        ({"block-size": "512"}, 6),
+        ({"dtls-cookie": False, "block-size": "1024"}, 5),
+        ({"dtls-cookie": True, "block-size": "1024"}, 6),
+    ]:
+        exchange_ns = expected_exchange_ns(replace(scenario, settings=settings), stack)
+        assert exchange_ns - PROCESSING_NS == trips * RTT
 
 
 def test_a_kept_connection_takes_one(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`wirelab describe KIND NAME`."""
+"""`wirelab describe [KIND] NAME`."""
 
 from __future__ import annotations
 
@@ -20,13 +20,18 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 
 
 @click.command(short_help="Describe one thing that `list` names: settings, units, defaults, sources.")
-@click.argument("kind")
-@click.argument("name")
-def command(kind: str, name: str) -> None:
+@click.argument("kind", metavar="[KIND]")
+@click.argument("name", required=False, metavar="NAME")
+def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names.
 
-    KIND is experiment, link, stack, impairment, metric or implementation.
+    KIND is experiment, link, stack, impairment, metric or implementation; without it, the first of these that has NAME.
     """
+    if name is None and kind not in KINDS:
+        click.echo(_of_any_kind(kind))
+        return
+    if name is None:
+        raise WirelabError(f"which {kind}?", hint=f"wirelab describe {kind} NAME; names: wirelab list {kind}s")
     if kind not in KINDS:
         raise WirelabError(f"unknown kind '{kind}'", hint=did_you_mean(kind, KINDS))
     click.echo(KINDS[kind](name))
@@ -150,6 +155,15 @@ KINDS: dict[str, Callable[[str], str]] = {
     "metric": _metric,
     "implementation": _implementation,
 }
+
+
+def _of_any_kind(name: str) -> str:
+    from wirelab.cli.list import KINDS as LISTS
+
+    for kind, describe in KINDS.items():
+        if any(name == listed for listed, _ in LISTS[f"{kind}s"]()):
+            return describe(name)
+    raise WirelabError(f"nothing is called '{name}'", hint="wirelab list names what there is")
 
 
 def _find(name: str, known: Any, what: str) -> Any:

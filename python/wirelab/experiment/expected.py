@@ -28,7 +28,10 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     if isinstance(workload, Notify | Stream):
         return _expected_message_ns(scenario, workload)
     ways = (link.uplink, link.downlink)
-    trips = 1 + (0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack))
+    bodies = (workload.upload_bytes, workload.download_bytes)
+    trips = _request_trips(scenario, stack, bodies) + (
+        0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack)
+    )
     sizes = (workload.upload_bytes + trips * HEADER_BYTES, workload.download_bytes + trips * HEADER_BYTES)
     rtt_ns = sum(delay_ns(way) for way in ways)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
@@ -64,7 +67,17 @@ def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
     return min(total, workload.timeout_ns)
 
 
+def _request_trips(scenario: Scenario, stack: StackDescription, bodies: Sequence[int]) -> int:
+    """One, or one for each block of CoAP's block-wise transfer."""
+    if stack.transport != "udp" or "block-size" not in scenario.settings:
+        return 1
+    block = int(scenario.settings["block-size"])
+    return sum(max(1, -(-body // block)) for body in bodies) - 1
+
+
 def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
+    if "dtls-cookie" in scenario.settings:
+        return 3 if scenario.settings["dtls-cookie"] else 2
     if stack.transport == "udp":
         return 1 if stack.secure else 0
     if not stack.secure:

@@ -1,4 +1,4 @@
-//! QUIC over a path that loses datagrams.
+//! QUIC and CoAP over a path that loses datagrams.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -81,5 +81,45 @@ async fn a_handshake_that_is_given_up_costs_no_other_its_ticket() {
     let seen: Vec<_> = rows.iter().map(|row| (row.outcome, row.resumed)).collect();
     let expected = [(Outcome::Completed, Some(false)), (Outcome::TimedOut, None), (Outcome::Completed, Some(true))];
     assert_eq!(seen, expected, "{rows:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn what_coap_sends_again_is_counted_with_the_handshake_that_came_before() {
+    let lab = Lab::new();
+    for (stack, lost, setting) in [("coap", 0, "ack-timeout"), ("coaps", 0, "dtls-retransmit-timeout")] {
+        let settings = [(setting, json!(100))];
+        let server = lab.serve(stack, workload(30, 30, 1), &settings).await;
+        let port = lossy_path(server.port, move |_, datagram| datagram == lost).await;
+        let rows = lab.run_client(stack, port, workload(30, 30, 1), &settings).await.expect("done");
+        assert_eq!(rows[0].outcome, Outcome::Completed, "{rows:?}");
+        assert!(rows[0].client_retransmissions > Some(0), "{stack}: {rows:?}");
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn an_exchange_that_coap_gives_up_is_timed_out_and_says_so() {
+    let lab = Lab::new();
+    let settings = [("ack-timeout", json!(20)), ("max-retransmit", json!(2))];
+    let server = lab.serve("coap", workload(30, 0, 2), &settings).await;
+    let port = lossy_path(server.port, |connection, _| connection == 0).await;
+    let rows = lab.run_client("coap", port, workload(30, 0, 2), &settings).await.expect("done");
+    assert_eq!((rows[0].outcome, rows[0].client_retransmissions), (Outcome::TimedOut, Some(2)), "{rows:?}");
+    assert!(rows[0].error.as_deref().is_some_and(|error| error.contains("sent 3 times")), "{rows:?}");
+    assert_eq!(rows[1].outcome, Outcome::Completed, "{rows:?}");
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn a_kept_association_outlives_an_exchange_that_was_given_up() {
+    let lab = Lab::new();
+    let settings = [("ack-timeout", json!(20)), ("max-retransmit", json!(1))];
+    let server = lab.serve("coap", workload(30, 0, 3), &settings).await;
+    let port = lossy_path(server.port, |_, datagram| (1..3).contains(&datagram)).await;
+    let work = crate::lab::kept(1, workload(30, 0, 3));
+    let rows = lab.run_client("coap", port, work, &settings).await.expect("done");
+    let seen: Vec<_> = rows.iter().map(|row| row.outcome).collect();
+    assert_eq!(seen, [Outcome::Completed, Outcome::TimedOut, Outcome::Completed], "{rows:?}");
     server.stop().await;
 }

@@ -25,6 +25,24 @@ fn is_http(descriptor: &Descriptor) -> bool {
     ["http1", "https1", "h2c", "h2", "h3"].contains(&descriptor.name.as_str())
 }
 
+fn is_coap(descriptor: &Descriptor) -> bool {
+    descriptor.name.starts_with("coap")
+}
+
+/// Says in a status what it thinks of a request.
+fn has_status(descriptor: &Descriptor) -> bool {
+    is_http(descriptor) || is_coap(descriptor)
+}
+
+/// Status of a success: of CoAP 2.04 for an upload and 2.05 for what is fetched.
+fn success(descriptor: &Descriptor, upload: u64) -> u16 {
+    match (is_coap(descriptor), upload) {
+        (false, _) => 200,
+        (true, 0) => 205,
+        (true, _) => 204,
+    }
+}
+
 /// Echoes what it is sent, whatever it is.
 fn echoes(descriptor: &Descriptor) -> bool {
     descriptor.name.starts_with("raw-")
@@ -73,23 +91,28 @@ async fn every_message_is_delivered_byte_exact() {
 async fn a_body_that_is_not_the_expected_one_fails_the_exchange() {
     let mut lab = Lab::new();
     lab.client_seed = 2;
-    for stack in descriptors(is_http) {
+    for stack in descriptors(has_status) {
         let upload = lab.exchange(&stack.name, workload(30, 0, 1), &[]).await;
         assert_eq!((upload[0].outcome, upload[0].status), (Outcome::Failed, Some(400)), "{}", stack.name);
         let download = lab.exchange(&stack.name, workload(0, 30, 1), &[]).await;
-        assert_eq!((download[0].outcome, download[0].status), (Outcome::Failed, Some(200)), "{}", stack.name);
+        assert_eq!(
+            (download[0].outcome, download[0].status),
+            (Outcome::Failed, Some(success(&stack, 0))),
+            "{}",
+            stack.name
+        );
     }
 }
 
 #[tokio::test]
 async fn a_body_of_another_length_fails_the_exchange() {
     let lab = Lab::new();
-    for stack in descriptors(is_http) {
+    for stack in descriptors(has_status) {
         let server = lab.serve(&stack.name, workload(31, 10, 1), &[]).await;
         let rows = lab.run_client(&stack.name, server.port, workload(30, 10, 1), &[]).await.expect("done");
         assert_eq!((rows[0].outcome, rows[0].status), (Outcome::Failed, Some(400)), "{}", stack.name);
         let rows = lab.run_client(&stack.name, server.port, workload(31, 11, 1), &[]).await.expect("done");
-        assert_eq!((rows[0].outcome, rows[0].status), (Outcome::Failed, Some(200)), "{}", stack.name);
+        assert_eq!((rows[0].outcome, rows[0].status), (Outcome::Failed, Some(success(&stack, 31))), "{}", stack.name);
         server.stop().await;
     }
 }
@@ -126,7 +149,7 @@ async fn phases_are_in_order_and_null_where_they_did_not_happen() {
                 assert_eq!(row.request_start_ns.is_some(), says_something, "{what}");
                 assert_eq!(row.first_final_byte_ns.is_some(), says_something, "{what}");
                 assert_eq!(row.first_body_sent_ns.is_some(), upload > 0, "{what}");
-                assert_eq!(row.status, is_http(&stack).then_some(200), "{what}");
+                assert_eq!(row.status, has_status(&stack).then_some(success(&stack, upload)), "{what}");
                 assert!(row.local_port.is_some_and(|port| port > 0), "{what}");
                 assert_eq!(row.client_retransmissions.is_some(), stack.name != "raw-udp", "{what}");
             }
@@ -167,9 +190,9 @@ async fn an_unknown_setting_or_choice_is_unsupported_and_a_wrong_value_is_a_usag
 }
 
 #[tokio::test]
-async fn a_secure_stack_without_certificates_is_a_usage_error() {
+async fn a_stack_that_needs_certificates_and_has_none_is_a_usage_error() {
     let lab = Lab::new();
-    for stack in descriptors(|stack| stack.secure) {
+    for stack in descriptors(|stack| has(stack, "certificate-key")) {
         let mut parameters = lab.parameters(&stack.name, Role::Client, 1, workload(1, 0, 1), &[]);
         parameters.certificates = None;
         assert!(matches!(wirelab_stacks::check(&parameters), Err(StackError::Usage(_))), "{}", stack.name);
@@ -255,7 +278,7 @@ async fn a_certificate_of_another_authority_or_name_is_refused() {
     let lab = Lab::new();
     let stranger = Lab::new();
     let mut misnamed = Lab::new();
-    for stack in descriptors(|stack| stack.secure) {
+    for stack in descriptors(|stack| has(stack, "certificate-key")) {
         let server = lab.serve(&stack.name, workload(30, 0, 1), &[]).await;
         let rows = stranger.run_client(&stack.name, server.port, workload(30, 0, 1), &[]).await.expect("done");
         assert_eq!(outcomes(&rows), [Outcome::Failed], "{}", stack.name);

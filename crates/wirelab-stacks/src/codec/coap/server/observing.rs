@@ -1,0 +1,116 @@
+//! Telling clients of changes (RFC 7641).
+
+use std::collections::VecDeque;
+
+use coap_lite::CoapOption;
+
+use super::super::block::Block;
+use super::super::channel::SendId;
+use super::super::message::{Method, Response};
+use super::super::observe::SEQUENCE_MASK;
+use super::{Observation, ObservationId, RequestId, Server, ServerEvent};
+
+/// Notifications of an observation that a Reset may still be of.
+const REMEMBERED: usize = 64;
+
+impl Server {
+    /// Answers a request that asks to be told of changes with the state as it is, and will tell the client of others.
+    pub fn observe(&mut self, now_ns: u64, id: RequestId, response: Response) -> Option<ObservationId> {
+        let pending = self.pending.get(&id)?;
+        let (token, path) = (pending.token.clone(), pending.path.clone());
+        let szx = pending.wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
+        self.unobserve(&token);
+        let observation = ObservationId(self.draw_id());
+        let (sent, queue) = (VecDeque::new(), VecDeque::new());
+        self.observations
+            .insert(observation, Observation { token, path, szx, sequence: 0, sent, queue, fetching: None });
+        self.answer(now_ns, id, response, Some(0));
+        Some(observation)
+    }
+
+    /// Tells an observer of a newer state. A state that is fetched in blocks delays the next until it has been fetched; a server that skips
+    /// instead lets a confirmable notification take the place of one that still awaits its acknowledgement (RFC 7641, sections 4.5.1 and 4.5.2).
+    pub fn notify(&mut self, now_ns: u64, id: ObservationId, response: Response, confirmable: bool) {
+        let skips = self.options.skips;
+        let Some(observation) = self.observations.get_mut(&id) else { return };
+        if skips {
+            observation.fetching = None;
+        }
+        observation.queue.push_back((response, confirmable));
+        self.tell(now_ns, id);
+    }
+
+    /// Sends the notifications that need not wait.
+    pub(super) fn tell(&mut self, now_ns: u64, id: ObservationId) {
+        while let Some(observation) =
+            self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
+            && let Some((response, confirmable)) = observation.queue.pop_front()
+        {
+            observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
+            let (token, path, sequence) = (observation.token.clone(), observation.path.clone(), observation.sequence);
+            let wanted = Some(Block { number: 0, more: false, szx: observation.szx });
+            let packet = self.response_packet(now_ns, token, (Method::Get, path), response, wanted, Some(sequence));
+            let in_blocks = packet.get_first_option(CoapOption::Block2).is_some();
+            let observation = self.observations.get_mut(&id).expect("it was there");
+            if in_blocks {
+                let limit_ns = self.options.fetch_ns[usize::from(!confirmable)];
+                observation.fetching = Some((now_ns.saturating_add(limit_ns), limit_ns));
+            }
+            let packet = match observation.sent.back().filter(|_| self.options.skips && confirmable) {
+                Some(last) => match self.channel.supersede(*last, packet) {
+                    Ok(()) => continue,
+                    Err(packet) => packet,
+                },
+                None => packet,
+            };
+            observation.sent.push_back(self.channel.send(now_ns, packet, confirmable));
+            if observation.sent.len() > REMEMBERED {
+                observation.sent.pop_front();
+            }
+        }
+    }
+
+    /// A block of what is kept of `path` was served, the last one or another.
+    pub(super) fn fetched(&mut self, now_ns: u64, path: &str, last: bool) {
+        let ids: Vec<ObservationId> = self.observations.keys().copied().collect();
+        for id in ids {
+            let observation = self.observations.get_mut(&id).expect("it is there");
+            if let Some((until_ns, limit_ns)) = observation.fetching.as_mut().filter(|_| observation.path == path) {
+                *until_ns = now_ns.saturating_add(*limit_ns);
+                if last {
+                    observation.fetching = None;
+                    self.tell(now_ns, id);
+                }
+            }
+        }
+    }
+
+    /// Who has asked for no block for long fetches no more.
+    pub(super) fn stop_fetching(&mut self, now_ns: u64) {
+        let fetching = |observation: &Observation| observation.fetching.is_some_and(|(until_ns, _)| until_ns <= now_ns);
+        let late: Vec<ObservationId> =
+            self.observations.iter().filter(|(_, observation)| fetching(observation)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.observations.get_mut(&id).expect("it is there").fetching = None;
+            self.tell(now_ns, id);
+        }
+    }
+
+    pub(super) fn unobserve(&mut self, token: &[u8]) {
+        let id = self.observations.iter().find(|(_, observation)| observation.token == token).map(|(id, _)| *id);
+        self.end_observation(id);
+    }
+
+    pub(super) fn unobserve_sent(&mut self, send: SendId) {
+        let id = self.observations.iter().find(|(_, observation)| observation.sent.contains(&send)).map(|(id, _)| *id);
+        self.end_observation(id);
+    }
+
+    pub(super) fn end_observation(&mut self, id: Option<ObservationId>) {
+        if let Some(id) = id
+            && self.observations.remove(&id).is_some()
+        {
+            self.events.push_back(ServerEvent::Unobserved(id));
+        }
+    }
+}
