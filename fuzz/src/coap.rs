@@ -7,7 +7,8 @@ use arbitrary::{Result, Unstructured};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use wirelab_stacks::codec::coap::{
-    Channel, Client, ClientEvent, Framing, MessageLayer, Method, Options, Parameters, Request, Response, Server, ServerEvent,
+    Channel, Client, ClientEvent, Framing, MessageLayer, Method, Options, Parameters, Request, Response, Server,
+    ServerEvent,
 };
 
 /// Steps of one dialogue, and datagrams under way in one direction, at most.
@@ -81,7 +82,8 @@ fn play(input: &mut Unstructured<'_>) -> Result<()> {
             5 => pair.wait(),
             6 => {
                 let observe = input.arbitrary()?;
-                let (method, path) = *input.choose(&[(Method::Get, "/a"), (Method::Post, "/b"), (Method::Other(7), "/a/b")])?;
+                let (method, path) =
+                    *input.choose(&[(Method::Get, "/a"), (Method::Post, "/b"), (Method::Other(7), "/a/b")])?;
                 let payload = vec![7; usize::from(input.arbitrary::<u8>()?)].into();
                 let request = Request { method, path: path.to_owned(), content_format: None, payload, observe };
                 let id = pair.client.start(pair.now_ns, request);
@@ -101,13 +103,15 @@ fn play(input: &mut Unstructured<'_>) -> Result<()> {
 }
 
 fn pair(input: &mut Unstructured<'_>) -> Result<Pair> {
-    let parameters = Arc::new(Parameters { nstart: 1 + usize::from(input.arbitrary::<u8>()? % 3), ..Parameters::default() });
+    let parameters =
+        Arc::new(Parameters { nstart: 1 + usize::from(input.arbitrary::<u8>()? % 3), ..Parameters::default() });
     let stream: bool = input.arbitrary()?;
     let channel = |seed| match stream {
         true => Channel::Stream(Framing::new(2_000, ChaCha8Rng::seed_from_u64(seed))),
         false => Channel::Datagrams(MessageLayer::new(parameters.clone(), ChaCha8Rng::seed_from_u64(seed))),
     };
-    let options = Options { separate: input.arbitrary()?, skips: input.arbitrary()?, ..Options::new(&parameters, 0, 300) };
+    let options =
+        Options { separate: input.arbitrary()?, skips: input.arbitrary()?, ..Options::new(&parameters, 0, 300) };
     let client = Client::new(channel(1), input.arbitrary::<u8>()? % 7, input.arbitrary()?);
     let server = Server::new(channel(2), options);
     Ok(Pair { client, server, now_ns: 1_000_000_000, under_way: Default::default() })
@@ -148,7 +152,10 @@ impl Pair {
         }
         while let Some(event) = self.client.poll_event() {
             if let ClientEvent::Ended(id, _) = event {
-                assert!(self.client.finish(self.now_ns, id).is_some(), "an exchange that ended is there until finished");
+                assert!(
+                    self.client.finish(self.now_ns, id).is_some(),
+                    "an exchange that ended is there until finished"
+                );
             }
         }
         while let Some(bytes) = self.client.poll_transmit() {
