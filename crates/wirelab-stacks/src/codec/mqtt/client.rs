@@ -32,7 +32,7 @@ pub struct Client {
     keep_alive_ns: Option<u64>,
     sent_ns: u64,
     pinged_ns: Option<u64>,
-    /// Identifiers of SUBSCRIBE and UNSUBSCRIBE that wait for their answer.
+    /// Identifiers of SUBSCRIBE that wait for their answer.
     asked: Vec<u16>,
     last_ticket: u64,
 }
@@ -100,7 +100,7 @@ impl Client {
             receive_maximum: options.receive_maximum,
             maximum_packet_size: Some(options.maximum_packet_size).filter(|maximum| *maximum < whole),
             authentication_method: false,
-            will: options.will.clone(),
+            will: None,
         };
         self.say(&Packet::Connect(Box::new(connect)), now_ns);
     }
@@ -127,14 +127,6 @@ impl Client {
             self.asked.push(id);
             let filters = vec![(filter.to_owned(), SubscriptionOptions::new(qos))];
             self.say(&Packet::Subscribe(Subscribe { id, filters, identifier: None }), now_ns);
-        }
-    }
-
-    /// Ends the subscription to one filter.
-    pub fn unsubscribe(&mut self, filter: &str, now_ns: u64) {
-        if let Some(id) = self.sender.reserve() {
-            self.asked.push(id);
-            self.say(&Packet::Unsubscribe(id, vec![filter.to_owned()]), now_ns);
         }
     }
 
@@ -226,10 +218,6 @@ impl Client {
                 self.answered(id)?;
                 self.events.push_back(Event::Subscribed(reasons));
             }
-            (State::Connected, Packet::Unsuback(id, _)) => {
-                self.answered(id)?;
-                self.events.push_back(Event::Unsubscribed);
-            }
             (State::Connected, Packet::Pingresp) => self.pinged_ns = None,
             (State::Connected, Packet::Disconnect(disconnect)) => {
                 self.state = State::Ended;
@@ -314,7 +302,7 @@ impl Client {
         Ok(())
     }
 
-    /// SUBACK or UNSUBACK, which somebody must have asked for.
+    /// SUBACK, which somebody must have asked for.
     fn answered(&mut self, id: u16) -> Result<(), Reason> {
         let position = self.asked.iter().position(|asked| *asked == id).ok_or(Reason::PROTOCOL_ERROR)?;
         self.asked.swap_remove(position);

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use crate::codec::mqtt::Reason;
-use crate::codec::mqtt::packet::{Message, Version, Will};
+use crate::codec::mqtt::packet::{Message, Version};
 
 /// What a client asks of a server.
 #[derive(Clone, Debug)]
@@ -20,8 +20,6 @@ pub struct Options {
     pub receive_maximum: u16,
     /// Maximum Packet Size.
     pub maximum_packet_size: u32,
-    /// Will.
-    pub will: Option<Will>,
 }
 
 /// What has happened.
@@ -64,8 +62,6 @@ pub enum Event {
     },
     /// The answer to a subscription: a reason for each filter.
     Subscribed(Vec<Reason>),
-    /// The answer to the end of one.
-    Unsubscribed,
     /// A message.
     Message {
         /// The message.
