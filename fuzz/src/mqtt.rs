@@ -229,7 +229,6 @@ fn options(version: Version, client_id: &str) -> Options {
         keep_alive_s: 0,
         receive_maximum: 4,
         maximum_packet_size: 65_536,
-        will: None,
     }
 }
 

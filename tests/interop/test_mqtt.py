@@ -22,7 +22,7 @@ import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
-from tests.interop.conftest import built_agent
+from tests.interop.conftest import Bench, built_agent
 
 from wirelab.runner.implementations import find_program
 
@@ -391,3 +391,49 @@ def test_our_broker_passes_properties_on_and_says_reasons_to_paho(loopback: Loop
     publisher.client.loop_stop()
     for client in (second, subscriber):
         client.close()
+
+
+LANE = """
+title = "interop"
+[factors]
+stack = {stacks}
+link = ["clean"]
+[links]
+clean = {{ rtt = "10 ms" }}
+[workload]
+{workload}
+timeout = "20 s"
+[stop]
+replicates = 2
+"""
+RTT_NS = 10_000_000
+# TCP or QUIC, TLS 1.3, CONNECT, PUBLISH.
+ROUND_TRIPS = {"mqtt": 3, "mqtts": 4, "mqtt+quic": 3}
+
+
+def over_lanes(bench: Bench, workload: str) -> pl.DataFrame:
+    """Run it for every transport; its exchanges with the stack of each."""
+    bench.run_experiment(LANE.format(stacks=json.dumps(list(ROUND_TRIPS)), workload=workload), "--lanes", "2")
+    plan = json.loads((bench.campaign / "plan.json").read_text())
+    names = {scenario["key"]: scenario["stack"] for scenario in plan["scenarios"]}
+    rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    bench.assert_nothing_left()
+    assert set(rows["outcome"]) == {"completed"}
+    return rows.with_columns(stack=pl.col("scenario").replace_strict(names))
+
+
+@pytest.mark.namespaces
+def test_a_reading_over_a_fresh_connection_takes_the_round_trip_of_connack_too(bench: Bench) -> None:
+    rows = over_lanes(bench, 'kind = "deliver"\nmessage = "612 B"\nconnection = "fresh"\nexchanges = 3')
+    for stack, part in rows.partition_by("stack", as_dict=True).items():
+        assert len(part) == 6
+        assert part["end_to_end_delay_ns"].min() >= ROUND_TRIPS[str(stack[0])] * RTT_NS
+
+
+@pytest.mark.namespaces
+def test_a_change_reaches_every_subscriber_in_half_a_round_trip_or_more(bench: Bench) -> None:
+    arrival = '{ fixed = "50 /s" }'
+    workload = f'kind = "notify"\nmessage = "612 B"\nmessages = 5\nsubscribers = 3\narrival = {arrival}'
+    rows = over_lanes(bench, workload)
+    assert len(rows) == len(ROUND_TRIPS) * 2 * 5 * 3
+    assert rows["end_to_end_delay_ns"].min() >= RTT_NS // 2

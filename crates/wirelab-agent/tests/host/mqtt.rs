@@ -199,7 +199,6 @@ impl End {
             keep_alive_s: 0,
             receive_maximum: 100,
             maximum_packet_size: 1_000,
-            will: None,
         });
         End { client, stream: None, deadline, until_break: BREAK_AFTER + pair, broken: 0, again: 0 }
     }

@@ -12,6 +12,7 @@ mod connection;
 mod decode;
 mod encode;
 pub mod flow;
+mod framer;
 pub mod packet;
 mod reason;
 mod retained;

@@ -242,7 +242,6 @@ impl State {
                 }
                 // Nobody listens any more, perhaps.
                 Event::Message { message, .. } => drop(self.messages.send(message.payload.clone())),
-                Event::Unsubscribed => {}
                 Event::Ended(reason) => self.end(format!("the connection to the broker ended: {reason}")),
             }
         }

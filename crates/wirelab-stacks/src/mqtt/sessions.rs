@@ -41,7 +41,6 @@ impl Sessions {
             keep_alive_s: settings.integer("keep-alive") as u16,
             receive_maximum: settings.integer("receive-maximum") as u16,
             maximum_packet_size: settings.integer("maximum-packet-size").min(MAXIMUM_PACKET_SIZE.into()) as u32,
-            will: None,
         };
         Arc::new(Sessions { letter, number, options, free: Mutex::default() })
     }

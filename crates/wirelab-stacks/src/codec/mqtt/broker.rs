@@ -15,7 +15,7 @@ use bytes::Bytes;
 use super::Reason;
 use super::connection::Connection;
 pub use super::connection::ConnectionId;
-use super::decode::Frame;
+use super::framer::Frame;
 use super::packet::{Ack, AckKind, Disconnect, Message, Packet, Version};
 use super::retained::Retained;
 use super::session::{Session, SessionId};

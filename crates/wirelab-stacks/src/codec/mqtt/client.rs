@@ -1,91 +1,19 @@
 //! A client's end: one session over one network connection after another.
 
+mod event;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
 
 use super::Reason;
-use super::decode::{Frame, Framer};
 use super::flow::{Outgoing, Receiver, Sender, Transmission};
+use super::framer::{Frame, Framer};
 use super::packet::{
     Ack, AckKind, Connack, Connect, Disconnect, Message, Packet, Publish, Qos, Subscribe, SubscriptionOptions, Version,
-    Will,
 };
-
-/// What a client asks of a server.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Protocol version.
-    pub version: Version,
-    /// Client identifier; empty to be given one.
-    pub client_id: String,
-    /// Clean Start; Clean Session in 3.1.1. False resumes the session that server and client have of the last connection.
-    pub clean_start: bool,
-    /// Session Expiry Interval, in seconds, which 3.1.1 does not have.
-    pub session_expiry_s: u32,
-    /// Keep Alive, in seconds; 0 for none.
-    pub keep_alive_s: u16,
-    /// Receive Maximum, to which a client that speaks 3.1.1 keeps when it sends.
-    pub receive_maximum: u16,
-    /// Maximum Packet Size.
-    pub maximum_packet_size: u32,
-    /// Will.
-    pub will: Option<Will>,
-}
-
-/// What has happened.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// The server accepts the connection.
-    Connected {
-        /// It has the session of an earlier connection.
-        session_present: bool,
-    },
-    /// So much of a message is with the transport. Told at each step, also when it is sent again.
-    Sent {
-        /// Whose.
-        ticket: u64,
-        /// Bytes of its payload.
-        payload_bytes: u64,
-        /// All of its packet.
-        whole: bool,
-    },
-    /// The server has a QoS 2 message: PUBREC.
-    Received {
-        /// Whose.
-        ticket: u64,
-        /// When the answer's first byte came.
-        began_ns: u64,
-    },
-    /// A message has ended: PUBACK, PUBCOMP, or PUBREC that refuses it.
-    Acknowledged {
-        /// Whose.
-        ticket: u64,
-        /// What the server says; success in 3.1.1.
-        reason: Reason,
-        /// When the answer's first byte came.
-        began_ns: u64,
-    },
-    /// The server has forgotten the session, and with it that a message was under way.
-    Lost {
-        /// Whose.
-        ticket: u64,
-    },
-    /// The answer to a subscription: a reason for each filter.
-    Subscribed(Vec<Reason>),
-    /// The answer to the end of one.
-    Unsubscribed,
-    /// A message.
-    Message {
-        /// The message.
-        message: Arc<Message>,
-        /// RETAIN.
-        retain: bool,
-    },
-    /// The connection has ended, or must be ended: what is still to be written says why.
-    Ended(Reason),
-}
+pub use event::{Event, Options};
 
 /// A client.
 pub struct Client {
@@ -104,7 +32,7 @@ pub struct Client {
     keep_alive_ns: Option<u64>,
     sent_ns: u64,
     pinged_ns: Option<u64>,
-    /// Identifiers of SUBSCRIBE and UNSUBSCRIBE that wait for their answer.
+    /// Identifiers of SUBSCRIBE that wait for their answer.
     asked: Vec<u16>,
     last_ticket: u64,
 }
@@ -172,7 +100,7 @@ impl Client {
             receive_maximum: options.receive_maximum,
             maximum_packet_size: Some(options.maximum_packet_size).filter(|maximum| *maximum < whole),
             authentication_method: false,
-            will: options.will.clone(),
+            will: None,
         };
         self.say(&Packet::Connect(Box::new(connect)), now_ns);
     }
@@ -199,14 +127,6 @@ impl Client {
             self.asked.push(id);
             let filters = vec![(filter.to_owned(), SubscriptionOptions::new(qos))];
             self.say(&Packet::Subscribe(Subscribe { id, filters, identifier: None }), now_ns);
-        }
-    }
-
-    /// Ends the subscription to one filter.
-    pub fn unsubscribe(&mut self, filter: &str, now_ns: u64) {
-        if let Some(id) = self.sender.reserve() {
-            self.asked.push(id);
-            self.say(&Packet::Unsubscribe(id, vec![filter.to_owned()]), now_ns);
         }
     }
 
@@ -298,10 +218,6 @@ impl Client {
                 self.answered(id)?;
                 self.events.push_back(Event::Subscribed(reasons));
             }
-            (State::Connected, Packet::Unsuback(id, _)) => {
-                self.answered(id)?;
-                self.events.push_back(Event::Unsubscribed);
-            }
             (State::Connected, Packet::Pingresp) => self.pinged_ns = None,
             (State::Connected, Packet::Disconnect(disconnect)) => {
                 self.state = State::Ended;
@@ -386,7 +302,7 @@ impl Client {
         Ok(())
     }
 
-    /// SUBACK or UNSUBACK, which somebody must have asked for.
+    /// SUBACK, which somebody must have asked for.
     fn answered(&mut self, id: u16) -> Result<(), Reason> {
         let position = self.asked.iter().position(|asked| *asked == id).ok_or(Reason::PROTOCOL_ERROR)?;
         self.asked.swap_remove(position);

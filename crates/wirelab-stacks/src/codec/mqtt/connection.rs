@@ -1,6 +1,6 @@
 use bytes::{Bytes, BytesMut};
 
-use super::decode::{Frame, Framer};
+use super::framer::{Frame, Framer};
 use super::packet::{Connack, Disconnect, Packet, Version};
 use super::session::SessionId;
 use super::{Limits, Reason};

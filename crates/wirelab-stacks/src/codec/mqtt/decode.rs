@@ -1,54 +1,15 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use mqtt_protocol_core::mqtt::common::Cursor;
-use mqtt_protocol_core::mqtt::connection::{PacketBuildResult, PacketBuilder, PacketData, RawPacket};
+use mqtt_protocol_core::mqtt::connection::PacketData;
 use mqtt_protocol_core::mqtt::packet::{GenericPacket, MqttString, Packet as Library, SubEntry, v3_1_1, v5_0};
 
 use super::Reason;
+use super::framer::Frame;
 use super::packet::{
     Ack, AckKind, Connack, Connect, Disconnect, Message, Packet, Property, Publish, Qos, Subscribe,
     SubscriptionOptions, Version, Will,
 };
-
-/// Cuts a stream into packets.
-pub struct Framer {
-    builder: PacketBuilder,
-    began_ns: Option<u64>,
-}
-
-/// A packet as it came.
-pub struct Frame {
-    raw: RawPacket,
-    /// When its first byte came.
-    pub began_ns: u64,
-}
-
-impl Framer {
-    /// Refuses packets longer than `maximum_bytes`.
-    pub fn new(maximum_bytes: u32) -> Self {
-        Framer { builder: PacketBuilder::with_maximum_packet_size(maximum_bytes), began_ns: None }
-    }
-
-    /// Takes bytes off the front of `bytes`, which came at `now_ns`, up to the end of the next packet.
-    pub fn next(&mut self, bytes: &mut &[u8], now_ns: u64) -> Result<Option<Frame>, Reason> {
-        if bytes.is_empty() {
-            return Ok(None);
-        }
-        let began_ns = *self.began_ns.get_or_insert(now_ns);
-        let mut cursor = Cursor::new(*bytes);
-        let built = self.builder.feed(&mut cursor);
-        *bytes = &bytes[cursor.position() as usize..];
-        match built {
-            PacketBuildResult::Incomplete => Ok(None),
-            PacketBuildResult::Error(error) => Err(error.into()),
-            PacketBuildResult::Complete(raw) => {
-                self.began_ns = None;
-                Ok(Some(Frame { raw, began_ns }))
-            }
-        }
-    }
-}
 
 impl Frame {
     /// The version that a CONNECT asks for, whichever it be; `None` for another packet.

@@ -102,11 +102,6 @@ impl Sender {
         self.waiting.len()
     }
 
-    /// True if every message has been acknowledged.
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.again.is_empty() && self.in_flight.is_empty()
-    }
-
     /// An identifier for a packet that is no message; `None` if all are in use.
     pub fn reserve(&mut self) -> Option<u16> {
         (self.identifiers.len() < usize::from(u16::MAX)).then(|| self.free_identifier())

@@ -8,7 +8,7 @@ mod time;
 
 use std::sync::{Arc, Mutex};
 
-use super::decode::Framer;
+use super::framer::Framer;
 use super::packet::*;
 use super::*;
 

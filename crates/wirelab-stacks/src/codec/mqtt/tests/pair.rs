@@ -17,7 +17,6 @@ fn options(version: Version, client_id: &str) -> Options {
         keep_alive_s: 0,
         receive_maximum: 20,
         maximum_packet_size: 1_000,
-        will: None,
     }
 }
 
