@@ -241,6 +241,6 @@ mod tests {
             assert_eq!(passed(&mut Renamer::new(mark), &bytes, 5), bytes);
         }
         let cut_short = &attach(true)[..19];
-        assert_eq!(passed(&mut Renamer::new(mark), cut_short, 5), [], "the rest may come");
+        assert!(passed(&mut Renamer::new(mark), cut_short, 5).is_empty(), "the rest may come");
     }
 }
