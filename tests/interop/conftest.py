@@ -47,6 +47,13 @@ def namespaces_missing() -> str | None:
     return "; ".join(failed)
 
 
+def find_h2spec() -> Path | None:
+    """Where it is, also where `go install` puts it."""
+    found = find_program("h2spec")
+    by_go = Path.home() / "go" / "bin" / "h2spec"
+    return Path(found) if found else by_go if by_go.exists() else None
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip with the reason, or fail with it where everything is required."""
     reasons = []
@@ -60,6 +67,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     ]
     if item.get_closest_marker("rabbitmq") and (why := rabbitmq.missing()):
         reasons.append(why)
+    if item.get_closest_marker("h2spec") and find_h2spec() is None:
+        reasons.append("h2spec is not installed")
     if reasons and REQUIRED:
         pytest.fail("; ".join(reasons))
     if reasons:

@@ -6,12 +6,13 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.interop.endpoints import free_port
 
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 START_S = 60
@@ -100,10 +101,3 @@ def wait_until_started(broker: RabbitMq, server: subprocess.Popen[bytes]) -> Non
         assert server.poll() is None, broker.log[-2000:]
         assert time.monotonic() < deadline, broker.log[-2000:]
         time.sleep(0.1)
-
-
-def free_port() -> int:
-    """A TCP port of loopback that nobody has."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

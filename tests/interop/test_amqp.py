@@ -7,8 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +17,8 @@ from proton.reactor import AtMostOnce
 from proton.utils import BlockingConnection, SendException
 from tests.interop import rabbitmq
 from tests.interop.conftest import built_agent
-from tests.interop.rabbitmq import RabbitMq, free_port
+from tests.interop.endpoints import TIMEOUT_S, Endpoints, free_port
+from tests.interop.rabbitmq import RabbitMq
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -28,74 +27,8 @@ PEER = Path(__file__).with_name("amqp_peer.py")
 BYTES = 612
 READINGS = 5
 SUBSCRIBERS = 2
-TIMEOUT_S = 60
 FRESH = {"policy": "fresh"}
 KEPT = {"policy": "kept", "connections": 1}
-
-
-@dataclass
-class Endpoints:
-    """Our endpoints, each started with a folder of its own."""
-
-    bench: Bench
-    certificates: Path
-    numbers: Iterator[int]
-
-    def start(
-        self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: str
-    ) -> tuple[subprocess.Popen[str], Path]:
-        """Start one; where it writes."""
-        folder = self.bench.folder / f"{role}-{next(self.numbers)}"
-        folder.mkdir()
-        files = {name: str(self.certificates / f"{name}.pem") for name in ("authority", "chain", "key")}
-        parameters = {
-            "schema_version": 1,
-            "stack": stack,
-            "role": role,
-            "server": {"address": "127.0.0.1", "port": port, "name": "server.test"},
-            "settings": {name.replace("_", "-"): value for name, value in settings.items()},
-            "workload": workload,
-            "certificates": files if stack == "amqps" else None,
-            "output": str(folder),
-            "seed": 1,
-        }
-        path = folder / "parameters.json"
-        path.write_text(json.dumps(parameters))
-        command = [self.bench.agent, "endpoint", path]
-        words = (folder / "stderr.txt").open("w")
-        with words:
-            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True), folder
-
-    @contextmanager
-    def server(self, stack: str, workload: dict[str, Any], **settings: str) -> Iterator[int]:
-        """Our queue, at this port."""
-        port = free_port()
-        process, _ = self.start(stack, "server", port, workload, **settings)
-        assert process.stdout is not None
-        try:
-            assert json.loads(process.stdout.readline()) == {"event": "ready", "ports": {"main": port}}
-            yield port
-            process.terminate()
-            assert process.wait(TIMEOUT_S) == 0
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()
-
-    def deliver(self, stack: str, port: int, connection: dict[str, Any], **settings: str) -> pl.DataFrame:
-        """Have our client hand its readings over; its rows."""
-        client, folder = self.start(stack, "client", port, deliver(connection), **settings)
-        return rows(client, folder)
-
-    def notify(self, stack: str, port: int, **settings: str) -> pl.DataFrame:
-        """Have our publisher tell our subscribers through a broker; the subscribers' rows."""
-        client, folder = self.start(stack, "client", port, NOTIFY, **settings)
-        assert client.stdout is not None
-        assert json.loads(client.stdout.readline()) == {"event": "ready", "ports": {}}
-        publisher, of_publisher = self.start(stack, "publisher", port, NOTIFY, **settings)
-        publisher.communicate(timeout=TIMEOUT_S)
-        assert publisher.returncode == 0, (of_publisher / "stderr.txt").read_text()
-        return rows(client, folder)
 
 
 def deliver(connection: dict[str, Any]) -> dict[str, Any]:
@@ -109,6 +42,23 @@ NOTIFY = {
     "kind": "notify", "message_bytes": BYTES, "messages": READINGS, "subscribers": SUBSCRIBERS,
     "arrival": {"process": "fixed", "rate_hz": 50.0}, "timeout_ns": 20_000_000_000,
 }  # fmt: skip
+
+
+def hand_over(endpoints: Endpoints, stack: str, port: int, connection: dict[str, Any], **settings: str) -> pl.DataFrame:
+    """Have our client hand its readings over; its rows."""
+    client, folder = endpoints.start(stack, "client", port, deliver(connection), **settings)
+    return rows(client, folder)
+
+
+def hear(endpoints: Endpoints, stack: str, port: int, **settings: str) -> pl.DataFrame:
+    """Have our publisher tell our subscribers through a broker; the subscribers' rows."""
+    client, folder = endpoints.start(stack, "client", port, NOTIFY, **settings)
+    assert client.stdout is not None
+    assert json.loads(client.stdout.readline()) == {"event": "ready", "ports": {}}
+    publisher, of_publisher = endpoints.start(stack, "publisher", port, NOTIFY, **settings)
+    publisher.communicate(timeout=TIMEOUT_S)
+    assert publisher.returncode == 0, (of_publisher / "stderr.txt").read_text()
+    return rows(client, folder)
 
 
 def rows(client: subprocess.Popen[str], folder: Path) -> pl.DataFrame:
@@ -141,10 +91,10 @@ def endpoints(bench: Bench, request: pytest.FixtureRequest) -> Endpoints:
     """With RabbitMQ's certificates where that runs."""
     if "broker" in request.fixturenames:
         broker: RabbitMq = request.getfixturevalue("broker")
-        return Endpoints(bench, broker.folder.parent / "certificates", count())
+        return Endpoints(bench, broker.folder.parent / "certificates")
     certificates = bench.folder / "certificates"
     subprocess.run([bench.agent, "certificates", "--out", certificates, "--address", "127.0.0.1"], check=True)
-    return Endpoints(bench, certificates, count())
+    return Endpoints(bench, certificates)
 
 
 @pytest.mark.rabbitmq
@@ -155,7 +105,7 @@ def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, sta
     for delivery in ("at-least-once", "at-most-once"):
         for connection in (FRESH, KEPT):
             settings = {"sasl": sasl, "delivery": delivery, "address_prefix": "/queue/"}
-            check_delivered(endpoints.deliver(stack, port, connection, **settings), stack, delivery)
+            check_delivered(hand_over(endpoints, stack, port, connection, **settings), stack, delivery)
 
 
 @pytest.mark.rabbitmq
@@ -165,14 +115,14 @@ def test_our_subscribers_hear_our_publisher_through_rabbitmq(
     endpoints: Endpoints, broker: RabbitMq, stack: str, delivery: str
 ) -> None:
     port = broker.port if stack == "amqp" else broker.tls_port
-    heard = endpoints.notify(stack, port, sasl="plain", delivery=delivery, address_prefix="/topic/")
+    heard = hear(endpoints, stack, port, sasl="plain", delivery=delivery, address_prefix="/topic/")
     assert heard["outcome"].to_list() == ["completed"] * READINGS * SUBSCRIBERS
     assert set(heard["copies"]) == {1}
 
 
 @pytest.mark.rabbitmq
 def test_what_rabbitmq_refuses_fails_the_exchange_with_its_words(endpoints: Endpoints, broker: RabbitMq) -> None:
-    refused = endpoints.deliver("amqp", broker.port, FRESH, address_prefix="queue://")
+    refused = hand_over(endpoints, "amqp", broker.port, FRESH, address_prefix="queue://")
     assert refused["outcome"].to_list() == ["failed"] * READINGS
     assert refused["error"].null_count() == 0
 
@@ -279,7 +229,7 @@ def test_our_client_delivers_to_proton(endpoints: Endpoints, stack: str, deliver
     with proton_server(*files) as (port, peer):
         for sasl in ("none", "anonymous"):
             for connection in (FRESH, KEPT):
-                delivered = endpoints.deliver(stack, port, connection, sasl=sasl, delivery=delivery)
+                delivered = hand_over(endpoints, stack, port, connection, sasl=sasl, delivery=delivery)
                 check_delivered(delivered, stack, delivery)
                 assert peer.stdout is not None
                 came = [peer.stdout.readline() for _ in range(READINGS)]

@@ -280,7 +280,7 @@ async fn a_sender_and_a_receiver_of_one_name_are_two_links() {
     tokio::spawn(server.serve(far));
     let head = |size: u8| [0, 0, 0, size, 2, 0, 0, 0, 0x00, 0x53];
     let open = [&head(17)[..], &[0x10, 0xc0, 4, 1, 0xa1, 1, b'x']].concat();
-    let begin = [&head(25)[..], &[0x11, 0xc0, 12, 4, 0x40, 0x43, 0x70, 0, 0, 1, 0, 0x52, 100, 0x45]].concat();
+    let begin = [&head(23)[..], &[0x11, 0xc0, 10, 4, 0x40, 0x43, 0x70, 0, 0, 1, 0, 0x52, 100]].concat();
     // Link "x": source and target have the address "q", in a described list of one field.
     let attach = |handle: u8, role: u8| {
         let terminus = |code: u8| [0x00, 0x53, code, 0xc0, 4, 1, 0xa1, 1, b'q'];
