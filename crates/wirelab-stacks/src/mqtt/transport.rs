@@ -65,7 +65,8 @@ impl Connector {
                 Ok((Carrier::Tcp(socket), stream))
             }
             Connector::Quic(dialer) => {
-                let connection = dialer.dial(attempt).await?;
+                // No setting here asks for early data, so there is no ticket to wait for.
+                let (connection, _) = dialer.dial(attempt).await?;
                 let (writer, reader) = connection.open_bi().await?;
                 let stream = Box::new(tokio::io::join(reader, writer));
                 Ok((Carrier::Quic(connection, attempt.exchange.local_port), stream))
