@@ -25,7 +25,8 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names.
 
-    KIND is experiment, link, stack, impairment, metric or implementation; without it, the first of these that has NAME.
+    KIND is experiment, link, stack, workload, impairment, metric or implementation; without it, the first of these that
+    has NAME.
     """
     if name is None and kind not in KINDS:
         click.echo(_of_any_kind(kind))
@@ -115,6 +116,19 @@ def _stack(name: str) -> str:
     return "\n\n".join(parts)
 
 
+def _workload(name: str) -> str:
+    from wirelab.experiment.workload import ABOUT, KEYS, WorkloadTable
+    from wirelab.schema import registered
+
+    about = _find(name, ABOUT, "workload")
+    fields = {field.alias or key: field for key, field in WorkloadTable.model_fields.items()}
+    stacks = [stack.name for stack in registered().stacks if name in stack.workloads]
+    keys = [(key, str(fields[key].description)) for key in KEYS[name]]
+    return "\n\n".join(
+        [f"{name}\n\n{_paragraph(about)}", _hanging("keys", keys), _hanging("stacks", [("", ", ".join(stacks))])]
+    )
+
+
 def _impairment(name: str) -> str:
     from wirelab.schema import registered
 
@@ -151,6 +165,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "experiment": _experiment,
     "link": _link,
     "stack": _stack,
+    "workload": _workload,
     "impairment": _impairment,
     "metric": _metric,
     "implementation": _implementation,

@@ -22,7 +22,7 @@ Rows = list[tuple[str, str]]
 def command(kind: str | None) -> None:
     """List what there is, by name.
 
-    KIND is experiments, links, stacks, impairments, metrics or implementations; without it, all are listed.
+    KIND is experiments, links, stacks, workloads, impairments, metrics or implementations; without it, all are listed.
     """
     if kind is None:
         click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
@@ -51,6 +51,12 @@ def _stacks() -> Rows:
     return [(stack.name, stack.title) for stack in registered().stacks]
 
 
+def _workloads() -> Rows:
+    from wirelab.experiment.workload import ABOUT
+
+    return [(kind, about.partition(":")[0].partition(";")[0]) for kind, about in ABOUT.items()]
+
+
 def _impairments() -> Rows:
     from wirelab.schema import registered
 
@@ -75,6 +81,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "experiments": _experiments,
     "links": _links,
     "stacks": _stacks,
+    "workloads": _workloads,
     "impairments": _impairments,
     "metrics": _metrics,
     "implementations": _implementations,

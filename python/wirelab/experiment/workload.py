@@ -36,6 +36,16 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
 }
 """What belongs to each kind of workload, besides `kind`."""
+ABOUT: Mapping[str, str] = {
+    "request-response": "A client sends requests, a server answers each: an upload and a download of given sizes.",
+    "deliver": "A client hands readings over; each exchange ends when the client knows that the server's application "
+    "has the reading. What acknowledges it is the stack's (docs/concepts/equal-work.md).",
+    "notify": "The changes of a state reach each client that waits for them: from the publisher's application to the "
+    "subscriber's, on one clock.",
+    "stream": "Messages at a steady rate reach each client that waits, as of a medium that a player buffers: how late "
+    "they come, and how often it stalls.",
+}
+"""Each kind in words."""
 
 
 def read_arrival(value: object) -> Closed | Fixed | Poisson:
