@@ -11,7 +11,7 @@ mod mqtt;
 use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;
 
-use lab::{Lab, kept, workload};
+use lab::{Lab, PATIENCE, kept, workload};
 use serde_json::json;
 use wirelab_schema::{ArrivalSpec, Exchange, Outcome, RequestResponse, Role};
 use wirelab_stacks::workload::REQUEST_RESPONSE;
@@ -205,13 +205,20 @@ async fn a_server_ends_cleanly_when_stopped_while_clients_hold_connections() {
     for stack in descriptors(|_| true) {
         let server = lab.serve(&stack.name, workload(30, 0, 1), &[]).await;
         let arrival = ArrivalSpec::Fixed { rate_hz: 50.0 };
-        let (stopper, client) =
-            lab.client(&stack.name, server.port, RequestResponse { arrival, ..kept(1, workload(30, 0, 1_000)) }, &[]);
-        let client = tokio::spawn(client);
-        tokio::time::sleep(Duration::from_millis(150)).await;
+        let work = RequestResponse { arrival, ..kept(1, workload(30, 0, 1_000)) };
+        let (context, stopper, rows) = lab.client_context(&stack.name, server.port, work, &[]);
+        let client = tokio::spawn(wirelab_stacks::run(context));
+        // However slow the machine: not before something was carried.
+        let carried = async {
+            while rows.taken().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, carried).await.expect("an exchange in time");
         server.stop().await;
         stopper.stop();
-        let rows = client.await.expect("no panic").expect("a clean end");
+        client.await.expect("no panic").expect("a clean end");
+        let rows = rows.taken();
         assert!(!rows.is_empty() && rows.len() < 1_000, "{}: {} rows", stack.name, rows.len());
         assert_eq!(rows[0].outcome, Outcome::Completed, "{}", stack.name);
     }

@@ -6,7 +6,7 @@
 //! everything about which message answers which, is here.
 //!
 //! Not here: sockets, DTLS, proxying, caching and freshness (RFC 7252, section 5.6), resource discovery, OSCORE, BERT (RFC 8323, section 6),
-//! multicast.
+//! requests to multicast groups.
 
 mod block;
 mod channel;

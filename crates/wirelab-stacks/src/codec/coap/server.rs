@@ -9,7 +9,7 @@ use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};
 use super::block::{Block, MAX_NUMBER, MAX_SZX, size};
 use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
 use super::message::{
-    Class, Malformed, Method, Response, class, content_format, path, uint, uint_option, unknown_critical,
+    Class, Malformed, Method, Response, class, content_format, path, status, uint, uint_option, unknown_critical,
 };
 use super::parameters::{Parameters, nanos};
 
@@ -32,6 +32,10 @@ pub struct Server {
     uploads: HashMap<(Method, String), Upload>,
     kept: HashMap<(Method, String), Kept>,
     observations: BTreeMap<ObservationId, Observation>,
+    /// What is being received was sent to a multicast group.
+    multicast: bool,
+    /// Answers to such requests, by the instant at which they leave.
+    at_leisure: BTreeMap<(u64, u64), Packet>,
     closed: bool,
 }
 
@@ -52,6 +56,8 @@ pub struct Options {
     pub patience_ns: u64,
     /// How long the next state waits for a client that fetches the one before: with confirmable requests, and with others.
     pub fetch_ns: [u64; 2],
+    /// DEFAULT_LEISURE.
+    pub leisure_ns: u64,
 }
 
 /// A request that is to be answered.
@@ -97,6 +103,7 @@ struct Pending {
     wanted: Option<Block>,
     acknowledge_at_ns: Option<u64>,
     acknowledged: bool,
+    multicast: bool,
 }
 
 struct Upload {
@@ -133,6 +140,7 @@ impl Options {
             skips: false,
             lifetime_ns: nanos(parameters.exchange_lifetime()),
             patience_ns: nanos(parameters.ack_timeout) / 2,
+            leisure_ns: nanos(parameters.default_leisure),
             fetch_ns: [parameters.max_transmit_wait(), parameters.longest_first_wait()].map(nanos),
         }
     }
@@ -150,6 +158,8 @@ impl Server {
             uploads: HashMap::new(),
             kept: HashMap::new(),
             observations: BTreeMap::new(),
+            multicast: false,
+            at_leisure: BTreeMap::new(),
             closed: false,
         }
     }
@@ -168,13 +178,25 @@ impl Server {
                 Incoming::Message { packet, receipt } if class(&packet) == Class::Request => {
                     self.take_request(now_ns, &packet, receipt);
                 }
-                Incoming::Message { receipt, .. } => self.channel.reject(receipt),
+                Incoming::Message { receipt, .. } => self.reject(receipt),
                 Incoming::Reset { id } => self.unobserve_sent(id),
                 Incoming::Acknowledged { .. } => {}
                 Incoming::Closed(_) => self.closed = true,
             }
         }
         self.take_send_events();
+        received
+    }
+
+    /// Takes a datagram that was sent to a multicast group (RFC 7252, section 8): only a non-confirmable request is taken, only a success is
+    /// answered, and that at a random instant within DEFAULT_LEISURE.
+    pub fn receive_multicast(&mut self, now_ns: u64, bytes: &[u8]) -> Result<(), Malformed> {
+        if bytes.first().is_none_or(|first| (first >> 4) & 3 != 1) {
+            return Ok(());
+        }
+        self.multicast = true;
+        let received = self.receive(now_ns, bytes);
+        self.multicast = false;
         received
     }
 
@@ -188,6 +210,9 @@ impl Server {
             }
         }
         self.stop_fetching(now_ns);
+        while let Some(entry) = self.at_leisure.first_entry().filter(|entry| entry.key().0 <= now_ns) {
+            self.channel.send(now_ns, entry.remove(), false);
+        }
         self.channel.handle_timeout(now_ns);
         self.take_send_events();
     }
@@ -197,7 +222,8 @@ impl Server {
         let acknowledgements = self.pending.values().filter_map(|pending| pending.acknowledge_at_ns);
         let fetching = self.observations.values().filter_map(|observation| observation.fetching);
         let fetching = fetching.map(|(until_ns, _)| until_ns);
-        acknowledgements.chain(fetching).chain(self.channel.poll_timeout()).min()
+        let at_leisure = self.at_leisure.keys().map(|(at_ns, _)| *at_ns);
+        acknowledgements.chain(at_leisure).chain(fetching).chain(self.channel.poll_timeout()).min()
     }
 
     /// The next bytes to send.
@@ -218,8 +244,11 @@ impl Server {
     /// Nothing is under way, kept or remembered: a new server would do as well.
     pub fn is_idle(&mut self, now_ns: u64) -> bool {
         self.expire(now_ns);
-        let nothing =
-            self.pending.is_empty() && self.observations.is_empty() && self.uploads.is_empty() && self.kept.is_empty();
+        let nothing = self.pending.is_empty()
+            && self.at_leisure.is_empty()
+            && self.observations.is_empty()
+            && self.uploads.is_empty()
+            && self.kept.is_empty();
         nothing && self.channel.is_idle(now_ns)
     }
 
@@ -237,12 +266,13 @@ impl Server {
             wanted: None,
             acknowledge_at_ns: receipt.confirmable.then(|| now_ns.saturating_add(self.options.patience_ns)),
             acknowledged: self.options.separate,
+            multicast: self.multicast,
         };
         if let Some(number) = unknown_critical(packet, KNOWN_CRITICAL) {
             return match receipt.confirmable || matches!(self.channel, Channel::Stream(_)) {
                 true if PROXY.contains(&number) => self.refuse(now_ns, request, ResponseType::ProxyingNotSupported, ""),
                 true => self.refuse(now_ns, request, ResponseType::BadOption, &format!("option {number}")),
-                false => self.channel.reject(receipt),
+                false => self.reject(receipt),
             };
         }
         let blocks = (Block::of(packet, CoapOption::Block1), Block::of(packet, CoapOption::Block2));
@@ -332,7 +362,7 @@ impl Server {
     }
 
     fn answer_pending(&mut self, now_ns: u64, request: Pending, response: Response, sequence: Option<u32>) {
-        let Pending { receipt, token, method, path, uploaded, wanted, acknowledged, .. } = request;
+        let Pending { receipt, token, method, path, uploaded, wanted, acknowledged, multicast, .. } = request;
         let code = response.code;
         let mut packet = self.response_packet(now_ns, token, (method, path), response, wanted, sequence);
         if let Some(block) = uploaded {
@@ -344,6 +374,14 @@ impl Server {
         }
         if code == ResponseType::RequestEntityTooLarge.into_code() {
             packet.add_option(CoapOption::Size1, uint(self.options.max_body_bytes.try_into().unwrap_or(u32::MAX)));
+        }
+        if multicast {
+            if status(code) / 100 == 2 {
+                let share = (u128::from(self.options.leisure_ns) * u128::from(self.channel.draw())) >> 64;
+                let key = (now_ns.saturating_add(share as u64), self.draw_id());
+                self.at_leisure.insert(key, packet);
+            }
+            return;
         }
         // What a duplicate would do again does no harm: it reads.
         let again = method == Method::Get && sequence.is_none() || wanted.is_some_and(|block| block.number > 0);
@@ -406,6 +444,13 @@ impl Server {
     fn expire(&mut self, now_ns: u64) {
         self.uploads.retain(|_, upload| upload.until_ns > now_ns);
         self.kept.retain(|_, kept| kept.until_ns > now_ns);
+    }
+
+    /// A message to a group is not rejected.
+    fn reject(&mut self, receipt: Receipt) {
+        if !self.multicast {
+            self.channel.reject(receipt);
+        }
     }
 
     fn draw_id(&mut self) -> u64 {

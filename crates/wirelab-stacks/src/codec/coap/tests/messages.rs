@@ -254,3 +254,28 @@ fn an_association_is_idle_when_nothing_is_remembered_of_it() {
     assert!(!pair.server.is_idle(LATENCY_NS + lifetime_ns - 1));
     assert!(pair.server.is_idle(LATENCY_NS + lifetime_ns));
 }
+
+#[test]
+fn a_request_to_a_group_is_answered_at_leisure_and_an_error_or_a_confirmable_one_not_at_all() {
+    let mut instants = std::collections::BTreeSet::new();
+    for seed in 0..20 {
+        let channel = Channel::Datagrams(layer(&parameters(), seed));
+        let mut server = Server::new(channel, Options::new(&parameters(), 6, 100));
+        for (first, code) in [(0x40, 0x45), (0x50, 0x84), (0x50, 0x45)] {
+            server.receive_multicast(0, &[first, 1, 0, code]).expect("a message");
+            while let Some(ServerEvent::Asked(id, _)) = server.poll_event() {
+                server.respond(0, id, Response { code: code.into(), ..content(body(3)) });
+            }
+        }
+        // A critical option that is not known.
+        server.receive_multicast(0, &[0x50, 1, 0, 9, 0x11, 7]).expect("a message");
+        assert_eq!(server.poll_transmit(), None);
+        let at_ns = server.poll_timeout().expect("an answer waits");
+        assert!(at_ns < 5 * SECOND, "{at_ns}");
+        server.handle_timeout(at_ns);
+        assert_eq!(show(&decode(&server.poll_transmit().expect("an answer")).expect("a message")), "NON 2.05 +3");
+        assert_eq!((server.poll_transmit(), server.poll_timeout()), (None, None));
+        instants.insert(at_ns);
+    }
+    assert!(instants.len() > 15 && instants.last() > Some(&(3 * SECOND)), "{instants:?}");
+}
