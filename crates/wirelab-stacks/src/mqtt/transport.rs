@@ -65,7 +65,8 @@ impl Connector {
                 Ok((Carrier::Tcp(socket), stream))
             }
             Connector::Quic(dialer) => {
-                let connection = dialer.dial(attempt).await?;
+                // Without the setting for early data there are no tickets to keep.
+                let (connection, _) = dialer.dial(attempt).await?;
                 let (writer, reader) = connection.open_bi().await?;
                 let stream = Box::new(tokio::io::join(reader, writer));
                 Ok((Carrier::Quic(connection, attempt.exchange.local_port), stream))
