@@ -65,7 +65,7 @@ impl Connector {
                 Ok((Carrier::Tcp(socket), stream))
             }
             Connector::Quic(dialer) => {
-                // No setting here asks for early data, so there is no ticket to wait for.
+                // Without the setting for early data there are no tickets to keep.
                 let (connection, _) = dialer.dial(attempt).await?;
                 let (writer, reader) = connection.open_bi().await?;
                 let stream = Box::new(tokio::io::join(reader, writer));
