@@ -36,7 +36,7 @@ timeout = "20 s"
 [stop]
 replicates = 2
 """
-BUILTIN = [stack.name for stack in registered().stacks]
+BUILTIN = [stack.name for stack in registered().stacks if "request-response" in stack.workloads]
 FOREIGN = ["http1", "https1", "h2c", "h2"]
 
 
