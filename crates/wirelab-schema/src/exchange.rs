@@ -48,6 +48,8 @@ pub struct Exchange {
     pub connection_reused: bool,
     /// The TLS or QUIC session was resumed.
     pub resumed: Option<bool>,
+    /// The request was sent in 0-RTT (RFC 8446, section 2.3) and the server took it; null where it was not tried.
+    pub early_data: Option<bool>,
     /// Segments or packets this client's transport retransmitted (TCP_INFO `tcpi_total_retrans`) or declared lost (QUIC), for this exchange.
     pub client_retransmissions: Option<u32>,
     /// Smoothed round-trip time at the end (TCP_INFO `tcpi_rtt` or QUIC).

@@ -29,6 +29,11 @@ impl Attempt {
         Some(self.clock.now_ns())
     }
 
+    /// The clock, for a phase that is seen elsewhere.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.clock.clone()
+    }
+
     /// Has `read` fill in the row when the exchange ends, even if it is given up while the stack's own future is dropped.
     pub fn at_end(&mut self, read: impl FnOnce(&mut Exchange) + Send + 'static) {
         self.at_end.push(Box::new(read));

@@ -1,3 +1,6 @@
+mod push;
+
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use ::http::{Request, Response};
@@ -18,8 +21,9 @@ use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, KINDS, Work, drive};
+use crate::workload::{Client, KINDS, Work, drive, listen};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
+use push::PushSubscriber;
 
 /// HTTP/2 (RFC 9113) over TLS.
 pub const H2: Http2 = Http2 { secure: true };
@@ -36,14 +40,14 @@ pub struct Http2 {
 
 impl Stack for Http2 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![socket::nagle_setting(), http::notification_setting(false)];
+        let mut settings = vec![socket::nagle_setting(), http::notification_setting(true)];
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
         }
         let about = "HTTP/2 (RFC 9113). Exchanges share a kept connection as concurrent streams. The client does not wait for the server's \
-                     SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection; no server push. The first \
-                     response byte is the first HEADERS frame of the stream.";
+                     SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection; the server pushes only if \
+                     `notification` says so. The first response byte is the first HEADERS frame of the stream.";
         Descriptor {
             name: if self.secure { "h2" } else { "h2c" }.to_owned(),
             title: if self.secure { "HTTP/2 over TLS over TCP" } else { "HTTP/2 over TCP" }.to_owned(),
@@ -67,18 +71,26 @@ impl Stack for Http2 {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             let security = secure.then_some(Security { alpn: "h2", settings: &settings });
             let nagle = settings.boolean("nagle");
+            let push = settings.choice("notification") == "push";
             match role {
                 Role::Server => {
                     let answers = Answers::new(&context);
-                    serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
+                    serve(context, nagle, security, move |stream| answer(stream, answers.clone(), push)).await
                 }
                 Role::Client => {
                     let origin = Origin::new(&context.parameters, Some(if secure { "https" } else { "http" }));
                     let connector = |context: &Context| {
                         let dialer = Dialer::new(&context.parameters, nagle, security)?;
-                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone() })
+                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone(), push })
                     };
                     if let Work::Changes(_) = Work::of(&context.parameters.workload) {
+                        if push {
+                            let subscriber = |context: &Context, _| {
+                                let (connector, origin) = (connector(context)?, origin.clone());
+                                Ok(PushSubscriber { connector, origin, had: AtomicU32::new(0) })
+                            };
+                            return listen(context, subscriber).await;
+                        }
                         return http::wait_for_changes(context, &settings, origin, connector).await;
                     }
                     let requests = Requests::new(&context.parameters, origin);
@@ -96,6 +108,7 @@ impl Stack for Http2 {
 struct Connector {
     dialer: Dialer,
     clock: Arc<dyn Clock>,
+    push: bool,
 }
 
 #[derive(Clone)]
@@ -115,7 +128,7 @@ impl Get for Connector {
         let stamps = Arc::new(Mutex::new(H2Stamps::new()));
         let tap = Tap::new(stream, stamps.clone(), self.clock.clone());
         let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, tap);
-        let (sender, connection) = h2::client::Builder::new().enable_push(false).handshake(buffered).await?;
+        let (sender, connection) = h2::client::Builder::new().enable_push(self.push).handshake(buffered).await?;
         // How the connection ends is seen by the exchanges that it carries.
         let task = Arc::new(Task::spawn(async { drop(connection.await) }));
         Ok(Connection { sender, stamps, socket, task })
@@ -198,7 +211,7 @@ async fn next_data(body: &mut RecvStream) -> Result<Option<Bytes>, h2::Error> {
     Ok(Some(bytes))
 }
 
-async fn answer(stream: Box<dyn Stream>, answers: Answers) {
+async fn answer(stream: Box<dyn Stream>, answers: Answers, push: bool) {
     let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, stream);
     // A connection that breaks is the client's to report.
     let Ok(mut connection) = h2::server::handshake(buffered).await else { return };
@@ -206,7 +219,7 @@ async fn answer(stream: Box<dyn Stream>, answers: Answers) {
     loop {
         tokio::select! {
             accepted = connection.accept() => match accepted {
-                Some(Ok((request, respond))) => { streams.spawn(read_and_answer(request, respond, answers.clone())); }
+                Some(Ok((request, respond))) => { streams.spawn(read_and_answer(request, respond, answers.clone(), push)); }
                 Some(Err(_)) | None => return,
             },
             Some(_) = streams.join_next() => {}
@@ -214,8 +227,13 @@ async fn answer(stream: Box<dyn Stream>, answers: Answers) {
     }
 }
 
-async fn read_and_answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, answers: Answers) {
-    if try_answer(request, &mut respond, &answers).await.is_err() {
+async fn read_and_answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, answers: Answers, push: bool) {
+    let waiting = if push { answers.wait(&request) } else { None };
+    let answered = match waiting {
+        Some(waiting) => push::push(&request, &mut respond, waiting).await,
+        None => try_answer(request, &mut respond, &answers).await,
+    };
+    if answered.is_err() {
         respond.send_reset(Reason::INTERNAL_ERROR);
     }
 }

@@ -19,6 +19,7 @@ use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::quic::{self, QuicDialer};
 use crate::settings::Settings;
 use crate::task::Task;
+use crate::tickets::Ticket;
 use crate::workload::{Client, KINDS, Work, drive};
 use crate::{Context, Descriptor, Stack, StackError, tls, versions};
 
@@ -36,7 +37,7 @@ impl Stack for H3 {
             title: "HTTP/3 over QUIC over UDP".to_owned(),
             about: format!(
                 "HTTP/3 (RFC 9114) over QUIC (RFC 9000), whose handshake is TLS 1.3 (RFC 9001). Exchanges share a kept connection as concurrent \
-                 streams; each connection has a UDP socket of its own. QPACK uses the static table only; no grease, no 0-RTT, no server push. No \
+                 streams; each connection has a UDP socket of its own. QPACK uses the static table only; no grease, no server push. No \
                  segmentation offload. A phase of sending is the hand-over to QUIC, which sends when congestion control lets it. {MESSAGES} {}",
                 tls::TICKETS
             ),
@@ -49,6 +50,7 @@ impl Stack for H3 {
             settings: [http::notification_setting(false)]
                 .into_iter()
                 .chain(tls::common_settings())
+                .chain([tls::early_data_setting()])
                 .chain(quic::quic_settings())
                 .collect(),
         }
@@ -87,6 +89,8 @@ struct Connection {
     sender: SendRequest<OpenStreams, Upload>,
     quic: quinn::Connection,
     local_port: Option<u16>,
+    /// To wait for before it is closed.
+    ticket: Option<Ticket>,
     _task: Arc<Task>,
 }
 
@@ -120,12 +124,12 @@ impl Get for Connector {
     type Body = RequestStream<BidiStream<Upload>, Upload>;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
-        let quic = self.dialer.dial(attempt).await?;
+        let (quic, ticket) = self.dialer.dial(attempt).await?;
         let mut builder = h3::client::builder();
         let (mut driver, sender) = builder.send_grease(false).build(h3_quinn::Connection::new(quic.clone())).await?;
         // How the connection ends is seen by the exchanges that it carries.
         let task = Task::spawn(async move { drop(poll_fn(|cx| driver.poll_close(cx)).await) });
-        Ok(Connection { sender, quic, local_port: attempt.exchange.local_port, _task: Arc::new(task) })
+        Ok(Connection { sender, quic, local_port: attempt.exchange.local_port, ticket, _task: Arc::new(task) })
     }
 
     async fn get(
@@ -144,6 +148,9 @@ impl Get for Connector {
     }
 
     async fn close(&self, connection: Connection) {
+        if let Some(ticket) = connection.ticket.filter(|_| connection.quic.close_reason().is_none()) {
+            ticket.came().await;
+        }
         quic::close(&connection.quic, NO_ERROR).await;
     }
 }
@@ -213,9 +220,9 @@ async fn serve(context: Context, settings: Settings) -> Result<(), StackError> {
             Some(incoming) = endpoint.accept() => {
                 // A handshake that fails is the client's to report.
                 let Ok(connecting) = listener.accept(incoming) else { continue };
-                let answers = answers.clone();
+                let (answers, early_data) = (answers.clone(), listener.takes_early_data());
                 connections.spawn(async move {
-                    if let Ok(connection) = connecting.await {
+                    if let Ok(connection) = quic::connection(connecting, early_data).await {
                         answer(connection, answers).await;
                     }
                 });

@@ -12,7 +12,7 @@ use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, SettingDescr
 
 use crate::attempt::ExchangeError;
 use crate::settings::{self, Settings};
-use crate::workload::{MAX_BODY_BYTES, Messages, Publication, Work, listen};
+use crate::workload::{MAX_BODY_BYTES, Messages, Publication, Waiting, Work, listen};
 use crate::{Context, Payload, StackError};
 pub use changes::Events;
 use changes::Question;
@@ -34,7 +34,7 @@ pub fn notification_setting(push: bool) -> SettingDescription {
             "notification",
             &["server-sent-events", "long-poll", "push"],
             &format!(
-                "{about} `push`: a request that is not answered while each message comes as a pushed response (RFC 9113, section 8.4)."
+                "{about} `push`: a request whose answer has no end, and each message comes as a response pushed beside it (RFC 9113, section 8.4)."
             ),
         ),
     }
@@ -70,7 +70,7 @@ impl Origin {
 }
 
 /// Media type of bodies that are a [`Payload`], so that the other end can check every byte; foreign bodies are checked by their length alone.
-const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
+pub const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
 
 /// The requests of a client: all alike.
 #[derive(Clone)]
@@ -181,6 +181,14 @@ impl Answers {
                 download_bytes: workload.download_bytes as usize,
                 payload: made_ahead(parameters, &workload),
             }),
+        }
+    }
+
+    /// One that waits for the changes that a request asks for, if it asks for them by long poll.
+    pub fn wait<B>(&self, request: &Request<B>) -> Option<Waiting> {
+        match (self, Question::of(request)) {
+            (Answers::Changes(publication), Some(Question::Poll(first))) => Some(publication.wait(first)),
+            _ => None,
         }
     }
 

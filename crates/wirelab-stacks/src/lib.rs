@@ -26,6 +26,7 @@ mod socket;
 mod stream;
 mod tap;
 mod task;
+mod tickets;
 mod tls;
 mod versions;
 pub mod workload;

@@ -7,7 +7,7 @@ use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
     ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, Incoming, ServerConfig,
-    TokioRuntime, TransportConfig, VarInt,
+    TokioRuntime, TransportConfig, VarInt, ZeroRttAccepted,
 };
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};
@@ -18,6 +18,7 @@ use crate::attempt::{Attempt, ExchangeError};
 use crate::qlog::Traces;
 use crate::raw_udp::{bind, unspecified};
 use crate::settings::{self, Settings};
+use crate::tickets::{Ticket, Tickets};
 use crate::{StackError, tls};
 
 /// Ten segments of 1448 bytes, what Linux TCP sends at first over Ethernet with timestamps (RFC 6928).
@@ -67,6 +68,8 @@ pub struct QuicDialer {
 struct Identity {
     config: ClientConfig,
     verifier: Arc<NotingVerifier>,
+    /// Of a client that sends early data.
+    tickets: Option<Arc<Tickets>>,
 }
 
 /// An identity in use. It is given back when dropped, so that a handshake that is given up does not cost the tickets of those before it.
@@ -92,10 +95,11 @@ impl QuicDialer {
         Ok(QuicDialer { server, name, settings, traces: Traces::of(Role::Client), new_identity, idle })
     }
 
-    /// A new connection, its handshake stamped and its counters read when the exchange ends.
-    pub async fn dial(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+    /// A new connection, its handshake stamped and its counters read when the exchange ends; and the ticket to wait for before it is closed.
+    pub async fn dial(&self, attempt: &mut Attempt) -> Result<(Connection, Option<Ticket>), ExchangeError> {
         let borrowed = self.take_identity()?;
-        let Identity { config, verifier } = borrowed.identity();
+        let Identity { config, verifier, tickets } = borrowed.identity();
+        let ticket = tickets.as_ref().map(|tickets| tickets.next());
         verifier.verified.store(false, Ordering::Relaxed);
         let socket = bind(unspecified(self.server))?;
         let endpoint = Endpoint::new(EndpointConfig::default(), None, socket, Arc::new(TokioRuntime))?;
@@ -106,12 +110,23 @@ impl QuicDialer {
             self.traces.begin(&mut transport, attempt.exchange.local_port.unwrap_or_default())?;
             config.transport_config(Arc::new(transport));
         }
-        let connection = endpoint.connect_with(config, self.server, &self.name)?.await?;
+        let mut connecting = endpoint.connect_with(config, self.server, &self.name)?;
+        if self.settings.is_on(tls::EARLY_DATA) {
+            connecting = match connecting.into_0rtt() {
+                Ok((connection, accepted)) => {
+                    observe_early(accepted, attempt);
+                    observe_counters(&connection, 0, attempt);
+                    return Ok((connection, ticket));
+                }
+                Err(connecting) => connecting,
+            };
+        }
+        let connection = connecting.await?;
         attempt.exchange.handshake_ns = attempt.now();
         attempt.exchange.resumed = Some(!verifier.verified.load(Ordering::Relaxed));
         // From nothing: what was lost in the handshake is the exchange's too, as it is over TCP.
         observe_counters(&connection, 0, attempt);
-        Ok(connection)
+        Ok((connection, ticket))
     }
 
     fn take_identity(&self) -> Result<Borrowed<'_>, StackError> {
@@ -137,6 +152,22 @@ impl Drop for Borrowed<'_> {
 pub fn observe(connection: &Connection, local_port: Option<u16>, attempt: &mut Attempt) {
     attempt.exchange.local_port = local_port;
     observe_counters(connection, connection.stats().path.lost_packets, attempt);
+}
+
+/// Has the exchange record when the handshake was done under its request, and whether the server took that.
+fn observe_early(accepted: ZeroRttAccepted, attempt: &mut Attempt) {
+    let seen = Arc::new(Mutex::new(None));
+    let (clock, told) = (attempt.clock(), seen.clone());
+    tokio::spawn(async move {
+        let accepted = accepted.await;
+        *told.lock().expect("no holder panics") = Some((clock.now_ns(), accepted));
+    });
+    attempt.at_end(move |exchange| {
+        let seen = *seen.lock().expect("no holder panics");
+        exchange.handshake_ns = seen.map(|(done_ns, _)| done_ns);
+        exchange.early_data = seen.map(|(_, accepted)| accepted);
+        exchange.resumed = exchange.early_data.filter(|accepted| *accepted);
+    });
 }
 
 fn observe_counters(connection: &Connection, lost_before: u64, attempt: &mut Attempt) {
@@ -170,6 +201,11 @@ pub struct Listener {
 }
 
 impl Listener {
+    /// True if connections can be used before their handshake is done, so that what came with the first flight is answered at once.
+    pub fn takes_early_data(&self) -> bool {
+        self.settings.is_on(tls::EARLY_DATA)
+    }
+
     /// Begin the handshake of a connection.
     pub fn accept(&self, incoming: Incoming) -> Result<Connecting, ConnectionError> {
         if !self.traces.are_wanted() {
@@ -181,6 +217,17 @@ impl Listener {
         let mut config = self.config.clone();
         config.transport_config(Arc::new(transport));
         incoming.accept_with(Arc::new(config))
+    }
+}
+
+/// The connection of a handshake that a server began: at once if it takes early data, else when it is done.
+pub async fn connection(connecting: Connecting, early_data: bool) -> Result<Connection, ConnectionError> {
+    if !early_data {
+        return connecting.await;
+    }
+    match connecting.into_0rtt() {
+        Ok((connection, _)) => Ok(connection),
+        Err(connecting) => connecting.await,
     }
 }
 
@@ -207,16 +254,20 @@ impl Identity {
         alpn: &str,
     ) -> Result<Self, StackError> {
         let verifier = Arc::new(NotingVerifier { trusted, verified: AtomicBool::new(false) });
-        let crypto =
-            QuicClientConfig::try_from(tls::client_config(parameters, settings, verifier.clone(), tls::TLS13, alpn)?)
-                .map_err(|error| StackError::failed("TLS for QUIC", error))?;
+        let mut crypto = tls::client_config(parameters, settings, verifier.clone(), tls::TLS13, alpn)?;
+        let sends_early = settings.is_on(tls::EARLY_DATA) && settings.boolean("resumption");
+        let tickets = sends_early.then(Tickets::new);
+        if let Some(tickets) = &tickets {
+            crypto.resumption = tickets.resumption();
+        }
+        let crypto = QuicClientConfig::try_from(crypto).map_err(|error| StackError::failed("TLS for QUIC", error))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::new(transport(settings)));
         if !settings.boolean("resumption") {
             // An address validation token (RFC 9000, section 8.1.3) is another memory of an earlier connection.
             config.token_store(Arc::new(quinn::NoneTokenStore));
         }
-        Ok(Identity { config, verifier })
+        Ok(Identity { config, verifier, tickets })
     }
 }
 

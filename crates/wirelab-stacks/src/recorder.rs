@@ -97,6 +97,7 @@ fn batch(exchanges: &[Exchange]) -> Result<RecordBatch, ArrowError> {
     let error = StringArray::from_iter(rows.iter().map(|row| row.error.as_deref()));
     let reused: BooleanArray = rows.iter().map(|row| Some(row.connection_reused)).collect();
     let resumed: BooleanArray = rows.iter().map(|row| row.resumed).collect();
+    let early_data: BooleanArray = rows.iter().map(|row| row.early_data).collect();
     RecordBatch::try_from_iter_with_nullable([
         always!(index, UInt32Array),
         always!(client, UInt32Array),
@@ -118,6 +119,7 @@ fn batch(exchanges: &[Exchange]) -> Result<RecordBatch, ArrowError> {
         maybe!(local_port, UInt16Array),
         column("connection_reused", Arc::new(reused), false),
         column("resumed", Arc::new(resumed), true),
+        column("early_data", Arc::new(early_data), true),
         maybe!(client_retransmissions, UInt32Array),
         maybe!(smoothed_rtt_ns, UInt64Array),
         maybe!(curl_starttransfer_ns, UInt64Array),

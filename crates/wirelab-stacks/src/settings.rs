@@ -28,6 +28,11 @@ impl Settings {
         self.value(name).as_bool().expect("checked against the descriptor")
     }
 
+    /// Whether the descriptor has a [`SettingValues::Boolean`] of that name which is true.
+    pub fn is_on(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+
     /// Value of a [`SettingValues::Choice`] that the descriptor has.
     pub fn choice(&self, name: &str) -> &str {
         self.value(name).as_str().expect("checked against the descriptor")

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::ring;
-use rustls::server::WebPkiClientVerifier;
+use rustls::server::{ServerSessionMemoryCache, WebPkiClientVerifier};
 use rustls::{ClientConfig, KeyLogFile, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -29,7 +29,7 @@ pub fn common_settings() -> [SettingDescription; 3] {
             "resumption",
             false,
             "A new connection resumes the session of an earlier one with its newest ticket (PSK with (EC)DHE in TLS 1.3, RFC 8446 section 2.2; \
-             session ticket in TLS 1.2, RFC 5077). No 0-RTT. A client's first connection is always a full handshake.",
+             session ticket in TLS 1.2, RFC 5077). A client's first connection is always a full handshake.",
         ),
         settings::choice(
             "certificate-key",
@@ -46,6 +46,21 @@ pub fn common_settings() -> [SettingDescription; 3] {
 }
 
 const CLIENT_CERTIFICATE: &str = "client-certificate";
+/// Setting of stacks that can send early data.
+pub const EARLY_DATA: &str = "early-data";
+/// Sessions that a server keeps for clients that send early data.
+const SESSIONS: usize = 65_536;
+
+/// Setting `early-data`, of stacks that can send it.
+pub fn early_data_setting() -> SettingDescription {
+    settings::boolean(
+        EARLY_DATA,
+        false,
+        "A connection that resumes a session sends its request along with the handshake (0-RTT, RFC 8446 section 2.3), before the server has \
+         said anything; the server answers at once. Nothing protects such a request against replay. The server keeps the sessions, since it \
+         takes early data once only, and one that it does not take fails the exchange.",
+    )
+}
 
 /// What `about` says of TLS for every secure stack over TCP.
 pub const RECORDS: &str = "Over TLS the first byte of a response can be read only when its whole record is there, which holds up to 16 KiB and \
@@ -79,13 +94,14 @@ pub fn client_config(
     };
     config.alpn_protocols = protocols(alpn);
     config.key_log = Arc::new(KeyLogFile::new());
+    config.enable_early_data = settings.is_on(EARLY_DATA);
     if !settings.boolean("resumption") {
         config.resumption = Resumption::disabled();
     }
     Ok(config)
 }
 
-/// A server's configuration. Tickets are self-contained (encrypted state), as those of common servers are.
+/// A server's configuration. Tickets are self-contained (encrypted state), as those of common servers are, but with early data.
 pub fn server_config(
     parameters: &EndpointParameters,
     settings: &Settings,
@@ -108,7 +124,13 @@ pub fn server_config(
         .with_client_cert_verifier(clients)
         .with_single_cert(chain, key)
         .map_err(|error| StackError::failed(files.chain.display(), error))?;
-    config.ticketer = ring::Ticketer::new().map_err(|error| StackError::failed("TLS tickets", error))?;
+    if settings.is_on(EARLY_DATA) {
+        // What QUIC asks for (RFC 9001, section 4.6.1).
+        config.max_early_data_size = u32::MAX;
+        config.session_storage = ServerSessionMemoryCache::new(SESSIONS);
+    } else {
+        config.ticketer = ring::Ticketer::new().map_err(|error| StackError::failed("TLS tickets", error))?;
+    }
     config.alpn_protocols = protocols(alpn);
     config.key_log = Arc::new(KeyLogFile::new());
     Ok(config)

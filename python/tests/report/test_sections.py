@@ -13,7 +13,19 @@ from wirelab.report.answer import answer
 from wirelab.report.blocks import Figure, Group, Section, Table
 from wirelab.report.campaign import load
 from wirelab.report.grade import grade
-from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
+from wirelab.report.sections import (
+    claims,
+    glance,
+    limits,
+    messages,
+    outcomes,
+    phases,
+    plan,
+    published,
+    reuse,
+    rule,
+    trust,
+)  # fmt: skip
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
 
@@ -158,6 +170,46 @@ def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     (table,) = tables(outcomes.section(load(folder, folder)))
     assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "0", "0", "reset (1)"]
+
+
+def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_otherwise(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    assert messages.section(load(folder, folder)) is None
+    estimates = read(folder, "estimates.json")
+    told, other = estimates["scenarios"]
+    told["messages"] = {"lost": 2, "duplicate": 0, "stalls": None}
+    told["metrics"]["delivery-delay"] = told["metrics"]["end-to-end-delay"]
+    store(folder, "estimates.json", estimates)
+    [table] = tables(messages.section(load(folder, folder)))
+    [row] = cells(table)
+    assert row[1:5] == ["http1", str(told["denominators"]["exchanges"]), "2", "0"]
+    assert row[5].startswith("40.0 [")
+    assert row[7] == "–"
+    assert "nothing is played" in table.reasons
+    said = "\n".join(answer(load(folder, folder)))
+    assert f"Of {told['denominators']['exchanges']} messages to subscribers 2 never came." in said
+    assert "stalled" not in said
+    other["messages"] = {"lost": 0, "duplicate": 0, "stalls": 3}
+    store(folder, "estimates.json", estimates)
+    assert "stalled 3 times: h2 3." in "\n".join(answer(load(folder, folder)))
+
+
+def test_a_workload_of_messages_is_told_in_words() -> None:
+    stream = {
+        "kind": "stream", "message_bytes": 612, "messages": 30, "subscribers": 5, "rate_hz": 25.0,
+        "timeout_ns": 10**10, "playout_delay_ns": 2 * 10**8,
+    }  # fmt: skip
+    assert plan.workload_words(stream) == (
+        "stream: 30 messages a trial of 612 B, evenly spaced at 25.0 /s, to 5 waiting; given up after 10 s; "
+        "the player buffers 200 ms"
+    )
+    deliver = {
+        "kind": "deliver", "message_bytes": 30, "exchanges": 10, "clients": 50, "arrival": {"process": "closed"},
+        "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "resumed"},
+    }  # fmt: skip
+    words = plan.workload_words(deliver)
+    assert "10 exchanges a trial of each of 50 clients, readings of 30 B delivered" in words
+    assert "resumes the session before" in words
 
 
 def test_the_publications_numbers_stand_beside_ours(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ TRIAL_TABLE = "trials.parquet"
 
 TRIAL_KEYS = {"trial": pl.String, "scenario": pl.String, "block": pl.Int64, "replicate": pl.Int64, "lane": pl.Int64}
 _WORDS = {"outcome", "error"}
-_FLAGS = {"connection_reused", "resumed"}
+_FLAGS = {"connection_reused", "resumed", "early_data"}
 EXCHANGE_TYPES = {
     name: pl.String if name in _WORDS else pl.Boolean if name in _FLAGS else pl.Int64 for name in EXCHANGE_COLUMNS
 }

@@ -42,6 +42,7 @@ class Exchange(Border):
     local_port: Unsigned | None = None
     connection_reused: bool = False
     resumed: bool | None = None
+    early_data: bool | None = None
     client_retransmissions: Unsigned | None = None
     smoothed_rtt_ns: Unsigned | None = None
     curl_starttransfer_ns: Unsigned | None = None

@@ -126,18 +126,20 @@ class Dataset:
         completed = (rows["outcome"] == "completed").to_numpy()
         late = np.split((rows["outcome"] == "timed-out").to_numpy(), starts[1:])
         touched = _touched(rows)
+        told = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
+        has_time_outs = CENSORED | {"delivery-delay"} if told else CENSORED
         for metric in EXCHANGE_METRICS:
             if metric.column not in rows.columns:
                 continue
             unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
             values = rows[metric.column].cast(pl.Float64).to_numpy() * factor
             use = completed & np.isfinite(values)
-            only_late = metric.name in CENSORED and not completed.any() and any(part.any() for part in late)
+            only_late = metric.name in has_time_outs and not completed.any() and any(part.any() for part in late)
             if not (use.any() or only_late):
                 continue
             masks = np.split(use, starts[1:])
             parts = [part[mask] for part, mask in zip(np.split(values, starts[1:]), masks, strict=True)]
-            censored = tuple(int(part.sum()) if metric.name in CENSORED else 0 for part in late)
+            censored = tuple(int(part.sum()) if metric.name in has_time_outs else 0 for part in late)
             hit = None
             if touched is not None:
                 hit = tuple(t[mask] for t, mask in zip(np.split(touched, starts[1:]), masks, strict=True))

@@ -68,6 +68,23 @@ async fn every_recorded_exchange_of_a_resumed_connection_resumes_and_each_client
 }
 
 #[tokio::test]
+async fn early_data_goes_out_before_the_handshake_is_done_and_is_told() {
+    let lab = Lab::new();
+    for stack in descriptors(|stack| does(DELIVER)(stack) && has(stack, "early-data")) {
+        let work = Deliver { connection: ConnectionPolicy::Resumed, ..deliver(workload(30, 0, 3)) };
+        for early in [true, false] {
+            let rows = lab.exchange(&stack.name, work.clone(), &[("early-data", json!(early))]).await;
+            assert_completed(&rows, 3, &stack.name);
+            for row in rows {
+                assert_eq!((row.early_data, row.resumed), (early.then_some(true), Some(true)), "{}", stack.name);
+                assert_eq!(row.request_start_ns < row.handshake_ns, early, "{}: {row:?}", stack.name);
+                assert!(row.handshake_ns <= row.first_final_byte_ns, "{}: {row:?}", stack.name);
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_reading_of_nothing_is_a_usage_error() {
     let lab = Lab::new();
     for stack in descriptors(does(DELIVER)) {
