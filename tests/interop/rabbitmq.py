@@ -15,7 +15,8 @@ from pathlib import Path
 from tests.interop.endpoints import free_port
 
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-START_S = 60
+# On an idle machine it takes some ten seconds.
+START_S = 180
 
 
 @dataclass(frozen=True)
