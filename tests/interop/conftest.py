@@ -59,7 +59,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     reasons = []
     if item.get_closest_marker("namespaces") and (why := namespaces_missing()):
         reasons.append(why)
-    programs = {name: name for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")} | {"libcoap": "coap-client-openssl"}
+    programs = {name: name for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")} | {
+        "libcoap": "coap-client-openssl"
+    }
     reasons += [
         f"{program} is not installed"
         for name, program in programs.items()

@@ -87,7 +87,7 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
         ["describe", "impairment", "los"],
         ["describe", "metric", "dealy"],
         ["describe", "experiment", "quikstart"],
-        ["describe", "implementation", "apache"],
+        ["describe", "implementation", "ngnix"],
         ["new"],
         ["new", "mine.toml", "--from", "quikstart"],
     ]

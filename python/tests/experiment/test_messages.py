@@ -231,7 +231,7 @@ WRONG = {
     "duration out of range": BASE + '[stacks.h3]\nidle = "2 min"\n',
     "duration finer than the setting": BASE + '[stacks.h3]\nidle = "1.5 us"\n',
     "count that is no number": BASE + '[stacks.h2]\nstreams = "many"\n',
-    "unknown implementation": BASE + '[stacks.h2]\nimplementation = "apache"\n',
+    "unknown implementation": BASE + '[stacks.h2]\nimplementation = "tomcat"\n',
     "unknown implementation of a role": BASE + '[endpoints]\nclient = { implementation = "crul" }\n',
     "implementation without the role": BASE + '[endpoints]\nclient = { implementation = "nginx" }\n',
     "implementation without the stack": factor('stack = ["h3"]', changed('stack = ["http1", "h2"]\n', ""))

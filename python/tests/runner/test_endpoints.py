@@ -200,13 +200,11 @@ def test_a_client_that_waits_for_changes_says_when_it_is_ready(endpoints: Endpoi
 
 
 def test_where_there_is_a_broker_a_publisher_on_the_servers_host_starts_when_the_client_is_ready(
-    endpoints: Endpoints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    endpoints: Endpoints, tmp_path: Path
 ) -> None:
     known = registered()
     brokered = [each.model_copy(update={"roles": (*each.roles, Role.PUBLISHER)}) for each in known.stacks]
-    monkeypatch.setattr(
-        "wirelab.runner.endpoints.registered", lambda: known.model_copy(update={"stacks": tuple(brokered)})
-    )
+    endpoints = replace(endpoints, known=known.model_copy(update={"stacks": tuple(brokered)}))
     started = request(endpoints, notifying(scenario()), tmp_path / "t").endpoints
     assert [(each.name, each.host, each.ends_trial) for each in started] == [
         ("server", "server", False),

@@ -71,7 +71,6 @@ class StackTable(Table):
             roles=(Role.CLIENT, Role.SERVER),
             workloads=tuple(self.workloads),
             settings=tuple(setting.description(key) for key, setting in self.settings.items()),
-            builtin=False,
         )
 
 

@@ -59,8 +59,11 @@ class StackDescription(Received):
     roles: tuple[Role, ...]
     workloads: tuple[str, ...]
     settings: tuple[SettingDescription, ...]
-    builtin: bool = True
-    """False for a stack of the user's own, which foreign programs alone speak."""
+
+    @property
+    def builtin(self) -> bool:
+        """False for a stack of the user's own, which foreign programs alone speak: no library of ours is in it."""
+        return bool(self.libraries)
 
     def setting(self, name: str) -> SettingDescription | None:
         """The setting of that name."""
