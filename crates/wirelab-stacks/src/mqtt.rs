@@ -5,11 +5,9 @@ mod notify;
 mod sessions;
 mod transport;
 
-use std::io;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use tokio::io::{AsyncWrite, AsyncWriteExt};
 use wirelab_schema::{Role, SettingDescription};
 
 use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
@@ -183,14 +181,6 @@ fn qos(settings: &Settings) -> Qos {
         0 => Qos::AtMostOnce,
         1 => Qos::AtLeastOnce,
         _ => Qos::ExactlyOnce,
-    }
-}
-
-/// Writes some of `output`, or if nothing is left flushes what TLS holds back; how many bytes it wrote.
-async fn push(writer: &mut (impl AsyncWrite + Unpin), output: &[u8]) -> io::Result<usize> {
-    match output {
-        [] => writer.flush().await.map(|()| 0),
-        output => writer.write(output).await,
     }
 }
 

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rustls_pki_types::ServerName;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinSet;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 use wirelab_schema::EndpointParameters;
@@ -19,6 +20,14 @@ use crate::{Context, StackError, tls};
 pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
+
+/// Writes some of `output`, or if nothing is left flushes what TLS holds back; how many bytes it wrote.
+pub async fn push(writer: &mut (impl AsyncWrite + Unpin), output: &[u8]) -> io::Result<usize> {
+    match output {
+        [] => writer.flush().await.map(|()| 0),
+        output => writer.write(output).await,
+    }
+}
 
 /// The TLS of a stack over TCP, as its settings say; `None` for one in the clear.
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use super::side::Side;
 use crate::Clock;
 use crate::attempt::ExchangeError;
 use crate::codec::coap::{Client, ClientEvent, Ended, ExchangeId, Progress, Request};
-use crate::stream::Stream;
+use crate::stream::{Stream, push};
 use crate::task::Task;
 
 /// A client's end of an association, with the task that carries its bytes.
@@ -257,17 +257,22 @@ async fn carry_stream(shared: Arc<Shared>, stream: Box<dyn Stream>) {
     let (mut reader, mut writer) = tokio::io::split(stream);
     let mut buffer = vec![0; 65_536];
     let mut to_write: Vec<u8> = Vec::new();
+    // TLS may hold back what it has taken.
+    let mut unflushed = false;
     loop {
         let (parts, wait, ends) = shared.poll();
         parts.iter().for_each(|part| to_write.extend_from_slice(part));
-        if ends && to_write.is_empty() {
+        if ends && to_write.is_empty() && !unflushed {
             let _ = writer.shutdown().await;
             return;
         }
         // Reading goes on while the peer takes nothing, or two ends that write would wait for one another.
         tokio::select! {
-            written = writer.write(&to_write), if !to_write.is_empty() => match written {
-                Ok(length) => drop(to_write.drain(..length)),
+            written = push(&mut writer, &to_write), if unflushed || !to_write.is_empty() => match written {
+                Ok(length) => {
+                    unflushed = length > 0;
+                    to_write.drain(..length);
+                }
                 Err(error) => return shared.over(&error.to_string()),
             },
             read = reader.read(&mut buffer) => match read {

@@ -16,7 +16,7 @@ use super::side::Side;
 use crate::codec::coap::{Channel, Framing, MessageLayer, ObservationId, Options, Parameters, Server, ServerEvent};
 use crate::payload::{Draw, generator};
 use crate::raw_udp::bind;
-use crate::stream::Stream;
+use crate::stream::{Stream, push};
 use crate::task::Task;
 use crate::{Clock, Context, StackError};
 
@@ -228,13 +228,15 @@ pub async fn serve_stream(stream: Box<dyn Stream>, service: Service, max_message
     let (mut reader, mut writer) = tokio::io::split(stream);
     let mut buffer = vec![0; 65_536];
     let mut to_write: Vec<u8> = Vec::new();
+    // TLS may hold back what it has taken.
+    let mut unflushed = false;
     loop {
         let now_ns = service.clock.now_ns();
         host.answer(&service, now_ns);
         while let Some(part) = host.side.poll_transmit(now_ns) {
             to_write.extend_from_slice(&part);
         }
-        if host.side.engine.is_closed() && to_write.is_empty() {
+        if host.side.engine.is_closed() && to_write.is_empty() && !unflushed {
             let _ = writer.shutdown().await;
             return;
         }
@@ -243,8 +245,11 @@ pub async fn serve_stream(stream: Box<dyn Stream>, service: Service, max_message
             .poll_timeout()
             .map_or(Duration::from_secs(3_600), |due_ns| Duration::from_nanos(due_ns.saturating_sub(now_ns)));
         tokio::select! {
-            written = writer.write(&to_write), if !to_write.is_empty() => match written {
-                Ok(length) => drop(to_write.drain(..length)),
+            written = push(&mut writer, &to_write), if unflushed || !to_write.is_empty() => match written {
+                Ok(length) => {
+                    unflushed = length > 0;
+                    to_write.drain(..length);
+                }
                 Err(_) => return,
             },
             read = reader.read(&mut buffer) => match read {

@@ -7,11 +7,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::Notify;
 use wirelab_schema::EndpointParameters;
 
+use super::DELIVER_TOPIC;
 use super::transport::{Over, serve};
-use super::{DELIVER_TOPIC, push};
 use crate::codec::mqtt::{Application, Broker, ConnectionId, Limits, Message, Taken};
 use crate::settings::Settings;
-use crate::stream::Stream;
+use crate::stream::{Stream, push};
 use crate::task::Task;
 use crate::workload::Work;
 use crate::{Clock, Context, Payload, StackError};

@@ -7,13 +7,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc, oneshot};
 use wirelab_schema::Exchange;
 
-use super::push;
 use super::sessions::{Session, Sessions};
 use super::transport::{Carrier, Connector};
 use crate::Clock;
 use crate::attempt::{Attempt, ExchangeError};
 use crate::codec::mqtt::{Event, Message, Qos, Reason};
-use crate::stream::Stream;
+use crate::stream::{Stream, push};
 use crate::task::Task;
 
 /// A client's connection to a broker. Any number of exchanges share it.
