@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, Cell, try_pairs
+from wirelab.cli.pairs import SUCCEEDED, Cell, try_pairs
+from wirelab.cli.pairs import UNSUPPORTED as UNSUPPORTED_RESULT
 from wirelab.errors import WirelabError, did_you_mean
 
 if TYPE_CHECKING:
@@ -49,11 +50,17 @@ def command(name: str, keep: Path | None) -> int:
     program = programs[name]
     if program.missing is not None:
         raise WirelabError(program.missing)
+    if keep is not None and keep.exists() and any(keep.iterdir()):
+        raise WirelabError(f"{keep} is not empty", hint="choose another folder")
     with tempfile.TemporaryDirectory(prefix="wirelab-check-") as temporary:
         folder = keep if keep is not None else Path(temporary)
         checks = [*_deliveries(name, program, folder / "campaign"), *_refusals(program, folder / "refusals")]
     for check in checks:
         click.echo(f"{'ok  ' if check.ok else 'no  '}{check.what}{f': {check.why}' if check.why else ''}")
+    if not checks:
+        raise WirelabError(
+            f"{name} plays no role that can be tried", hint="it needs a client and a server of its stack"
+        )
     failed = sum(not check.ok for check in checks)
     click.echo(f"{len(checks)} checks, {failed} failed")
     return 1 if failed else 0
@@ -79,10 +86,11 @@ def _deliveries(name: str, program: Implementation, folder: Path) -> Iterable[Ch
             cells += try_pairs(experiment, folder / f"{role}-{number}", Path.cwd())
     for cell in cells:
         what = f"{cell.stack}, {cell.client} to {cell.server}: {cell.message_bytes} B, {cell.connection} connections"
-        if cell.result in {FAILED, ABSENT}:
-            yield Check(False, what, cell.reason)
-        else:
-            yield Check(True, what, None if cell.result == SUCCEEDED else cell.reason)
+        entry = roles["client"] if cell.client == name else roles["server"]
+        excluded = entry is not None and cell.connection not in entry.connections
+        # What a program declares that it does, it must do.
+        ok = cell.result == SUCCEEDED or (cell.result == UNSUPPORTED_RESULT and excluded)
+        yield Check(ok, what, None if cell.result == SUCCEEDED else cell.reason)
 
 
 def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +44,7 @@ def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
     from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.start import Options, run_plan
 
-    options = Options(fresh=True, beside=beside, command=("wirelab", "interop"))
+    options = Options(fresh=True, beside=beside, command=("wirelab", *sys.argv[1:]))
     console.print(f"{len(plan.scenarios)} pairs of client and server, each with three exchanges")
     with terminated_as_interrupted(), LiveProgress(console) as progress:
         run_plan(plan, folder, options, None, progress)
@@ -70,7 +71,7 @@ def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]
     if entry.status == "unsupported":
         result, reason = UNSUPPORTED, entry.error
     elif entry.status != "done":
-        result, reason = (ABSENT if "not installed" in (entry.error or "") else FAILED), entry.error
+        result, reason = (ABSENT if " is not installed; " in (entry.error or "") else FAILED), entry.error
     elif bad:
         result = UNSUPPORTED if all(row["outcome"] == "unsupported" for row in bad) else FAILED
         reason = bad[0]["error"] or bad[0]["outcome"]

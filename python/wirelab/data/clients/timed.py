@@ -9,11 +9,20 @@ For programs that tell nothing but words and an exit code. `--expect`: a line of
 from __future__ import annotations
 
 import argparse
+import ctypes
 import json
 import re
+import signal
 import subprocess
 import sys
 import time
+
+PR_SET_PDEATHSIG = 1
+
+
+def _end_with_me() -> None:
+    """A wrapper that is killed at the time-out must not leave its program on the link."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def main() -> int:
@@ -24,7 +33,15 @@ def main() -> int:
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     start = time.monotonic()
-    done = subprocess.run(options.command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        options.command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+        preexec_fn=_end_with_me,
+    )
     report: dict[str, object] = {"end_s": time.monotonic() - start}
     words = f"{done.stdout}\n{done.stderr}"
     if options.status and (found := re.search(options.status, words, re.MULTILINE)):
