@@ -53,12 +53,12 @@ def test_our_phases_stand_beside_curls(bench: Bench, capsys: pytest.CaptureFixtu
     plan = json.loads((bench.campaign / "plan.json").read_text())
     who = pl.DataFrame(
         [(s["key"], s["stack"], s["implementation"]["client"]) for s in plan["scenarios"]],
-        schema=["scenario", "stack", "client"],
+        schema=["scenario", "stack", "program"],
         orient="row",
     )
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet").join(who, on="scenario")
-    medians = rows.group_by("stack", "client").agg(pl.col(f"{name}_ns").median() for name in METRICS)
-    by_end = {(row["stack"], row["client"]): row for row in medians.to_dicts()}
+    medians = rows.group_by("stack", "program").agg(pl.col(f"{name}_ns").median() for name in METRICS)
+    by_end = {(row["stack"], row["program"]): row for row in medians.to_dicts()}
     with capsys.disabled():
         print(f"\n{'stack':7} {'metric':20} {'ours ms':>9} {'curl ms':>9} {'differs':>9}  within 3 % or 1 ms")
         for client in CURLS:
