@@ -275,14 +275,16 @@ pub struct Folder {
 impl Folder {
     pub fn create(purpose: &str) -> anyhow::Result<Self> {
         let path = std::env::temp_dir().join(format!("wirelab-{purpose}-{}", std::process::id()));
-        fs::create_dir(&path).with_context(|| format!("creating {}", path.display()))?;
         let mut remover = Command::new("sh");
         remover.args(["-c", "cat; rm -rf -- \"$0\""]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::null());
-        // In a process group of its own, so that Ctrl-C does not reach it.
-        let remover = remover.process_group(0).spawn().inspect_err(|_| {
-            let _ = fs::remove_dir(&path);
-        });
-        let remover = remover.context("starting sh")?;
+        // Before there is a folder, for this process may be killed as soon as there is; in a process group of its own, so that Ctrl-C does not reach it.
+        let mut remover = remover.process_group(0).spawn().context("starting sh")?;
+        if let Err(error) = fs::create_dir(&path) {
+            // It would remove what is not ours.
+            let _ = remover.kill();
+            let _ = remover.wait();
+            return Err(error).with_context(|| format!("creating {}", path.display()));
+        }
         Ok(Self { path, remover })
     }
 }
