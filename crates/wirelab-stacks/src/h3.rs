@@ -1,8 +1,6 @@
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use ::http::{Request, Response};
 use bytes::{Buf, Bytes};
@@ -207,33 +205,7 @@ impl Client for Http3Client {
 
 async fn serve(context: Context, settings: Settings) -> Result<(), StackError> {
     let answers = Answers::new(&context);
-    let Context { parameters, ready, mut stop, .. } = context;
-    let listener = quic::listen(&parameters, settings, ALPN)?;
-    let endpoint = &listener.endpoint;
-    let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
-    ready(BTreeMap::from([("main".to_owned(), port)]));
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            () = stop.stopped() => break,
-            Some(_) = connections.join_next() => {}
-            Some(incoming) = endpoint.accept() => {
-                // A handshake that fails is the client's to report.
-                let Ok(connecting) = listener.accept(incoming) else { continue };
-                let (answers, early_data) = (answers.clone(), listener.takes_early_data());
-                connections.spawn(async move {
-                    if let Ok(connection) = quic::connection(connecting, early_data).await {
-                        answer(connection, answers).await;
-                    }
-                });
-            }
-        }
-    }
-    drop(connections);
-    endpoint.close(quinn::VarInt::from_u32(NO_ERROR), b"");
-    // Lets CONNECTION_CLOSE go out; clients that have gone do not hold the server up.
-    let _ = tokio::time::timeout(Duration::from_millis(50), endpoint.wait_idle()).await;
-    Ok(())
+    quic::serve(context, settings, ALPN, NO_ERROR, move |connection| answer(connection, answers.clone())).await
 }
 
 async fn answer(connection: quinn::Connection, answers: Answers) {

@@ -1,13 +1,14 @@
+mod server;
+
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
-use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    ClientConfig, Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, Incoming, ServerConfig,
-    TokioRuntime, TransportConfig, VarInt, ZeroRttAccepted,
+    ClientConfig, Connection, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt, ZeroRttAccepted,
 };
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};
@@ -20,6 +21,7 @@ use crate::raw_udp::{bind, unspecified};
 use crate::settings::{self, Settings};
 use crate::tickets::{Ticket, Tickets};
 use crate::{StackError, tls};
+pub use server::serve;
 
 /// Ten segments of 1448 bytes, what Linux TCP sends at first over Ethernet with timestamps (RFC 6928).
 const KERNEL_INITIAL_WINDOW_BYTES: u64 = 14_480;
@@ -189,61 +191,6 @@ pub async fn close(connection: &Connection, code: u32) {
         }
         tokio::task::yield_now().await;
     }
-}
-
-/// A QUIC server's endpoint, with what each of its connections is given.
-pub struct Listener {
-    /// The endpoint.
-    pub endpoint: Endpoint,
-    config: ServerConfig,
-    settings: Settings,
-    traces: Traces,
-}
-
-impl Listener {
-    /// True if connections can be used before their handshake is done, so that what came with the first flight is answered at once.
-    pub fn takes_early_data(&self) -> bool {
-        self.settings.is_on(tls::EARLY_DATA)
-    }
-
-    /// Begin the handshake of a connection.
-    pub fn accept(&self, incoming: Incoming) -> Result<Connecting, ConnectionError> {
-        if !self.traces.are_wanted() {
-            return incoming.accept();
-        }
-        let mut transport = transport(&self.settings);
-        // A connection without its trace is better than none.
-        let _ = self.traces.begin(&mut transport, incoming.remote_address().port());
-        let mut config = self.config.clone();
-        config.transport_config(Arc::new(transport));
-        incoming.accept_with(Arc::new(config))
-    }
-}
-
-/// The connection of a handshake that a server began: at once if it takes early data, else when it is done.
-pub async fn connection(connecting: Connecting, early_data: bool) -> Result<Connection, ConnectionError> {
-    if !early_data {
-        return connecting.await;
-    }
-    match connecting.into_0rtt() {
-        Ok((connection, _)) => Ok(connection),
-        Err(connecting) => connecting.await,
-    }
-}
-
-/// A QUIC server on the address that the parameters name.
-pub fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -> Result<Listener, StackError> {
-    let address = SocketAddr::from((parameters.server.address, parameters.server.port));
-    let crypto = QuicServerConfig::try_from(tls::server_config(parameters, &settings, tls::TLS13, alpn)?)
-        .map_err(|error| StackError::failed("TLS for QUIC", error))?;
-    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(Arc::new(transport(&settings)));
-    let endpoint =
-        |socket| Endpoint::new(EndpointConfig::default(), Some(config.clone()), socket, Arc::new(TokioRuntime));
-    let endpoint = bind(address)
-        .and_then(endpoint)
-        .map_err(|error| StackError::failed(format!("listening on {address}"), error))?;
-    Ok(Listener { endpoint, config, settings, traces: Traces::of(Role::Server) })
 }
 
 impl Identity {

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.experiment.library import BUILTIN
+from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, find_program
 from wirelab.schema import (
     AddressFamily,
     CaptureFiles,

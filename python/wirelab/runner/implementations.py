@@ -17,13 +17,12 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from wirelab.errors import Where, WirelabError
+from wirelab.experiment.library import CATALOGUE
 from wirelab.experiment.own_stacks import TABLE
 from wirelab.schema import Asking, Role, StackDescription, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
-FILE = "implementations.toml"
-BUILTIN = "builtin"
 _SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z_0-9]*)\}")
 
@@ -195,8 +194,8 @@ class Implementation(_Entry):
 def load(folder: Path | None) -> dict[str, Implementation]:
     """The shipped implementations, with those of an experiment's folder, which win."""
     shipped = resources.files("wirelab.data")
-    found = _parse(shipped.joinpath(FILE), FILE, {"scripts": str(shipped.joinpath("clients"))})
-    if folder is not None and (own := folder / FILE).is_file():
+    found = _parse(shipped.joinpath(CATALOGUE), CATALOGUE, {"scripts": str(shipped.joinpath("clients"))})
+    if folder is not None and (own := folder / CATALOGUE).is_file():
         found |= _parse(own, str(own), {"beside": str(folder.resolve())})
     return found
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wirelab.runner.implementations import BUILTIN
+from wirelab.experiment.library import BUILTIN
 from wirelab.schema import Asking, Kept
 from wirelab.schema.plan import Scenario
 from wirelab.units import format_duration, format_share

@@ -10,13 +10,14 @@ from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
+from wirelab.experiment.library import BUILTIN
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind, server_addresses
 from wirelab.runner.host import AgentHost
-from wirelab.runner.implementations import BUILTIN, Implementation, load
+from wirelab.runner.implementations import Implementation, load
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.probes import probe_campaign

@@ -1,11 +1,9 @@
-use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::task::JoinSet;
 use wirelab_schema::EndpointParameters;
 
 use crate::attempt::{Attempt, ExchangeError};
@@ -123,33 +121,14 @@ where
         let security = (over == Over::Tls).then_some(Security { alpn: ALPN, settings: &settings });
         return stream::serve(context, settings.boolean("nagle"), security, handle).await;
     }
-    let Context { parameters, ready, mut stop, .. } = context;
-    let listener = quic::listen(&parameters, settings, ALPN)?;
-    let endpoint = &listener.endpoint;
-    let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
-    ready(BTreeMap::from([("main".to_owned(), port)]));
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            () = stop.stopped() => break,
-            Some(_) = connections.join_next() => {}
-            Some(incoming) = endpoint.accept() => {
-                // A handshake that fails is the client's to report.
-                let Ok(connecting) = listener.accept(incoming) else { continue };
-                let handle = handle.clone();
-                connections.spawn(async move {
-                    let Ok(connection) = connecting.await else { return };
-                    let Ok((writer, reader)) = connection.accept_bi().await else { return };
-                    handle(Box::new(tokio::io::join(reader, writer))).await;
-                    // What was said last is lost with the connection.
-                    let _ = tokio::time::timeout(LAST_WORDS, connection.closed()).await;
-                });
-            }
+    let serve = move |connection: quinn::Connection| {
+        let handle = handle.clone();
+        async move {
+            let Ok((writer, reader)) = connection.accept_bi().await else { return };
+            handle(Box::new(tokio::io::join(reader, writer))).await;
+            // What was said last is lost with the connection.
+            let _ = tokio::time::timeout(LAST_WORDS, connection.closed()).await;
         }
-    }
-    drop(connections);
-    endpoint.close(quinn::VarInt::from_u32(0), b"");
-    // Lets CONNECTION_CLOSE go out; clients that have gone do not hold the broker up.
-    let _ = tokio::time::timeout(Duration::from_millis(50), endpoint.wait_idle()).await;
-    Ok(())
+    };
+    quic::serve(context, settings, ALPN, 0, serve).await
 }
