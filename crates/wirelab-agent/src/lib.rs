@@ -14,6 +14,7 @@ mod flow;
 mod generate;
 mod host;
 pub mod inputs;
+mod lane_shape;
 mod link;
 mod link_chain;
 mod log_file;

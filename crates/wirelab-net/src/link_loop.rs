@@ -16,7 +16,7 @@ use wirelab_link::Instant;
 use crate::clock::{self, RealtimeOffset};
 use crate::lane::{Finished, Lane, TrialLink};
 use crate::scheduling::{self, Scheduling};
-use crate::socket::PacketSocket;
+use crate::topology::Ports;
 use crate::{Context, Error};
 use effort::Effort;
 use poller::{Poller, Waker};
@@ -40,9 +40,9 @@ enum Command {
 }
 
 impl LinkLoop {
-    /// Start the thread, on lanes given as their client's and their server's side.
-    pub fn start(lanes: Vec<[PacketSocket; 2]>) -> Result<Self, Error> {
-        let poller = Poller::new(lanes.iter().flatten()).context("making an epoll instance")?;
+    /// Start the thread. Here a lane is one link of a lane.
+    pub fn start(lanes: Vec<Ports>) -> Result<Self, Error> {
+        let poller = Poller::new(lanes.iter().flat_map(|lane| &lane.sockets)).context("making an epoll instance")?;
         let waker = poller.waker().context("making an event descriptor")?;
         let (commands, queue) = unbounded();
         let (started, granted) = bounded(1);

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+use wirelab_net::link::PortId;
 use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec};
 
 use super::*;

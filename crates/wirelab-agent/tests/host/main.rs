@@ -9,5 +9,6 @@ mod netem;
 mod roles;
 mod support;
 mod throughput;
+mod topologies;
 mod traffic;
 mod trials;

@@ -18,7 +18,7 @@ fn host_with_netem() -> Option<Host> {
         return None;
     }
     let mut host = Host::start();
-    let id = host.send(HostOp::Open(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true }));
+    let id = host.send(HostOp::Open(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, links: vec![] }));
     match host.receive(id) {
         HostResult::Opened(_) => Some(host),
         HostResult::Error { message, hint } => {
@@ -55,7 +55,7 @@ fn a_kernel_without_netem_refuses_the_trial_and_the_lane_goes_on() {
     let mut host = Host::start();
     host.open(1);
     let message = host.refusal(echo(&host, "netem", LinkSpec { backend: Some(LinkBackend::Netem), ..delay(ONE_WAY) }));
-    assert!(message.contains("putting netem on s0-link"), "{message}");
+    assert!(message.contains("putting netem on l0-0-1"), "{message}");
     assert_echoes(&mut host, "afterwards");
 }
 

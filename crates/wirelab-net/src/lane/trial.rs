@@ -9,6 +9,7 @@ use crate::flow::Flows;
 use crate::packet_log::{Fate, LogWriter, Record};
 use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
+use crate::topology::Sides;
 
 const SPARE_BUFFERS: usize = 1024;
 /// Packets that are handed to the kernel at once, at most.
@@ -20,8 +21,7 @@ pub struct Trial<W: Write> {
     log: Option<LogWriter<W>>,
     header_bytes: u8,
     taps: Option<Taps<W>>,
-    /// Bytes of each frame before its Ethernet header.
-    lead: usize,
+    carried: Carried,
     report: LaneReport,
     /// Where the link tells flows apart.
     flows: Option<Flows>,
@@ -29,8 +29,17 @@ pub struct Trial<W: Write> {
     /// The link has been polled up to here.
     polled: Instant,
     sequence: u64,
-    /// Packets that have left and wait for the others of their batch, by the port that they came from; empty between calls.
-    departing: [Vec<Departing>; 2],
+    /// Packets that have left and wait for the others of their batch, by the place of the port that they go to; empty between calls.
+    departing: Vec<Vec<Departing>>,
+}
+
+/// Between whom a link carries frames, and what these are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The hosts.
+    pub sides: Sides,
+    /// Bytes of each frame before its Ethernet header.
+    pub lead: usize,
 }
 
 /// A packet that has left the link.
@@ -59,14 +68,13 @@ pub enum Offered {
 }
 
 impl<W: Write> Trial<W> {
-    /// A trial of `link` that begins at `now`, on frames whose Ethernet header comes behind `lead` bytes. `flows` tells flows apart where the link
-    /// does.
+    /// A trial of `link` that begins at `now`. `flows` tells flows apart where the link does.
     pub fn new(
         link: Box<dyn Impairment>,
+        carried: Carried,
         log: Option<LogWriter<W>>,
         header_bytes: u8,
         taps: Option<Taps<W>>,
-        lead: usize,
         flows: Option<Flows>,
         now: Instant,
     ) -> Self {
@@ -75,13 +83,13 @@ impl<W: Write> Trial<W> {
             log,
             header_bytes,
             taps,
-            lead,
+            carried,
             report: LaneReport::default(),
             flows,
             opened: now,
             polled: now,
             sequence: 0,
-            departing: Default::default(),
+            departing: (0..carried.sides.ports()).map(|_| Vec::new()).collect(),
         }
     }
 
@@ -98,9 +106,10 @@ impl<W: Write> Trial<W> {
         self.link.poll_timeout()
     }
 
-    /// Take in a frame that came to `port`, into one of the `spare` buffers.
-    pub fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
-        if !frame.is_unicast_ip() {
+    /// Take in a frame that came to the port at this place, into one of the `spare` buffers.
+    pub fn receive(&mut self, place: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
+        let port = self.carried.sides.port(place);
+        if !frame.is_unicast_ip() || self.carried.destination(port, frame.bytes).is_none() {
             return;
         }
         if frame.oversized {
@@ -108,17 +117,17 @@ impl<W: Write> Trial<W> {
             return;
         }
         let size = frame.ip_bytes() as u32;
-        let counts = &mut self.report.directions[port];
+        let counts = &mut self.report.directions[port.direction().index()];
         counts.received += 1;
         counts.received_bytes += u64::from(size);
         let mut data = spare.pop().unwrap_or_default();
         data.clear();
         data.extend_from_slice(frame.bytes);
         let flows = self.flows.as_mut();
-        let flow = flows.map(|flows| flows.flow(&data[self.lead + ETHERNET_BYTES..])).unwrap_or_default();
+        let flow = flows.map(|flows| flows.flow(&data[self.carried.lead + ETHERNET_BYTES..])).unwrap_or_default();
         let packet = Packet {
             sequence: self.sequence,
-            port: PortId(port as u16),
+            port,
             size,
             arrival,
             flow,
@@ -132,7 +141,7 @@ impl<W: Write> Trial<W> {
     }
 
     /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts frames
-    /// on a port.
+    /// on the port at a place.
     pub fn send(
         &mut self,
         until: Instant,
@@ -141,27 +150,27 @@ impl<W: Write> Trial<W> {
     ) {
         self.polled = self.polled.max(until);
         while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
-            let from = usize::from(packet.port.0);
+            let to = self.carried.destination(packet.port, &packet.data).expect("no other packet was let in");
             self.flip(&mut packet);
-            self.departing[from].push(Departing { departure, packet });
-            if self.departing[from].len() == BATCH {
-                self.flush(from, &mut offer, spare);
+            self.departing[to].push(Departing { departure, packet });
+            if self.departing[to].len() == BATCH {
+                self.flush(to, &mut offer, spare);
             }
         }
-        for from in 0..self.departing.len() {
-            self.flush(from, &mut offer, spare);
+        for to in 0..self.departing.len() {
+            self.flush(to, &mut offer, spare);
         }
         while let Some(packet) = self.take_dropped() {
             recycle(packet, spare);
         }
     }
 
-    /// Put what came from one port and has left on the other.
-    fn flush(&mut self, from: usize, mut offer: impl FnMut(usize, &[Departing]) -> Offered, spare: &mut Vec<Vec<u8>>) {
-        let mut batch = std::mem::take(&mut self.departing[from]);
+    /// Put what has left on the port at its place.
+    fn flush(&mut self, to: usize, mut offer: impl FnMut(usize, &[Departing]) -> Offered, spare: &mut Vec<Vec<u8>>) {
+        let mut batch = std::mem::take(&mut self.departing[to]);
         while !batch.is_empty() {
             let start = clock::now();
-            match offer(1 - from, &batch) {
+            match offer(to, &batch) {
                 Offered::Taken(taken) => {
                     // The kernel takes them one after another: the first at once, the others spread over the call.
                     let each =
@@ -176,14 +185,14 @@ impl<W: Write> Trial<W> {
                 }
             }
         }
-        self.departing[from] = batch;
+        self.departing[to] = batch;
     }
 
     /// Count and log a packet that was sent.
     fn delivered(&mut self, departing: Departing, sent: Instant, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
         let lateness = sent.saturating_since(departure);
-        let counts = &mut self.report.directions[usize::from(packet.port.0)];
+        let counts = &mut self.report.directions[packet.port.direction().index()];
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(packet.size);
         counts.lateness.add(lateness);
@@ -194,7 +203,7 @@ impl<W: Write> Trial<W> {
     /// Count and log a packet that the kernel would not take.
     fn not_taken(&mut self, departing: Departing, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
-        self.report.directions[usize::from(packet.port.0)].dropped[DropCause::QueueFull.index()] += 1;
+        self.report.directions[packet.port.direction().index()].dropped[DropCause::QueueFull.index()] += 1;
         self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO);
         recycle(packet, spare);
     }
@@ -210,7 +219,7 @@ impl<W: Write> Trial<W> {
     pub fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
-            self.report.directions[usize::from(packet.port.0)].held += 1;
+            self.report.directions[packet.port.direction().index()].held += 1;
             self.settle(&packet, Fate::Held, now, Duration::ZERO);
         }
         self.report.left_out_of_captures = self.taps.as_ref().map_or(0, Taps::left_out);
@@ -220,7 +229,7 @@ impl<W: Write> Trial<W> {
     /// Count and log a packet that was dropped, and return what remains of it.
     fn take_dropped(&mut self) -> Option<Packet> {
         let Dropped { packet, at, cause } = self.link.poll_dropped()?;
-        self.report.directions[usize::from(packet.port.0)].dropped[cause.index()] += 1;
+        self.report.directions[packet.port.direction().index()].dropped[cause.index()] += 1;
         self.settle(&packet, cause.into(), at, Duration::ZERO);
         Some(packet)
     }
@@ -228,8 +237,8 @@ impl<W: Write> Trial<W> {
     /// Count a copy, and hand on what became of a packet.
     fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration) {
         let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
-        self.report.directions[usize::from(port.0)].duplicated += u64::from(copy);
-        let frame = &packet.data[self.lead..];
+        self.report.directions[port.direction().index()].duplicated += u64::from(copy);
+        let frame = &packet.data[self.carried.lead..];
         if let Some(taps) = &mut self.taps {
             taps.settle(packet, frame, fate, departure, lateness);
         }
@@ -244,10 +253,17 @@ impl<W: Write> Trial<W> {
     /// Invert the bit that the link corrupted, if it did.
     fn flip(&self, packet: &mut Packet) {
         if let Some(bit) = packet.corrupted_bit
-            && let Some(byte) = packet.data.get_mut(self.lead + ETHERNET_BYTES + (bit / 8) as usize)
+            && let Some(byte) = packet.data.get_mut(self.carried.lead + ETHERNET_BYTES + (bit / 8) as usize)
         {
             *byte ^= 0x80 >> (bit % 8);
         }
+    }
+}
+
+impl Carried {
+    /// Place of the port at which a frame leaves that came from `from`; none if it is for nobody there.
+    fn destination(&self, from: PortId, frame: &[u8]) -> Option<usize> {
+        self.sides.destination(from, frame.get(self.lead..)?)
     }
 }
 
