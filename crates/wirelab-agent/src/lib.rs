@@ -24,6 +24,7 @@ mod probes;
 mod replay;
 mod taps;
 mod throughput;
+mod traffic;
 mod trial;
 
 use std::fs;
@@ -74,6 +75,8 @@ enum Command {
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
+    /// Share a link with those that are measured: bulk transfers or echo requests until SIGTERM.
+    Traffic(traffic::Arguments),
     /// Write a certificate authority and a server certificate.
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of the border.
@@ -99,6 +102,7 @@ pub fn run() -> ExitCode {
         Command::Throughput(arguments) => throughput::run(arguments),
         Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
+        Command::Traffic(arguments) => traffic::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 use wirelab_net::link::PortId;
 use wirelab_net::packet_log::Fate;
 use wirelab_schema::{
-    EndpointProcess, HostFacts, HostOp, HostResult, ImpairmentSpec, LaneLink, LinkSpec, LinkTrial, MediumSpec,
-    OpenLanes, RadioSpec, TrialRequest, TrialStatus,
+    AddressFamily, EndpointProcess, HostFacts, HostOp, HostResult, ImpairmentSpec, LaneLink, LinkSpec, LinkTrial,
+    MediumSpec, OpenLanes, RadioSpec, ReadyCondition, TrafficReport, TrialRequest, TrialStatus,
 };
 
-use crate::machine::namespaces_work;
+use crate::machine::{PATIENCE, namespaces_work};
 use crate::roles::{self, PACKETS};
 use crate::support::{Host, ONE_WAY, assert_conserved, assert_replays, delay, log};
 
@@ -171,4 +171,77 @@ fn what_no_lane_or_link_of_several_hosts_can_do_is_refused_with_the_reason() {
     let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
     let result = host.run(idle(&host, LinkSpec { uplink: vec![all], ..LinkSpec::default() }));
     assert_eq!(result.status, TrialStatus::Done);
+}
+
+/// The agent as background traffic on a host.
+fn traffic(host: &Host, name: &str, on: &str, words: &[&str]) -> EndpointProcess {
+    let mut endpoint = host.endpoint(name, &[&["./wirelab-agent", "traffic"], words].concat());
+    endpoint.host = on.into();
+    endpoint.ready = Some(ReadyCondition::Event { timeout_ns: PATIENCE.as_nanos() as u64 });
+    endpoint.ends_trial = false;
+    endpoint
+}
+
+fn report(host: &Host, name: &str) -> TrafficReport {
+    let text = fs::read_to_string(host.folder.path().join(format!("{name}.out"))).unwrap();
+    serde_json::from_str(text.lines().last().unwrap()).unwrap()
+}
+
+#[test]
+fn background_traffic_of_another_station_slows_the_client_and_says_what_it_carried() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    let facts = open(&mut host, vec![link("air", &["client", "other"], &["server"])]);
+    let server = at(&facts, "air", "server");
+    let medium = Some(MediumSpec::Serialiser { rate_bps: 2_000_000, queue_bytes: 20_000, overhead_bytes: 0 });
+    let mut slowest = Vec::new();
+    for direction in [None, Some("upload"), Some("download")] {
+        let mut endpoints = vec![process(host.server("udp_echo"), &host, "server", "server", &server)];
+        if let Some(direction) = direction {
+            let to = format!("{server}:5001");
+            endpoints.push(traffic(&host, "sink", "server", &["bulk-server", "--at", &to]));
+            let words = ["bulk", "--to", &to, "--flows", "3", "--direction", direction, "--stagger-ms", "100"];
+            endpoints.push(traffic(&host, "bulk", "other", &words));
+            let words = ["ping", "--to", &server, "--payload", "100", "--interval-us", "20000"];
+            endpoints.push(traffic(&host, "ping", "other", &words));
+        }
+        endpoints.push(process(host.client("udp_pinger"), &host, "client", "client", &server));
+        let name = direction.unwrap_or("alone");
+        let result = host.run(host.trial(name, LinkSpec { medium: medium.clone(), ..LinkSpec::default() }, endpoints));
+        assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+        result.link.directions.iter().for_each(assert_conserved);
+        assert_replays(&host, name);
+        slowest.push(host.printed("client", "round-trip").into_iter().max());
+        let Some(direction) = direction else { continue };
+        let (sink, bulk, ping) = (report(&host, "sink"), report(&host, "bulk"), report(&host, "ping"));
+        assert_eq!((sink.flows.len(), bulk.flows.len(), ping.flows.len()), (3, 3, 1));
+        let receiver = if direction == "upload" { &sink } else { &bulk };
+        assert!(receiver.flows.iter().all(|flow| flow.received_bytes > 0), "{receiver:?}");
+        assert!(ping.flows[0].sent_bytes >= ping.flows[0].received_bytes, "{ping:?}");
+        assert!(bulk.begin_ns < bulk.end_ns);
+    }
+    assert!(slowest[0] < slowest[1], "{slowest:?}");
+}
+
+#[test]
+fn pings_are_answered_over_both_families() {
+    if !namespaces_work() {
+        return;
+    }
+    let mut host = Host::start();
+    let facts = host.open(1);
+    let [link] = &facts.links[..] else { panic!("{facts:?}") };
+    let mut families = vec![(None, link.far[0].ipv4.to_string())];
+    families.extend(link.far[0].ipv6.map(|address| (Some(AddressFamily::Ipv6), address.to_string())));
+    for (family, server) in families {
+        let words = ["ping", "--to", &server, "--payload", "100", "--interval-us", "5000"];
+        let endpoints = vec![traffic(&host, "ping", "client", &words), host.endpoint("client", &["sleep", "0.5"])];
+        let result = host.run(host.trial("pings", LinkSpec { family, ..delay(Duration::from_millis(1)) }, endpoints));
+        assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
+        let flow = report(&host, "ping").flows.remove(0);
+        assert!(flow.received_bytes >= 100 && flow.received_bytes.is_multiple_of(100), "{flow:?}");
+        assert!(flow.received_bytes <= flow.sent_bytes);
+    }
 }
