@@ -270,7 +270,7 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
         return bounded
     full = _stopping(whole, own.model_copy(update={"budget_ns": None}))
     most = experiment.stop.replicates[1]
-    exchanges = max(scenario.workload.exchanges for scenario in experiment.scenarios)
+    exchanges = max(scenario.workload.rows for scenario in experiment.scenarios)
     factor = min(1.0, sqrt(budget_ns / max(expected_ns(full, lanes), 1)))
     replicates = min(most, max(2, round(most * factor)))
     while True:
@@ -281,7 +281,7 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
         preview = Preview(
             budget_ns=budget_ns,
             replicates=(most, replicates),
-            exchanges=(exchanges, max(scenario.workload.exchanges for scenario in scaled.scenarios)),
+            exchanges=(exchanges, max(scenario.workload.rows for scenario in scaled.scenarios)),
         )
         if preview.replicates[1] == most and preview.exchanges[1] == exchanges:
             return bounded
@@ -300,8 +300,7 @@ def _stopping(plan: Plan, stop: Stop) -> Plan:
 
 
 def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenario:
-    exchanges = max(1, int(scenario.workload.exchanges * factor))
-    return replace(scenario, workload=scenario.workload.model_copy(update={"exchanges": exchanges}))
+    return replace(scenario, workload=scenario.workload.scaled(factor))
 
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:

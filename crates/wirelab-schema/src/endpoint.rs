@@ -40,6 +40,9 @@ pub enum Role {
     Client,
     /// Answers them.
     Server,
+    /// Of a stack with a broker: publishes the changes of `notify` and `stream` to it, on the server's host. It is started when the client has
+    /// said that it is ready.
+    Publisher,
 }
 
 /// Where the server listens.
@@ -64,15 +67,28 @@ pub struct Certificates {
     pub chain: PathBuf,
     /// Server private key, mode 0600.
     pub key: PathBuf,
+    /// What clients show a server that asks for a certificate (setting `client-certificate`), of the same authority.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientCertificate>,
 }
 
-/// What a server prints on stdout, as one line, when it accepts connections.
+/// PEM files of the clients' certificate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientCertificate {
+    /// Certificate chain.
+    pub chain: PathBuf,
+    /// Private key, mode 0600.
+    pub key: PathBuf,
+}
+
+/// What a server prints on stdout, as one line, when it accepts connections, and a client of `notify` or `stream` when all its subscribers wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EndpointEvent {
     /// Listening.
     Ready {
-        /// Port by purpose, for example `{"main": 8443}`.
+        /// Port by purpose, for example `{"main": 8443}`; none of a client.
         ports: BTreeMap<String, u16>,
     },
 }

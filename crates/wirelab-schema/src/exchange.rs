@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Exchange {
-    /// Position in the trial, from 0.
+    /// Position in the trial among those of its client, from 0; of `notify` and `stream` the message's.
     pub index: u32,
+    /// Which of the trial's clients or subscribers, from 0.
+    pub client: u32,
     /// When the arrival process wanted it to start; equals `start_ns` in a closed loop.
     pub intended_start_ns: u64,
     /// When it started.
@@ -52,6 +54,8 @@ pub struct Exchange {
     pub smoothed_rtt_ns: Option<u64>,
     /// curl's `time_starttransfer` for a foreign curl, as curl printed it, from `start_ns`.
     pub curl_starttransfer_ns: Option<u64>,
+    /// How often a message of `notify` or `stream` came, until the subscriber ended: 0 lost, more than 1 duplicated.
+    pub copies: Option<u32>,
 }
 
 /// How an exchange ended. Never averaged away: every figure states how many of each there were.

@@ -8,6 +8,38 @@ pub enum WorkloadSpec {
     /// A client sends requests, a server answers each. `upload_bytes` > 0 is a POST with that body, otherwise a GET whose answer has
     /// `download_bytes` of body (a POST's answer has them too). Echo stacks send `upload_bytes` and receive as many as they sent.
     RequestResponse(RequestResponse),
+    /// A client hands readings over, one in each exchange, which ends when the client knows that the server's application has it: `request-response`
+    /// whose answer is an acknowledgement. `docs/concepts/equal-work.md` says what acknowledges in each stack.
+    Deliver(Deliver),
+    /// Clients wait for the changes of a state and are told of each. There is a row for each message and subscriber: `start_ns` is when it was
+    /// published and `end_ns` when the subscriber's application had it, both on the machine's one clock.
+    Notify(Notify),
+    /// `notify` at a steady rate with larger messages, as of a medium that a player buffers.
+    Stream(Stream),
+}
+
+impl From<RequestResponse> for WorkloadSpec {
+    fn from(workload: RequestResponse) -> Self {
+        WorkloadSpec::RequestResponse(workload)
+    }
+}
+
+impl From<Deliver> for WorkloadSpec {
+    fn from(workload: Deliver) -> Self {
+        WorkloadSpec::Deliver(workload)
+    }
+}
+
+impl From<Notify> for WorkloadSpec {
+    fn from(workload: Notify) -> Self {
+        WorkloadSpec::Notify(workload)
+    }
+}
+
+impl From<Stream> for WorkloadSpec {
+    fn from(workload: Stream) -> Self {
+        WorkloadSpec::Stream(workload)
+    }
 }
 
 /// Parameters of `request-response`.
@@ -18,16 +50,81 @@ pub struct RequestResponse {
     pub upload_bytes: u64,
     /// Response body size.
     pub download_bytes: u64,
-    /// How many exchanges the trial holds.
+    /// How many exchanges each client performs.
     pub exchanges: u32,
+    /// Independent clients in the one process, each with its own arrival process, concurrency, connections and sessions. Those after the first
+    /// begin a fixed rate at a phase drawn from the seed.
+    #[serde(default = "one")]
+    pub clients: u32,
     /// When exchanges are meant to start.
     pub arrival: ArrivalSpec,
-    /// Exchanges that may be under way at once. An open-loop exchange that finds all places taken starts late; its intended start is kept.
+    /// Exchanges of a client that may be under way at once. An open-loop exchange that finds all places taken starts late; its intended start is kept.
     pub concurrency: u32,
     /// An exchange that has not completed by then, counted from its start, is given up with outcome `timed-out`.
     pub timeout_ns: u64,
     /// Which connection an exchange uses.
     pub connection: ConnectionPolicy,
+}
+
+/// Parameters of `deliver`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Deliver {
+    /// Size of a reading, at least 1.
+    pub message_bytes: u64,
+    /// How many readings each client hands over.
+    pub exchanges: u32,
+    /// As in [`RequestResponse`].
+    #[serde(default = "one")]
+    pub clients: u32,
+    /// When exchanges are meant to start.
+    pub arrival: ArrivalSpec,
+    /// As in [`RequestResponse`].
+    pub concurrency: u32,
+    /// As in [`RequestResponse`].
+    pub timeout_ns: u64,
+    /// Which connection an exchange uses.
+    pub connection: ConnectionPolicy,
+}
+
+/// Parameters of `notify`.
+///
+/// A message begins with its index (u32) and the nanoseconds of CLOCK_MONOTONIC at which it was published (u64), both big endian; the rest is the
+/// endpoints' key stream. Publishing begins when all subscribers wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Notify {
+    /// Size of a message, at least 12.
+    pub message_bytes: u64,
+    /// How many messages are published.
+    pub messages: u32,
+    /// Clients that wait, each with a connection of its own, all in one process; each is sent every message.
+    #[serde(default = "one")]
+    pub subscribers: u32,
+    /// When messages are published: an open loop, never `closed`.
+    pub arrival: ArrivalSpec,
+    /// A message that a subscriber does not have by then, counted from when it was meant to be published, is `timed-out` for that subscriber.
+    pub timeout_ns: u64,
+}
+
+/// Parameters of `stream`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stream {
+    /// As in [`Notify`].
+    pub message_bytes: u64,
+    /// As in [`Notify`].
+    pub messages: u32,
+    /// As in [`Notify`].
+    #[serde(default = "one")]
+    pub subscribers: u32,
+    /// Messages per second, evenly spaced.
+    pub rate_hz: f64,
+    /// As in [`Notify`].
+    pub timeout_ns: u64,
+    /// What the player buffers: it plays the first message so long after it came, and each later one as long after as it was published later. A
+    /// message that is not there then is late.
+    pub playout_delay_ns: u64,
 }
 
 /// The arrival process of exchanges.
@@ -54,9 +151,16 @@ pub enum ArrivalSpec {
 pub enum ConnectionPolicy {
     /// A new connection for each exchange; its set-up is part of the exchange.
     Fresh,
+    /// A new connection for each exchange that resumes the TLS or QUIC session of the one before. Each client's first connection, which gets the
+    /// session, carries nothing and is not recorded.
+    Resumed,
     /// `connections` connections, opened when first needed and kept; exchanges take turns on them. A connection that breaks is opened anew.
     Kept {
         /// How many.
         connections: u32,
     },
+}
+
+fn one() -> u32 {
+    1
 }

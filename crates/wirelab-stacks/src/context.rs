@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use wirelab_schema::EndpointParameters;
+use wirelab_schema::{EndpointParameters, Role, StackDescription};
 
 use crate::Clock;
 use crate::recorder::Recorder;
@@ -17,7 +17,7 @@ pub struct Context {
     pub recorder: Box<dyn Recorder>,
     /// Tells when to end early.
     pub stop: Stop,
-    /// Called once by a server when it accepts connections.
+    /// Called once by a server when it accepts connections, and by [`workload::listen`](crate::workload::listen) when all subscribers wait.
     pub ready: Ready,
 }
 
@@ -67,6 +67,11 @@ pub enum StackError {
 }
 
 impl StackError {
+    /// The stack does not have the role.
+    pub fn no_role(stack: &StackDescription, role: Role) -> Self {
+        StackError::Unsupported(format!("stack `{}` has no role {role:?}", stack.name))
+    }
+
     /// A failure with what was being attempted.
     pub fn failed(doing: impl std::fmt::Display, error: impl std::fmt::Display) -> Self {
         StackError::Failed(format!("{doing}: {error}"))

@@ -14,10 +14,10 @@ use std::process::{Output, Stdio};
 
 use serde::Deserialize;
 use tokio::process::Command;
-use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
+use wirelab_schema::{ConnectionPolicy, EndpointParameters, RequestResponse, Role};
 
 use crate::attempt::{Attempt, ExchangeError};
-use crate::workload::{Client, drive};
+use crate::workload::{Client, Work, drive};
 use crate::{Context, Payload, StackError, check};
 use report::Report;
 
@@ -37,7 +37,11 @@ pub struct PerExchange {
 pub async fn run(context: Context, template: PerExchange) -> Result<(), StackError> {
     let parameters = &context.parameters;
     let secure = check(parameters)?.descriptor().secure;
-    let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
+    let Work::Exchanges(workload) = Work::of(&parameters.workload) else {
+        return Err(StackError::Unsupported(
+            "a program that runs once for each exchange does not wait for messages".to_owned(),
+        ));
+    };
     if parameters.role != Role::Client {
         return Err(StackError::Unsupported("a program that runs once for each exchange is a client".to_owned()));
     }
@@ -49,7 +53,7 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
     let upload_file = parameters.output.join("upload.bin");
     let upload = Payload::new(parameters.seed).bytes(workload.upload_bytes as usize);
     fs::write(&upload_file, upload).map_err(|error| StackError::failed(upload_file.display(), error))?;
-    let placeholders = placeholders(parameters, secure, &upload_file.to_string_lossy());
+    let placeholders = placeholders(parameters, &workload, secure, &upload_file.to_string_lossy());
     let mut command = template.command.iter().map(|word| fill(word, &placeholders));
     let client = ForeignClient {
         program: command.next().ok_or_else(|| StackError::Usage("`command` is empty".to_owned()))?,
@@ -58,9 +62,10 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
         timed_out_exit_codes: template.timed_out_exit_codes,
         download_bytes: workload.download_bytes,
     };
-    drive(client, context).await
+    drive(context, |_, _| Ok(client.clone())).await
 }
 
+#[derive(Clone)]
 struct ForeignClient {
     program: String,
     arguments: Vec<String>,
@@ -122,8 +127,12 @@ impl ForeignClient {
     }
 }
 
-fn placeholders(parameters: &EndpointParameters, secure: bool, upload_file: &str) -> Vec<(&'static str, String)> {
-    let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
+fn placeholders(
+    parameters: &EndpointParameters,
+    workload: &RequestResponse,
+    secure: bool,
+    upload_file: &str,
+) -> Vec<(&'static str, String)> {
     let server = &parameters.server;
     let scheme = if secure { "https" } else { "http" };
     let (method, path) = match workload.upload_bytes {

@@ -1,24 +1,24 @@
 use std::sync::{Arc, Mutex};
 
+use ::http::{Request, Response};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use h2::client::SendRequest;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
-use http::Request;
 use tokio::io::BufWriter;
 use tokio::task::JoinSet;
 use wirelab_schema::Role;
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h2_stamps::H2Stamps;
-use crate::http::{Answers, MESSAGES, Requests};
+use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, KINDS, Work, drive};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
 
 /// HTTP/2 (RFC 9113) over TLS.
@@ -36,7 +36,7 @@ pub struct Http2 {
 
 impl Stack for Http2 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![socket::nagle_setting()];
+        let mut settings = vec![socket::nagle_setting(), http::notification_setting(false)];
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
@@ -56,7 +56,7 @@ impl Stack for Http2 {
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            workloads: KINDS.map(str::to_owned).into(),
             settings,
         }
     }
@@ -69,27 +69,32 @@ impl Stack for Http2 {
             let nagle = settings.boolean("nagle");
             match role {
                 Role::Server => {
-                    let answers = Answers::new(&context.parameters);
+                    let answers = Answers::new(&context);
                     serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
                 }
                 Role::Client => {
-                    let client = Http2Client {
-                        dialer: Dialer::new(&context.parameters, nagle, security)?,
-                        requests: Requests::new(&context.parameters),
-                        scheme: if secure { "https" } else { "http" },
-                        clock: context.clock.clone(),
+                    let origin = Origin::new(&context.parameters, Some(if secure { "https" } else { "http" }));
+                    let connector = |context: &Context| {
+                        let dialer = Dialer::new(&context.parameters, nagle, security)?;
+                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone() })
                     };
-                    drive(client, context).await
+                    if let Work::Changes(_) = Work::of(&context.parameters.workload) {
+                        return http::wait_for_changes(context, &settings, origin, connector).await;
+                    }
+                    let requests = Requests::new(&context.parameters, origin);
+                    let client = |context: &Context, _| {
+                        Ok(Http2Client { connector: connector(context)?, requests: requests.clone() })
+                    };
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }
 }
 
-struct Http2Client {
+struct Connector {
     dialer: Dialer,
-    requests: Requests,
-    scheme: &'static str,
     clock: Arc<dyn Clock>,
 }
 
@@ -101,8 +106,9 @@ struct Connection {
     task: Arc<Task>,
 }
 
-impl Client for Http2Client {
+impl Get for Connector {
     type Connection = Connection;
+    type Body = RecvStream;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
         let (socket, stream) = self.dialer.dial(attempt).await?;
@@ -115,14 +121,48 @@ impl Client for Http2Client {
         Ok(Connection { sender, stamps, socket, task })
     }
 
+    async fn get(
+        &self,
+        connection: &mut Connection,
+        request: Request<()>,
+    ) -> Result<Response<RecvStream>, ExchangeError> {
+        let mut sender = connection.sender.clone().ready().await?;
+        Ok(sender.send_request(request, true)?.0.await?)
+    }
+
+    async fn data(&self, body: &mut RecvStream) -> Result<Option<Bytes>, ExchangeError> {
+        Ok(next_data(body).await?)
+    }
+
+    /// The task sends GOAWAY and closes once the last sender is gone.
+    async fn close(&self, connection: Connection) {
+        let Connection { sender, task, .. } = connection;
+        drop(sender);
+        if let Some(task) = Arc::into_inner(task) {
+            task.finish().await;
+        }
+    }
+}
+
+struct Http2Client {
+    connector: Connector,
+    requests: Requests,
+}
+
+impl Client for Http2Client {
+    type Connection = Connection;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        self.connector.connect(attempt).await
+    }
+
     async fn exchange(&self, connection: &mut Connection, attempt: &mut Attempt) -> Result<(), ExchangeError> {
         if attempt.exchange.connection_reused {
             connection.socket.observe(attempt);
         }
         let mut sender = connection.sender.clone().ready().await?;
         let upload = self.requests.upload.clone();
-        let (response, mut request_body) =
-            sender.send_request(self.requests.head(Some(self.scheme))?, upload.is_empty())?;
+        let (response, mut request_body) = sender.send_request(self.requests.head()?, upload.is_empty())?;
         let (stamps, stream) = (connection.stamps.clone(), response.stream_id().as_u32());
         attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").take(stream, exchange));
         if !upload.is_empty() {
@@ -146,13 +186,8 @@ impl Client for Http2Client {
         !connection.task.is_finished()
     }
 
-    /// The task sends GOAWAY and closes once the last sender is gone.
     async fn close(&self, connection: Connection) {
-        let Connection { sender, task, .. } = connection;
-        drop(sender);
-        if let Some(task) = Arc::into_inner(task) {
-            task.finish().await;
-        }
+        self.connector.close(connection).await;
     }
 }
 
@@ -193,14 +228,17 @@ async fn try_answer(
     let mut pending = answers.take(&request);
     let mut body = request.into_body();
     while let Some(bytes) = next_data(&mut body).await? {
-        if let Some(pending) = &mut pending {
-            pending.body.take(&bytes);
-        }
+        pending.take(&bytes);
     }
-    let (head, body) = answers.answer(pending).into_parts();
-    let mut stream = respond.send_response(http::Response::from_parts(head, ()), body.is_empty())?;
-    if !body.is_empty() {
-        stream.send_data(body, true)?;
+    let (head, mut body) = pending.answer().await.into_parts();
+    let ended = body.length() == Some(0);
+    let mut stream = respond.send_response(Response::from_parts(head, ()), ended)?;
+    if ended {
+        return Ok(());
+    }
+    let ends = body.length().is_some();
+    while let Some(bytes) = body.next().await {
+        stream.send_data(bytes, ends)?;
     }
     Ok(())
 }

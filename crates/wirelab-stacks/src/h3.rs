@@ -4,21 +4,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use ::http::{Request, Response};
 use bytes::{Buf, Bytes};
 use futures_util::future::BoxFuture;
-use h3::client::SendRequest;
+use h3::client::{RequestStream, SendRequest};
 use h3::error::Code;
 use h3::server::RequestResolver;
-use h3_quinn::OpenStreams;
+use h3_quinn::{BidiStream, OpenStreams};
 use tokio::task::JoinSet;
 use wirelab_schema::Role;
 
 use crate::attempt::{Attempt, ExchangeError};
-use crate::http::{Answers, MESSAGES, Requests};
+use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::quic::{self, QuicDialer};
 use crate::settings::Settings;
 use crate::task::Task;
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, KINDS, Work, drive};
 use crate::{Context, Descriptor, Stack, StackError, tls, versions};
 
 const ALPN: &str = "h3";
@@ -44,8 +45,12 @@ impl Stack for H3 {
             default_port: 8443,
             secure: true,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
-            settings: tls::common_settings().into_iter().chain(quic::quic_settings()).collect(),
+            workloads: KINDS.map(str::to_owned).into(),
+            settings: [http::notification_setting(false)]
+                .into_iter()
+                .chain(tls::common_settings())
+                .chain(quic::quic_settings())
+                .collect(),
         }
     }
 
@@ -56,20 +61,25 @@ impl Stack for H3 {
             match role {
                 Role::Server => serve(context, settings).await,
                 Role::Client => {
-                    let client = Http3Client {
-                        dialer: QuicDialer::new(&context.parameters, Arc::new(settings), ALPN)?,
-                        requests: Requests::new(&context.parameters),
+                    let origin = Origin::new(&context.parameters, Some("https"));
+                    let settings = Arc::new(settings);
+                    let connector = |context: &Context| {
+                        let dialer = QuicDialer::new(&context.parameters, settings.clone(), ALPN)?;
+                        Ok::<_, StackError>(Connector { dialer })
                     };
-                    drive(client, context).await
+                    if let Work::Changes(_) = Work::of(&context.parameters.workload) {
+                        return http::wait_for_changes(context, &settings, origin, connector).await;
+                    }
+                    let requests = Requests::new(&context.parameters, origin);
+                    let client = |context: &Context, _| {
+                        Ok(Http3Client { connector: connector(context)?, requests: requests.clone() })
+                    };
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }
-}
-
-struct Http3Client {
-    dialer: QuicDialer,
-    requests: Requests,
 }
 
 #[derive(Clone)]
@@ -101,8 +111,13 @@ impl Buf for Upload {
     }
 }
 
-impl Client for Http3Client {
+struct Connector {
+    dialer: QuicDialer,
+}
+
+impl Get for Connector {
     type Connection = Connection;
+    type Body = RequestStream<BidiStream<Upload>, Upload>;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
         let quic = self.dialer.dial(attempt).await?;
@@ -113,11 +128,43 @@ impl Client for Http3Client {
         Ok(Connection { sender, quic, local_port: attempt.exchange.local_port, _task: Arc::new(task) })
     }
 
+    async fn get(
+        &self,
+        connection: &mut Connection,
+        request: Request<()>,
+    ) -> Result<Response<Self::Body>, ExchangeError> {
+        let mut stream = connection.sender.send_request(request).await?;
+        stream.finish().await?;
+        let response = stream.recv_response().await?;
+        Ok(response.map(|()| stream))
+    }
+
+    async fn data(&self, body: &mut Self::Body) -> Result<Option<Bytes>, ExchangeError> {
+        Ok(body.recv_data().await?.map(|mut data| data.copy_to_bytes(data.remaining())))
+    }
+
+    async fn close(&self, connection: Connection) {
+        quic::close(&connection.quic, NO_ERROR).await;
+    }
+}
+
+struct Http3Client {
+    connector: Connector,
+    requests: Requests,
+}
+
+impl Client for Http3Client {
+    type Connection = Connection;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        self.connector.connect(attempt).await
+    }
+
     async fn exchange(&self, connection: &mut Connection, attempt: &mut Attempt) -> Result<(), ExchangeError> {
         if attempt.exchange.connection_reused {
             quic::observe(&connection.quic, connection.local_port, attempt);
         }
-        let mut stream = connection.sender.send_request(self.requests.head(Some("https"))?).await?;
+        let mut stream = connection.sender.send_request(self.requests.head()?).await?;
         attempt.exchange.request_start_ns = attempt.now();
         let upload = Upload { body: self.requests.upload.clone(), sent: Arc::default() };
         if upload.has_remaining() {
@@ -131,8 +178,7 @@ impl Client for Http3Client {
         attempt.exchange.first_response_byte_ns = attempt.now();
         attempt.exchange.first_final_byte_ns = attempt.exchange.first_response_byte_ns;
         let mut check = self.requests.expect(&response, &mut attempt.exchange);
-        while let Some(mut data) = stream.recv_data().await? {
-            let bytes = data.copy_to_bytes(data.remaining());
+        while let Some(bytes) = self.connector.data(&mut stream).await? {
             attempt.exchange.body_received_bytes += bytes.len() as u64;
             check.take(&bytes);
         }
@@ -148,17 +194,17 @@ impl Client for Http3Client {
     }
 
     async fn close(&self, connection: Connection) {
-        quic::close(&connection.quic, NO_ERROR).await;
+        self.connector.close(connection).await;
     }
 }
 
 async fn serve(context: Context, settings: Settings) -> Result<(), StackError> {
+    let answers = Answers::new(&context);
     let Context { parameters, ready, mut stop, .. } = context;
     let listener = quic::listen(&parameters, settings, ALPN)?;
     let endpoint = &listener.endpoint;
     let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
     ready(BTreeMap::from([("main".to_owned(), port)]));
-    let answers = Answers::new(&parameters);
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -205,14 +251,12 @@ async fn read_and_answer(resolver: RequestResolver<h3_quinn::Connection, Bytes>,
     let answered = async {
         while let Some(mut data) = stream.recv_data().await? {
             let bytes = data.copy_to_bytes(data.remaining());
-            if let Some(pending) = &mut pending {
-                pending.body.take(&bytes);
-            }
+            pending.take(&bytes);
         }
-        let (head, body) = answers.answer(pending).into_parts();
-        stream.send_response(http::Response::from_parts(head, ())).await?;
-        if !body.is_empty() {
-            stream.send_data(body).await?;
+        let (head, mut body) = pending.answer().await.into_parts();
+        stream.send_response(Response::from_parts(head, ())).await?;
+        while let Some(bytes) = body.next().await {
+            stream.send_data(bytes).await?;
         }
         stream.finish().await
     };

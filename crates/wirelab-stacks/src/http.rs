@@ -1,23 +1,81 @@
+mod changes;
+mod event_stream;
+mod subscriber;
+
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::request::Builder;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, WorkloadSpec};
+use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, SettingDescription};
 
-use crate::Payload;
 use crate::attempt::ExchangeError;
-use crate::workload::MAX_BODY_BYTES;
+use crate::settings::{self, Settings};
+use crate::workload::{MAX_BODY_BYTES, Messages, Publication, Work, listen};
+use crate::{Context, Payload, StackError};
+pub use changes::Events;
+use changes::Question;
+pub use subscriber::Get;
+use subscriber::HttpSubscriber;
 
 /// What `about` says of the messages, which are the same in every version of HTTP.
 pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
-     `GET /bytes/N`, each with the authority; the answer is 200 with content-type and content-length.";
+     `GET /bytes/N`, each with the authority; the answer is 200 with content-type and content-length. Who waits for changes asks `GET /changes`.";
+
+/// Setting `notification`, of every version of HTTP.
+pub fn notification_setting(push: bool) -> SettingDescription {
+    let about = "How a change reaches a client that waits, in `notify` and `stream`. `server-sent-events`: an answer that does not end (HTML Living \
+                 Standard, section 9.2), in which each message is an event; being text, it carries the bytes in base64. `long-poll`: a request that \
+                 is answered when there is something new, with all that is, and then asked again (RFC 6202, section 2).";
+    match push {
+        false => settings::choice("notification", &["server-sent-events", "long-poll"], about),
+        true => settings::choice(
+            "notification",
+            &["server-sent-events", "long-poll", "push"],
+            &format!(
+                "{about} `push`: a request that is not answered while each message comes as a pushed response (RFC 9113, section 8.4)."
+            ),
+        ),
+    }
+}
+
+/// Where requests go.
+#[derive(Clone)]
+pub struct Origin {
+    /// `name:port`, for `Host` or `:authority`.
+    authority: String,
+    /// Absent gives origin form with `Host` (HTTP/1.1), else absolute form (pseudo-header fields).
+    scheme: Option<&'static str>,
+}
+
+impl Origin {
+    /// The server that the parameters name.
+    pub fn new(parameters: &EndpointParameters, scheme: Option<&'static str>) -> Self {
+        Origin { authority: format!("{}:{}", parameters.server.name, parameters.server.port), scheme }
+    }
+
+    /// A GET request without further header fields.
+    pub fn get(&self, path: &str) -> Builder {
+        self.request(Method::GET, path)
+    }
+
+    fn request(&self, method: Method, path: &str) -> Builder {
+        let request = Request::builder().method(method);
+        match self.scheme {
+            None => request.uri(path).header("host", &self.authority),
+            Some(scheme) => request.uri(format!("{scheme}://{}{path}", self.authority)),
+        }
+    }
+}
 
 /// Media type of bodies that are a [`Payload`], so that the other end can check every byte; foreign bodies are checked by their length alone.
 const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
 
 /// The requests of a client: all alike.
+#[derive(Clone)]
 pub struct Requests {
-    /// `name:port`, for `Host` or `:authority`.
-    pub authority: String,
+    origin: Origin,
     /// Request body; empty for a GET.
     pub upload: Bytes,
     download_bytes: usize,
@@ -25,33 +83,25 @@ pub struct Requests {
 }
 
 impl Requests {
-    /// As the workload says.
-    pub fn new(parameters: &EndpointParameters) -> Self {
-        let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
-        let payload = made_ahead(parameters, workload);
+    /// As the workload says, which has exchanges.
+    pub fn new(parameters: &EndpointParameters, origin: Origin) -> Self {
+        let workload = Work::exchanges(&parameters.workload);
+        let payload = made_ahead(parameters, &workload);
         Requests {
-            authority: format!("{}:{}", parameters.server.name, parameters.server.port),
+            origin,
             upload: payload.bytes(workload.upload_bytes as usize),
             download_bytes: workload.download_bytes as usize,
             payload,
         }
     }
 
-    /// A request without its body. `scheme` absent gives origin form with `Host` (HTTP/1.1), else absolute form (pseudo-header fields).
-    pub fn head(&self, scheme: Option<&str>) -> Result<Request<()>, http::Error> {
-        let (method, path) = match self.upload.len() {
-            0 => (Method::GET, format!("/bytes/{}", self.download_bytes)),
-            _ => (Method::POST, "/upload".to_owned()),
-        };
-        let mut request = Request::builder().method(method);
-        request = match scheme {
-            None => request.uri(path).header("host", &self.authority),
-            Some(scheme) => request.uri(format!("{scheme}://{}{path}", self.authority)),
-        };
-        if !self.upload.is_empty() {
-            request = request.header(CONTENT_TYPE, PAYLOAD_TYPE).header(CONTENT_LENGTH, self.upload.len());
+    /// A request without its body.
+    pub fn head(&self) -> Result<Request<()>, http::Error> {
+        if self.upload.is_empty() {
+            return self.origin.get(&format!("/bytes/{}", self.download_bytes)).body(());
         }
-        request.body(())
+        let request = self.origin.request(Method::POST, "/upload");
+        request.header(CONTENT_TYPE, PAYLOAD_TYPE).header(CONTENT_LENGTH, self.upload.len()).body(())
     }
 
     /// Takes note of the final response's head and says what its body must be. An error status is no reason to stop reading.
@@ -71,57 +121,131 @@ impl Requests {
 
 /// The answers of a server.
 #[derive(Clone)]
-pub struct Answers {
+pub enum Answers {
+    /// To clients that ask.
+    Exchanges(Bodies),
+    /// To clients that wait.
+    Changes(Arc<Publication>),
+}
+
+/// The bodies of requests and answers.
+#[derive(Clone)]
+pub struct Bodies {
     upload_bytes: usize,
     download_bytes: usize,
     payload: Payload,
 }
 
 /// A request that a server has read the head of.
-pub struct Pending {
-    /// What its body must be.
-    pub body: BodyCheck,
-    download_bytes: usize,
+pub struct Pending(Option<Target>);
+
+enum Target {
+    Bodies { request: BodyCheck, download_bytes: usize, payload: Payload },
+    Changes(Question, Arc<Publication>),
 }
 
-impl Answers {
-    /// As the workload says.
-    pub fn new(parameters: &EndpointParameters) -> Self {
-        let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
-        Answers {
-            upload_bytes: workload.upload_bytes as usize,
-            download_bytes: workload.download_bytes as usize,
-            payload: made_ahead(parameters, workload),
+/// The body of an answer.
+pub enum Body {
+    /// It is all there.
+    Whole(Bytes),
+    /// It comes as it happens.
+    Events(Events),
+}
+
+impl Body {
+    /// Its length, if it has an end.
+    pub fn length(&self) -> Option<usize> {
+        match self {
+            Body::Whole(bytes) => Some(bytes.len()),
+            Body::Events(_) => None,
         }
     }
 
-    /// Takes the head of a request; `None` for a target that is not served.
-    pub fn take<B>(&self, request: &Request<B>) -> Option<Pending> {
+    /// The next part; `None` at its end.
+    pub async fn next(&mut self) -> Option<Bytes> {
+        match self {
+            Body::Whole(bytes) => Some(std::mem::take(bytes)).filter(|bytes| !bytes.is_empty()),
+            Body::Events(events) => Some(events.next().await),
+        }
+    }
+}
+
+impl Answers {
+    /// As the workload says. Needs the runtime.
+    pub fn new(context: &Context) -> Self {
+        let parameters = &context.parameters;
+        match Work::of(&parameters.workload) {
+            Work::Changes(_) => Answers::Changes(Publication::new(parameters, context.clock.clone())),
+            Work::Exchanges(workload) => Answers::Exchanges(Bodies {
+                upload_bytes: workload.upload_bytes as usize,
+                download_bytes: workload.download_bytes as usize,
+                payload: made_ahead(parameters, &workload),
+            }),
+        }
+    }
+
+    /// Takes the head of a request.
+    pub fn take<B>(&self, request: &Request<B>) -> Pending {
+        Pending(match self {
+            Answers::Exchanges(bodies) => bodies.target(request),
+            Answers::Changes(publication) => {
+                Question::of(request).map(|question| Target::Changes(question, publication.clone()))
+            }
+        })
+    }
+}
+
+impl Bodies {
+    fn target<B>(&self, request: &Request<B>) -> Option<Target> {
         let path = request.uri().path();
         let (body_bytes, download_bytes) = match (request.method(), path.strip_prefix("/bytes/")) {
             (&Method::POST, None) if path == "/upload" => (self.upload_bytes, self.download_bytes),
             (&Method::GET, Some(number)) => (0, number.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize)?),
             _ => return None,
         };
-        Some(Pending { body: BodyCheck::new(request.headers(), &self.payload, body_bytes), download_bytes })
+        let request = BodyCheck::new(request.headers(), &self.payload, body_bytes);
+        Some(Target::Bodies { request, download_bytes, payload: self.payload.clone() })
+    }
+}
+
+impl Pending {
+    /// The next bytes of the request's body.
+    pub fn take(&mut self, bytes: &[u8]) {
+        if let Some(Target::Bodies { request, .. }) = &mut self.0 {
+            request.take(bytes);
+        }
     }
 
-    /// The answer, once the request's body has been read: 200, 400 for a wrong body, 404 for a target that is not served.
-    pub fn answer(&self, pending: Option<Pending>) -> Response<Bytes> {
-        let (status, body) = match pending {
+    /// The answer, once the request's body has been read: 200, 400 for a wrong body, 404 for a target that is not served. One about changes may
+    /// take until there is one.
+    pub async fn answer(self) -> Response<Body> {
+        let (status, body) = match self.0 {
             None => (StatusCode::NOT_FOUND, Bytes::new()),
-            Some(Pending { body, download_bytes }) => match body.finish() {
-                Ok(()) => (StatusCode::OK, self.payload.bytes(download_bytes)),
+            Some(Target::Changes(question, publication)) => return question.answer(&publication).await,
+            Some(Target::Bodies { request, download_bytes, payload }) => match request.finish() {
+                Ok(()) => (StatusCode::OK, payload.bytes(download_bytes)),
                 Err(error) => (StatusCode::BAD_REQUEST, error.to_string().into()),
             },
         };
-        let mut response = Response::new(body);
+        let length = body.len();
+        let mut response = Response::new(Body::Whole(body));
         *response.status_mut() = status;
-        let length = response.body().len();
         response.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
         response.headers_mut().insert(CONTENT_LENGTH, length.into());
         response
     }
+}
+
+/// Plays a client of a workload that has changes.
+pub async fn wait_for_changes<G: Get>(
+    context: Context,
+    settings: &Settings,
+    origin: Origin,
+    connector: impl Fn(&Context) -> Result<G, StackError>,
+) -> Result<(), StackError> {
+    let messages = Messages::new(&context.parameters);
+    listen(context, |context, _| Ok(HttpSubscriber::new(connector(context)?, origin.clone(), settings, &messages)))
+        .await
 }
 
 /// The payload, long enough for the workload, so that no exchange waits for its making.

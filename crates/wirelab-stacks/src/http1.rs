@@ -2,10 +2,10 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use ::http::header::EXPECT;
+use ::http::{HeaderValue, Request, Response};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use http::header::EXPECT;
-use http::{HeaderValue, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
@@ -18,13 +18,13 @@ use wirelab_schema::{Role, SettingDescription};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h1_stamps::H1Stamps;
-use crate::http::{Answers, MESSAGES, Requests};
+use crate::http::{self, Answers, Body, Get, MESSAGES, Origin, Requests};
 use crate::settings::{self, Settings};
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, KINDS, Work, drive};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
 
 /// HTTP/1.1 (RFC 9112) in the clear.
@@ -42,7 +42,7 @@ pub struct Http1 {
 
 impl Stack for Http1 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![socket::nagle_setting(), expect_setting()];
+        let mut settings = vec![socket::nagle_setting(), expect_setting(), http::notification_setting(false)];
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
@@ -60,7 +60,7 @@ impl Stack for Http1 {
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            workloads: KINDS.map(str::to_owned).into(),
             settings,
         }
     }
@@ -73,18 +73,26 @@ impl Stack for Http1 {
             let nagle = settings.boolean("nagle");
             match role {
                 Role::Server => {
-                    let answers = Answers::new(&context.parameters);
+                    let answers = Answers::new(&context);
                     serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
                 }
                 Role::Client => {
-                    let client = Http1Client {
-                        dialer: Dialer::new(&context.parameters, nagle, security)?,
-                        requests: Requests::new(&context.parameters),
-                        expect_continue: settings.boolean("expect-continue"),
-                        clock: context.clock.clone(),
+                    let origin = Origin::new(&context.parameters, None);
+                    let connector = |context: &Context| {
+                        let dialer = Dialer::new(&context.parameters, nagle, security)?;
+                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone() })
                     };
-                    drive(client, context).await
+                    if let Work::Changes(_) = Work::of(&context.parameters.workload) {
+                        return http::wait_for_changes(context, &settings, origin, connector).await;
+                    }
+                    let requests = Requests::new(&context.parameters, origin);
+                    let client = |context: &Context, _| {
+                        let expect_continue = settings.boolean("expect-continue");
+                        Ok(Http1Client { connector: connector(context)?, requests: requests.clone(), expect_continue })
+                    };
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }
@@ -99,24 +107,23 @@ fn expect_setting() -> SettingDescription {
     )
 }
 
-type Body = UnsyncBoxBody<Bytes, Infallible>;
+type UploadBody = UnsyncBoxBody<Bytes, Infallible>;
 
-struct Http1Client {
+struct Connector {
     dialer: Dialer,
-    requests: Requests,
-    expect_continue: bool,
     clock: Arc<dyn Clock>,
 }
 
 struct Connection {
-    sender: client::SendRequest<Body>,
+    sender: client::SendRequest<UploadBody>,
     stamps: Arc<Mutex<H1Stamps>>,
     socket: Socket,
     task: Task,
 }
 
-impl Client for Http1Client {
+impl Get for Connector {
     type Connection = Connection;
+    type Body = Incoming;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
         let (socket, stream) = self.dialer.dial(attempt).await?;
@@ -126,6 +133,44 @@ impl Client for Http1Client {
         // How the connection ends is seen by the exchange that it carries.
         let task = Task::spawn(async { drop(connection.await) });
         Ok(Connection { sender, stamps, socket, task })
+    }
+
+    async fn get(
+        &self,
+        connection: &mut Connection,
+        request: Request<()>,
+    ) -> Result<Response<Incoming>, ExchangeError> {
+        connection.sender.ready().await?;
+        let request = request.map(|()| Full::new(Bytes::new()).boxed_unsync());
+        Ok(connection.sender.send_request(request).await?)
+    }
+
+    async fn data(&self, body: &mut Incoming) -> Result<Option<Bytes>, ExchangeError> {
+        while let Some(frame) = body.frame().await {
+            if let Ok(bytes) = frame?.into_data() {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn close(&self, connection: Connection) {
+        drop(connection.sender);
+        connection.task.finish().await;
+    }
+}
+
+struct Http1Client {
+    connector: Connector,
+    requests: Requests,
+    expect_continue: bool,
+}
+
+impl Client for Http1Client {
+    type Connection = Connection;
+
+    async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
+        self.connector.connect(attempt).await
     }
 
     async fn exchange(&self, connection: &mut Connection, attempt: &mut Attempt) -> Result<(), ExchangeError> {
@@ -139,11 +184,9 @@ impl Client for Http1Client {
         let response = connection.sender.send_request(self.request(responded)?).await?;
         let mut check = self.requests.expect(&response, &mut attempt.exchange);
         let mut body = response.into_body();
-        while let Some(frame) = body.frame().await {
-            if let Some(bytes) = frame?.data_ref() {
-                attempt.exchange.body_received_bytes += bytes.len() as u64;
-                check.take(bytes);
-            }
+        while let Some(bytes) = self.connector.data(&mut body).await? {
+            attempt.exchange.body_received_bytes += bytes.len() as u64;
+            check.take(&bytes);
         }
         self.requests.judge(check, &attempt.exchange)
     }
@@ -153,14 +196,13 @@ impl Client for Http1Client {
     }
 
     async fn close(&self, connection: Connection) {
-        drop(connection.sender);
-        connection.task.finish().await;
+        self.connector.close(connection).await;
     }
 }
 
 impl Http1Client {
-    fn request(&self, responded: Arc<Notify>) -> Result<Request<Body>, http::Error> {
-        let head = self.requests.head(None)?;
+    fn request(&self, responded: Arc<Notify>) -> Result<Request<UploadBody>, ::http::Error> {
+        let head = self.requests.head()?;
         let upload = self.requests.upload.clone();
         if upload.is_empty() || !self.expect_continue {
             return Ok(head.map(|()| Full::new(upload).boxed_unsync()));
@@ -184,13 +226,24 @@ async fn answer(stream: Box<dyn Stream>, answers: Answers) {
     let _ = server::Builder::new().auto_date_header(false).serve_connection(TokioIo::new(stream), service).await;
 }
 
-async fn read_and_answer(request: Request<Incoming>, answers: Answers) -> Result<Response<Full<Bytes>>, hyper::Error> {
+async fn read_and_answer(
+    request: Request<Incoming>,
+    answers: Answers,
+) -> Result<Response<UnsyncBoxBody<Bytes, Infallible>>, hyper::Error> {
     let mut pending = answers.take(&request);
     let mut body = request.into_body();
     while let Some(frame) = body.frame().await {
-        if let (Some(bytes), Some(pending)) = (frame?.data_ref(), &mut pending) {
-            pending.body.take(bytes);
+        if let Some(bytes) = frame?.data_ref() {
+            pending.take(bytes);
         }
     }
-    Ok(answers.answer(pending).map(Full::new))
+    Ok(pending.answer().await.map(|body| match body {
+        Body::Whole(bytes) => Full::new(bytes).boxed_unsync(),
+        Body::Events(events) => {
+            let frames = futures_util::stream::unfold(events, async |mut events| {
+                Some((Ok(Frame::data(events.next().await)), events))
+            });
+            StreamBody::new(frames).boxed_unsync()
+        }
+    }))
 }

@@ -31,12 +31,13 @@ pub mod workload;
 
 use futures_util::future::BoxFuture;
 pub use wirelab_schema::StackDescription as Descriptor;
-use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
+use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role};
 
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
 pub use crate::payload::Payload;
 use crate::settings::Settings;
+use crate::workload::Work;
 
 /// One protocol stack, in each role it has.
 pub trait Stack: Sync {
@@ -60,10 +61,12 @@ pub fn find(name: &str) -> Option<&'static dyn Stack> {
 ///
 /// Refuses with [`StackError::Unsupported`] a stack, role, workload or setting that is not registered, and with [`StackError::Usage`] a value that
 /// is out of range, before anything is opened.
-pub async fn run(context: Context) -> Result<(), StackError> {
-    let parameters = &context.parameters;
-    let stack = check(parameters)?;
-    stack.run(parameters.role, context).await
+pub async fn run(mut context: Context) -> Result<(), StackError> {
+    let stack = check(&context.parameters)?;
+    if resumes(&context.parameters) {
+        context.parameters.settings.insert(RESUMPTION.to_owned(), true.into());
+    }
+    stack.run(context.parameters.role, context).await
 }
 
 /// The stack that the parameters ask for, if it does all that they ask for.
@@ -74,18 +77,37 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     })?;
     let descriptor = stack.descriptor();
     if !descriptor.roles.contains(&parameters.role) {
-        return Err(StackError::Unsupported(format!("stack `{}` has no role {:?}", descriptor.name, parameters.role)));
+        return Err(StackError::no_role(&descriptor, parameters.role));
     }
-    let kind = workload_kind(&parameters.workload);
+    let kind = workload::kind(&parameters.workload);
     if !descriptor.workloads.iter().any(|known| known == kind) {
         return Err(StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", descriptor.name)));
     }
     if descriptor.secure && parameters.certificates.is_none() {
         return Err(StackError::Usage(format!("stack `{}` needs `certificates`", descriptor.name)));
     }
+    if parameters.role == Role::Publisher && matches!(Work::of(&parameters.workload), Work::Exchanges(_)) {
+        return Err(StackError::Unsupported(format!("the workload `{kind}` has no publisher")));
+    }
+    if resumes(parameters) && descriptor.settings.iter().all(|setting| setting.name != RESUMPTION) {
+        return Err(StackError::Unsupported(format!(
+            "stack `{}` has no session that could be resumed",
+            descriptor.name
+        )));
+    }
     Settings::resolve(&descriptor, &parameters.settings)?;
     workload::check(&parameters.workload)?;
     Ok(stack)
+}
+
+/// Setting of the stacks that can resume a session; the connection policy `resumed` turns it on.
+const RESUMPTION: &str = "resumption";
+
+fn resumes(parameters: &EndpointParameters) -> bool {
+    match Work::of(&parameters.workload) {
+        Work::Exchanges(work) => work.connection == ConnectionPolicy::Resumed,
+        Work::Changes(_) => false,
+    }
 }
 
 /// Names of the workload kinds that some registered stack does.
@@ -94,10 +116,4 @@ pub fn workload_kinds() -> Vec<String> {
     kinds.sort();
     kinds.dedup();
     kinds
-}
-
-fn workload_kind(workload: &WorkloadSpec) -> &'static str {
-    match workload {
-        WorkloadSpec::RequestResponse(_) => workload::REQUEST_RESPONSE,
-    }
 }

@@ -40,8 +40,13 @@ pub enum Draw {
 
 /// The generator for one purpose.
 pub fn generator(seed: u64, draw: Draw) -> ChaCha8Rng {
+    generator_of(seed, draw, 0)
+}
+
+/// The generator for one purpose of one of several clients.
+pub fn generator_of(seed: u64, draw: Draw, client: u32) -> ChaCha8Rng {
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    generator.set_stream(draw as u64);
+    generator.set_stream(u64::from(client) << 32 | draw as u64);
     generator
 }
 

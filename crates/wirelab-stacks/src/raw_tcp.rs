@@ -3,13 +3,13 @@ use std::sync::{Arc, Mutex};
 use bytes::Bytes;
 use futures_util::future::{BoxFuture, try_join};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use wirelab_schema::{Exchange, Role, WorkloadSpec};
+use wirelab_schema::{Exchange, Role};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Stream, serve};
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, Work, drive};
 use crate::{Clock, Context, Descriptor, Payload, Stack, StackError, versions};
 
 /// Echo over TCP: the floor under every stack that runs over TCP.
@@ -28,7 +28,7 @@ impl Stack for RawTcp {
             default_port: 7007,
             secure: false,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
             settings: vec![socket::nagle_setting()],
         }
     }
@@ -40,14 +40,18 @@ impl Stack for RawTcp {
             match role {
                 Role::Server => serve(context, nagle, None, echo).await,
                 Role::Client => {
-                    let WorkloadSpec::RequestResponse(workload) = &context.parameters.workload;
-                    let client = RawTcpClient {
-                        dialer: Dialer::new(&context.parameters, nagle, None)?,
-                        message: Payload::new(context.parameters.seed).bytes(workload.upload_bytes as usize),
-                        clock: context.clock.clone(),
+                    let upload_bytes = Work::exchanges(&context.parameters.workload).upload_bytes;
+                    let message = Payload::new(context.parameters.seed).bytes(upload_bytes as usize);
+                    let client = |context: &Context, _| {
+                        Ok(RawTcpClient {
+                            dialer: Dialer::new(&context.parameters, nagle, None)?,
+                            message: message.clone(),
+                            clock: context.clock.clone(),
+                        })
                     };
-                    drive(client, context).await
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }

@@ -7,11 +7,11 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use socket2::{Domain, Protocol, Type};
 use tokio::net::UdpSocket;
-use wirelab_schema::{Role, WorkloadSpec};
+use wirelab_schema::Role;
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::settings::Settings;
-use crate::workload::{Client, REQUEST_RESPONSE, drive};
+use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, Work, drive};
 use crate::{Context, Descriptor, Payload, Stack, StackError, versions};
 
 /// Bytes of UDP payload: fits every path that QUIC runs over (RFC 9000, section 14).
@@ -39,7 +39,7 @@ impl Stack for RawUdp {
             default_port: 7007,
             secure: false,
             roles: vec![Role::Client, Role::Server],
-            workloads: vec![REQUEST_RESPONSE.to_owned()],
+            workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
             settings: vec![],
         }
     }
@@ -51,14 +51,15 @@ impl Stack for RawUdp {
             match role {
                 Role::Server => echo(context).await,
                 Role::Client => {
-                    let parameters = &context.parameters;
-                    let WorkloadSpec::RequestResponse(workload) = &parameters.workload;
-                    let client = RawUdpClient {
-                        server: (parameters.server.address, parameters.server.port).into(),
-                        message: Payload::new(parameters.seed).bytes(workload.upload_bytes as usize),
+                    let upload_bytes = Work::exchanges(&context.parameters.workload).upload_bytes;
+                    let message = Payload::new(context.parameters.seed).bytes(upload_bytes as usize);
+                    let client = |context: &Context, _| {
+                        let server = &context.parameters.server;
+                        Ok(RawUdpClient { server: (server.address, server.port).into(), message: message.clone() })
                     };
-                    drive(client, context).await
+                    drive(context, client).await
                 }
+                role => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }

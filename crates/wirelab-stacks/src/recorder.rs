@@ -99,6 +99,7 @@ fn batch(exchanges: &[Exchange]) -> Result<RecordBatch, ArrowError> {
     let resumed: BooleanArray = rows.iter().map(|row| row.resumed).collect();
     RecordBatch::try_from_iter_with_nullable([
         always!(index, UInt32Array),
+        always!(client, UInt32Array),
         always!(intended_start_ns, UInt64Array),
         always!(start_ns, UInt64Array),
         maybe!(name_lookup_ns, UInt64Array),
@@ -120,6 +121,7 @@ fn batch(exchanges: &[Exchange]) -> Result<RecordBatch, ArrowError> {
         maybe!(client_retransmissions, UInt32Array),
         maybe!(smoothed_rtt_ns, UInt64Array),
         maybe!(curl_starttransfer_ns, UInt64Array),
+        maybe!(copies, UInt32Array),
     ])
 }
 

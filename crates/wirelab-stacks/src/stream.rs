@@ -21,6 +21,7 @@ pub trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
 /// The TLS of a stack over TCP, as its settings say; `None` for one in the clear.
+#[derive(Clone, Copy)]
 pub struct Security<'a> {
     /// ALPN protocol name (RFC 7301).
     pub alpn: &'static str,

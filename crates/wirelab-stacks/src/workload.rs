@@ -1,5 +1,5 @@
-//! The driver of `request-response`: the arrival process, concurrency, connection policy, time-out and outcome of every exchange, the same for
-//! all stacks.
+//! The driver of `request-response` and `deliver`: the arrival process, concurrency, connection policy, time-out and outcome of every exchange of
+//! every client, the same for all stacks. `notify` and `stream`, in which clients wait instead of asking, have theirs in [`notify`](listen).
 //!
 //! An open-loop exchange keeps its intended start when it starts late, so that a stall is not hidden (coordinated omission). An exchange starts
 //! when it has one of the `concurrency` places; if it must then wait for a kept connection that carries one exchange at a time, the wait is
@@ -9,6 +9,8 @@
 //! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
 //! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
 
+mod changes;
+mod notify;
 mod schedule;
 
 use std::future::Future;
@@ -16,20 +18,95 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Mutex;
-use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, RequestResponse, WorkloadSpec};
+use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, Notify, Outcome, RequestResponse, WorkloadSpec};
 
 pub use crate::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
 use crate::{Clock, Context, StackError};
+pub use changes::{Changes, Messages, Publication, Waiting};
+pub use notify::{Subscriber, listen};
 use schedule::Schedule;
 
-/// Workload kind that every stack here does.
+/// Workload kinds, as descriptors list them.
 pub const REQUEST_RESPONSE: &str = "request-response";
+/// See [`WorkloadSpec::Deliver`].
+pub const DELIVER: &str = "deliver";
+/// See [`WorkloadSpec::Notify`].
+pub const NOTIFY: &str = "notify";
+/// See [`WorkloadSpec::Stream`].
+pub const STREAM: &str = "stream";
+
+/// Every kind.
+pub const KINDS: [&str; 4] = [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM];
+
+/// What endpoints do, whichever kind of workload says so.
+pub enum Work {
+    /// Clients ask, by [`drive`].
+    Exchanges(RequestResponse),
+    /// Clients wait, by [`listen`].
+    Changes(Notify),
+}
+
+impl Work {
+    /// `deliver` is `request-response` with an empty answer, `stream` is `notify` at a fixed rate.
+    pub fn of(workload: &WorkloadSpec) -> Self {
+        match workload.clone() {
+            WorkloadSpec::RequestResponse(work) => Work::Exchanges(work),
+            WorkloadSpec::Deliver(work) => Work::Exchanges(RequestResponse {
+                upload_bytes: work.message_bytes,
+                download_bytes: 0,
+                exchanges: work.exchanges,
+                clients: work.clients,
+                arrival: work.arrival,
+                concurrency: work.concurrency,
+                timeout_ns: work.timeout_ns,
+                connection: work.connection,
+            }),
+            WorkloadSpec::Notify(work) => Work::Changes(work),
+            WorkloadSpec::Stream(work) => Work::Changes(Notify {
+                message_bytes: work.message_bytes,
+                messages: work.messages,
+                subscribers: work.subscribers,
+                arrival: ArrivalSpec::Fixed { rate_hz: work.rate_hz },
+                timeout_ns: work.timeout_ns,
+            }),
+        }
+    }
+
+    /// The exchanges of a workload that is known to have them.
+    pub fn exchanges(workload: &WorkloadSpec) -> RequestResponse {
+        match Work::of(workload) {
+            Work::Exchanges(work) => work,
+            Work::Changes(_) => panic!("the caller asked which kind it is"),
+        }
+    }
+
+    /// The changes of a workload that is known to have them.
+    pub fn changes(workload: &WorkloadSpec) -> Notify {
+        match Work::of(workload) {
+            Work::Changes(work) => work,
+            Work::Exchanges(_) => panic!("the caller asked which kind it is"),
+        }
+    }
+}
+
+/// The name of the workload's kind.
+pub fn kind(workload: &WorkloadSpec) -> &'static str {
+    match workload {
+        WorkloadSpec::RequestResponse(_) => REQUEST_RESPONSE,
+        WorkloadSpec::Deliver(_) => DELIVER,
+        WorkloadSpec::Notify(_) => NOTIFY,
+        WorkloadSpec::Stream(_) => STREAM,
+    }
+}
 
 /// The largest body: both ends keep it in memory.
 pub const MAX_BODY_BYTES: u64 = 1 << 30;
+
+/// How often the exchange that gets a session is tried.
+const SESSION_TRIES: u32 = 3;
 
 /// The protocol code of a client: the driver does the rest.
 pub trait Client: Send + Sync + 'static {
@@ -60,63 +137,108 @@ pub trait Client: Send + Sync + 'static {
 
 /// Refuses values that make no sense.
 pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
-    let WorkloadSpec::RequestResponse(workload) = workload;
     let usage = |words: String| Err(StackError::Usage(words));
-    for (key, bytes) in [("upload_bytes", workload.upload_bytes), ("download_bytes", workload.download_bytes)] {
-        if bytes > MAX_BODY_BYTES {
-            return usage(format!("`{key}` is {bytes}, the largest body has {MAX_BODY_BYTES}"));
+    let at_least = |key: &str, number: u64, least: u64| match number < least {
+        true => usage(format!("`{key}` is {number}, less than {least}")),
+        false => Ok(()),
+    };
+    if let WorkloadSpec::Deliver(work) = workload {
+        at_least("message_bytes", work.message_bytes, 1)?;
+    }
+    let (sizes, arrival, timeout_ns) = match Work::of(workload) {
+        Work::Exchanges(work) => {
+            at_least("clients", work.clients.into(), 1)?;
+            at_least("concurrency", work.concurrency.into(), 1)?;
+            if let ConnectionPolicy::Kept { connections } = work.connection {
+                at_least("connections", connections.into(), 1)?;
+            }
+            ([work.upload_bytes, work.download_bytes], work.arrival, work.timeout_ns)
         }
+        Work::Changes(work) => {
+            at_least("messages", work.messages.into(), 1)?;
+            at_least("subscribers", work.subscribers.into(), 1)?;
+            at_least("message_bytes", work.message_bytes, changes::HEAD_BYTES as u64)?;
+            if work.arrival == ArrivalSpec::Closed {
+                return usage("`arrival` is closed: nobody says when the next message is to be published".to_owned());
+            }
+            ([work.message_bytes, 0], work.arrival, work.timeout_ns)
+        }
+    };
+    if let Some(bytes) = sizes.into_iter().find(|bytes| *bytes > MAX_BODY_BYTES) {
+        return usage(format!("a body of {bytes} bytes, the largest has {MAX_BODY_BYTES}"));
     }
-    if workload.concurrency == 0 {
-        return usage("`concurrency` is 0, at least one exchange must be allowed".to_owned());
+    // Everything would be given up at once.
+    at_least("timeout_ns", timeout_ns, 1)?;
+    match arrival {
+        ArrivalSpec::Fixed { rate_hz } | ArrivalSpec::Poisson { rate_hz }
+            if !(rate_hz.is_finite() && rate_hz > 0.0) =>
+        {
+            usage(format!("`rate_hz` is {rate_hz}, not a positive number"))
+        }
+        _ => Ok(()),
     }
-    if workload.timeout_ns == 0 {
-        return usage("`timeout_ns` is 0, every exchange would be given up".to_owned());
-    }
-    if let ArrivalSpec::Fixed { rate_hz } | ArrivalSpec::Poisson { rate_hz } = workload.arrival
-        && !(rate_hz.is_finite() && rate_hz > 0.0)
-    {
-        return usage(format!("`rate_hz` is {rate_hz}, not a positive number"));
-    }
-    if workload.connection == (ConnectionPolicy::Kept { connections: 0 }) {
-        return usage("`connections` is 0, at least one connection must be kept".to_owned());
-    }
-    Ok(())
 }
 
-/// Performs the workload with `client` and records every exchange, until done or stopped. Exchanges under way when it is stopped are not recorded.
-pub async fn drive<C: Client>(client: C, context: Context) -> Result<(), StackError> {
+/// Performs the workload with a client of `make` for each of its `clients`, counted from 0, and records every exchange, until done or stopped.
+/// Exchanges under way when it is stopped are not recorded.
+pub async fn drive<C: Client>(
+    context: Context,
+    make: impl Fn(&Context, u32) -> Result<C, StackError>,
+) -> Result<(), StackError> {
+    let workload = Work::exchanges(&context.parameters.workload);
+    let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
     let Context { parameters, clock, recorder, mut stop, .. } = context;
-    let WorkloadSpec::RequestResponse(workload) = parameters.workload;
     let slots = match workload.connection {
-        ConnectionPolicy::Fresh => 0,
+        ConnectionPolicy::Fresh | ConnectionPolicy::Resumed => 0,
         ConnectionPolicy::Kept { connections } => connections,
     };
     let places = workload.concurrency.min(workload.exchanges);
-    let driver = Driver {
-        schedule: Mutex::new(Schedule::new(&workload, parameters.seed, clock.now_ns())),
+    let recorder = Mutex::new(recorder);
+    let of_client = |(client, number)| Driver {
+        number,
+        schedule: Mutex::default(),
         slots: (0..slots).map(|_| Slot::default()).collect(),
         next_slot: AtomicUsize::new(0),
-        recorder: Mutex::new(recorder),
+        recorder: &recorder,
         client,
-        clock,
-        workload,
+        clock: clock.clone(),
+        workload: &workload,
+    };
+    let drivers: Vec<_> = clients.into_iter().zip(0..).map(of_client).collect();
+    let all_places = || drivers.iter().flat_map(|driver| (0..places).map(move |_| driver));
+    let work = async {
+        if workload.connection == ConnectionPolicy::Resumed {
+            join_all(all_places().map(Driver::get_session)).await;
+        }
+        let origin_ns = clock.now_ns();
+        for driver in &drivers {
+            let schedule =
+                Schedule::new(&workload.arrival, workload.exchanges, parameters.seed, driver.number, origin_ns);
+            *driver.schedule.lock().await = Some(schedule);
+        }
+        try_join_all(all_places().map(Driver::fill_place)).await.map(drop)
     };
     let ended = tokio::select! {
-        ended = try_join_all((0..places).map(|_| driver.fill_place())) => ended.map(drop),
+        ended = work => ended,
         () = stop.stopped() => Ok(()),
     };
-    driver.finish(ended).await
+    join_all(drivers.into_iter().map(Driver::finish)).await;
+    // What could not record every row must not call its file complete.
+    ended?;
+    recorder.into_inner().finish()
 }
 
-struct Driver<C: Client> {
+/// One client's part.
+struct Driver<'a, C: Client> {
     client: C,
-    workload: RequestResponse,
+    number: u32,
+    workload: &'a RequestResponse,
     clock: Arc<dyn Clock>,
-    schedule: Mutex<Schedule>,
+    /// There once the work begins.
+    schedule: Mutex<Option<Schedule>>,
     slots: Vec<Slot<C::Connection>>,
     next_slot: AtomicUsize,
-    recorder: Mutex<Box<dyn Recorder>>,
+    recorder: &'a Mutex<Box<dyn Recorder>>,
 }
 
 /// A kept connection, or the place for one.
@@ -131,15 +253,17 @@ impl<T> Default for Slot<T> {
     }
 }
 
-impl<C: Client> Driver<C> {
+impl<C: Client> Driver<'_, C> {
     /// Carries out one exchange after another until none is left.
     async fn fill_place(&self) -> Result<(), StackError> {
         loop {
-            let Some((index, intended_start_ns)) = self.schedule.lock().await.next() else { return Ok(()) };
+            let next = self.schedule.lock().await.as_mut().and_then(Schedule::next);
+            let Some((index, intended_start_ns)) = next else { return Ok(()) };
             if let Some(instant_ns) = intended_start_ns {
                 self.clock.sleep_until(instant_ns).await;
             }
-            let attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+            let mut attempt = Attempt::start(self.clock.clone(), index, intended_start_ns);
+            attempt.exchange.client = self.number;
             let (exchange, to_close) = self.carry_out(attempt).await;
             self.recorder.lock().await.record(exchange)?;
             if let Some(connection) = to_close {
@@ -148,11 +272,27 @@ impl<C: Client> Driver<C> {
         }
     }
 
+    /// One exchange that is not recorded: with its answer comes the session that the first recorded one resumes. If none completes, that one
+    /// shows it in `resumed`.
+    async fn get_session(&self) {
+        for _ in 0..SESSION_TRIES {
+            let (exchange, to_close) = self.carry_out(Attempt::start(self.clock.clone(), 0, None)).await;
+            if let Some(connection) = to_close {
+                self.client.close(connection).await;
+            }
+            if exchange.outcome == Outcome::Completed {
+                return;
+            }
+        }
+    }
+
     async fn carry_out(&self, mut attempt: Attempt) -> (Exchange, Option<C::Connection>) {
         let timeout = Duration::from_nanos(self.workload.timeout_ns);
         let ended = tokio::time::timeout(timeout, async {
             match self.workload.connection {
-                ConnectionPolicy::Fresh => self.on_fresh_connection(&mut attempt).await.map(Some),
+                ConnectionPolicy::Fresh | ConnectionPolicy::Resumed => {
+                    self.on_fresh_connection(&mut attempt).await.map(Some)
+                }
                 ConnectionPolicy::Kept { .. } => self.on_kept_connection(&mut attempt).await.map(|()| None),
             }
         });
@@ -205,15 +345,12 @@ impl<C: Client> Driver<C> {
         (slot, Turn(&slot.users))
     }
 
-    async fn finish(self, ended: Result<(), StackError>) -> Result<(), StackError> {
+    async fn finish(self) {
         for slot in self.slots {
             if let Some(connection) = slot.connection.into_inner() {
                 self.client.close(connection).await;
             }
         }
-        // What could not record every row must not call its file complete.
-        ended?;
-        self.recorder.into_inner().finish()
     }
 }
 
@@ -228,3 +365,5 @@ impl Drop for Turn<'_> {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+pub(crate) mod virtual_time;

@@ -21,7 +21,7 @@ def run_ns(plan: Plan, lanes: int, *, probes: bool = True) -> int:
     from wirelab.plan import expected_ns
     from wirelab.runner.probes import campaign_probes_ns
 
-    exchanges = sum(scenario.workload.exchanges for scenario in plan.scenarios) * len(plan.blocks)
+    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * len(plan.blocks)
     analysis = ANALYSIS_NS + ANALYSIS_SCENARIO_NS * len(plan.scenarios) + ANALYSIS_EXCHANGE_NS * exchanges
     probing = campaign_probes_ns(plan) if probes else 0
     return START_NS + probing + expected_ns(plan, lanes) + analysis

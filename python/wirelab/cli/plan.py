@@ -42,7 +42,7 @@ def _words(plan: Plan, lanes: int) -> str:
     record = plan.experiment
     least, most = record.stop.replicates
     replicates = str(most) if least == most else f"{least} to {most}"
-    exchanges = sum(scenario.workload.exchanges for scenario in plan.scenarios) * most
+    exchanges = sum(scenario.workload.rows for scenario in plan.scenarios) * most
     up_to = "" if least == most else "up to "
     lines = [
         f"{record.name}: {record.title}",
@@ -57,7 +57,7 @@ def _words(plan: Plan, lanes: int) -> str:
         )
     rows = [("scenario", "link", "exchanges", "about, each exchange")]
     rows += [
-        (each.name, each.link_name, str(each.workload.exchanges * most), format_duration(each.expected_exchange_ns))
+        (each.name, each.link_name, str(each.workload.rows * most), format_duration(each.expected_exchange_ns))
         for each in plan.scenarios
     ]
     return "\n".join([*lines, "", columns(rows, right=(2, 3))])

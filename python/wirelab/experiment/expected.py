@@ -12,7 +12,7 @@ from math import log2
 
 from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.experiment.scenario import Scenario
-from wirelab.schema import Closed, Fresh, ImpairmentSpec, StackDescription
+from wirelab.schema import Closed, ImpairmentSpec, Kept, Notify, StackDescription, Stream
 
 FIRST_TIMER_NS = 10**9
 LEAST_TIMER_NS = 2 * 10**8
@@ -25,8 +25,10 @@ TRIAL_OVERHEAD_NS = 3 * 10**8
 def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     """Time that one exchange takes in a closed loop, on average."""
     link, workload = scenario.link, scenario.workload
+    if isinstance(workload, Notify | Stream):
+        return _expected_message_ns(scenario, workload)
     ways = (link.uplink, link.downlink)
-    trips = 1 + (_handshake_trips(scenario, stack) if isinstance(workload.connection, Fresh) else 0)
+    trips = 1 + (0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack))
     sizes = (workload.upload_bytes + trips * HEADER_BYTES, workload.download_bytes + trips * HEADER_BYTES)
     rtt_ns = sum(delay_ns(way) for way in ways)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
@@ -45,10 +47,21 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
 def expected_trial_ns(exchange_ns: int, scenario: Scenario) -> int:
     """Time that one trial holds its lane."""
     workload = scenario.workload
+    if isinstance(workload, Notify | Stream):
+        return TRIAL_OVERHEAD_NS + round(workload.messages / workload.rate_hz * 1e9) + exchange_ns
     if isinstance(workload.arrival, Closed):
         places = min(workload.concurrency, workload.exchanges)
         return TRIAL_OVERHEAD_NS + exchange_ns * workload.exchanges // places
     return TRIAL_OVERHEAD_NS + round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns
+
+
+def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
+    """Down the link once, with what its loss costs."""
+    way, size = scenario.link.downlink, workload.message_bytes + HEADER_BYTES
+    total = PROCESSING_NS + delay_ns(way) + sending_ns(way, size, 1) + medium_ns(scenario.link.medium, size, 1)
+    timer = max(LEAST_TIMER_NS, 2 * sum(delay_ns(each) for each in (scenario.link.uplink, way)))
+    total += outage_ns(way) + round(timer * _timers(way, workload.timeout_ns / timer, workload.messages))
+    return min(total, workload.timeout_ns)
 
 
 def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
+from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge, without_parts
 from wirelab.experiment.model import ExperimentFile, StopTable
@@ -63,6 +64,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
     wrong += _check_stacks(source, file, known)
     wrong += _check_links(source, file)
     wrong += check_parts(source, file, factors)
+    wrong += check_workload(source, file, factors)
     wrong += _check_endpoints(source, file)
     wrong += _check_claims(source, file)
     if not any(factor.path == "stack" for factor in factors):

@@ -18,7 +18,7 @@ from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import problems
 from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
 from wirelab.experiment.source import Source
-from wirelab.experiment.workload import WorkloadTable
+from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable
 from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec, is_netem
 from wirelab.schema.endpoint import SettingValue
 
@@ -69,7 +69,7 @@ class Resolver:
         """The scenario at one point."""
         stack = self._stack(point)
         link_name = self._link_name(point)
-        levels = {path: shorten(level) for path, level in point.items() if self._touches(path, level, stack, link_name)}
+        levels = {path: shorten(level) for path, level in point.items() if self._touches(point, path, stack, link_name)}
         scenario = Scenario(
             name=self._name(levels),
             levels=levels,
@@ -152,7 +152,11 @@ class Resolver:
         table = dict(self.source.document.get("workload", {}))
         for factor in self._factors(point, "workload"):
             table[factor.parts[1]] = point[factor.path]
-        return WorkloadTable.model_validate(table).spec()
+        try:
+            return WorkloadTable.model_validate(table).spec()
+        except WorkloadKeyError as error:
+            where = self.source.where(self._origin(point, f"workload.{error.key}", ("workload", error.key)))
+            raise WirelabError(str(error), where, error.hint) from None
 
     def _settings(self, point: Point, stack: StackDescription) -> dict[str, SettingValue]:
         layers = [self.file.stack, self.file.stacks.get(stack.name, {})]
@@ -189,16 +193,18 @@ class Resolver:
         found = {factor.path: factor for factor in self.factors if factor.path in point}
         return [factor for factor in found.values() if factor.parts[0] == head and len(factor.parts) > 1]
 
-    def _touches(self, path: str, level: Any, stack: StackDescription, link_name: str) -> bool:
+    def _touches(self, point: Point, path: str, stack: StackDescription, link_name: str) -> bool:
         match path.split("."):
             case ["implementation"]:
-                return bool(self._roles(level, stack.name))
+                return bool(self._roles(point[path], stack.name))
             case ["stack", setting]:
                 return stack.setting(setting) is not None
             case ["stacks", name, _]:
                 return name == stack.name
             case ["links", name, *_]:
                 return name == link_name
+            case ["workload", key] if key != "kind":
+                return key in KEYS[point.get("workload.kind", self.file.workload.kind)]
         return True
 
     def _name(self, levels: Mapping[str, Any]) -> str:

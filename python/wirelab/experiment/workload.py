@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
 
 from wirelab.experiment.quantities import PositiveDuration, Size, Table
-from wirelab.schema import Closed, Fixed, Fresh, Kept, Poisson, WorkloadSpec
+from wirelab.schema import (
+    Closed,
+    Deliver,
+    Fixed,
+    Fresh,
+    Kept,
+    Notify,
+    Poisson,
+    RequestResponse,
+    Resumed,
+    Stream,
+    WorkloadSpec,
+)
 from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
 from wirelab.units import UnitError, frequency_hz
 
 MAX_CONNECTIONS = 10_000
+MAX_CLIENTS = 1_000
+HEAD_BYTES = 12
+"""Index and instant of publication, with which every message of `notify` and `stream` begins."""
+_ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout")
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "request-response": ("upload", "download", *_ASKING),
+    "deliver": ("message", *_ASKING),
+    "notify": ("message", "messages", "subscribers", "arrival", "timeout"),
+    "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
+}
+"""What belongs to each kind of workload, besides `kind`."""
 
 
 def read_arrival(value: object) -> Closed | Fixed | Poisson:
@@ -20,24 +44,34 @@ def read_arrival(value: object) -> Closed | Fixed | Poisson:
         case "closed":
             return Closed()
         case {"fixed": rate, **rest} if not rest:
-            return Fixed(rate_hz=_rate(rate))
+            return Fixed(rate_hz=read_rate(rate))
         case {"poisson": rate, **rest} if not rest:
-            return Poisson(rate_hz=_rate(rate))
+            return Poisson(rate_hz=read_rate(rate))
     raise UnitError("is not an arrival process", hint='write "closed", { fixed = "10 /s" } or { poisson = "10 /s" }')
 
 
-def read_connection(value: object) -> Fresh | Kept:
-    """`"fresh"`, `"kept"` (one connection) or `{ kept = N }`."""
+def read_connection(value: object) -> Fresh | Resumed | Kept:
+    """`"fresh"`, `"resumed"`, `"kept"` (one connection) or `{ kept = N }`."""
     match value:
         case "fresh":
             return Fresh()
+        case "resumed":
+            return Resumed()
         case "kept":
             return Kept(connections=1)
         case {"kept": int(connections), **rest} if not rest and connections is not True:
             if not 1 <= connections <= MAX_CONNECTIONS:
                 raise UnitError("is not a number of connections", hint=f"1 to {MAX_CONNECTIONS}")
             return Kept(connections=connections)
-    raise UnitError("is not a connection policy", hint='write "fresh", "kept" or { kept = 4 }')
+    raise UnitError("is not a connection policy", hint='write "fresh", "resumed", "kept" or { kept = 4 }')
+
+
+def read_rate(value: object) -> float:
+    """`"10 /s"`, more than 0."""
+    rate = frequency_hz(value)
+    if rate == 0:
+        raise UnitError("an open loop needs a rate of more than 0")
+    return rate
 
 
 Arrival = Annotated[
@@ -61,7 +95,7 @@ Connection = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"enum": ["fresh", "kept"]},
+                {"enum": ["fresh", "resumed", "kept"]},
                 {"type": "object", "required": ["kept"], "properties": {"kept": {"type": "integer", "minimum": 1}}},
             ]
         }
@@ -69,39 +103,107 @@ Connection = Annotated[
 ]
 
 
-class WorkloadTable(Table):
-    """What the client does."""
+Rate = Annotated[float, PlainValidator(read_rate), WithJsonSchema({"type": "string", "examples": ["25 /s"]})]
 
-    kind: Literal["request-response"] = "request-response"
-    upload: Size = Field(default=0, description="Request body; more than 0 makes it a POST.")
-    download: Size = Field(default=0, description="Response body.")
-    connection: Connection = Field(
-        default=Fresh(), description="A new connection for each exchange, or kept ones.", validate_default=False
+
+class WorkloadKeyError(UnitError):
+    """A value that does not go with the workload's kind."""
+
+    def __init__(self, key: str, what: str, hint: str | None = None) -> None:
+        super().__init__(what, hint)
+        self.key = key
+
+
+class WorkloadTable(Table):
+    """What the endpoints do. Which keys belong to which kind is in `KEYS`; a key of another kind says nothing."""
+
+    kind: Literal["request-response", "deliver", "notify", "stream"] = Field(
+        default="request-response",
+        description="request-response, deliver (readings to the server), notify (changes to clients that wait) or "
+        "stream (messages at a steady rate to clients that wait).",
     )
-    exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of a trial.")
-    concurrency: int = Field(default=1, ge=1, le=10_000, description="Exchanges under way at once.")
-    arrival: Arrival = Field(default=Closed(), description="When exchanges are meant to start.", validate_default=False)
+    upload: Size = Field(default=0, description="request-response: request body; more than 0 makes it a POST.")
+    download: Size = Field(default=0, description="request-response: response body.")
+    message: Size = Field(
+        default=100,
+        description="deliver, notify, stream: size of a message.",
+        json_schema_extra={"default": "100 B"},
+    )
+    connection: Connection = Field(
+        default=Fresh(),
+        description="request-response, deliver: a new connection for each exchange, one that resumes the session "
+        "before, or kept ones.",
+        validate_default=False,
+    )
+    exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of a trial, of each client.")
+    clients: int = Field(
+        default=1, ge=1, le=MAX_CLIENTS, description="request-response, deliver: independent clients in one process."
+    )
+    messages: int = Field(default=10, ge=1, le=2**32 - 1, description="notify, stream: messages of a trial.")
+    subscribers: int = Field(
+        default=1, ge=1, le=MAX_CLIENTS, description="notify, stream: clients that wait, each sent every message."
+    )
+    concurrency: int = Field(default=1, ge=1, le=10_000, description="Exchanges under way at once, of each client.")
+    arrival: Arrival | None = Field(
+        default=None,
+        description="When exchanges are meant to start (closed), or messages to be published (10 /s, fixed).",
+    )
+    rate: Rate = Field(default=25.0, description="stream: messages per second.", json_schema_extra={"default": "25 /s"})
+    playout_delay: PositiveDuration = Field(
+        default=2 * 10**8,
+        description="stream: what the player buffers before it plays the first message.",
+        json_schema_extra={"default": "200 ms"},
+    )
     timeout: PositiveDuration = Field(
         default=10 * 10**9,
-        description="An exchange is given up after this long.",
+        description="An exchange, or a message, is given up after this long.",
         json_schema_extra={"default": "10 s"},
     )
 
     def spec(self) -> WorkloadSpec:
-        """What the data plane is told."""
-        return WorkloadSpec(
-            upload_bytes=self.upload,
-            download_bytes=self.download,
-            exchanges=self.exchanges,
-            arrival=self.arrival,
-            concurrency=self.concurrency,
-            timeout_ns=self.timeout,
-            connection=self.connection,
-        )
-
-
-def _rate(value: object) -> float:
-    rate = frequency_hz(value)
-    if rate == 0:
-        raise UnitError("an open loop needs a rate of more than 0")
-    return rate
+        """What the data plane is told. Raises `WorkloadKeyError` for a value that does not go with the kind."""
+        least = {"request-response": 0, "deliver": 1}.get(self.kind, HEAD_BYTES)
+        if self.message < least:
+            raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B")
+        match self.kind:
+            case "request-response":
+                return RequestResponse(
+                    upload_bytes=self.upload,
+                    download_bytes=self.download,
+                    exchanges=self.exchanges,
+                    clients=self.clients,
+                    arrival=self.arrival or Closed(),
+                    concurrency=self.concurrency,
+                    timeout_ns=self.timeout,
+                    connection=self.connection,
+                )
+            case "deliver":
+                return Deliver(
+                    message_bytes=self.message,
+                    exchanges=self.exchanges,
+                    clients=self.clients,
+                    arrival=self.arrival or Closed(),
+                    concurrency=self.concurrency,
+                    timeout_ns=self.timeout,
+                    connection=self.connection,
+                )
+            case "notify":
+                if isinstance(self.arrival, Closed):
+                    what = "notify has no answer that the next message could wait for"
+                    raise WorkloadKeyError("arrival", what, hint='such as arrival = { fixed = "10 /s" }')
+                return Notify(
+                    message_bytes=self.message,
+                    messages=self.messages,
+                    subscribers=self.subscribers,
+                    arrival=self.arrival or Fixed(rate_hz=10),
+                    timeout_ns=self.timeout,
+                )
+            case "stream":
+                return Stream(
+                    message_bytes=self.message,
+                    messages=self.messages,
+                    subscribers=self.subscribers,
+                    rate_hz=self.rate,
+                    timeout_ns=self.timeout,
+                    playout_delay_ns=self.playout_delay,
+                )

@@ -16,7 +16,7 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.errors import RunError
-from wirelab.metrics import EXCHANGE_METRICS, Metric
+from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.replay import COLUMNS as REPLAY
@@ -55,6 +55,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
     **{outcome.replace("-", "_"): pl.Int64 for outcome in _OUTCOMES}, "uncounted": pl.Int64,
+    **dict.fromkeys(delivery.TOTALS, pl.Int64),
     **dict.fromkeys([*_LINK, *_LATENESS], pl.Int64), "clock_step": pl.Boolean,
     "left_out_of_captures": pl.Int64,
     **dict.fromkeys(["lateness_upper_ns", "lateness_packets"], pl.List(pl.Int64)),
@@ -159,10 +160,22 @@ def _exchanges(
     empty = pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES})
     context = pl.DataFrame(
         [
-            (s["key"], s["stack"], s["workload"]["upload_bytes"], bool(s["settings"].get("expect-continue", False)))
+            (
+                s["key"],
+                s["stack"],
+                _upload_bytes(s["workload"]),
+                bool(s["settings"].get("expect-continue", False)),
+                s["workload"].get("playout_delay_ns"),
+            )
             for s in scenarios
         ],
-        schema={"scenario": pl.String, "stack": pl.String, "upload_bytes": pl.Int64, "expect_continue": pl.Boolean},
+        schema={
+            "scenario": pl.String,
+            "stack": pl.String,
+            "upload_bytes": pl.Int64,
+            "expect_continue": pl.Boolean,
+            "playout_delay_ns": pl.Int64,
+        },
         orient="row",
     )
     return (
@@ -173,6 +186,10 @@ def _exchanges(
         .with_columns(flow_exchanges=pl.len().over("trial", "local_port"))
         .select(*TRIAL_KEYS, *EXCHANGE_TYPES, *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS))
     )
+
+
+def _upload_bytes(workload: dict[str, Any]) -> int:
+    return int(workload["message_bytes"] if workload["kind"] == "deliver" else workload.get("upload_bytes", 0))
 
 
 def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
@@ -242,6 +259,7 @@ def _with_totals(trials: pl.DataFrame, exchanges: pl.DataFrame, flows: pl.DataFr
     counts = exchanges.group_by("trial").agg(
         (pl.col("outcome") == outcome).sum().cast(pl.Int64).alias(outcome.replace("-", "_")) for outcome in _OUTCOMES
     )
+    told = exchanges.sort("trial", "client", "index").group_by("trial").agg(**delivery.TOTALS)
     wire = flows.group_by("trial").agg(
         pl.col(f"flow_{direction}_{unit}").sum().alias(f"wire_{direction}_{unit}")
         for unit in ("bytes", "packets")
@@ -249,8 +267,9 @@ def _with_totals(trials: pl.DataFrame, exchanges: pl.DataFrame, flows: pl.DataFr
     )
     filled = [column for column in counts.columns if column != "trial"]
     return (
-        trials.drop(*filled, *_WIRE)
+        trials.drop(*filled, *delivery.TOTALS, *_WIRE)
         .join(counts, on="trial", how="left", maintain_order="left")
+        .join(told, on="trial", how="left", maintain_order="left")
         .join(wire, on="trial", how="left", maintain_order="left")
         .with_columns(pl.col(filled).fill_null(0))
         .select(list(TRIAL_TYPES))

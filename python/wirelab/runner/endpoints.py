@@ -18,11 +18,15 @@ from wirelab.schema import (
     EventReady,
     Fixed,
     HostFacts,
+    Notify,
     Poisson,
     ReadyCondition,
+    Resumed,
     Role,
     ServerAddress,
+    Stream,
     TcpConnectReady,
+    Telling,
     TrialRequest,
     UdpBoundReady,
     WorkloadSpec,
@@ -35,6 +39,8 @@ SERVER_NAME = "server.test"
 SSLKEYLOGFILE = "SSLKEYLOGFILE"
 QLOGDIR = "QLOGDIR"
 READY_TIMEOUT_NS = 20 * 10**9
+SUBSCRIBED_TIMEOUT_NS = 60 * 10**9
+"""Longer than a client takes to say that its subscribers wait, or that it waits for them no longer."""
 TRIAL_GRACE_NS = 30 * 10**9
 HEADER_BYTES = 64
 """IPv6 header, TCP header and 4 bytes: enough for ports, flags, sequence numbers and a QUIC packet's type."""
@@ -65,7 +71,7 @@ class Endpoints:
                 EntryStatus.FAILED,
                 f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
             )
-        for role in Role:
+        for role in (Role.CLIENT, Role.SERVER):
             name = getattr(scenario.implementation, role.value)
             if name == BUILTIN:
                 continue
@@ -73,7 +79,7 @@ class Endpoints:
                 return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
             if (entry := program.role(role)) is None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            refusal = entry.refusal(scenario.stack, scenario.settings, scenario.workload.connection.policy)
+            refusal = entry.refusal(scenario.stack, scenario.settings, scenario.workload)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
             if find_program(program.program) is None:
@@ -82,7 +88,7 @@ class Endpoints:
 
     def request(self, scenario: Scenario, trial: Trial, lane: int, folder: Path) -> TrialRequest:
         """Make the trial's folder with its parameter files, and the request that runs it."""
-        for role in Role:
+        for role in _roles(scenario):
             (folder / role.value).mkdir(parents=True)
             traces = _trace_variables(scenario, folder / role.value)
             if (secrets := traces.get(SSLKEYLOGFILE)) is not None:
@@ -99,11 +105,22 @@ class Endpoints:
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
-            endpoints=(self._server(scenario, trial, folder), self._client(scenario, trial, folder)),
+            endpoints=tuple(self._process_of(role, scenario, trial, folder) for role in _roles(scenario)),
             timeout_ns=trial_timeout_ns(scenario.workload),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
         return request
+
+    def _process_of(self, role: Role, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
+        match role:
+            case Role.SERVER:
+                return self._server(scenario, trial, folder)
+            case Role.CLIENT:
+                return self._client(scenario, trial, folder)
+            case Role.PUBLISHER:
+                directory = folder / role.value
+                self._parameters(scenario, trial, role, directory)
+                return _process(role, directory, self._endpoint_command(directory))
 
     def _server(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
         directory = folder / "server"
@@ -135,7 +152,9 @@ class Endpoints:
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
         if name == BUILTIN:
-            return _process(Role.CLIENT, directory, command, environment=_trace_variables(scenario, directory))
+            waits = isinstance(scenario.workload, Telling)
+            ready = EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS) if waits else None
+            return _process(Role.CLIENT, directory, command, ready, _trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
@@ -172,7 +191,7 @@ class Endpoints:
         stack = registered().stack(scenario.stack)
         assert stack is not None
         certificates = self.certificates.get(certificate_kind(scenario.settings))
-        files = {role: str(path) for role, path in certificates} if certificates else {}
+        files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
         address = self.addresses[_family(scenario)]
         return {
             "address": address,
@@ -199,7 +218,13 @@ def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
 
 def trial_timeout_ns(workload: WorkloadSpec) -> int:
     """Longer than the exchanges can take if each is given up, so that only a hung endpoint reaches it."""
+    if isinstance(workload, Notify | Stream):
+        published = 2 * round(workload.messages / workload.rate_hz * 1e9)
+        return SUBSCRIBED_TIMEOUT_NS + published + workload.timeout_ns + TRIAL_GRACE_NS
     rounds = -(-workload.exchanges // max(workload.concurrency, 1))
+    if isinstance(workload.connection, Resumed):
+        # Until there is a session.
+        rounds += 3
     arrivals = (
         workload.exchanges / workload.arrival.rate_hz * 1e9 if isinstance(workload.arrival, Fixed | Poisson) else 0.0
     )
@@ -230,7 +255,7 @@ def _process(
 ) -> EndpointProcess:
     return EndpointProcess(
         name=role.value,
-        host=role.value,
+        host=(Role.CLIENT if role is Role.CLIENT else Role.SERVER).value,
         command=tuple(command),
         environment=environment or {},
         directory=directory,
@@ -249,6 +274,14 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return UdpBoundReady(port=port, timeout_ns=READY_TIMEOUT_NS)
         case "event":
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
+
+
+def _roles(scenario: Scenario) -> tuple[Role, ...]:
+    """Who takes part, in the order in which they start."""
+    stack = registered().stack(scenario.stack)
+    assert stack is not None, "the plan holds registered stacks only"
+    brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in stack.roles
+    return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
 
 def _family(scenario: Scenario) -> AddressFamily:

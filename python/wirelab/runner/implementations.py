@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wirelab.errors import Where, WirelabError
-from wirelab.schema import Role, registered
+from wirelab.schema import Asking, Role, WorkloadSpec, registered
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
@@ -70,17 +70,21 @@ class RoleEntry(_Entry):
     """What a program can do in one role, and how."""
 
     stacks: tuple[str, ...]
-    connections: tuple[Literal["fresh", "kept"], ...] = ("fresh", "kept")
+    workloads: tuple[str, ...] = ("request-response", "deliver")
+    connections: tuple[Literal["fresh", "resumed", "kept"], ...] = ("fresh", "kept")
     settings: tuple[str, ...] = ()
     define: tuple[Define, ...] = ()
     arguments: tuple[Arguments, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)
 
-    def refusal(self, stack: str, settings: Mapping[str, SettingValue], connection: str) -> str | None:
+    def refusal(self, stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> str | None:
         """Why the program does not do this; none if it does."""
         if stack not in self.stacks:
             return f"does not speak {stack} (it speaks {', '.join(self.stacks)})"
-        if connection not in self.connections:
+        if workload.kind not in self.workloads:
+            return f"does not do {workload.kind}"
+        connection = workload.connection.policy if isinstance(workload, Asking) else None
+        if connection is not None and connection not in self.connections:
             return f"does not do connection = '{connection}'"
         described = registered().stack(stack)
         for name, value in settings.items():

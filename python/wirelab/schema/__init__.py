@@ -15,7 +15,7 @@ from wirelab.schema.describe import (
     StackDescription,
     registered,
 )
-from wirelab.schema.endpoint import Certificates, EndpointParameters, Role, ServerAddress
+from wirelab.schema.endpoint import Certificates, ClientCertificate, EndpointParameters, Role, ServerAddress
 from wirelab.schema.exchange import EXCHANGE_COLUMNS, Exchange, Outcome
 from wirelab.schema.host import (
     Cancel,
@@ -89,12 +89,18 @@ from wirelab.schema.link import (
     is_netem,
 )
 from wirelab.schema.workload import (
+    Asking,
     Closed,
+    Deliver,
     Fixed,
     Fresh,
     Kept,
+    Notify,
     Poisson,
     RequestResponse,
+    Resumed,
+    Stream,
+    Telling,
     WorkloadSpec,
 )
 
@@ -102,16 +108,19 @@ __all__ = [
     "EXCHANGE_COLUMNS",
     "SCHEMA_VERSION",
     "AddressFamily",
+    "Asking",
     "BooleanValues",
     "Cancel",
     "Cancelled",
     "CaptureFiles",
     "Certificates",
     "ChoiceValues",
+    "ClientCertificate",
     "Closed",
     "Codel",
     "Corrupt",
     "Delay",
+    "Deliver",
     "DeliveryTrace",
     "Description",
     "DirectionReport",
@@ -150,6 +159,7 @@ __all__ = [
     "MediumSpec",
     "NatSpec",
     "NormalJitter",
+    "Notify",
     "OpenLanes",
     "OpenRequest",
     "Opened",
@@ -164,6 +174,7 @@ __all__ = [
     "ReadyCondition",
     "Reorder",
     "RequestResponse",
+    "Resumed",
     "Role",
     "RunTrial",
     "Schedule",
@@ -173,8 +184,10 @@ __all__ = [
     "SettingDescription",
     "SleepSpec",
     "StackDescription",
+    "Stream",
     "TableJitter",
     "TcpConnectReady",
+    "Telling",
     "TokenBucket",
     "TrialDone",
     "TrialRequest",

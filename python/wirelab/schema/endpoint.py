@@ -16,6 +16,7 @@ class Role(StrEnum):
 
     CLIENT = "client"
     SERVER = "server"
+    PUBLISHER = "publisher"
 
 
 class ServerAddress(Border):
@@ -26,12 +27,20 @@ class ServerAddress(Border):
     name: str
 
 
+class ClientCertificate(Border):
+    """PEM files of the clients' certificate."""
+
+    chain: Path
+    key: Path
+
+
 class Certificates(Border):
     """PEM files of the campaign."""
 
     authority: Path
     chain: Path
     key: Path
+    client: ClientCertificate | None = None
 
 
 class EndpointParameters(Border):

@@ -23,6 +23,7 @@ class Exchange(Border):
     """
 
     index: Unsigned = 0
+    client: Unsigned = 0
     intended_start_ns: Unsigned = 0
     start_ns: Unsigned = 0
     name_lookup_ns: Unsigned | None = None
@@ -44,6 +45,7 @@ class Exchange(Border):
     client_retransmissions: Unsigned | None = None
     smoothed_rtt_ns: Unsigned | None = None
     curl_starttransfer_ns: Unsigned | None = None
+    copies: Unsigned | None = None
 
 
 EXCHANGE_COLUMNS = tuple(Exchange.model_fields)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 
@@ -38,6 +38,12 @@ class Fresh(Border):
     policy: Literal["fresh"] = "fresh"
 
 
+class Resumed(Border):
+    """A new connection for each exchange, which resumes the session of the one before."""
+
+    policy: Literal["resumed"] = "resumed"
+
+
 class Kept(Border):
     """Connections opened when first needed and kept."""
 
@@ -45,21 +51,107 @@ class Kept(Border):
     connections: Unsigned
 
 
-ConnectionPolicy = Annotated[Fresh | Kept, Field(discriminator="policy")]
+ConnectionPolicy = Annotated[Fresh | Resumed | Kept, Field(discriminator="policy")]
 
 
-class RequestResponse(Border):
-    """A client sends requests, a server answers each."""
+class Asking(Border):
+    """Clients ask, and each answer ends an exchange."""
 
-    kind: Literal["request-response"] = "request-response"
-    upload_bytes: Unsigned
-    download_bytes: Unsigned
     exchanges: Unsigned
+    clients: Unsigned = 1
     arrival: ArrivalSpec
     concurrency: Unsigned
     timeout_ns: Unsigned
     connection: ConnectionPolicy
 
+    @property
+    def rows(self) -> int:
+        """Exchanges of a trial."""
+        return self.exchanges * self.clients
 
-WorkloadSpec = RequestResponse
-"""The one workload kind so far; others join it in a union over `kind`."""
+    def scaled(self, factor: float) -> Self:
+        """The same with a share of the exchanges."""
+        return self.model_copy(update={"exchanges": max(1, int(self.exchanges * factor))})
+
+    def to_json(self) -> dict[str, Any]:
+        """What one client does is what it would do if there were no populations, and has the same key."""
+        found = super().to_json()
+        return {key: value for key, value in found.items() if (key, value) != ("clients", 1)}
+
+
+class RequestResponse(Asking):
+    """A client sends requests, a server answers each."""
+
+    kind: Literal["request-response"] = "request-response"
+    upload_bytes: Unsigned
+    download_bytes: Unsigned
+
+
+class Deliver(Asking):
+    """A client hands readings over and knows that the server has them."""
+
+    kind: Literal["deliver"] = "deliver"
+    message_bytes: Unsigned
+
+    @property
+    def upload_bytes(self) -> int:
+        """A reading is what a request carries."""
+        return self.message_bytes
+
+    @property
+    def download_bytes(self) -> int:
+        """Its answer carries nothing."""
+        return 0
+
+
+class Telling(Border):
+    """Subscribers wait and are told."""
+
+    message_bytes: Unsigned
+    messages: Unsigned
+    subscribers: Unsigned = 1
+    timeout_ns: Unsigned
+
+    @property
+    def rows(self) -> int:
+        """Messages of a trial, each once for each subscriber."""
+        return self.messages * self.subscribers
+
+    @property
+    def upload_bytes(self) -> int:
+        """A subscriber sends nothing."""
+        return 0
+
+    @property
+    def download_bytes(self) -> int:
+        """What a subscriber is sent."""
+        return self.message_bytes
+
+    def scaled(self, factor: float) -> Self:
+        """The same with a share of the messages."""
+        return self.model_copy(update={"messages": max(1, int(self.messages * factor))})
+
+
+class Notify(Telling):
+    """The changes of a state reach the clients that wait for them."""
+
+    kind: Literal["notify"] = "notify"
+    arrival: ArrivalSpec
+
+    @property
+    def rate_hz(self) -> float:
+        """Messages a second."""
+        assert not isinstance(self.arrival, Closed), "it is an open loop"
+        return self.arrival.rate_hz
+
+
+class Stream(Telling):
+    """Messages at a steady rate to a player."""
+
+    kind: Literal["stream"] = "stream"
+    rate_hz: float
+    playout_delay_ns: Unsigned
+
+
+WorkloadSpec = Annotated[RequestResponse | Deliver | Notify | Stream, Field(discriminator="kind")]
+"""What a trial's endpoints do, by `kind`."""

@@ -101,7 +101,7 @@ class Dataset:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""
         import polars as pl
 
-        rows = self.exchanges.filter(pl.col("scenario") == scenario).sort("replicate", "trial", "index")
+        rows = self.exchanges.filter(pl.col("scenario") == scenario).sort("replicate", "trial", "client", "index")
         if len(rows) == 0:
             return
         starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))

@@ -174,6 +174,7 @@ fn endpoint(host: &Host, stack: &str, port: u16, role: Role) -> EndpointProcess 
             authority: pem("authority.pem"),
             chain: pem("chain.pem"),
             key: pem("key.pem"),
+            client: None,
         }),
         output: folder.clone(),
         seed: 1,

@@ -4,7 +4,7 @@ use wirelab_schema::{Exchange, Outcome};
 use crate::attempt::ExchangeError;
 
 /// Fields that the driver knows better.
-const DRIVERS_OWN: [&str; 4] = ["index", "intended_start_ns", "start_ns", "connection_reused"];
+const DRIVERS_OWN: [&str; 5] = ["index", "client", "intended_start_ns", "start_ns", "connection_reused"];
 
 /// What a foreign client said of its exchange: one JSON object with fields of [`Exchange`].
 ///

@@ -1,8 +1,8 @@
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
-use wirelab_schema::{ArrivalSpec, RequestResponse};
+use wirelab_schema::ArrivalSpec;
 
-use crate::payload::{Draw, generator};
+use crate::payload::{Draw, generator_of};
 
 /// The arrival process: which exchange comes next and when it is meant to start.
 pub struct Schedule {
@@ -11,21 +11,25 @@ pub struct Schedule {
     next: u32,
     origin_ns: u64,
     elapsed_ns: f64,
-    gaps: ChaCha8Rng,
+    draws: ChaCha8Rng,
 }
 
 impl Schedule {
-    /// Counts from `origin_ns`: the first exchange of a fixed rate is meant to start then, that of a Poisson process one gap later.
-    pub fn new(workload: &RequestResponse, seed: u64, origin_ns: u64) -> Self {
-        let gaps = generator(seed, Draw::Arrivals);
-        Schedule {
-            arrival: workload.arrival.clone(),
-            exchanges: workload.exchanges,
+    /// The schedule of one of several clients, which counts from `origin_ns`: the first exchange of a fixed rate is meant to start then, or up to
+    /// one period later if the client is not the first; that of a Poisson process one gap later.
+    pub fn new(arrival: &ArrivalSpec, exchanges: u32, seed: u64, client: u32, origin_ns: u64) -> Self {
+        let mut schedule = Schedule {
+            arrival: arrival.clone(),
+            exchanges,
             next: 0,
             origin_ns,
             elapsed_ns: 0.0,
-            gaps,
+            draws: generator_of(seed, Draw::Arrivals, client),
+        };
+        if let (ArrivalSpec::Fixed { rate_hz }, 1..) = (arrival, client) {
+            schedule.elapsed_ns = (1.0 - schedule.uniform()) * 1e9 / rate_hz;
         }
+        schedule
     }
 
     /// Index and intended start of the next exchange; in a closed loop it starts when it can.
@@ -37,7 +41,9 @@ impl Schedule {
         self.next += 1;
         let intended_ns = match self.arrival {
             ArrivalSpec::Closed => None,
-            ArrivalSpec::Fixed { rate_hz } => Some(self.after_origin(f64::from(index) * 1e9 / rate_hz)),
+            ArrivalSpec::Fixed { rate_hz } => {
+                Some(self.after_origin(self.elapsed_ns + f64::from(index) * 1e9 / rate_hz))
+            }
             ArrivalSpec::Poisson { rate_hz } => {
                 self.elapsed_ns += self.exponential() * 1e9 / rate_hz;
                 Some(self.after_origin(self.elapsed_ns))
@@ -51,30 +57,27 @@ impl Schedule {
         self.origin_ns.saturating_add(nanoseconds as u64)
     }
 
-    /// Exponential with mean 1, by inversion of a uniform draw in (0, 1].
+    /// Exponential with mean 1, by inversion.
     fn exponential(&mut self) -> f64 {
-        let uniform = ((self.gaps.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        -uniform.ln()
+        -self.uniform().ln()
+    }
+
+    /// In (0, 1].
+    fn uniform(&mut self) -> f64 {
+        ((self.draws.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use wirelab_schema::ConnectionPolicy;
-
     use super::*;
 
     fn starts(arrival: ArrivalSpec, exchanges: u32, seed: u64) -> Vec<Option<u64>> {
-        let workload = RequestResponse {
-            upload_bytes: 0,
-            download_bytes: 0,
-            exchanges,
-            arrival,
-            concurrency: 1,
-            timeout_ns: 1,
-            connection: ConnectionPolicy::Fresh,
-        };
-        let mut schedule = Schedule::new(&workload, seed, 1_000);
+        starts_of(arrival, exchanges, seed, 0)
+    }
+
+    fn starts_of(arrival: ArrivalSpec, exchanges: u32, seed: u64, client: u32) -> Vec<Option<u64>> {
+        let mut schedule = Schedule::new(&arrival, exchanges, seed, client, 1_000);
         std::iter::from_fn(|| schedule.next()).map(|(_, start)| start).collect()
     }
 
@@ -82,6 +85,22 @@ mod tests {
     fn a_fixed_rate_is_evenly_spaced_from_the_origin() {
         let expected = [1_000, 500_001_000, 1_000_001_000].map(Some);
         assert_eq!(starts(ArrivalSpec::Fixed { rate_hz: 2.0 }, 3, 1), expected);
+    }
+
+    #[test]
+    fn another_client_keeps_the_rate_at_a_phase_of_its_own_within_one_period() {
+        let fixed = ArrivalSpec::Fixed { rate_hz: 2.0 };
+        let phases: Vec<u64> = (1..50).map(|client| starts_of(fixed.clone(), 1, 1, client)[0].expect("open")).collect();
+        assert!(phases.iter().all(|phase| (1_000..500_001_000).contains(phase)));
+        assert!(phases.iter().min() < Some(&100_000_000) && phases.iter().max() > Some(&400_000_000), "{phases:?}");
+        let starts = starts_of(fixed, 2, 1, 1);
+        assert_eq!(starts[1].expect("open") - starts[0].expect("open"), 500_000_000);
+    }
+
+    #[test]
+    fn clients_draw_their_gaps_independently() {
+        let poisson = ArrivalSpec::Poisson { rate_hz: 10.0 };
+        assert_ne!(starts_of(poisson.clone(), 5, 3, 0), starts_of(poisson, 5, 3, 1));
     }
 
     #[test]

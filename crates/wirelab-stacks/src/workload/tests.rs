@@ -1,41 +1,11 @@
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 
-use futures_util::future::BoxFuture;
-use tokio::time::{Instant, sleep, sleep_until};
-use wirelab_schema::{EndpointParameters, Outcome, Role, ServerAddress};
+use tokio::time::sleep;
+use wirelab_schema::{Deliver, Outcome};
 
+use super::virtual_time::{MS, Rows, context};
 use super::*;
-use crate::{Stopper, stop_signal};
-
-const MS: u64 = 1_000_000;
-
-/// Virtual time: tokio's paused clock, from an arbitrary origin.
-struct VirtualClock(Instant);
-
-impl Clock for VirtualClock {
-    fn now_ns(&self) -> u64 {
-        10 * MS + self.0.elapsed().as_nanos() as u64
-    }
-
-    fn sleep_until(&self, instant_ns: u64) -> BoxFuture<'static, ()> {
-        Box::pin(sleep_until(self.0 + Duration::from_nanos(instant_ns.saturating_sub(10 * MS))))
-    }
-}
-
-#[derive(Clone, Default)]
-struct Rows(Arc<StdMutex<Vec<Exchange>>>);
-
-impl Recorder for Rows {
-    fn record(&mut self, exchange: Exchange) -> Result<(), StackError> {
-        self.0.lock().expect("unpoisoned").push(exchange);
-        Ok(())
-    }
-
-    fn finish(&mut self) -> Result<(), StackError> {
-        Ok(())
-    }
-}
 
 /// Has room for a few rows, and says whether it was told that all are there.
 #[derive(Clone)]
@@ -57,11 +27,11 @@ impl Recorder for Bounded {
 }
 
 /// Connects in 5 ms and answers in the times given, in order, then in 10 ms; `None` is an error.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Scripted {
-    answers: StdMutex<Vec<Option<u64>>>,
+    answers: Arc<StdMutex<Vec<Option<u64>>>>,
     shared: bool,
-    connected: AtomicU32,
+    connected: Arc<AtomicU32>,
     closed: Arc<AtomicU32>,
     broken: Arc<AtomicBool>,
 }
@@ -104,6 +74,7 @@ fn workload(exchanges: u32) -> RequestResponse {
         upload_bytes: 30,
         download_bytes: 0,
         exchanges,
+        clients: 1,
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 100 * MS,
@@ -111,32 +82,15 @@ fn workload(exchanges: u32) -> RequestResponse {
     }
 }
 
-fn context(workload: RequestResponse, recorder: impl Recorder + 'static) -> (Context, Stopper) {
-    let parameters = EndpointParameters {
-        schema_version: 1,
-        stack: "scripted".to_owned(),
-        role: Role::Client,
-        server: ServerAddress { address: [127, 0, 0, 1].into(), port: 1, name: "server.test".to_owned() },
-        settings: Default::default(),
-        workload: WorkloadSpec::RequestResponse(workload),
-        certificates: None,
-        output: Default::default(),
-        seed: 1,
-    };
-    let (stopper, stop) = stop_signal();
-    let clock = Arc::new(VirtualClock(Instant::now()));
-    (Context { parameters, clock, recorder: Box::new(recorder), stop, ready: Box::new(drop) }, stopper)
-}
-
 async fn rows(workload: RequestResponse, client: Scripted) -> Vec<Exchange> {
     let rows = Rows::default();
-    let (context, _stopper) = context(workload, rows.clone());
-    drive(client, context).await.expect("driven");
-    rows.0.lock().expect("unpoisoned").clone()
+    let (context, _stopper) = context(WorkloadSpec::RequestResponse(workload), rows.clone());
+    drive(context, |_, _| Ok(client.clone())).await.expect("driven");
+    rows.taken()
 }
 
 fn answers(answers: &[Option<u64>]) -> Scripted {
-    Scripted { answers: StdMutex::new(answers.to_vec()), ..Scripted::default() }
+    Scripted { answers: Arc::new(StdMutex::new(answers.to_vec())), ..Scripted::default() }
 }
 
 /// Start and end of each exchange in ms from the first start.
@@ -230,23 +184,81 @@ async fn exchanges_wait_for_a_connection_that_carries_one_at_a_time_and_share_on
 }
 
 #[tokio::test(start_paused = true)]
+async fn clients_of_a_population_work_side_by_side_each_with_connections_of_its_own() {
+    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let mut rows = rows(RequestResponse { connection, clients: 2, ..workload(2) }, Scripted::default()).await;
+    rows.sort_by_key(|row| (row.client, row.index));
+    let places: Vec<_> = rows.iter().map(|row| (row.client, row.index, row.connection_reused)).collect();
+    assert_eq!(places, [(0, 0, false), (0, 1, true), (1, 0, false), (1, 1, true)]);
+    assert_eq!(spans(&rows), [(0, 15), (15, 25), (0, 15), (15, 25)]);
+    assert_ne!(rows[0].local_port, rows[2].local_port);
+}
+
+#[tokio::test(start_paused = true)]
+async fn clients_of_a_population_start_a_fixed_rate_at_different_phases() {
+    let arrival = ArrivalSpec::Fixed { rate_hz: 1.0 };
+    let rows = rows(RequestResponse { arrival, clients: 3, ..workload(1) }, Scripted::default()).await;
+    let mut starts: Vec<_> = rows.iter().map(|row| row.intended_start_ns).collect();
+    starts.dedup();
+    assert_eq!(starts.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn before_a_resumed_connection_one_that_is_not_recorded_gets_the_session() {
+    let client = Scripted::default();
+    let connected = client.connected.clone();
+    let rows = rows(RequestResponse { connection: ConnectionPolicy::Resumed, ..workload(2) }, client).await;
+    assert_eq!(spans(&rows), [(0, 15), (16, 31)]);
+    assert_eq!(rows.iter().map(|row| row.local_port).collect::<Vec<_>>(), [1, 2].map(Some));
+    assert_eq!(connected.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_cannot_be_got_is_tried_three_times_and_the_work_begins_nevertheless() {
+    let client = answers(&[None, None, None]);
+    let connected = client.connected.clone();
+    let rows = rows(RequestResponse { connection: ConnectionPolicy::Resumed, ..workload(1) }, client).await;
+    assert_eq!((rows.len(), rows[0].outcome), (1, Outcome::Completed));
+    assert_eq!(connected.load(Ordering::Relaxed), 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_delivery_is_driven_as_a_request_with_an_empty_answer() {
+    let deliver = WorkloadSpec::Deliver(Deliver {
+        message_bytes: 30,
+        exchanges: 2,
+        clients: 1,
+        arrival: ArrivalSpec::Closed,
+        concurrency: 1,
+        timeout_ns: 100 * MS,
+        connection: ConnectionPolicy::Fresh,
+    });
+    assert!(matches!(Work::of(&deliver), Work::Exchanges(work) if work == workload(2)));
+    let rows = Rows::default();
+    let (context, _stopper) = context(deliver, rows.clone());
+    drive(context, |_, _| Ok(Scripted::default())).await.expect("driven");
+    assert_eq!(spans(&rows.taken()), [(0, 15), (16, 31)]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn when_stopped_finished_exchanges_are_kept_and_the_rest_is_dropped() {
     let recorded = Rows::default();
-    let (context, stopper) = context(workload(1_000), recorded.clone());
+    let (context, stopper) = context(WorkloadSpec::RequestResponse(workload(1_000)), recorded.clone());
     tokio::spawn(async move {
         sleep(Duration::from_millis(40)).await;
         stopper.stop();
     });
-    drive(Scripted::default(), context).await.expect("stopped cleanly");
-    assert_eq!(recorded.0.lock().expect("unpoisoned").len(), 2);
+    drive(context, |_, _| Ok(Scripted::default())).await.expect("stopped cleanly");
+    assert_eq!(recorded.taken().len(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_row_that_cannot_be_recorded_ends_the_endpoint_and_its_records_never_count_as_complete() {
     for (room, complete) in [(1, false), (2, true)] {
         let finished = Arc::<AtomicBool>::default();
-        let (context, _stopper) = context(workload(2), Bounded { room, finished: finished.clone() });
-        assert_eq!(drive(Scripted::default(), context).await.is_ok(), complete);
+        let (context, _stopper) =
+            context(WorkloadSpec::RequestResponse(workload(2)), Bounded { room, finished: finished.clone() });
+        assert_eq!(drive(context, |_, _| Ok(Scripted::default())).await.is_ok(), complete);
         assert_eq!(finished.load(Ordering::Relaxed), complete);
     }
 }
@@ -257,6 +269,7 @@ fn a_workload_that_makes_no_sense_is_refused() {
     let bad = [
         RequestResponse { upload_bytes: MAX_BODY_BYTES + 1, ..workload(1) },
         RequestResponse { download_bytes: u64::MAX, ..workload(1) },
+        RequestResponse { clients: 0, ..workload(1) },
         RequestResponse { concurrency: 0, ..workload(1) },
         RequestResponse { timeout_ns: 0, ..workload(1) },
         RequestResponse { arrival: ArrivalSpec::Fixed { rate_hz: 0.0 }, ..workload(1) },
@@ -265,5 +278,18 @@ fn a_workload_that_makes_no_sense_is_refused() {
     ];
     for workload in bad {
         assert!(matches!(check(&WorkloadSpec::RequestResponse(workload)), Err(StackError::Usage(_))));
+    }
+    let arrival = ArrivalSpec::Fixed { rate_hz: 1.0 };
+    let notify = Notify { message_bytes: 12, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
+    assert!(check(&WorkloadSpec::Notify(notify.clone())).is_ok());
+    let bad = [
+        Notify { message_bytes: 11, ..notify.clone() },
+        Notify { messages: 0, ..notify.clone() },
+        Notify { subscribers: 0, ..notify.clone() },
+        Notify { arrival: ArrivalSpec::Closed, ..notify.clone() },
+        Notify { timeout_ns: 0, ..notify },
+    ];
+    for workload in bad {
+        assert!(matches!(check(&WorkloadSpec::Notify(workload)), Err(StackError::Usage(_))));
     }
 }

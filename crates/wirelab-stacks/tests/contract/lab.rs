@@ -7,17 +7,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use wirelab_schema::{
-    ArrivalSpec, Certificates, ConnectionPolicy, EndpointParameters, Exchange, RequestResponse, Role, SCHEMA_VERSION,
-    ServerAddress, WorkloadSpec,
+    ArrivalSpec, Certificates, ConnectionPolicy, Deliver, EndpointParameters, Exchange, RequestResponse, Role,
+    SCHEMA_VERSION, ServerAddress, WorkloadSpec,
 };
 use wirelab_stacks::recorder::Recorder;
-use wirelab_stacks::{Context, StackError, Stopper, SystemClock, stop_signal};
+use wirelab_stacks::workload::REQUEST_RESPONSE;
+use wirelab_stacks::{Context, StackError, Stopper, SystemClock, find, stop_signal};
 
 /// No test waits longer for an endpoint to end.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -48,7 +50,7 @@ impl Lab {
         stack: &str,
         role: Role,
         port: u16,
-        workload: RequestResponse,
+        workload: impl Into<WorkloadSpec>,
         settings: Settings,
     ) -> EndpointParameters {
         let file = |name: &str| self.folder.path().join(name);
@@ -59,11 +61,12 @@ impl Lab {
             role,
             server: ServerAddress { address: IpAddr::from([127, 0, 0, 1]), port, name },
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
-            workload: WorkloadSpec::RequestResponse(workload),
+            workload: as_done_by(stack, workload.into()),
             certificates: Some(Certificates {
                 authority: file("authority.pem"),
                 chain: file("chain.pem"),
                 key: file("key.pem"),
+                client: None,
             }),
             output: self.folder.path().to_owned(),
             seed: if role == Role::Client { self.client_seed } else { 1 },
@@ -71,7 +74,7 @@ impl Lab {
     }
 
     /// A server that accepts connections.
-    pub async fn serve(&self, stack: &str, workload: RequestResponse, settings: Settings<'_>) -> Server {
+    pub async fn serve(&self, stack: &str, workload: impl Into<WorkloadSpec>, settings: Settings<'_>) -> Server {
         let (stopper, stop) = stop_signal();
         let (sender, receiver) = oneshot::channel();
         let ready = move |ports: BTreeMap<String, u16>| sender.send(ports["main"]).expect("the test waits");
@@ -91,7 +94,7 @@ impl Lab {
         &self,
         stack: &str,
         port: u16,
-        workload: RequestResponse,
+        workload: impl Into<WorkloadSpec>,
         settings: Settings<'_>,
     ) -> Result<Vec<Exchange>, StackError> {
         let (_stopper, client) = self.client(stack, port, workload, settings);
@@ -103,15 +106,15 @@ impl Lab {
         &self,
         stack: &str,
         port: u16,
-        workload: RequestResponse,
+        workload: impl Into<WorkloadSpec>,
         settings: Settings,
-    ) -> (Stopper, impl Future<Output = Result<Vec<Exchange>, StackError>> + use<>) {
+    ) -> (Stopper, BoxFuture<'static, Result<Vec<Exchange>, StackError>>) {
         let (context, stopper, rows) = self.client_context(stack, port, workload, settings);
         let client = async move {
             tokio::time::timeout(PATIENCE, wirelab_stacks::run(context)).await.expect("the client ends")?;
             Ok(rows.taken())
         };
-        (stopper, client)
+        (stopper, Box::pin(client))
     }
 
     /// What a client is given, what stops it, and where its rows will be.
@@ -119,7 +122,7 @@ impl Lab {
         &self,
         stack: &str,
         port: u16,
-        workload: RequestResponse,
+        workload: impl Into<WorkloadSpec>,
         settings: Settings,
     ) -> (Context, Stopper, Rows) {
         let (stopper, stop) = stop_signal();
@@ -135,10 +138,49 @@ impl Lab {
     }
 
     /// Rows of a workload between the built-in client and server.
-    pub async fn exchange(&self, stack: &str, workload: RequestResponse, settings: Settings<'_>) -> Vec<Exchange> {
+    pub async fn exchange(
+        &self,
+        stack: &str,
+        workload: impl Into<WorkloadSpec>,
+        settings: Settings<'_>,
+    ) -> Vec<Exchange> {
+        let workload = workload.into();
         let server = self.serve(stack, workload.clone(), settings).await;
         let rows = self.run_client(stack, server.port, workload, settings).await.expect("the client does its work");
         server.stop().await;
+        rows
+    }
+
+    /// The same of a workload with changes, in which a stack with a broker has a publisher, started when the client is ready.
+    pub async fn listen(
+        &self,
+        stack: &str,
+        workload: impl Into<WorkloadSpec>,
+        settings: Settings<'_>,
+    ) -> Vec<Exchange> {
+        let workload = workload.into();
+        let server = self.serve(stack, workload.clone(), settings).await;
+        let (mut client, stopper, rows) = self.client_context(stack, server.port, workload.clone(), settings);
+        let (sender, ready) = oneshot::channel();
+        client.ready = Box::new(|_| sender.send(()).expect("the test waits"));
+        let client = tokio::spawn(wirelab_stacks::run(client));
+        tokio::time::timeout(PATIENCE, ready).await.expect("in time").expect("all subscribers wait");
+        let publisher = find(stack).expect("registered").descriptor().roles.contains(&Role::Publisher).then(|| {
+            let (mut context, stopper, _) = self.client_context(stack, server.port, workload, settings);
+            context.parameters.role = Role::Publisher;
+            (tokio::spawn(wirelab_stacks::run(context)), stopper)
+        });
+        let ended = tokio::time::timeout(PATIENCE, client).await.expect("the client ends");
+        ended.expect("no panic").expect("the client does its work");
+        drop(stopper);
+        if let Some((publisher, stopper)) = publisher {
+            stopper.stop();
+            let ended = tokio::time::timeout(PATIENCE, publisher).await.expect("the publisher ends when stopped");
+            ended.expect("no panic").expect("a clean end");
+        }
+        server.stop().await;
+        let mut rows = rows.taken();
+        rows.sort_by_key(|row| (row.client, row.index));
         rows
     }
 }
@@ -193,11 +235,30 @@ pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> Reque
         upload_bytes,
         download_bytes,
         exchanges,
+        clients: 1,
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 30_000_000_000,
         connection: ConnectionPolicy::Fresh,
     }
+}
+
+/// Requests with empty answers as deliveries, for a stack that has no others.
+fn as_done_by(stack: &str, workload: WorkloadSpec) -> WorkloadSpec {
+    let does =
+        |kind: &str| find(stack).is_none_or(|stack| stack.descriptor().workloads.iter().any(|known| known == kind));
+    match workload {
+        WorkloadSpec::RequestResponse(work) if !does(REQUEST_RESPONSE) && work.download_bytes == 0 => {
+            deliver(work).into()
+        }
+        other => other,
+    }
+}
+
+/// The upload of each exchange as a reading.
+pub fn deliver(work: RequestResponse) -> Deliver {
+    let RequestResponse { upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection, .. } = work;
+    Deliver { message_bytes: upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection }
 }
 
 /// The same on kept connections.

@@ -1,0 +1,115 @@
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+
+use super::event_stream::{EVENT_STREAM, event};
+use super::{Body, PAYLOAD_TYPE};
+use crate::workload::{Publication, Waiting};
+
+/// Header of a request that opens an event stream anew: how many messages the client has (HTML Living Standard, section 9.2.4).
+pub const LAST_EVENT_ID: &str = "last-event-id";
+
+/// A body of several messages ends with the one that makes it so long.
+const POLL_BYTES: usize = 1 << 20;
+
+/// What a `GET /changes` asks for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Question {
+    /// Whether there is such a state: answered at once.
+    State,
+    /// Long poll, `?after=N`: the messages after the first N, answered when there is one.
+    Poll(u32),
+    /// Server-sent events, after the first N messages.
+    Events(u32),
+}
+
+impl Question {
+    /// `None` for another target.
+    pub fn of<B>(request: &Request<B>) -> Option<Self> {
+        if request.method() != Method::GET || request.uri().path() != "/changes" {
+            return None;
+        }
+        if let Some(query) = request.uri().query() {
+            return query.strip_prefix("after=").and_then(|number| number.parse().ok()).map(Question::Poll);
+        }
+        let header = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
+        if header(ACCEPT.as_str()) != Some(EVENT_STREAM) {
+            return Some(Question::State);
+        }
+        let last = header(LAST_EVENT_ID).and_then(|id| id.parse().ok());
+        Some(Question::Events(last.map_or(0, |id: u32| id.saturating_add(1))))
+    }
+
+    /// The answer, when there is one.
+    pub async fn answer(self, publication: &Arc<Publication>) -> Response<Body> {
+        match self {
+            Question::State => nothing(),
+            Question::Poll(first) => poll(publication.wait(first), publication.messages().length()).await,
+            Question::Events(first) => {
+                let events = Events { waiting: publication.wait(first), next: first };
+                let mut response = Response::new(Body::Events(events));
+                response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(EVENT_STREAM));
+                response
+            }
+        }
+    }
+}
+
+/// The rest of an event stream.
+pub struct Events {
+    waiting: Waiting,
+    next: u32,
+}
+
+impl Events {
+    /// The next event. After the last message none comes, and the stream stays open as it would for the next change.
+    pub async fn next(&mut self) -> Bytes {
+        let Some(message) = self.waiting.next().await else { return std::future::pending().await };
+        self.next += 1;
+        event(self.next - 1, &message)
+    }
+}
+
+async fn poll(mut waiting: Waiting, length: usize) -> Response<Body> {
+    let Some(message) = waiting.next().await else { return nothing() };
+    let mut body = BytesMut::from(message);
+    while body.len() + length <= POLL_BYTES
+        && let Some(message) = waiting.try_next()
+    {
+        body.extend_from_slice(&message);
+    }
+    let mut response = Response::new(Body::Whole(body.freeze()));
+    response.headers_mut().insert(CONTENT_TYPE, PAYLOAD_TYPE);
+    let length = response.body().length().unwrap_or(0);
+    response.headers_mut().insert(CONTENT_LENGTH, length.into());
+    response
+}
+
+fn nothing() -> Response<Body> {
+    let mut response = Response::new(Body::Whole(Bytes::new()));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(uri: &str, headers: &[(&str, &str)]) -> Option<Question> {
+        let builder = headers.iter().fold(Request::get(uri), |builder, (name, value)| builder.header(*name, *value));
+        Question::of(&builder.body(()).expect("a request"))
+    }
+
+    #[test]
+    fn what_is_asked_for_is_told_by_query_and_accept() {
+        let accept = ("accept", "text/event-stream");
+        assert_eq!(question("/changes", &[]), Some(Question::State));
+        assert_eq!(question("/changes?after=7", &[]), Some(Question::Poll(7)));
+        assert_eq!(question("/changes", &[accept]), Some(Question::Events(0)));
+        assert_eq!(question("/changes", &[accept, ("last-event-id", "3")]), Some(Question::Events(4)));
+        assert_eq!(question("/changes?after=x", &[]), None);
+        assert_eq!(question("/bytes/1", &[]), None);
+    }
+}

@@ -1,0 +1,139 @@
+use std::collections::VecDeque;
+use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use bytes::{Bytes, BytesMut};
+use http::header::ACCEPT;
+use http::{Request, Response, StatusCode};
+
+use super::Origin;
+use super::changes::LAST_EVENT_ID;
+use super::event_stream::{EVENT_STREAM, EventReader};
+use crate::attempt::{Attempt, ExchangeError};
+use crate::settings::Settings;
+use crate::workload::{Messages, Subscriber};
+
+/// One version of HTTP, as far as waiting for changes needs it.
+pub trait Get: Send + Sync + 'static {
+    /// An open connection.
+    type Connection: Send + 'static;
+    /// The body of a response, on its way.
+    type Body: Send + 'static;
+
+    /// Opens a connection.
+    fn connect(&self, attempt: &mut Attempt) -> impl Future<Output = Result<Self::Connection, ExchangeError>> + Send;
+
+    /// Sends a request without a body and returns when the response's head is there.
+    fn get(
+        &self,
+        connection: &mut Self::Connection,
+        request: Request<()>,
+    ) -> impl Future<Output = Result<Response<Self::Body>, ExchangeError>> + Send;
+
+    /// The next part of a body, `None` at its end.
+    fn data(&self, body: &mut Self::Body) -> impl Future<Output = Result<Option<Bytes>, ExchangeError>> + Send;
+
+    /// Says good-bye without waiting for the peer.
+    fn close(&self, connection: Self::Connection) -> impl Future<Output = ()> + Send;
+}
+
+/// Waits for changes by long poll or server-sent events, as the setting `notification` says.
+pub struct HttpSubscriber<G> {
+    get: G,
+    origin: Origin,
+    events: bool,
+    message_bytes: usize,
+    /// Messages that have come, on whatever connection.
+    had: AtomicU32,
+}
+
+/// A connection on which messages come.
+pub struct Subscription<G: Get> {
+    connection: G::Connection,
+    /// Of an event stream.
+    stream: Option<(G::Body, EventReader)>,
+    came: VecDeque<Bytes>,
+}
+
+impl<G> HttpSubscriber<G> {
+    /// Of the server that `origin` names.
+    pub fn new(get: G, origin: Origin, settings: &Settings, messages: &Messages) -> Self {
+        HttpSubscriber {
+            get,
+            origin,
+            events: settings.choice("notification") == "server-sent-events",
+            message_bytes: messages.length(),
+            had: AtomicU32::new(0),
+        }
+    }
+}
+
+impl<G: Get> Subscriber for HttpSubscriber<G> {
+    type Subscription = Subscription<G>;
+
+    /// The answer's head confirms an event stream. A long poll is answered only when there is something, so that a first request asks for the
+    /// state, which tells that it is there.
+    async fn subscribe(&self, attempt: &mut Attempt) -> Result<Subscription<G>, ExchangeError> {
+        let mut connection = self.get.connect(attempt).await?;
+        let had = self.had.load(Ordering::Relaxed);
+        let mut request = self.origin.get("/changes");
+        if self.events {
+            request = request.header(ACCEPT, EVENT_STREAM);
+            if let Some(last) = had.checked_sub(1) {
+                request = request.header(LAST_EVENT_ID, last);
+            }
+        }
+        let response = self.get.get(&mut connection, request.body(())?).await?;
+        let stream = match (self.events, response.status()) {
+            (true, StatusCode::OK) => Some((response.into_body(), EventReader::default())),
+            (false, StatusCode::NO_CONTENT) => None,
+            (_, status) => return Err(ExchangeError::new(format!("status {}", status.as_u16()))),
+        };
+        Ok(Subscription { connection, stream, came: VecDeque::new() })
+    }
+
+    async fn next(&self, subscription: &mut Subscription<G>) -> Result<Bytes, ExchangeError> {
+        loop {
+            if let Some(message) = subscription.came.pop_front() {
+                self.had.fetch_add(1, Ordering::Relaxed);
+                return Ok(message);
+            }
+            match &mut subscription.stream {
+                None => self.poll(subscription).await?,
+                Some((body, reader)) => match self.get.data(body).await? {
+                    None => return Err(ExchangeError::new("the server ended the event stream")),
+                    Some(bytes) => {
+                        reader.push(&bytes)?;
+                        subscription.came.extend(reader.messages());
+                    }
+                },
+            }
+        }
+    }
+
+    async fn close(&self, subscription: Subscription<G>) {
+        self.get.close(subscription.connection).await;
+    }
+}
+
+impl<G: Get> HttpSubscriber<G> {
+    async fn poll(&self, subscription: &mut Subscription<G>) -> Result<(), ExchangeError> {
+        let request = self.origin.get(&format!("/changes?after={}", self.had.load(Ordering::Relaxed))).body(())?;
+        let response = self.get.get(&mut subscription.connection, request).await?;
+        if response.status() != StatusCode::OK {
+            return Err(ExchangeError::new(format!("status {}", response.status().as_u16())));
+        }
+        let (mut body, mut came) = (response.into_body(), BytesMut::new());
+        while let Some(bytes) = self.get.data(&mut body).await? {
+            came.extend_from_slice(&bytes);
+        }
+        if came.is_empty() || came.len() % self.message_bytes != 0 {
+            let words = format!("body of {} bytes where messages of {} were expected", came.len(), self.message_bytes);
+            return Err(ExchangeError::new(words));
+        }
+        while !came.is_empty() {
+            subscription.came.push_back(came.split_to(self.message_bytes).freeze());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,221 @@
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
+
+use tokio::time::sleep;
+use wirelab_schema::{ArrivalSpec, Outcome, WorkloadSpec};
+
+use super::*;
+use crate::workload::virtual_time::{MS, Rows, context};
+use crate::workload::{Changes, Publication, Waiting};
+
+/// What befalls a subscriber's next message.
+#[derive(Clone, Copy)]
+enum Fate {
+    /// It comes after so many ms.
+    After(u64),
+    /// It comes at once, and once more.
+    Twice,
+    /// It never comes.
+    Lost,
+    /// It comes with a bit that is wrong.
+    Wrong,
+    /// The connection breaks instead; the message comes when subscribed anew.
+    Breaks,
+}
+
+/// Subscribes in 5 ms to a server on the spot.
+struct Scripted {
+    publication: Arc<Publication>,
+    fates: Mutex<VecDeque<Fate>>,
+    had: AtomicU32,
+    refused: Arc<AtomicBool>,
+}
+
+struct Subscription {
+    waiting: Waiting,
+    again: Option<Bytes>,
+}
+
+impl Subscriber for Scripted {
+    type Subscription = Subscription;
+
+    async fn subscribe(&self, attempt: &mut Attempt) -> Result<Subscription, ExchangeError> {
+        sleep(Duration::from_millis(5)).await;
+        if self.refused.load(Ordering::Relaxed) {
+            return Err(ExchangeError::new("refused"));
+        }
+        attempt.exchange.local_port = Some(7);
+        let waiting = self.publication.wait(self.had.load(Ordering::Relaxed));
+        Ok(Subscription { waiting, again: None })
+    }
+
+    async fn next(&self, subscription: &mut Subscription) -> Result<Bytes, ExchangeError> {
+        loop {
+            if let Some(again) = subscription.again.take() {
+                return Ok(again);
+            }
+            let Some(message) = subscription.waiting.next().await else { return std::future::pending().await };
+            let fate = self.fates.lock().expect("unpoisoned").pop_front().unwrap_or(Fate::After(0));
+            if let Fate::Breaks = fate {
+                return Err(ExchangeError::new("broken"));
+            }
+            self.had.fetch_add(1, Ordering::Relaxed);
+            match fate {
+                Fate::After(delay) => sleep(Duration::from_millis(delay)).await,
+                Fate::Twice => subscription.again = Some(message.clone()),
+                Fate::Lost => continue,
+                Fate::Wrong => {
+                    let mut wrong = message.to_vec();
+                    wrong[20] ^= 1;
+                    return Ok(wrong.into());
+                }
+                Fate::Breaks => unreachable!("handled above"),
+            }
+            return Ok(message);
+        }
+    }
+
+    async fn close(&self, _subscription: Subscription) {}
+}
+
+fn workload(messages: u32, subscribers: u32) -> Notify {
+    let arrival = ArrivalSpec::Fixed { rate_hz: 10.0 };
+    Notify { message_bytes: 30, messages, subscribers, arrival, timeout_ns: 300 * MS }
+}
+
+/// Rows by subscriber and message, and what was said to be ready when.
+async fn rows(workload: Notify, fates: &[&[Fate]]) -> Vec<Exchange> {
+    heard(workload, fates, Arc::default()).await.0
+}
+
+async fn heard(workload: Notify, fates: &[&[Fate]], refused: Arc<AtomicBool>) -> (Vec<Exchange>, Option<u64>) {
+    let rows = Rows::default();
+    let (mut context, _stopper) = context(WorkloadSpec::Notify(workload), rows.clone());
+    let ready_ns = Arc::new(Mutex::new(None));
+    let (clock, told) = (context.clock.clone(), ready_ns.clone());
+    context.ready = Box::new(move |ports| {
+        assert!(ports.is_empty());
+        *told.lock().expect("unpoisoned") = Some(clock.now_ns());
+    });
+    let publication = Publication::new(&context.parameters, context.clock.clone());
+    let subscriber = |_: &Context, number: u32| {
+        Ok(Scripted {
+            publication: publication.clone(),
+            fates: Mutex::new(fates.get(number as usize).copied().unwrap_or_default().iter().copied().collect()),
+            had: AtomicU32::new(0),
+            refused: refused.clone(),
+        })
+    };
+    listen(context, subscriber).await.expect("heard");
+    let mut rows = rows.taken();
+    rows.sort_by_key(|row| (row.client, row.index));
+    let ready_ns = *ready_ns.lock().expect("unpoisoned");
+    (rows, ready_ns)
+}
+
+fn delays(rows: &[Exchange]) -> Vec<u64> {
+    rows.iter().map(|row| (row.end_ns - row.start_ns) / MS).collect()
+}
+
+fn outcomes(rows: &[Exchange]) -> Vec<Outcome> {
+    rows.iter().map(|row| row.outcome).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_subscriber_has_a_row_for_each_message_from_its_publication_to_its_arrival() {
+    use Fate::After;
+    let (rows, ready_ns) =
+        heard(workload(3, 2), &[&[After(1), After(2), After(3)], &[After(0), After(40), After(0)]], Arc::default())
+            .await;
+    assert_eq!(delays(&rows), [1, 2, 3, 0, 40, 0]);
+    assert_eq!(
+        rows.iter().map(|row| (row.client, row.index)).collect::<Vec<_>>(),
+        [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    );
+    assert!(rows.iter().all(|row| row.outcome == Outcome::Completed && row.copies == Some(1)));
+    assert!(rows.iter().all(|row| row.body_received_bytes == 30 && row.local_port == Some(7)));
+    assert!(rows.iter().all(|row| row.start_ns == row.intended_start_ns));
+    let starts: Vec<_> = rows[..3].iter().map(|row| (row.start_ns - rows[0].start_ns) / MS).collect();
+    assert_eq!(starts, [0, 100, 200]);
+    assert_eq!(ready_ns, Some(15 * MS), "when both wait");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_comes_twice_is_completed_once_and_counted_twice() {
+    let rows = rows(workload(3, 1), &[&[Fate::Twice]]).await;
+    assert_eq!(rows.iter().map(|row| row.copies).collect::<Vec<_>>(), [2, 1, 1].map(Some));
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 3]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_message_that_is_lost_or_late_is_timed_out_from_when_it_was_meant_to_be_published() {
+    let rows = rows(workload(3, 1), &[&[Fate::Lost, Fate::After(400), Fate::After(0)]]).await;
+    assert_eq!(outcomes(&rows), [Outcome::TimedOut, Outcome::TimedOut, Outcome::Completed]);
+    assert_eq!(rows.iter().map(|row| row.copies).collect::<Vec<_>>(), [0, 1, 1].map(Some));
+    assert_eq!(delays(&rows)[..2], [300, 300]);
+    assert!(rows.iter().all(|row| row.error.is_none()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_comes_wrong_fails_the_message_with_the_reason() {
+    let rows = rows(workload(2, 1), &[&[Fate::Wrong]]).await;
+    assert_eq!(outcomes(&rows), [Outcome::Failed, Outcome::Completed]);
+    assert!(rows[0].error.as_deref().is_some_and(|error| error.contains("differs")), "{rows:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_subscription_that_breaks_is_made_anew() {
+    let rows = rows(workload(2, 1), &[&[Fate::Breaks]]).await;
+    assert_eq!(outcomes(&rows), [Outcome::Completed; 2]);
+    assert_eq!(delays(&rows), [5, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_any_subscription_all_messages_fail_in_bounded_time_and_the_others_are_not_kept_waiting() {
+    let (rows, ready_ns) = heard(workload(2, 1), &[], Arc::new(AtomicBool::new(true))).await;
+    assert_eq!(outcomes(&rows), [Outcome::Failed; 2]);
+    assert_eq!(rows[0].error.as_deref(), Some("subscribing: refused"));
+    assert!(ready_ns.is_some_and(|ready_ns| ready_ns < 21_000 * MS), "{ready_ns:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn when_stopped_what_came_is_kept_and_the_rest_dropped() {
+    let rows = Rows::default();
+    let (context, stopper) = context(WorkloadSpec::Notify(workload(1_000, 1)), rows.clone());
+    let publication = Publication::new(&context.parameters, context.clock.clone());
+    tokio::spawn(async move {
+        sleep(Duration::from_millis(150)).await;
+        stopper.stop();
+    });
+    let subscriber = |_: &Context, _| {
+        let (fates, had, refused) = Default::default();
+        Ok(Scripted { publication: publication.clone(), fates, had, refused })
+    };
+    listen(context, subscriber).await.expect("stopped cleanly");
+    assert_eq!(outcomes(&rows.taken()), [Outcome::Completed; 2]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn changes_come_at_their_instants_with_index_and_stamp_and_none_is_lost_when_waiting_is_given_up() {
+    let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, 1)), Rows::default());
+    let origin_ns = context.clock.now_ns();
+    let mut changes = Changes::new(&context.parameters, context.clock.clone());
+    let messages = Messages::new(&context.parameters);
+    let first = changes.next().await.expect("a message");
+    assert_eq!((messages.read(&first).expect("right"), first.len()), ((0, origin_ns), 30));
+    assert!(tokio::time::timeout(Duration::from_millis(50), changes.next()).await.is_err());
+    sleep(Duration::from_millis(100)).await;
+    let late = changes.next().await.expect("a message");
+    assert_eq!(messages.read(&late).expect("right"), (1, origin_ns + 150 * MS), "stamped when given");
+    assert_eq!(changes.next().await, None);
+}
+
+#[test]
+fn a_message_that_differs_in_length_body_or_index_is_refused() {
+    let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, 1)), Rows::default());
+    let messages = Messages::new(&context.parameters);
+    let right = messages.make(1, 77);
+    assert_eq!(messages.read(&right).expect("right"), (1, 77));
+    assert!(messages.read(&right[1..]).is_err());
+    assert!(messages.read(&messages.make(2, 77)).is_err());
+}

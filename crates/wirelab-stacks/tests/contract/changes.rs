@@ -1,0 +1,139 @@
+//! Changes told to clients that wait: every stack that does `notify` and `stream`.
+
+use serde_json::json;
+use wirelab_schema::SettingValues::Choice;
+use wirelab_schema::{ArrivalSpec, Exchange, Notify, Outcome, Role, Stream};
+use wirelab_stacks::workload::{NOTIFY, STREAM};
+use wirelab_stacks::{Descriptor, StackError};
+
+use crate::lab::{Lab, workload};
+use crate::{assert_completed, descriptors, does};
+
+fn notify(message_bytes: u64, messages: u32, subscribers: u32) -> Notify {
+    let arrival = ArrivalSpec::Fixed { rate_hz: 200.0 };
+    Notify { message_bytes, messages, subscribers, arrival, timeout_ns: 10_000_000_000 }
+}
+
+/// Every value of the setting `notification`, for a stack that has it.
+fn ways(stack: &Descriptor) -> Vec<Vec<(&'static str, serde_json::Value)>> {
+    let found = stack.settings.iter().find(|setting| setting.name == "notification").map(|setting| &setting.values);
+    match found {
+        Some(Choice { choices }) => choices.iter().map(|choice| vec![("notification", json!(choice))]).collect(),
+        _ => vec![vec![]],
+    }
+}
+
+#[track_caller]
+fn assert_heard(rows: &[Exchange], work: &Notify, what: &str) {
+    assert_completed(rows, (work.messages * work.subscribers) as usize, what);
+    let expected = (0..work.subscribers).flat_map(|client| (0..work.messages).map(move |index| (client, index)));
+    assert!(rows.iter().map(|row| (row.client, row.index)).eq(expected), "{what}: {rows:?}");
+    for row in rows {
+        assert_eq!((row.copies, row.body_received_bytes), (Some(1), work.message_bytes), "{what}: {row:?}");
+        assert!(row.intended_start_ns <= row.start_ns && row.start_ns <= row.end_ns, "{what}: {row:?}");
+    }
+}
+
+#[tokio::test]
+async fn every_message_reaches_every_subscriber_once() {
+    let lab = Lab::new();
+    for stack in descriptors(does(NOTIFY)) {
+        for settings in ways(&stack) {
+            for work in [notify(12, 3, 1), notify(612, 10, 3), notify(100_000, 3, 2)] {
+                let what = format!("{} {settings:?} {work:?}", stack.name);
+                let rows = lab.listen(&stack.name, work.clone(), &settings).await;
+                assert_heard(&rows, &work, &what);
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn subscribers_have_connections_of_their_own() {
+    let lab = Lab::new();
+    for stack in descriptors(does(NOTIFY)) {
+        let rows = lab.listen(&stack.name, notify(30, 2, 3), &[]).await;
+        let mut ports: Vec<_> = rows.iter().map(|row| row.local_port).collect();
+        ports.dedup();
+        assert_eq!(ports.len(), 3, "{}: {ports:?}", stack.name);
+        assert!(ports.iter().all(Option::is_some), "{}", stack.name);
+    }
+}
+
+#[tokio::test]
+async fn messages_that_come_faster_than_they_are_fetched_are_all_told() {
+    let lab = Lab::new();
+    for stack in descriptors(does(NOTIFY)) {
+        for settings in ways(&stack) {
+            let work = Notify { arrival: ArrivalSpec::Poisson { rate_hz: 20_000.0 }, ..notify(100, 200, 1) };
+            let rows = lab.listen(&stack.name, work.clone(), &settings).await;
+            assert_heard(&rows, &work, &format!("{} {settings:?}", stack.name));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_stream_is_told_as_changes_are() {
+    let lab = Lab::new();
+    for stack in descriptors(does(STREAM)) {
+        let work = notify(20_000, 10, 1);
+        let stream = Stream {
+            message_bytes: work.message_bytes,
+            messages: work.messages,
+            subscribers: work.subscribers,
+            rate_hz: 200.0,
+            timeout_ns: work.timeout_ns,
+            playout_delay_ns: 50_000_000,
+        };
+        assert_heard(&lab.listen(&stack.name, stream, &[]).await, &work, &stack.name);
+    }
+}
+
+#[tokio::test]
+async fn a_message_that_differs_from_what_was_to_be_published_fails() {
+    let mut lab = Lab::new();
+    for stack in descriptors(|stack| does(NOTIFY)(stack) && !stack.roles.contains(&Role::Publisher)) {
+        // The seed decides the messages' bytes: a client with another one expects others.
+        lab.client_seed = 2;
+        let work = Notify { timeout_ns: 200_000_000, ..notify(612, 2, 1) };
+        let rows = lab.listen(&stack.name, work, &[]).await;
+        assert_eq!(rows.iter().map(|row| row.outcome).collect::<Vec<_>>(), [Outcome::Failed; 2], "{}", stack.name);
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_vanishes_fails_what_had_not_come() {
+    let lab = Lab::new();
+    for stack in descriptors(|stack| does(NOTIFY)(stack) && !stack.roles.contains(&Role::Publisher)) {
+        let arrival = ArrivalSpec::Fixed { rate_hz: 20.0 };
+        let work = Notify { arrival, timeout_ns: 500_000_000, ..notify(30, 20, 1) };
+        let server = lab.serve(&stack.name, work.clone(), &[]).await;
+        let (_stopper, client) = lab.client(&stack.name, server.port, work, &[]);
+        let client = tokio::spawn(client);
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        server.vanish();
+        let rows = client.await.expect("no panic").expect("a clean end");
+        assert_eq!(rows.len(), 20, "{}", stack.name);
+        assert_eq!(rows[0].outcome, Outcome::Completed, "{}: {:?}", stack.name, rows[0]);
+        let last = rows.iter().find(|row| row.index == 19).expect("a row for each");
+        assert!(matches!(last.outcome, Outcome::Failed | Outcome::TimedOut), "{}: {last:?}", stack.name);
+        assert_eq!(last.copies, Some(0), "{}", stack.name);
+    }
+}
+
+#[tokio::test]
+async fn what_makes_no_sense_is_a_usage_error_and_who_has_no_publisher_says_so() {
+    let lab = Lab::new();
+    for stack in descriptors(does(NOTIFY)) {
+        for absurd in [notify(11, 1, 1), notify(30, 1, 0), Notify { arrival: ArrivalSpec::Closed, ..notify(30, 1, 1) }]
+        {
+            let error = lab.run_client(&stack.name, 1, absurd, &[]).await.expect_err("refused");
+            assert!(matches!(error, StackError::Usage(_)), "{}", stack.name);
+        }
+    }
+    for stack in descriptors(|_| true) {
+        let parameters = lab.parameters(&stack.name, Role::Publisher, 1, workload(1, 0, 1), &[]);
+        let refused = wirelab_stacks::check(&parameters);
+        assert!(matches!(refused, Err(StackError::Unsupported(_))), "{}", stack.name);
+    }
+}

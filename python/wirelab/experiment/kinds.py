@@ -1,0 +1,32 @@
+"""Keys of the workload that belong to a kind which the experiment does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wirelab.errors import WirelabError
+from wirelab.experiment.factors import Factor
+from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.positions import Path
+from wirelab.experiment.source import Source
+from wirelab.experiment.workload import KEYS
+
+KIND = "workload.kind"
+
+
+def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Factor]) -> list[WirelabError]:
+    """Every key and every factor that no kind of workload in the experiment has."""
+    varied = [factor for factor in factors if factor.parts[0] == "workload" and len(factor.parts) == 2]
+    of_grid = [factor for factor in varied if factor.path == KIND]
+    kinds = dict.fromkeys(level for factor in of_grid for level in factor.levels if level in KEYS)
+    if not any(factor.origin[0] == "factors" for factor in of_grid):
+        kinds = {file.workload.kind: None, **kinds}
+    known = {"kind", *(key for kind in kinds for key in KEYS[kind])}
+    written: list[tuple[str, Path]] = [(key, ("workload", key)) for key in source.document.get("workload", {})]
+    written += [(factor.parts[1], factor.origin) for factor in varied]
+    hint = "; ".join(f"{kind} has {', '.join(KEYS[kind])}" for kind in kinds)
+    return [
+        WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint)
+        for key, place in written
+        if key not in known
+    ]
