@@ -20,6 +20,7 @@ from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
 from wirelab.schema import SCHEMA_VERSION, LinkSpec, WorkloadSpec, canonical_json
 from wirelab.schema.base import Border, Unsigned
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.topology import TopologyLink, Traffic
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
@@ -90,6 +91,9 @@ class Scenario(Border):
     workload: WorkloadSpec
     congestion_control: str
     capture: bool = False
+    topology: tuple[TopologyLink, ...] = ()
+    """The client's link first; none where a client and a server are alone."""
+    traffic: tuple[Traffic, ...] = ()
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
 
@@ -215,6 +219,8 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:
         workload=scenario.workload,
         congestion_control=scenario.congestion_control,
         capture=experiment.capture,
+        topology=scenario.topology,
+        traffic=scenario.traffic,
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
     )
@@ -304,4 +310,8 @@ def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenar
 
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
-    return {**scenario.model_dump(mode="json"), "link": scenario.link.to_json()}
+    """A client and a server that are alone need no word of it."""
+    hosts = {"topology", "traffic"}
+    others = {key: [each.to_json() for each in getattr(scenario, key)] for key in sorted(hosts)}
+    own = scenario.model_dump(mode="json", exclude=hosts)
+    return {**own, "link": scenario.link.to_json(), **{key: value for key, value in others.items() if value}}

@@ -68,9 +68,9 @@ struct PingArguments {
     /// Time between requests, in microseconds.
     #[arg(long, value_parser = number_in(10.0..=3_600_000_000.0))]
     interval_us: f64,
-    /// Of the requests, so that their answers are told from others'.
-    #[arg(long, default_value_t = 1)]
-    identifier: u16,
+    /// How many floods side by side, each at this rate.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    flows: u16,
 }
 
 /// Which way bulk flows.
@@ -104,9 +104,9 @@ fn play(kind: Kind) -> anyhow::Result<()> {
                 let bulk = Bulk { to, flows, upload, stagger: Duration::from_millis(stagger_ms), seed };
                 bulk.run(ready, terminate.recv()).await
             }
-            Kind::Ping(PingArguments { to, payload, interval_us, identifier }) => {
+            Kind::Ping(PingArguments { to, payload, interval_us, flows }) => {
                 let interval = Duration::from_nanos((interval_us * 1e3) as u64);
-                vec![Pings { to, payload: payload.into(), interval, identifier }.run(ready, terminate.recv()).await?]
+                Pings { to, payload: payload.into(), interval, flows }.run(ready, terminate.recv()).await?
             }
         };
         tell(&TrafficReport { begin_ns, end_ns: clock::now().as_nanos(), flows })

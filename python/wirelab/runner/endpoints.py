@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.plan import Scenario, Trial
+from wirelab.runner.background import background
 from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
-    AddressFamily,
     CaptureFiles,
     Certificates,
     EndpointParameters,
     EndpointProcess,
     EventReady,
     Fixed,
-    HostFacts,
     Notify,
     Poisson,
     ReadyCondition,
@@ -61,16 +61,16 @@ class Endpoints:
     agent: Path
     implementations: Mapping[str, Implementation]
     certificates: Mapping[str, Certificates]
-    addresses: Mapping[AddressFamily, str]
-    """Of the server, by the families that the lanes have."""
+    addresses: LaneAddresses
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """Missing programs are failures with a cure; what a program does not do is unsupported."""
-        if (family := _family(scenario)) not in self.addresses:
-            return Barrier(
-                EntryStatus.FAILED,
-                f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
-            )
+        for family in families(scenario):
+            if not self.addresses.has(family):
+                return Barrier(
+                    EntryStatus.FAILED,
+                    f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
+                )
         for role in (Role.CLIENT, Role.SERVER):
             name = getattr(scenario.implementation, role.value)
             if name == BUILTIN:
@@ -96,16 +96,20 @@ class Endpoints:
                 Path(secrets).touch(mode=0o600)
             if (qlog := traces.get(QLOGDIR)) is not None:
                 Path(qlog).mkdir()
+        processes = [self._process_of(role, scenario, trial, folder) for role in _roles(scenario)]
+        # Once there is somebody to answer, and before anybody asks.
+        processes[1:1] = background(self.agent, self.addresses, scenario, trial, folder)
         request = TrialRequest(
             trial=trial.trial,
             lane=lane,
             link=scenario.link,
             link_seed=trial.link_seed,
             packet_log=folder / PACKET_LOG,
+            other_links=other_links(scenario, trial, folder),
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
-            endpoints=tuple(self._process_of(role, scenario, trial, folder) for role in _roles(scenario)),
+            endpoints=tuple(processes),
             timeout_ns=trial_timeout_ns(scenario.workload),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
@@ -117,7 +121,7 @@ class Endpoints:
                 return self._server(scenario, trial, folder)
             case Role.CLIENT:
                 return self._client(scenario, trial, folder)
-            case Role.PUBLISHER:
+            case Role.PUBLISHER | Role.PROXY:
                 directory = folder / role.value
                 self._parameters(scenario, trial, role, directory)
                 return _process(role, directory, self._endpoint_command(directory))
@@ -174,7 +178,7 @@ class Endpoints:
         parameters = EndpointParameters(
             stack=scenario.stack,
             role=role,
-            server=ServerAddress(address=self.addresses[_family(scenario)], port=stack.default_port, name=SERVER_NAME),
+            server=ServerAddress(address=self.addresses.peer(scenario), port=stack.default_port, name=SERVER_NAME),
             settings=dict(scenario.settings),
             workload=scenario.workload,
             certificates=self.certificates.get(certificate_kind(scenario.settings)) if stack.secure else None,
@@ -192,10 +196,10 @@ class Endpoints:
         assert stack is not None
         certificates = self.certificates.get(certificate_kind(scenario.settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
-        address = self.addresses[_family(scenario)]
+        address = self.addresses.peer(scenario)
         return {
             "address": address,
-            "host": f"[{address}]" if ":" in address else address,
+            "host": in_url(address),
             "port": str(stack.default_port),
             "name": SERVER_NAME,
             "directory": str(directory),
@@ -203,12 +207,6 @@ class Endpoints:
             "download_bytes": str(scenario.workload.download_bytes),
             **files,
         }
-
-
-def server_addresses(host: HostFacts) -> dict[AddressFamily, str]:
-    """Where servers are, by the families that the lanes have."""
-    found = {AddressFamily.IPV4: host.server_address, AddressFamily.IPV6: host.server_ipv6_address}
-    return {family: address for family, address in found.items() if address is not None}
 
 
 def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
@@ -282,10 +280,6 @@ def _roles(scenario: Scenario) -> tuple[Role, ...]:
     assert stack is not None, "the plan holds registered stacks only"
     brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in stack.roles
     return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
-
-
-def _family(scenario: Scenario) -> AddressFamily:
-    return scenario.link.family or AddressFamily.IPV4
 
 
 def _facts(scenario: Scenario) -> dict[str, SettingValue]:

@@ -29,6 +29,16 @@ QLOG = "qlog"
 """In an endpoint's folder: traces of its QUIC connections."""
 
 
+def packet_log(link: str) -> str:
+    """Packet log of a link that is not the client's."""
+    return f"packets-{link}.wlpl"
+
+
+def traffic_folder(name: str) -> str:
+    """Folder, and process, of one end of background traffic."""
+    return f"traffic-{name}"
+
+
 def capture_name(end: str) -> str:
     """File of the packets that one end saw."""
     return f"{end}.pcapng"

@@ -168,6 +168,7 @@ fn endpoint(host: &Host, stack: &str, port: u16, role: Role) -> EndpointProcess 
         stack: stack.into(),
         role,
         server: ServerAddress { address: IPV6.server, port, name: "server.test".into() },
+        upstream: None,
         settings: BTreeMap::new(),
         workload: serde_json::from_value(workload).unwrap(),
         certificates: Some(Certificates {
