@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use wirelab_net::flow::Flows;
-use wirelab_net::link::{Direction, Impairment, Instant, Link, Packet};
+use wirelab_net::link::{Direction, Impairment, Instant, Link, Packet, PortId};
 use wirelab_net::packet_log::{Fate, Record};
 use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
@@ -102,12 +102,14 @@ fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPa
     originals.retain(|record| record.fate == Fate::Delivered);
     originals.sort_unstable_by_key(|record| record.sequence);
     let mut found = DeliveredPackets { packets: originals.len() as u64, ..DeliveredPackets::default() };
-    let mut latest = Instant::default();
+    // Of each host by itself: one that is sent before another's, who has waited longer for the air, overtakes nobody.
+    let mut latest: HashMap<PortId, Instant> = HashMap::new();
     for record in originals {
+        let latest = latest.entry(record.port).or_default();
         found.duplicated += u64::from(copied.contains(&record.sequence));
         found.corrupted += u64::from(record.corrupted_bit.is_some());
-        found.reordered += u64::from(record.departure < latest);
-        latest = latest.max(record.departure);
+        found.reordered += u64::from(record.departure < *latest);
+        *latest = (*latest).max(record.departure);
     }
     found
 }

@@ -150,7 +150,7 @@ pub struct DeliveredPackets {
     pub duplicated: u64,
     /// With an inverted bit.
     pub corrupted: u64,
-    /// That left before one which had arrived earlier (RFC 4737 section 3).
+    /// That left before one of the same host which had arrived earlier (RFC 4737 section 3).
     pub reordered: u64,
 }
 

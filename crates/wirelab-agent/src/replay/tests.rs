@@ -1,7 +1,6 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use wirelab_net::link::PortId;
 use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec};
 
 use super::*;
@@ -139,6 +138,18 @@ fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
     let uplink = DeliveredPackets { packets: 5, duplicated: 1, corrupted: 1, reordered: 2 };
     let downlink = DeliveredPackets { packets: 1, ..DeliveredPackets::default() };
     assert_eq!(replayed(&clean(&records)).directions, [uplink, downlink]);
+}
+
+#[test]
+fn stations_that_take_turns_overtake_nobody() {
+    let departures = |ports: [u16; 3]| {
+        let of = |(sequence, departure): (u64, u64)| {
+            record(sequence, ports[sequence as usize], Fate::Delivered, sequence, departure)
+        };
+        let records = [(0, 100), (1, 50), (2, 110)].map(of);
+        replayed(&clean(&without_bytes(records))).directions[0].reordered
+    };
+    assert_eq!((departures([0, 2, 0]), departures([0, 0, 0])), (0, 1));
 }
 
 #[test]
