@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bench.flow import Plan, send
 from bench.peers import Peer, Stages, Veth
-from bench.process import FailedError, User, spinner
+from bench.process import FailedError, User, run, spinner
 from bench.results import Answer, Target
 from bench.setup import Setup, first_cpu
 
@@ -20,6 +20,8 @@ INTERVAL_US = 1000.0
 RATE_BPS = 1_000_000_000
 LOSS = 0.001
 SHARES = (0.5, 0.99, 0.999)
+_BARE_S = 10.0
+"""What the bare thread may take beyond its instants."""
 FIFO = "fifo"
 """The link's thread with real-time scheduling."""
 
@@ -57,6 +59,10 @@ def answer(setup: Setup) -> Answer:
         f"{RATE_BPS / 1e9:g} Gbit/s, loss {LOSS:.1%} and packet log where the emulator has them; veth is told nothing, "
         "and its rows are against its own median, which stands in brackets"
     )
+    found.notes.append(
+        "bare thread: sleeps and spins towards as many instants as the link's does, with the same scheduling, and does "
+        "nothing else; what it is late is the machine's part"
+    )
     cpu = first_cpu()
     for user in setup.users:
         for busy in (False, True) if cpu is not None else (False,):
@@ -80,6 +86,11 @@ def _measure(setup: Setup, condition: Condition, found: Answer) -> None:
         return
     base = float(np.median(veth))
     found.rows.append((condition.words, None, f"veth ({base:.1f})", *figures_of(veth - base).values(), len(veth)))
+    try:
+        bare = _bare(setup, plan, condition.user)
+        found.rows.append((condition.words, None, "bare thread", *figures_of(bare).values(), len(bare)))
+    except FailedError as error:
+        found.notes.append(f"{condition.words}: the bare thread failed: {error}")
     for delay_ms in DELAYS_MS:
         stages = Stages(delay_ms, RATE_BPS, LOSS)
         for peer in setup.peers:
@@ -105,6 +116,14 @@ def _one_way(setup: Setup, peer: Peer, stages: Stages, plan: Plan, user: User) -
     if len(one_way) < plan.packets // 2:
         raise FailedError(f"{len(one_way)} of {plan.packets} packets arrived")
     return one_way
+
+
+def _bare(setup: Setup, plan: Plan, user: User) -> npt.NDArray[np.float64]:
+    """How late a thread is that only has to be on time, microseconds."""
+    words = [str(setup.agent), "bare", "--instants", str(plan.packets), "--interval-us", f"{plan.interval_us:.3f}"]
+    with setup.place(user) as place:
+        text = run(words, place, 2 * plan.seconds + _BARE_S)
+    return np.array(text.split(), dtype=np.int64) / 1e3
 
 
 def figures_of(errors_us: npt.NDArray[Any]) -> dict[str, float]:

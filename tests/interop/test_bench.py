@@ -35,6 +35,14 @@ def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_told(path: str,
     assert received.one_way_us.min() >= 1e3 * peer.told_ms(stages, plan.ip_bytes)
 
 
+def test_a_bare_thread_tells_how_late_it_was_for_each_instant() -> None:
+    words = [str(built_agent()), "bare", "--instants", "50", "--interval-us", "1000"]
+    began = time.monotonic()
+    late_ns = subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()
+    assert len(late_ns) == 50
+    assert all(0 <= int(late) / 1e9 <= time.monotonic() - began for late in late_ns)
+
+
 @pytest.mark.namespaces
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_bench_that_is_ended_leaves_nothing(

@@ -128,12 +128,14 @@ fn send(source: &Source) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// From the packet before to this one. Spread by the golden ratio: every part of the spread is met equally often.
+/// From the packet before to this one.
 fn gap(source: &Source, number: u64) -> Duration {
     let mean = Duration::from_secs_f64(source.interval_us / 1e6);
-    if !source.spread {
-        return mean;
-    }
+    if source.spread { spread(mean, number) } else { mean }
+}
+
+/// From half of the mean to one and a half, by the golden ratio: every part of the spread is met equally often.
+pub fn spread(mean: Duration, number: u64) -> Duration {
     let share = number.wrapping_add(u64::from(std::process::id())).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 54;
     mean.mul_f64(0.5 + share as f64 / 1024.0)
 }

@@ -3,6 +3,7 @@
 //! This crate is the only place that reads arguments, prints or exits. It is a library too, so that what it makes of other people's bytes can be
 //! called without a process: [`inputs`].
 
+mod bare;
 mod behind;
 mod calibrate;
 mod capture;
@@ -72,6 +73,9 @@ enum Command {
     /// Send packets that tell when they were sent, or receive them, at one end of any path.
     #[command(hide = true)]
     Flow(flow::Arguments),
+    /// Be on time at instants, and print how late that was all the same.
+    #[command(hide = true)]
+    Bare(bare::Arguments),
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
@@ -100,6 +104,7 @@ pub fn run() -> ExitCode {
         Command::Probe(arguments) => probe::run(arguments),
         Command::Calibrate(arguments) => calibrate::run(arguments),
         Command::Throughput(arguments) => throughput::run(arguments),
+        Command::Bare(arguments) => bare::run(arguments),
         Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Traffic(arguments) => traffic::run(arguments),

@@ -83,7 +83,7 @@ pub enum LinkCommand {
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum LinkEvent {
     /// Once, when all lanes are open.
-    Started { scheduling: String, cpu: Option<usize>, memory_locked: bool },
+    Started { scheduling: String, cpu: Option<usize>, memory_locked: bool, cpus_awake: bool },
     /// A trial began.
     Begun { at: At },
     /// A trial ended. `log_error` says why its packet log or a capture is incomplete.
@@ -112,7 +112,8 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
     let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
     let logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();
-    tell(&LinkEvent::Started { scheduling: link_loop.scheduling().to_string(), cpu, memory_locked });
+    let scheduling = link_loop.scheduling().to_string();
+    tell(&LinkEvent::Started { scheduling, cpu, memory_locked, cpus_awake: link_loop.keeps_cpus_awake() });
     let offloads = arguments.offloads;
     let mut process = Process { shape, offloads, link_loop, logs, shaped: HashMap::new(), unclean: HashSet::new() };
     for line in io::stdin().lock().lines() {

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use serde::Serialize;
+use wirelab_net::awake::AwakeCpus;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::scheduling::Scheduling;
 use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Shape, Sides, Topology};
@@ -83,6 +84,7 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
     });
     let scheduling = thread::spawn(Scheduling::best).join().unwrap_or(Scheduling::Default);
     keep(scheduling_check(scheduling));
+    keep(awake_check());
     let cure = surroundings.cure();
     if keep(Check::of("user-namespace", gained.map_err(|error| error.to_string()), &cure))
         && keep(Check::of("network-namespace", text(NetNamespace::create().map(|_| "made one")), &cure))
@@ -118,6 +120,14 @@ fn scheduling_check(scheduling: Scheduling) -> Check {
         }
     };
     Check::passed("scheduling", format!("{scheduling}: {detail}"))
+}
+
+fn awake_check() -> Check {
+    let detail = match AwakeCpus::hold() {
+        Ok(_) => "kept from sleeping while there are links, so that these wake at once".to_owned(),
+        Err(error) => format!("sleep as the machine likes, so that a link wakes some microseconds later: {error}"),
+    };
+    Check::passed("idle-cpus", detail)
 }
 
 /// Links with `backend = "netem"` need it, and nothing else does.

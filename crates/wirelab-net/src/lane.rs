@@ -103,10 +103,6 @@ impl Lane {
         self.trial.as_ref()?.timeout()
     }
 
-    pub(crate) fn is_ready(&self) -> bool {
-        self.ports.iter().any(PacketSocket::is_ready)
-    }
-
     pub(crate) fn clock_stepped(&mut self) {
         if let Some(trial) = &mut self.trial {
             trial.clock_stepped();

@@ -4,6 +4,7 @@
 //!
 //! Time here is CLOCK_MONOTONIC; the kernel stamps packets with CLOCK_REALTIME and [`clock`] maps one to the other.
 
+pub mod awake;
 pub mod capture;
 pub mod clock;
 pub mod dissect;

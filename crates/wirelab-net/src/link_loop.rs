@@ -13,6 +13,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use wirelab_link::Instant;
 
+use crate::awake::AwakeCpus;
 use crate::clock::{self, RealtimeOffset};
 use crate::lane::{Finished, Lane, TrialLink};
 use crate::scheduling::{self, Scheduling};
@@ -27,6 +28,7 @@ pub struct LinkLoop {
     waker: Waker,
     scheduling: Scheduling,
     cpu: Option<usize>,
+    awake: Option<AwakeCpus>,
 }
 
 /// The loop's thread has ended, which it does not do by itself: it panicked.
@@ -42,22 +44,25 @@ enum Command {
 impl LinkLoop {
     /// Start the thread. Here a lane is one link of a lane.
     pub fn start(lanes: Vec<Ports>) -> Result<Self, Error> {
-        let poller = Poller::new(lanes.iter().flat_map(|lane| &lane.sockets)).context("making an epoll instance")?;
+        let numbered =
+            lanes.iter().enumerate().flat_map(|(lane, ports)| ports.sockets.iter().map(move |port| (lane, port)));
+        let poller = Poller::new(numbered).context("making an epoll instance")?;
         let waker = poller.waker().context("making an event descriptor")?;
         let (commands, queue) = unbounded();
         let (started, granted) = bounded(1);
-        let lanes = lanes.into_iter().map(Lane::new).collect();
+        let lanes: Vec<_> = lanes.into_iter().map(Lane::new).collect();
+        let deadlines = vec![None; lanes.len()];
         let run = move || {
             scheduling::exact_timers();
             let scheduling = Scheduling::best();
             let cpu = if scheduling == Scheduling::Fifo { None } else { scheduling::settle() };
             let _ = started.send((scheduling, cpu));
             let effort = Effort::new(scheduling, clock::now());
-            Thread { lanes, queue, poller, effort, offset: RealtimeOffset::measure() }.run();
+            Thread { lanes, deadlines, queue, poller, effort, offset: RealtimeOffset::measure() }.run();
         };
         thread::Builder::new().name("link".into()).spawn(run).context("starting a thread")?;
         let (scheduling, cpu) = granted.recv().unwrap_or((Scheduling::Default, None));
-        Ok(Self { commands, waker, scheduling, cpu })
+        Ok(Self { commands, waker, scheduling, cpu, awake: AwakeCpus::hold().ok() })
     }
 
     /// Scheduling that the thread was given.
@@ -68,6 +73,11 @@ impl LinkLoop {
     /// CPU that the thread has for itself as long as everybody else leaves it; none where its scheduling needs none, or there is only one.
     pub fn cpu(&self) -> Option<usize> {
         self.cpu
+    }
+
+    /// True if the machine's CPUs do not sleep as long as this lives: only root may ask for that.
+    pub fn keeps_cpus_awake(&self) -> bool {
+        self.awake.is_some()
     }
 
     /// Begin a trial in a lane; returns when packets from now on are part of it.
@@ -92,6 +102,8 @@ impl LinkLoop {
 
 struct Thread {
     lanes: Vec<Lane>,
+    /// When something leaves each lane next, side by side: a lane with nothing to do is not looked at.
+    deadlines: Vec<Option<Instant>>,
     queue: Receiver<Command>,
     poller: Poller,
     effort: Effort,
@@ -106,7 +118,15 @@ impl Thread {
                 self.lanes.iter_mut().for_each(Lane::clock_stepped);
             }
             let now = clock::now();
-            let taken = self.lanes.iter_mut().map(|lane| lane.advance(now, self.offset)).sum();
+            let mut taken = 0;
+            for event in 0..self.poller.ready().len() {
+                taken += self.advance(self.poller.ready()[event], now);
+            }
+            for lane in 0..self.lanes.len() {
+                if self.deadlines[lane].is_some_and(|due| due <= now) {
+                    taken += self.advance(lane, now);
+                }
+            }
             self.effort.account(now, taken);
             if self.poller.take_wake() && !self.obey() {
                 return;
@@ -114,26 +134,29 @@ impl Thread {
         }
     }
 
+    fn advance(&mut self, lane: usize, now: Instant) -> usize {
+        let taken = self.lanes[lane].advance(now, self.offset);
+        self.deadlines[lane] = self.lanes[lane].timeout();
+        taken
+    }
+
     /// Wait until something is due, has arrived or was ordered.
     fn wait(&mut self) {
-        let due = self.lanes.iter().filter_map(Lane::timeout).min();
-        loop {
+        let due = self.deadlines.iter().flatten().min().copied();
+        while !self.poller.look() {
             let now = clock::now();
-            if due.is_some_and(|due| due <= now) || self.lanes.iter().any(Lane::is_ready) || self.poller.is_woken() {
-                return;
-            }
             match due.map(|due| due.saturating_since(now)) {
-                Some(left) if self.effort.may_spin(left) => self.spin(due, now),
+                Some(Duration::ZERO) => return,
+                Some(left) if self.effort.may_spin(left) => self.spin(now + left, now),
                 Some(left) => self.sleep(Some(self.effort.sleep_before(left)), now),
                 None => self.sleep(None, now),
             }
         }
     }
 
-    fn spin(&mut self, due: Option<Instant>, from: Instant) {
+    fn spin(&mut self, due: Instant, from: Instant) {
         let mut now = from;
-        while due.is_some_and(|due| now < due) && !self.lanes.iter().any(Lane::is_ready) && !self.poller.is_woken() {
-            std::hint::spin_loop();
+        while now < due && !self.poller.look() {
             now = clock::now();
         }
         self.effort.spun(now.saturating_since(from));
@@ -150,10 +173,12 @@ impl Thread {
             match self.queue.try_recv() {
                 Ok(Command::Begin(lane, link, done)) => {
                     self.lanes[lane].begin(*link, clock::now());
+                    self.deadlines[lane] = self.lanes[lane].timeout();
                     let _ = done.send(());
                 }
                 Ok(Command::Finish(lane, done)) => {
                     let _ = done.send(self.lanes[lane].finish(clock::now(), self.offset));
+                    self.deadlines[lane] = None;
                 }
                 Err(error) => return error.is_empty(),
             }

@@ -75,11 +75,6 @@ impl PacketSocket {
         self.lead
     }
 
-    /// True if a frame waits.
-    pub fn is_ready(&self) -> bool {
-        self.ring.is_ready()
-    }
-
     /// Done with the frame that was last peeked at.
     pub fn release(&mut self) {
         self.ring.release();

@@ -13,6 +13,7 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     let mut settings = lanes.topology().settings().clone();
     let mut add = |key: &str, value: String| settings.insert(key.into(), value);
     add("link.memory_locked", lanes.link().memory_locked().to_string());
+    add("link.cpus_awake", lanes.link().cpus_awake().to_string());
     add("trial.own_proc", lanes.own_proc().to_string());
     add("clocksource", clock_source());
     let ipv6 = lanes.topology().ipv6().is_ok();

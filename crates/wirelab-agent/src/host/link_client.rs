@@ -32,6 +32,7 @@ pub struct LinkClient {
     cpu: Option<usize>,
     cpus: u32,
     memory_locked: bool,
+    cpus_awake: bool,
 }
 
 /// A child that is told lines and answers each by an event of its link.
@@ -63,12 +64,12 @@ impl LinkClient {
         let (process, started) = Process::start(command, PATIENCE, cancel_all, |command| {
             process::spawn(command, &confinement).context("starting the link process")
         })?;
-        let LinkEvent::Started { scheduling, cpu, memory_locked } = started else {
+        let LinkEvent::Started { scheduling, cpu, memory_locked, cpus_awake } = started else {
             bail!("the link process did not start: {}", unexpected(started));
         };
         let cpus = scheduling::cpus().len() as u32;
         let cpu = cpu.filter(|cpu| scheduling::leave(*cpu));
-        Ok(Self { process, scheduling, cpu, cpus, memory_locked })
+        Ok(Self { process, scheduling, cpu, cpus, memory_locked, cpus_awake })
     }
 
     /// Scheduling that its loop was given.
@@ -89,6 +90,11 @@ impl LinkClient {
     /// True if it cannot be paged out.
     pub fn memory_locked(&self) -> bool {
         self.memory_locked
+    }
+
+    /// True if it keeps the machine's CPUs from sleeping.
+    pub fn cpus_awake(&self) -> bool {
+        self.cpus_awake
     }
 
     /// Begin a trial on a link, with `captures` by host.
@@ -234,7 +240,8 @@ fn unexpected(event: LinkEvent) -> String {
 mod tests {
     use super::*;
 
-    const STARTED: &str = r#"echo '{"event":"started","scheduling":"slice","cpu":null,"memory_locked":false}'"#;
+    const STARTED: &str =
+        r#"echo '{"event":"started","scheduling":"slice","cpu":null,"memory_locked":false,"cpus_awake":false}'"#;
 
     /// A shell in place of the link process.
     fn start(script: &str, patience: Duration, ended: Sender<()>) -> anyhow::Result<(Process, LinkEvent)> {

@@ -1,51 +1,67 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nix::libc;
-use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-use crate::socket::PacketSocket;
+/// Sockets that are told at once; the others follow at the next look.
+const EVENTS: usize = 64;
+/// Stands for somebody who calls, among the numbers of lanes.
+const CALL: u64 = u64::MAX;
 
-/// Sleeps until a socket has a frame, somebody calls or time is up.
+/// Tells which lanes have a frame, and sleeps until one has, somebody calls or time is up. What it costs does not grow with the lanes that have
+/// nothing.
 pub(super) struct Poller {
     epoll: Epoll,
     event: EventFd,
-    woken: Arc<AtomicBool>,
+    events: [EpollEvent; EVENTS],
+    ready: Vec<usize>,
+    woken: bool,
 }
 
 /// Wakes a [`Poller`], also by being dropped.
 pub(super) struct Waker {
     event: OwnedFd,
-    woken: Arc<AtomicBool>,
 }
 
 impl Poller {
-    pub(super) fn new<'a>(sockets: impl Iterator<Item = &'a PacketSocket>) -> io::Result<Self> {
+    /// For sockets, each with the number of its lane.
+    pub(super) fn new<S: AsFd>(sockets: impl IntoIterator<Item = (usize, S)>) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
-        epoll.add(&event, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
-        for socket in sockets {
-            epoll.add(socket, EpollEvent::new(EpollFlags::EPOLLIN, 0))?;
+        epoll.add(&event, EpollEvent::new(EpollFlags::EPOLLIN, CALL))?;
+        for (lane, socket) in sockets {
+            epoll.add(socket, EpollEvent::new(EpollFlags::EPOLLIN, lane as u64))?;
         }
-        Ok(Self { epoll, event, woken: Arc::default() })
+        let ready = Vec::with_capacity(EVENTS);
+        Ok(Self { epoll, event, events: [EpollEvent::empty(); EVENTS], ready, woken: false })
     }
 
     pub(super) fn waker(&self) -> io::Result<Waker> {
-        Ok(Waker { event: self.event.as_fd().try_clone_to_owned()?, woken: self.woken.clone() })
+        Ok(Waker { event: self.event.as_fd().try_clone_to_owned()? })
     }
 
-    pub(super) fn is_woken(&self) -> bool {
-        self.woken.load(Ordering::Acquire)
+    /// Look who has something now; false if nobody has.
+    pub(super) fn look(&mut self) -> bool {
+        let found = self.epoll.wait(&mut self.events, EpollTimeout::ZERO).unwrap_or(0);
+        let lanes = self.events[..found].iter().map(EpollEvent::data);
+        self.ready.clear();
+        self.ready.extend(lanes.clone().filter(|lane| *lane != CALL).map(|lane| lane as usize));
+        self.woken = self.ready.len() < found;
+        found > 0
     }
 
-    /// True if somebody called since the last time.
-    pub(super) fn take_wake(&self) -> bool {
-        let woken = self.woken.swap(false, Ordering::AcqRel);
+    /// Lanes that had a frame at the last look, once for each socket.
+    pub(super) fn ready(&self) -> &[usize] {
+        &self.ready
+    }
+
+    /// True if somebody had called at the last look.
+    pub(super) fn take_wake(&mut self) -> bool {
+        let woken = std::mem::take(&mut self.woken);
         if woken {
             let _ = self.event.read();
         }
@@ -59,16 +75,12 @@ impl Poller {
         let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);
         let mut poll = libc::pollfd { fd: self.epoll.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: the pointers are to live values, or null, which means no time limit and no signal mask.
-        let ready = unsafe { libc::ppoll(&mut poll, 1, time, ptr::null()) };
-        if ready > 0 && self.event.read().is_ok() {
-            self.woken.store(true, Ordering::Release);
-        }
+        unsafe { libc::ppoll(&mut poll, 1, time, ptr::null()) };
     }
 }
 
 impl Waker {
     pub(super) fn wake(&self) {
-        self.woken.store(true, Ordering::Release);
         let _ = nix::unistd::write(&self.event, &1u64.to_ne_bytes());
     }
 }
@@ -76,5 +88,64 @@ impl Waker {
 impl Drop for Waker {
     fn drop(&mut self) {
         self.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Pipes in place of sockets, one a lane.
+    fn poller(lanes: usize) -> (Poller, Vec<(io::PipeReader, io::PipeWriter)>) {
+        let pipes: Vec<_> = (0..lanes).map(|_| io::pipe().unwrap()).collect();
+        let poller = Poller::new(pipes.iter().enumerate().map(|(lane, (reader, _))| (lane, reader))).unwrap();
+        (poller, pipes)
+    }
+
+    #[test]
+    fn lanes_that_have_something_are_told_until_it_is_taken_and_no_others() {
+        let (mut poller, mut pipes) = poller(3);
+        assert!(!poller.look());
+        pipes[1].1.write_all(b"frame").unwrap();
+        for _ in 0..2 {
+            assert!(poller.look());
+            assert_eq!(poller.ready(), [1]);
+            assert!(!poller.take_wake());
+        }
+    }
+
+    #[test]
+    fn more_lanes_than_are_told_at_once_are_all_told_in_turn() {
+        let (mut poller, mut pipes) = poller(3 * EVENTS);
+        pipes.iter_mut().for_each(|(_, writer)| writer.write_all(b"frame").unwrap());
+        let mut told: Vec<usize> = Vec::new();
+        for _ in 0..3 {
+            assert!(poller.look());
+            told.extend(poller.ready());
+        }
+        told.sort_unstable();
+        assert_eq!(told, (0..3 * EVENTS).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_call_ends_a_sleep_and_is_told_once() {
+        let (mut poller, _pipes) = poller(1);
+        poller.waker().unwrap().wake();
+        poller.sleep(None);
+        assert!(poller.look());
+        assert!(poller.ready().is_empty());
+        assert!(poller.take_wake());
+        assert!(!poller.look());
+        assert!(!poller.take_wake());
+    }
+
+    #[test]
+    fn a_waker_that_is_dropped_calls() {
+        let (mut poller, _pipes) = poller(0);
+        drop(poller.waker().unwrap());
+        poller.sleep(None);
+        assert!(poller.look() && poller.take_wake());
     }
 }
