@@ -20,7 +20,7 @@ from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
 from wirelab.schema import SCHEMA_VERSION, LinkSpec, WorkloadSpec, canonical_json
 from wirelab.schema.base import Border, Unsigned
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.topology import TopologyLink, Traffic
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
 
 if TYPE_CHECKING:
     from hashlib import _Hash as Digest
@@ -94,6 +94,8 @@ class Scenario(Border):
     topology: tuple[TopologyLink, ...] = ()
     """The client's link first; none where a client and a server are alone."""
     traffic: tuple[Traffic, ...] = ()
+    origin: Origin | None = None
+    """The server that a proxy asks; without a proxy none."""
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
 
@@ -221,6 +223,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:
         capture=experiment.capture,
         topology=scenario.topology,
         traffic=scenario.traffic,
+        origin=scenario.origin,
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
     )
@@ -311,7 +314,12 @@ def _with_exchanges(scenario: ResolvedScenario, factor: float) -> ResolvedScenar
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
     """A client and a server that are alone need no word of it."""
-    hosts = {"topology", "traffic"}
-    others = {key: [each.to_json() for each in getattr(scenario, key)] for key in sorted(hosts)}
-    own = scenario.model_dump(mode="json", exclude=hosts)
-    return {**own, "link": scenario.link.to_json(), **{key: value for key, value in others.items() if value}}
+    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin"})
+    own["link"] = scenario.link.to_json()
+    if scenario.topology:
+        own["topology"] = [link.to_json() for link in scenario.topology]
+    if scenario.traffic:
+        own["traffic"] = [each.to_json() for each in scenario.traffic]
+    if scenario.origin is not None:
+        own["origin"] = scenario.origin.to_json()
+    return own

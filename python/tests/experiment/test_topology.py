@@ -9,6 +9,7 @@ import pytest
 from wirelab.errors import WirelabError
 from wirelab.experiment import Experiment, load_experiment
 from wirelab.plan import make_plan
+from wirelab.schema import Description, Role, registered
 from wirelab.schema.topology import BulkTraffic, PingTraffic
 
 HEAD = """
@@ -27,8 +28,13 @@ upload = "30 B"
 LINK = 'link = ["good", "poor"]'
 MIDDLE = """
 [topology]
+wire = { near = ["server"], far = ["cloud"] }
+air = { near = ["other", "client"], far = ["server"] }
+"""
+PROXY = """
+[topology]
+air = { near = ["client"], far = ["proxy"] }
 wire = { near = ["proxy"], far = ["server"] }
-air = { near = ["other", "client"], far = ["proxy"] }
 """
 CROSS = """
 [topology]
@@ -69,12 +75,12 @@ def test_the_clients_link_is_the_one_chosen_and_comes_first_with_the_client_and_
     assert [scenario.link_name for scenario in experiment.scenarios] == ["good", "poor"]
     for scenario in experiment.scenarios:
         air, wire = scenario.topology
-        assert (air.name, air.near, air.far, air.link) == ("air", ("client", "other"), ("proxy",), None)
-        assert (wire.name, wire.near, wire.far) == ("wire", ("proxy",), ("server",))
+        assert (air.name, air.near, air.far, air.link) == ("air", ("client", "other"), ("server",), None)
+        assert (wire.name, wire.near, wire.far) == ("wire", ("server",), ("cloud",))
         assert wire.link is not None
         assert wire.link.uplink[0].to_json()["delay_ns"] == 500_000
     first = make_plan(experiment).to_json()["scenarios"][0]
-    assert first["topology"][0] == {"name": "air", "near": ["client", "other"], "far": ["proxy"]}
+    assert first["topology"][0] == {"name": "air", "near": ["client", "other"], "far": ["server"]}
     keys = {scenario["key"] for scenario in make_plan(experiment).to_json()["scenarios"]}
     assert not keys & {scenario.key for scenario in make_plan(load(tmp_path, "", 'link = ["good"]')).scenarios}
 
@@ -132,6 +138,43 @@ def test_a_radio_that_sleeps_is_that_of_one_host(tmp_path: Path) -> None:
 
 def test_captures_need_the_server_on_the_clients_link(tmp_path: Path) -> None:
     path = tmp_path / "hosts.toml"
-    path.write_text("capture = true\n" + HEAD.format(factors=LINK) + MIDDLE, encoding="utf-8")
+    path.write_text("capture = true\n" + HEAD.format(factors=LINK) + PROXY + ASKED, encoding="utf-8")
     with pytest.raises(WirelabError, match="the server is not there"):
-        load_experiment(str(path))
+        load_experiment(str(path), known=with_proxy())
+
+
+ASKED = '[endpoints.proxy]\nstacks = ["http1"]\n'
+
+
+def with_proxy() -> Description:
+    """A build whose HTTP/1.1 has a proxy."""
+    stacks = [
+        stack.model_copy(update={"roles": (*stack.roles, Role.PROXY)}) if stack.name == "http1" else stack
+        for stack in registered().stacks
+    ]
+    return registered().model_copy(update={"stacks": tuple(stacks)})
+
+
+def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "hosts.toml"
+    path.write_text(HEAD.format(factors=LINK) + PROXY + ASKED, encoding="utf-8")
+    experiment = load_experiment(str(path), known=with_proxy())
+    for scenario in experiment.scenarios:
+        assert scenario.origin is not None
+        assert (scenario.stack, scenario.origin.stack) == ("http1", "http1")
+        assert scenario.origin.settings == scenario.settings
+    assert make_plan(experiment).to_json()["scenarios"][0]["origin"]["stack"] == "http1"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (PROXY, "http1 asks no proxy, and the server is not on the client's link"),
+        (PROXY + ASKED, "http1 has no role proxy"),
+        (PROXY + ASKED.replace("http1", "htp1"), 'unknown stack ("htp1")'),
+        (PROXY + ASKED + 'origin = "h2"', "a proxy speaks no h2"),
+        (ASKED, "no links lead from the client to the proxy"),
+    ],
+)
+def test_a_proxy_that_nobody_can_be_is_told(tmp_path: Path, more: str, words: str) -> None:
+    assert words in refusal(tmp_path, more)

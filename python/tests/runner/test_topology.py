@@ -9,9 +9,9 @@ from wirelab.plan import Scenario, stable_hash
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.implementations import load
 from wirelab.runner.topology import LaneAddresses, lane_links
-from wirelab.schema import AddressFamily, LaneLink, LinkSpec, TrialRequest
+from wirelab.schema import AddressFamily, EndpointParameters, LaneLink, LinkSpec, Role, TrialRequest
 from wirelab.schema.host import HostAddress, LinkAddresses
-from wirelab.schema.topology import BulkTraffic, PingTraffic, TopologyLink, Traffic
+from wirelab.schema.topology import BulkTraffic, Origin, PingTraffic, TopologyLink, Traffic
 
 WIRE = LinkSpec(uplink=(), downlink=(), family=AddressFamily.IPV6)
 TOPOLOGY = (
@@ -30,7 +30,8 @@ def addresses() -> LaneAddresses:
 
 def scenario(*traffic: Traffic) -> Scenario:
     [one] = make_plan(1, 1).scenarios
-    return one.model_copy(update={"topology": TOPOLOGY, "traffic": traffic})
+    origin = Origin(stack="http1", settings={"expect-continue": False})
+    return one.model_copy(update={"topology": TOPOLOGY, "traffic": traffic, "origin": origin})
 
 
 def request(of: Scenario, folder: Path) -> TrialRequest:
@@ -67,9 +68,9 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     bulk = BulkTraffic(name="bulk", source="laptop", to="proxy", flows=5, direction="download", stagger_ns=2 * 10**9)
     ping = PingTraffic(name="ping", source="proxy", to="server", flows=1, payload_bytes=56, interval_ns=10**7)
     asked = request(scenario(bulk, ping), tmp_path)
-    names = ["server", "traffic-bulk-server", "traffic-bulk", "traffic-ping", "client"]
+    names = ["server", "traffic-bulk-server", "traffic-bulk", "traffic-ping", "proxy", "client"]
     assert [each.name for each in asked.endpoints] == names
-    _, sink, source, flood, client = asked.endpoints
+    _, sink, source, flood, _, client = asked.endpoints
     assert [each.host for each in (sink, source, flood)] == ["proxy", "laptop", "proxy"]
     assert sink.command == ("/agent", "traffic", "bulk-server", "--at", "10.77.0.2:5001")
     assert source.command[:9] == (
@@ -81,3 +82,23 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     assert all(each.ready is not None and not each.ends_trial for each in (sink, source, flood))
     assert client.ends_trial
     assert sink.directory.is_dir()
+
+
+def test_a_proxy_is_told_its_own_address_and_that_of_the_server_behind_it(tmp_path: Path) -> None:
+    asked = request(scenario(), tmp_path)
+    assert [(each.name, each.host) for each in asked.endpoints] == [
+        (name, name) for name in ("server", "proxy", "client")
+    ]
+    told = {
+        each.name: EndpointParameters.model_validate_json((each.directory / "parameters.json").read_text())
+        for each in asked.endpoints
+    }
+    assert {name: (each.role, each.server.address) for name, each in told.items()} == {
+        "server": (Role.SERVER, "fd77:0:0:1::2"),
+        "proxy": (Role.PROXY, "10.77.0.2"),
+        "client": (Role.CLIENT, "10.77.0.2"),
+    }
+    upstream = told["proxy"].upstream
+    assert upstream is not None
+    assert upstream.address == "fd77:0:0:1::2"
+    assert told["client"].upstream is None

@@ -21,7 +21,7 @@ from wirelab.experiment.scenario import Resolver, Scenario
 from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
 from wirelab.experiment.source import Source, dotted, read_source
-from wirelab.experiment.topology import check_topology
+from wirelab.experiment.topology import check_proxy, check_topology
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 from wirelab.units import UnitError
 
@@ -65,6 +65,7 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
     wrong += _check_stacks(source, file, known)
     wrong += _check_links(source, file)
     wrong += check_topology(source, file.topology, file.traffic, file.links)
+    wrong += check_proxy(source, file.endpoints.proxy, file.topology, known)
     wrong += check_parts(source, file, factors)
     wrong += check_workload(source, file, factors)
     wrong += _check_endpoints(source, file)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
 from wirelab.experiment.quantities import PositiveDuration, Table
-from wirelab.experiment.topology import TopologyTable, TrafficTable
+from wirelab.experiment.topology import ProxyTable, TopologyTable, TrafficTable
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.units import UnitError, share
 
@@ -83,6 +83,7 @@ class EndpointsTable(Table):
 
     client: EndpointTable = EndpointTable()
     server: EndpointTable = EndpointTable()
+    proxy: ProxyTable | None = None
 
 
 Levels = Annotated[list[Any], Field(min_length=1)]

@@ -23,7 +23,6 @@ from wirelab.experiment.topology import (
     TrafficTable,
     chooses,
     clients_link,
-    clients_peer,
     link_of,
     ordered,
     taken_links,
@@ -31,7 +30,7 @@ from wirelab.experiment.topology import (
 from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable
 from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec, is_netem
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.topology import TopologyLink, Traffic
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
 
 ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
 """Stacks that answer with what they were sent, and so need something to send."""
@@ -57,6 +56,8 @@ class Scenario:
     topology: tuple[TopologyLink, ...] = ()
     """The client's link first; none where a client and a server are alone."""
     traffic: tuple[Traffic, ...] = ()
+    origin: Origin | None = None
+    """The server that a proxy asks; without a proxy none."""
 
     def identity(self) -> dict[str, Any]:
         """What determines the scenario's trials; equal ones are one scenario."""
@@ -72,6 +73,8 @@ class Scenario:
             identity["topology"] = [link.to_json() for link in self.topology]
         if self.traffic:
             identity["traffic"] = [each.to_json() for each in self.traffic]
+        if self.origin is not None:
+            identity["origin"] = self.origin.to_json()
         return identity
 
 
@@ -102,6 +105,7 @@ class Resolver:
             congestion_control=point.get("congestion-control", self.file.congestion_control),
             topology=self._topology(point),
             traffic=self._traffic(point),
+            origin=self._behind(point, stack),
         )
         self._check(point, scenario, stack)
         return scenario
@@ -163,6 +167,15 @@ class Resolver:
             link = self._link(point, own) if index else None
             found.append(TopologyLink(name=name, near=tuple(near), far=tuple(far), link=link))
         return tuple(found)
+
+    def _behind(self, point: Point, stack: StackDescription) -> Origin | None:
+        """The server behind the proxy, where this stack's clients ask one."""
+        proxy = self.file.endpoints.proxy
+        if proxy is None or stack.name not in proxy.stacks:
+            return None
+        origin = self.known.stack(proxy.origin)
+        assert origin is not None, "checked"
+        return Origin(stack=origin.name, settings=self._settings(point, origin))
 
     def _traffic(self, point: Point) -> tuple[Traffic, ...]:
         """What goes on in the background; what has no flows does not."""
@@ -307,7 +320,14 @@ class Resolver:
                 raise WirelabError(f"netem runs links between two hosts, and {each.name} has more", where)
             if link.radio is not None and len(each.near) > 1:
                 raise WirelabError(f"a radio's sleep is that of one host, and {each.name}.near has several", where)
-        if self.file.capture and self.file.topology and clients_peer(self.file.topology) != SERVER:
+        if not scenario.topology:
+            return
+        here = SERVER in scenario.topology[0].far
+        if scenario.origin is None and not here:
+            what = f"{scenario.stack} asks no proxy, and the server is not on the client's link"
+            hint = f'[endpoints.proxy] stacks = ["{scenario.stack}"]'
+            raise WirelabError(what, where, hint)
+        if self.file.capture and not here:
             what = "captures are made on the client's link, and the server is not there"
             raise WirelabError(what, self.source.where(("capture",)), hint="capture = false")
 

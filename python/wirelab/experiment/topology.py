@@ -16,6 +16,7 @@ from wirelab.experiment.library import profiles
 from wirelab.experiment.positions import Path
 from wirelab.experiment.quantities import Duration, PositiveDuration, Size, Table
 from wirelab.experiment.source import Source
+from wirelab.schema import Description, Role
 from wirelab.schema.topology import BulkTraffic, PingTraffic, Traffic
 
 CLIENT, SERVER, PROXY = "client", "server", "proxy"
@@ -66,6 +67,13 @@ class TrafficTable(Table):
         )  # fmt: skip
 
 
+class ProxyTable(Table):
+    """A proxy between the client and the server."""
+
+    stacks: Annotated[list[str], Field(min_length=1)] = Field(description="Stacks whose clients ask it.")
+    origin: str = Field(default="http1", description="The stack that it speaks to the server.")
+
+
 Topology = Mapping[str, TopologyTable]
 
 ALONE: Topology = {MAIN: TopologyTable(near=[CLIENT], far=[SERVER])}
@@ -91,15 +99,10 @@ def clients_link(topology: Topology) -> str:
     return next(name for name, table in topology.items() if CLIENT in table.near)
 
 
-def clients_peer(topology: Topology) -> str:
-    """Who answers the client: the server, or a proxy where the server is not on the client's link."""
-    far = topology[clients_link(topology)].far
-    return SERVER if SERVER in far else PROXY
-
-
 def ordered(topology: Topology) -> list[tuple[str, list[str], list[str]]]:
-    """The links, the client's first, and there the client and its peer first on their sides."""
-    first, peer = clients_link(topology), clients_peer(topology)
+    """The links, the client's first, and there the client and who answers it first on their sides."""
+    first = clients_link(topology)
+    peer = SERVER if SERVER in topology[first].far else PROXY
     names = [first, *(name for name in topology if name != first)]
 
     def front(hosts: list[str], host: str) -> list[str]:
@@ -134,14 +137,35 @@ def _check_links(source: Source, topology: Topology, links: Mapping[str, Any]) -
         what = f"the client is on the near side of one link ({found})"
         yield WirelabError(what, source.where(("topology",)), hint)
         return
-    far = topology[of_client[0]].far
-    behind = [table for table in topology.values() if PROXY in table.near and SERVER in table.far]
-    if SERVER not in far and not (PROXY in far and behind):
-        hint = (
-            f"put it on the far side of {of_client[0]}, or a proxy there that is on the near side of the server's link"
-        )
+    if not {SERVER, PROXY} & set(topology[of_client[0]].far):
         what = "no way leads from the client to the server"
+        hint = f"put the server, or a proxy, on the far side of {of_client[0]}"
         yield WirelabError(what, source.where(("topology", of_client[0], "far")), hint)
+
+
+def check_proxy(source: Source, table: ProxyTable | None, topology: Topology, known: Description) -> list[WirelabError]:
+    """What is wrong with the proxy and its place."""
+    if table is None:
+        return []
+    path: Path = ("endpoints", PROXY)
+    names = [stack.name for stack in known.stacks]
+    wrong = [
+        WirelabError(f'unknown stack ("{name}")', source.where((*path, key)), did_you_mean(name, names))
+        for key, found in (("stacks", table.stacks), ("origin", [table.origin]))
+        for name in found
+        if name not in names
+    ]
+    for stack in known.stacks:
+        if stack.name in table.stacks and Role.PROXY not in stack.roles:
+            wrong.append(WirelabError(f"{stack.name} has no role proxy", source.where((*path, "stacks"))))
+        if stack.name == table.origin and stack.secure:
+            hint = 'such as origin = "http1"'
+            wrong.append(WirelabError(f"a proxy speaks no {stack.name}", source.where((*path, "origin")), hint))
+    if between(topology, CLIENT, PROXY) is None or between(topology, PROXY, SERVER) is None:
+        what = "no links lead from the client to the proxy and from there to the server"
+        hint = 'two links in [topology]: near = ["client"], far = ["proxy"], and near = ["proxy"], far = ["server"]'
+        wrong.append(WirelabError(what, source.where(path), hint))
+    return wrong
 
 
 def _check_traffic(source: Source, topology: Topology, traffic: Mapping[str, TrafficTable]) -> Iterator[WirelabError]:

@@ -124,7 +124,8 @@ class Endpoints:
             case Role.PUBLISHER | Role.PROXY:
                 directory = folder / role.value
                 self._parameters(scenario, trial, role, directory)
-                return _process(role, directory, self._endpoint_command(directory))
+                ready = EventReady(timeout_ns=READY_TIMEOUT_NS) if role is Role.PROXY else None
+                return _process(role, directory, self._endpoint_command(directory), ready)
 
     def _server(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
         directory = folder / "server"
@@ -173,15 +174,22 @@ class Endpoints:
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
-        stack = registered().stack(scenario.stack)
+        spoken, settings = scenario.stack, scenario.settings
+        address, upstream = self.addresses.peer(scenario), None
+        if scenario.origin is not None and role is Role.SERVER:
+            spoken, settings, address = scenario.origin.stack, scenario.origin.settings, self.addresses.server(scenario)
+        if scenario.origin is not None and role is Role.PROXY:
+            upstream = _server_address(scenario.origin.stack, self.addresses.server(scenario))
+        stack = registered().stack(spoken)
         assert stack is not None, "the plan holds registered stacks only"
         parameters = EndpointParameters(
-            stack=scenario.stack,
+            stack=spoken,
             role=role,
-            server=ServerAddress(address=self.addresses.peer(scenario), port=stack.default_port, name=SERVER_NAME),
-            settings=dict(scenario.settings),
+            server=_server_address(spoken, address),
+            upstream=upstream,
+            settings=dict(settings),
             workload=scenario.workload,
-            certificates=self.certificates.get(certificate_kind(scenario.settings)) if stack.secure else None,
+            certificates=self.certificates.get(certificate_kind(settings)) if stack.secure else None,
             output=directory,
             seed=trial.endpoint_seed,
         )
@@ -207,6 +215,12 @@ class Endpoints:
             "download_bytes": str(scenario.workload.download_bytes),
             **files,
         }
+
+
+def _server_address(stack: str, address: str) -> ServerAddress:
+    described = registered().stack(stack)
+    assert described is not None, "the plan holds registered stacks only"
+    return ServerAddress(address=address, port=described.default_port, name=SERVER_NAME)
 
 
 def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
@@ -253,7 +267,7 @@ def _process(
 ) -> EndpointProcess:
     return EndpointProcess(
         name=role.value,
-        host=(Role.CLIENT if role is Role.CLIENT else Role.SERVER).value,
+        host=(Role.SERVER if role is Role.PUBLISHER else role).value,
         command=tuple(command),
         environment=environment or {},
         directory=directory,
@@ -276,6 +290,8 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
 
 def _roles(scenario: Scenario) -> tuple[Role, ...]:
     """Who takes part, in the order in which they start."""
+    if scenario.origin is not None:
+        return (Role.SERVER, Role.PROXY, Role.CLIENT)
     stack = registered().stack(scenario.stack)
     assert stack is not None, "the plan holds registered stacks only"
     brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in stack.roles

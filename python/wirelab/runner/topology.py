@@ -24,13 +24,13 @@ class LaneAddresses:
 
     def peer(self, scenario: Scenario) -> str:
         """Where the client finds who answers it: the server, or a proxy."""
-        return _found(_address(self.links[0].far[0], _family(scenario, self.links[0].name)))
+        if not scenario.topology:
+            return _found(_address(self.links[0].far[0], _family(scenario, self.links[0].name)))
+        return self.between(scenario, "client", "server" if scenario.origin is None else "proxy")
 
     def server(self, scenario: Scenario) -> str:
         """Where the server listens: on the client's link, or on the one from the proxy."""
-        if not scenario.topology or "server" in scenario.topology[0].far:
-            return self.peer(scenario)
-        return self.between(scenario, "proxy", "server")
+        return self.peer(scenario) if scenario.origin is None else self.between(scenario, "proxy", "server")
 
     def between(self, scenario: Scenario, one: str, other: str) -> str:
         """The address of the other host on the first link that has the two on its sides."""

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from wirelab.schema.base import Border, Unsigned
+from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.host import LaneLink
 from wirelab.schema.link import LinkSpec
 
@@ -15,6 +16,13 @@ class TopologyLink(LaneLink):
     """A link of the lanes. `link` is what it is like; none of the first one, which is the scenario's own."""
 
     link: LinkSpec | None = None
+
+
+class Origin(Border):
+    """The server behind a proxy, which speaks a stack of its own."""
+
+    stack: str
+    settings: dict[str, SettingValue]
 
 
 class BulkTraffic(Border):
