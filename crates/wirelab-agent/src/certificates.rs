@@ -58,20 +58,29 @@ pub fn run(arguments: Arguments) -> ExitCode {
 }
 
 fn write(arguments: &Arguments) -> anyhow::Result<()> {
-    let [authority, chain, key] = ["authority.pem", "chain.pem", "key.pem"].map(|name| arguments.out.join(name));
-    if let Some(path) = [&authority, &chain, &key].into_iter().find(|path| path.exists()) {
+    const NAMES: [&str; 5] = ["authority.pem", "chain.pem", "key.pem", "client-chain.pem", "client-key.pem"];
+    let paths = NAMES.map(|name| arguments.out.join(name));
+    if let Some(path) = paths.iter().find(|path| path.exists()) {
         bail!("{} exists already and is not overwritten; choose another folder", path.display());
     }
     let made = Made::new(arguments)?;
     fs::create_dir_all(&arguments.out).with_context(|| arguments.out.display().to_string())?;
-    write_file(&key, &made.key, 0o600)?;
+    let [authority, chain, key, client_chain, client_key] = paths;
+    write_file(&key, &made.server.key, 0o600)?;
+    write_file(&client_key, &made.client.key, 0o600)?;
     write_file(&authority, &made.authority, 0o644)?;
-    write_file(&chain, &made.chain, 0o644)
+    write_file(&client_chain, &made.client.chain, 0o644)?;
+    write_file(&chain, &made.server.chain, 0o644)
 }
 
 /// PEM texts. The authority's own key is forgotten: nothing more can be signed.
 struct Made {
     authority: String,
+    server: Pair,
+    client: Pair,
+}
+
+struct Pair {
     chain: String,
     key: String,
 }
@@ -85,15 +94,25 @@ impl Made {
         authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
         let authority_certificate = authority.self_signed(&authority_key)?;
 
-        let key = arguments.key.generate()?;
+        let issuer = Issuer::new(authority, authority_key);
+
         let names = vec![arguments.name.clone()];
         let mut server = lasting(CertificateParams::new(names).with_context(|| format!("name `{}`", arguments.name))?);
         server.distinguished_name.push(DnType::CommonName, arguments.name.clone());
         server.subject_alt_names.extend(arguments.address.iter().copied().map(SanType::IpAddress));
         server.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         server.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-        let certificate = server.signed_by(&key, &Issuer::new(authority, authority_key))?;
-        Ok(Made { authority: authority_certificate.pem(), chain: certificate.pem(), key: key.serialize_pem() })
+
+        let mut client = lasting(CertificateParams::default());
+        client.distinguished_name.push(DnType::CommonName, "Wirelab client");
+        client.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+
+        let signed = |certificate: CertificateParams| -> anyhow::Result<Pair> {
+            let key = arguments.key.generate()?;
+            Ok(Pair { chain: certificate.signed_by(&key, &issuer)?.pem(), key: key.serialize_pem() })
+        };
+        Ok(Made { authority: authority_certificate.pem(), server: signed(server)?, client: signed(client)? })
     }
 }
 

@@ -85,7 +85,8 @@ impl QuicDialer {
         let name = tls::server_name(parameters)?.to_str().into_owned();
         let trusted = tls::verifier(parameters)?;
         let of_identity = settings.clone();
-        let new_identity = Box::new(move || Identity::new(&of_identity, trusted.clone(), alpn));
+        let of_all = parameters.clone();
+        let new_identity = Box::new(move || Identity::new(&of_all, &of_identity, trusted.clone(), alpn));
         let idle = Mutex::new(vec![new_identity()?]);
         let server = (parameters.server.address, parameters.server.port).into();
         Ok(QuicDialer { server, name, settings, traces: Traces::of(Role::Client), new_identity, idle })
@@ -186,7 +187,7 @@ impl Listener {
 /// A QUIC server on the address that the parameters name.
 pub fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -> Result<Listener, StackError> {
     let address = SocketAddr::from((parameters.server.address, parameters.server.port));
-    let crypto = QuicServerConfig::try_from(tls::server_config(parameters, tls::TLS13, alpn)?)
+    let crypto = QuicServerConfig::try_from(tls::server_config(parameters, &settings, tls::TLS13, alpn)?)
         .map_err(|error| StackError::failed("TLS for QUIC", error))?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
     config.transport_config(Arc::new(transport(&settings)));
@@ -199,10 +200,16 @@ pub fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -
 }
 
 impl Identity {
-    fn new(settings: &Settings, trusted: Arc<dyn ServerCertVerifier>, alpn: &str) -> Result<Self, StackError> {
+    fn new(
+        parameters: &EndpointParameters,
+        settings: &Settings,
+        trusted: Arc<dyn ServerCertVerifier>,
+        alpn: &str,
+    ) -> Result<Self, StackError> {
         let verifier = Arc::new(NotingVerifier { trusted, verified: AtomicBool::new(false) });
-        let crypto = QuicClientConfig::try_from(tls::client_config(settings, verifier.clone(), tls::TLS13, alpn)?)
-            .map_err(|error| StackError::failed("TLS for QUIC", error))?;
+        let crypto =
+            QuicClientConfig::try_from(tls::client_config(parameters, settings, verifier.clone(), tls::TLS13, alpn)?)
+                .map_err(|error| StackError::failed("TLS for QUIC", error))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
         config.transport_config(Arc::new(transport(settings)));
         if !settings.boolean("resumption") {

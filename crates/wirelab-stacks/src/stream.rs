@@ -25,7 +25,7 @@ impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 pub struct Security<'a> {
     /// ALPN protocol name (RFC 7301).
     pub alpn: &'static str,
-    /// Settings `tls` and `resumption`.
+    /// Settings of TLS.
     pub settings: &'a Settings,
 }
 
@@ -42,7 +42,13 @@ impl Dialer {
         let tls = match security {
             None => None,
             Some(Security { alpn, settings }) => {
-                let config = tls::client_config(settings, tls::verifier(parameters)?, tls::versions(settings), alpn)?;
+                let config = tls::client_config(
+                    parameters,
+                    settings,
+                    tls::verifier(parameters)?,
+                    tls::versions(settings),
+                    alpn,
+                )?;
                 Some((TlsConnector::from(Arc::new(config)), tls::server_name(parameters)?))
             }
         };
@@ -76,7 +82,7 @@ where
     let acceptor = match security {
         None => None,
         Some(Security { alpn, settings }) => {
-            Some(TlsAcceptor::from(Arc::new(tls::server_config(&parameters, tls::versions(settings), alpn)?)))
+            Some(TlsAcceptor::from(Arc::new(tls::server_config(&parameters, settings, tls::versions(settings), alpn)?)))
         }
     };
     let address = SocketAddr::from((parameters.server.address, parameters.server.port));

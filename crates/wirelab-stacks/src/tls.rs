@@ -1,8 +1,10 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::client::danger::ServerCertVerifier;
 use rustls::client::{Resumption, WebPkiServerVerifier};
 use rustls::crypto::ring;
+use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, KeyLogFile, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -21,7 +23,7 @@ pub fn version_setting() -> SettingDescription {
 }
 
 /// Settings of every stack with TLS or QUIC.
-pub fn common_settings() -> [SettingDescription; 2] {
+pub fn common_settings() -> [SettingDescription; 3] {
     [
         settings::boolean(
             "resumption",
@@ -34,8 +36,16 @@ pub fn common_settings() -> [SettingDescription; 2] {
             &["ecdsa-p256", "ecdsa-p384", "ed25519", "rsa-2048", "rsa-3072", "rsa-4096"],
             "Key of the server's certificate and of the authority that signed it. It decides the certificate's size and the cost of the handshake.",
         ),
+        settings::boolean(
+            CLIENT_CERTIFICATE,
+            false,
+            "The server asks for a certificate of the client and refuses one without (mutual TLS, RFC 8446 section 4.3.2). Its key is as the \
+             server's.",
+        ),
     ]
 }
+
+const CLIENT_CERTIFICATE: &str = "client-certificate";
 
 /// What `about` says of TLS for every secure stack over TCP.
 pub const RECORDS: &str = "Over TLS the first byte of a response can be read only when its whole record is there, which holds up to 16 KiB and \
@@ -48,17 +58,25 @@ pub const TICKETS: &str =
 /// A client's configuration for this setting of `tls` (1.3 for a stack without it) and `resumption`. Secrets go to the file that the variable
 /// `SSLKEYLOGFILE` names, if there is one, as a server's do.
 pub fn client_config(
+    parameters: &EndpointParameters,
     settings: &Settings,
     verifier: Arc<dyn ServerCertVerifier>,
     versions: &[&'static SupportedProtocolVersion],
     alpn: &str,
 ) -> Result<ClientConfig, StackError> {
-    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(versions)
         .map_err(|error| StackError::failed("TLS versions", error))?
         .dangerous()
-        .with_custom_certificate_verifier(verifier)
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(verifier);
+    let mut config = if settings.boolean(CLIENT_CERTIFICATE) {
+        let files = certificates(parameters)?.client.as_ref();
+        let files = files.ok_or_else(|| StackError::Usage("`certificates` have no `client`".to_owned()))?;
+        let (chain, key) = read_pair(&files.chain, &files.key)?;
+        config.with_client_auth_cert(chain, key).map_err(|error| StackError::failed(files.chain.display(), error))?
+    } else {
+        config.with_no_client_auth()
+    };
     config.alpn_protocols = vec![alpn.into()];
     config.key_log = Arc::new(KeyLogFile::new());
     if !settings.boolean("resumption") {
@@ -70,19 +88,24 @@ pub fn client_config(
 /// A server's configuration. Tickets are self-contained (encrypted state), as those of common servers are.
 pub fn server_config(
     parameters: &EndpointParameters,
+    settings: &Settings,
     versions: &[&'static SupportedProtocolVersion],
     alpn: &str,
 ) -> Result<ServerConfig, StackError> {
     let files = certificates(parameters)?;
-    let chain: Vec<CertificateDer> = CertificateDer::pem_file_iter(&files.chain)
-        .and_then(Iterator::collect)
-        .map_err(|error| StackError::failed(files.chain.display(), error))?;
-    let key =
-        PrivateKeyDer::from_pem_file(&files.key).map_err(|error| StackError::failed(files.key.display(), error))?;
+    let (chain, key) = read_pair(&files.chain, &files.key)?;
+    let clients = if settings.boolean(CLIENT_CERTIFICATE) {
+        let provider = Arc::new(ring::default_provider());
+        WebPkiClientVerifier::builder_with_provider(Arc::new(authority(files)?), provider)
+            .build()
+            .map_err(|error| StackError::failed(files.authority.display(), error))?
+    } else {
+        WebPkiClientVerifier::no_client_auth()
+    };
     let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_protocol_versions(versions)
         .map_err(|error| StackError::failed("TLS versions", error))?
-        .with_no_client_auth()
+        .with_client_cert_verifier(clients)
         .with_single_cert(chain, key)
         .map_err(|error| StackError::failed(files.chain.display(), error))?;
     config.ticketer = ring::Ticketer::new().map_err(|error| StackError::failed("TLS tickets", error))?;
@@ -103,13 +126,26 @@ pub fn versions(settings: &Settings) -> &'static [&'static SupportedProtocolVers
 /// Trusts the campaign's own certificate authority and nothing else.
 pub fn verifier(parameters: &EndpointParameters) -> Result<Arc<dyn ServerCertVerifier>, StackError> {
     let files = certificates(parameters)?;
+    let roots = Arc::new(authority(files)?);
+    let verifier = WebPkiServerVerifier::builder_with_provider(roots, Arc::new(ring::default_provider()));
+    Ok(verifier.build().map_err(|error| StackError::failed(files.authority.display(), error))?)
+}
+
+fn authority(files: &Certificates) -> Result<RootCertStore, StackError> {
     let failed = |error: &dyn std::fmt::Display| StackError::failed(files.authority.display(), error);
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(&files.authority).map_err(|error| failed(&error))? {
         roots.add(certificate.map_err(|error| failed(&error))?).map_err(|error| failed(&error))?;
     }
-    let verifier = WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::new(ring::default_provider()));
-    Ok(verifier.build().map_err(|error| failed(&error))?)
+    Ok(roots)
+}
+
+fn read_pair(chain: &Path, key: &Path) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), StackError> {
+    let certificates = CertificateDer::pem_file_iter(chain)
+        .and_then(Iterator::collect)
+        .map_err(|error| StackError::failed(chain.display(), error))?;
+    let key = PrivateKeyDer::from_pem_file(key).map_err(|error| StackError::failed(key.display(), error))?;
+    Ok((certificates, key))
 }
 
 /// The name that the server's certificate must have.

@@ -9,7 +9,7 @@ from wirelab.runner.certificates import make_certificates
 AGENT = """#!/bin/sh
 echo "$@" >> "$0.calls"
 for word; do folder=$word; done
-mkdir -p "$folder" && touch "$folder/authority.pem" "$folder/chain.pem" "$folder/key.pem"
+mkdir -p "$folder" && cd "$folder" && touch authority.pem chain.pem key.pem client-chain.pem client-key.pem
 """
 
 

@@ -17,7 +17,10 @@ from wirelab.schema import (
     Certificates,
     EndpointParameters,
     EventReady,
+    Fixed,
+    Notify,
     Poisson,
+    Role,
     TcpConnectReady,
     TrialRequest,
     registered,
@@ -182,3 +185,49 @@ def test_a_trials_time_out_leaves_room_for_every_exchange_to_time_out() -> None:
     assert trial_timeout_ns(twelve) == (3 + 30) * 10**9
     open_loop = twelve.model_copy(update={"arrival": Poisson(rate_hz=2.0)})
     assert trial_timeout_ns(open_loop) == (3 + 12 + 30) * 10**9
+
+
+def notifying(of: Scenario) -> Scenario:
+    workload = Notify(message_bytes=30, messages=100, arrival=Fixed(rate_hz=10), timeout_ns=10**9)
+    return of.model_copy(update={"workload": workload})
+
+
+def test_a_client_that_waits_for_changes_says_when_it_is_ready(endpoints: Endpoints, tmp_path: Path) -> None:
+    server, client = request(endpoints, notifying(scenario()), tmp_path / "t").endpoints
+    assert isinstance(client.ready, EventReady)
+    assert (server.ends_trial, client.ends_trial) == (False, True)
+    assert request(endpoints, scenario(), tmp_path / "u").endpoints[1].ready is None
+
+
+def test_where_there_is_a_broker_a_publisher_on_the_servers_host_starts_when_the_client_is_ready(
+    endpoints: Endpoints, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known = registered()
+    brokered = [each.model_copy(update={"roles": (*each.roles, Role.PUBLISHER)}) for each in known.stacks]
+    monkeypatch.setattr(
+        "wirelab.runner.endpoints.registered", lambda: known.model_copy(update={"stacks": tuple(brokered)})
+    )
+    started = request(endpoints, notifying(scenario()), tmp_path / "t").endpoints
+    assert [(each.name, each.host, each.ends_trial) for each in started] == [
+        ("server", "server", False),
+        ("client", "client", True),
+        ("publisher", "server", False),
+    ]
+    text = (tmp_path / "t" / "publisher" / "parameters.json").read_text()
+    assert EndpointParameters.model_validate_json(text).role is Role.PUBLISHER
+    assert len(request(endpoints, scenario(), tmp_path / "u").endpoints) == 2
+
+
+def test_a_foreign_program_does_no_notifications(endpoints: Endpoints) -> None:
+    for of in (scenario(server="nginx"), scenario(client="curl")):
+        barrier = endpoints.barrier(notifying(of))
+        assert barrier is not None
+        assert (barrier.status, barrier.error.endswith("does not do notify")) == (EntryStatus.UNSUPPORTED, True)
+
+
+def test_a_trial_of_notifications_lasts_as_long_as_its_messages() -> None:
+    short, long = (
+        trial_timeout_ns(Notify(message_bytes=30, messages=messages, arrival=Fixed(rate_hz=1), timeout_ns=10**9))
+        for messages in (1, 1001)
+    )
+    assert long - short == 2 * 1000 * 10**9

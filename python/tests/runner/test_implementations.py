@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
+from wirelab.experiment.workload import WorkloadTable
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
 from wirelab.schema import Role, registered
 
@@ -101,10 +102,13 @@ def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     defaults = {
         setting.name: setting.default for stack in [registered().stack("http1")] if stack for setting in stack.settings
     }
-    assert entry.refusal("http1", defaults, "fresh") is None
-    assert entry.refusal("h3", {}, "fresh") == "does not speak h3 (it speaks http1, https1, h2c, h2)"
-    assert entry.refusal("http1", defaults, "kept") == "does not do connection = 'kept'"
-    assert entry.refusal("http1", defaults | {"nagle": True}, "fresh") == "does not take the setting nagle = True"
+    fresh, kept = WorkloadTable().spec(), WorkloadTable.model_validate({"connection": "kept"}).spec()
+    notify = WorkloadTable(kind="notify").spec()
+    assert entry.refusal("http1", defaults, fresh) is None
+    assert entry.refusal("h3", {}, fresh) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
+    assert entry.refusal("http1", defaults, kept) == "does not do connection = 'kept'"
+    assert entry.refusal("http1", defaults, notify) == "does not do notify"
+    assert entry.refusal("http1", defaults | {"nagle": True}, fresh) == "does not take the setting nagle = True"
 
 
 OWN = """

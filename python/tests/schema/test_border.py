@@ -85,7 +85,12 @@ PARAMETERS = schema.EndpointParameters(
     server=schema.ServerAddress(address="10.0.0.2", port=443, name="server.test"),
     settings={"tls": "1.3", "nagle": False, "window": 65535},
     workload=WORKLOAD,
-    certificates=schema.Certificates(authority=Path("ca"), chain=Path("chain"), key=Path("key")),
+    certificates=schema.Certificates(
+        authority=Path("ca"),
+        chain=Path("chain"),
+        key=Path("key"),
+        client=schema.ClientCertificate(chain=Path("client-chain"), key=Path("client-key")),
+    ),
     output=Path("out"),
     seed=2**63 - 1,
 )
@@ -135,7 +140,17 @@ WRITTEN = {
     "workload-spec": [
         WORKLOAD,
         WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.Fresh()}),
-        WORKLOAD.model_copy(update={"arrival": schema.Fixed(rate_hz=1)}),
+        WORKLOAD.model_copy(update={"arrival": schema.Fixed(rate_hz=1), "clients": 3}),
+        schema.Deliver(
+            message_bytes=1,
+            exchanges=2,
+            arrival=schema.Closed(),
+            concurrency=1,
+            timeout_ns=5,
+            connection=schema.Resumed(),
+        ),
+        schema.Notify(message_bytes=12, messages=2, subscribers=3, arrival=schema.Poisson(rate_hz=1), timeout_ns=5),
+        schema.Stream(message_bytes=12, messages=2, rate_hz=25, timeout_ns=5, playout_delay_ns=6),
     ],
     "endpoint-parameters": [PARAMETERS, PARAMETERS.model_copy(update={"certificates": None})],
     "host-request": [
@@ -165,7 +180,7 @@ def test_what_python_writes_it_reads_back(name: str, value: Any) -> None:
 
 MODELS = {
     "link-spec": schema.LinkSpec,
-    "workload-spec": schema.RequestResponse,
+    "workload-spec": schema.WorkloadSpec,
     "endpoint-parameters": schema.EndpointParameters,
     "exchange": schema.Exchange,
     "host-request": schema.OpenRequest | schema.RunTrial | schema.Cancel,

@@ -195,7 +195,7 @@ def _exchanges(
 
 
 def _upload_bytes(workload: dict[str, Any]) -> int:
-    return int(workload["message_bytes"] if workload["kind"] == "deliver" else workload.get("upload_bytes", 0))
+    return int(workload["message_bytes"] if workload.get("kind") == "deliver" else workload.get("upload_bytes", 0))
 
 
 def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:

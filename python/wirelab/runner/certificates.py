@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wirelab import agent as agents
 from wirelab.runner.endpoints import SERVER_NAME
-from wirelab.schema import Certificates
+from wirelab.schema import Certificates, ClientCertificate
 
 FOLDER = "certificates"
 
@@ -18,10 +18,20 @@ def make_certificates(campaign: Path, kinds: Iterable[str], agent: Path) -> dict
     made = {}
     for kind in sorted(set(kinds)):
         folder = campaign / FOLDER / kind
-        files = Certificates(authority=folder / "authority.pem", chain=folder / "chain.pem", key=folder / "key.pem")
-        if not all(path.exists() for _, path in files):
+        files = Certificates(
+            authority=folder / "authority.pem",
+            chain=folder / "chain.pem",
+            key=folder / "key.pem",
+            client=ClientCertificate(chain=folder / "client-chain.pem", key=folder / "client-key.pem"),
+        )
+        if not all(path.exists() for path in _paths(files)):
             # The agent overwrites nothing, and a killed run may have left some of the files.
             shutil.rmtree(folder, ignore_errors=True)
             agents.ask(agent, ["certificates", "--key", kind, "--name", SERVER_NAME, "--out", str(folder)])
         made[kind] = files
     return made
+
+
+def _paths(files: Certificates) -> list[Path]:
+    client = files.client
+    return [files.authority, files.chain, files.key, *([client.chain, client.key] if client is not None else [])]

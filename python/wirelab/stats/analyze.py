@@ -160,7 +160,9 @@ def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:
     frame.write_csv(dataset.folder / "estimates.csv")
     frame.write_parquet(dataset.folder / "estimates.parquet", compression="zstd")
     names = pl.DataFrame([_names(s) for s in dataset.scenarios], schema=dict.fromkeys(_NAMES, pl.String))
-    named = dataset.exchanges.join(names, on="scenario", how="left", maintain_order="left")
+    # The file's `client` is who plays the client, not which of a population it is.
+    numbered = dataset.exchanges.rename({"client": "client_number"}, strict=False)
+    named = numbered.join(names, on="scenario", how="left", maintain_order="left")
     named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(dataset.folder / "exchanges.csv")
 
 

@@ -1,5 +1,6 @@
 //! Changes told to clients that wait: every stack that does `notify` and `stream`.
 
+use futures_util::future::join_all;
 use serde_json::json;
 use wirelab_schema::SettingValues::Choice;
 use wirelab_schema::{ArrivalSpec, Exchange, Notify, Outcome, Role, Stream};
@@ -92,13 +93,18 @@ async fn a_stream_is_told_as_changes_are() {
 #[tokio::test]
 async fn a_message_that_differs_from_what_was_to_be_published_fails() {
     let mut lab = Lab::new();
-    for stack in descriptors(|stack| does(NOTIFY)(stack) && !stack.roles.contains(&Role::Publisher)) {
-        // The seed decides the messages' bytes: a client with another one expects others.
-        lab.client_seed = 2;
-        let work = Notify { timeout_ns: 200_000_000, ..notify(612, 2, 1) };
-        let rows = lab.listen(&stack.name, work, &[]).await;
-        assert_eq!(rows.iter().map(|row| row.outcome).collect::<Vec<_>>(), [Outcome::Failed; 2], "{}", stack.name);
-    }
+    // The seed decides the messages' bytes: a client with another one expects others.
+    lab.client_seed = 2;
+    let lab = &lab;
+    // At once, for each waits until it is sure that nothing else comes.
+    join_all(descriptors(|stack| does(NOTIFY)(stack) && !stack.roles.contains(&Role::Publisher)).into_iter().map(
+        async |stack| {
+            let work = Notify { timeout_ns: 200_000_000, ..notify(612, 2, 1) };
+            let rows = lab.listen(&stack.name, work, &[]).await;
+            assert_eq!(rows.iter().map(|row| row.outcome).collect::<Vec<_>>(), [Outcome::Failed; 2], "{}", stack.name);
+        },
+    ))
+    .await;
 }
 
 #[tokio::test]

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use wirelab_schema::{
-    ArrivalSpec, Certificates, ConnectionPolicy, Deliver, EndpointParameters, Exchange, RequestResponse, Role,
-    SCHEMA_VERSION, ServerAddress, WorkloadSpec,
+    ArrivalSpec, Certificates, ClientCertificate, ConnectionPolicy, Deliver, EndpointParameters, Exchange,
+    RequestResponse, Role, SCHEMA_VERSION, ServerAddress, WorkloadSpec,
 };
 use wirelab_stacks::recorder::Recorder;
 use wirelab_stacks::workload::REQUEST_RESPONSE;
@@ -67,7 +67,7 @@ impl Lab {
                 authority: file("authority.pem"),
                 chain: file("chain.pem"),
                 key: file("key.pem"),
-                client: None,
+                client: Some(ClientCertificate { chain: file("client-chain.pem"), key: file("client-key.pem") }),
             }),
             output: self.folder.path().to_owned(),
             seed: if role == Role::Client { self.client_seed } else { 1 },
@@ -272,11 +272,13 @@ fn write_certificates(folder: &Path) {
     let mut authority = CertificateParams::default();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority_certificate = authority.self_signed(&authority_key).expect("a certificate");
-    let key = KeyPair::generate().expect("a key");
-    let server = CertificateParams::new(vec!["server.test".to_owned()]).expect("a name");
-    let certificate = server.signed_by(&key, &Issuer::new(authority, authority_key)).expect("a certificate");
+    let issuer = Issuer::new(authority, authority_key);
     let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("written");
     write("authority.pem", authority_certificate.pem());
-    write("chain.pem", certificate.pem());
-    write("key.pem", key.serialize_pem());
+    for (chain_file, key_file) in [("chain.pem", "key.pem"), ("client-chain.pem", "client-key.pem")] {
+        let key = KeyPair::generate().expect("a key");
+        let params = CertificateParams::new(vec!["server.test".to_owned()]).expect("a name");
+        write(chain_file, params.signed_by(&key, &issuer).expect("a certificate").pem());
+        write(key_file, key.serialize_pem());
+    }
 }

@@ -267,6 +267,20 @@ async fn a_certificate_of_another_authority_or_name_is_refused() {
 }
 
 #[tokio::test]
+async fn a_server_that_asks_for_a_certificate_refuses_a_client_without() {
+    let lab = Lab::new();
+    let asks = |asks: bool| [("client-certificate", json!(asks))];
+    for stack in descriptors(|stack| has(stack, "client-certificate")) {
+        let server = lab.serve(&stack.name, workload(30, 0, 1), &asks(true)).await;
+        for shows in [true, false] {
+            let rows = lab.run_client(&stack.name, server.port, workload(30, 0, 1), &asks(shows)).await.expect("done");
+            assert_eq!(rows[0].outcome == Outcome::Completed, shows, "{}: {:?}", stack.name, rows[0]);
+        }
+        server.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn the_tls_version_that_is_set_is_the_only_one_spoken() {
     let lab = Lab::new();
     let version = |version: &str| [("tls", json!(version))];
