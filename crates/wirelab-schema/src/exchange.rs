@@ -34,7 +34,7 @@ pub struct Exchange {
     pub end_ns: u64,
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it failed or was unsupported, in one line.
+    /// Why it failed or was unsupported, or why its protocol gave it up before the workload's time-out, in one line.
     pub error: Option<String>,
     /// Status code of the final response.
     pub status: Option<u16>,
@@ -67,7 +67,7 @@ pub enum Outcome {
     /// It ended with an error.
     #[default]
     Failed,
-    /// Given up after the workload's time-out: a censored value.
+    /// Given up after the workload's time-out, or for lack of an answer by the protocol itself (`error` says so): a censored value.
     TimedOut,
     /// The endpoint does not do this.
     Unsupported,

@@ -51,6 +51,7 @@ impl Attempt {
             Ok(()) => (Outcome::Completed, None),
             Err(ExchangeError::Failed(words)) => (Outcome::Failed, Some(words)),
             Err(ExchangeError::TimedOut) => (Outcome::TimedOut, None),
+            Err(ExchangeError::GaveUp(words)) => (Outcome::TimedOut, Some(words)),
             Err(ExchangeError::Unsupported(words)) => (Outcome::Unsupported, Some(words)),
         };
         self.exchange
@@ -64,6 +65,8 @@ pub enum ExchangeError {
     Failed(String),
     /// It was given up for lack of time.
     TimedOut,
+    /// The protocol gave it up for lack of an answer, before the workload's time-out, for this reason.
+    GaveUp(String),
     /// The endpoint does not do this, for this reason.
     Unsupported(String),
 }
@@ -93,7 +96,9 @@ impl<E: std::error::Error> From<E> for ExchangeError {
 impl fmt::Display for ExchangeError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            ExchangeError::Failed(words) | ExchangeError::Unsupported(words) => formatter.write_str(words),
+            ExchangeError::Failed(words) | ExchangeError::GaveUp(words) | ExchangeError::Unsupported(words) => {
+                formatter.write_str(words)
+            }
             ExchangeError::TimedOut => formatter.write_str("timed out"),
         }
     }

@@ -36,6 +36,11 @@ impl Clock for SystemClock {
     }
 }
 
+/// One instant of std's clock and of `clock`, for libraries that are told the time as [`Instant`](std::time::Instant).
+pub fn epoch(clock: &dyn Clock) -> (std::time::Instant, u64) {
+    (std::time::Instant::now(), clock.now_ns())
+}
+
 async fn sleep_on_timerfd(instant_ns: u64) -> io::Result<()> {
     let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
     let instant = TimeSpec::from_duration(Duration::from_nanos(instant_ns));

@@ -6,6 +6,8 @@
 
 mod attempt;
 mod clock;
+mod coap;
+pub mod codec;
 mod context;
 pub mod exec;
 mod h1_stamps;
@@ -49,8 +51,19 @@ pub trait Stack: Sync {
 }
 
 /// Every registered stack, in the order in which people read them.
-pub const STACKS: &[&dyn Stack] =
-    &[&raw_tcp::RawTcp, &raw_udp::RawUdp, &http1::HTTP1, &http1::HTTPS1, &h2::H2C, &h2::H2, &h3::H3];
+pub const STACKS: &[&dyn Stack] = &[
+    &raw_tcp::RawTcp,
+    &raw_udp::RawUdp,
+    &http1::HTTP1,
+    &http1::HTTPS1,
+    &h2::H2C,
+    &h2::H2,
+    &h3::H3,
+    &coap::COAP,
+    &coap::COAPS,
+    &coap::COAP_TCP,
+    &coap::COAPS_TCP,
+];
 
 /// The registered stack of that name.
 pub fn find(name: &str) -> Option<&'static dyn Stack> {

@@ -36,6 +36,8 @@ pub enum Draw {
     Payload,
     /// Gaps of a Poisson arrival process.
     Arrivals,
+    /// Message IDs, tokens and waits of CoAP.
+    Coap,
 }
 
 /// The generator for one purpose.

@@ -1,0 +1,188 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use wirelab_schema::{EndpointParameters, Exchange};
+
+use crate::attempt::ExchangeError;
+use crate::codec::coap::{Asked, Method, Request, Response, status};
+use crate::workload::{MAX_BODY_BYTES, Publication, Waiting, Work};
+use crate::{Clock, Payload};
+
+/// What `about` says of the messages.
+pub const MESSAGES: &str = "Messages are minimal: `POST /upload` with a Content-Format, answered 2.04, or `GET /bytes/N`, answered 2.05; tokens of 4 \
+     bytes; the state that is observed is `/changes`. `status` reads like HTTP's: 205 is 2.05.";
+
+/// Content-Format of bodies that are a [`Payload`], so that the other end can check every byte: of the numbers for experiments (RFC 7252, section
+/// 12.3). Foreign bodies are checked by their length alone.
+const PAYLOAD_FORMAT: u16 = 65_000;
+
+const CHANGED: u8 = 0x44;
+const CONTENT: u8 = 0x45;
+const BAD_REQUEST: u8 = 0x80;
+const NOT_FOUND: u8 = 0x84;
+const METHOD_NOT_ALLOWED: u8 = 0x85;
+
+/// The requests of a client: all alike.
+#[derive(Clone)]
+pub struct Requests {
+    request: Request,
+    expected: Bytes,
+}
+
+impl Requests {
+    /// As a workload with exchanges says.
+    pub fn new(parameters: &EndpointParameters) -> Self {
+        let workload = Work::exchanges(&parameters.workload);
+        let payload = Payload::new(parameters.seed);
+        let upload = payload.bytes(workload.upload_bytes as usize);
+        let request = match upload.len() {
+            0 => Request {
+                method: Method::Get,
+                path: format!("/bytes/{}", workload.download_bytes),
+                content_format: None,
+                payload: upload,
+                observe: false,
+            },
+            _ => Request {
+                method: Method::Post,
+                path: "/upload".to_owned(),
+                content_format: Some(PAYLOAD_FORMAT),
+                payload: upload,
+                observe: false,
+            },
+        };
+        Requests { request, expected: payload.bytes(workload.download_bytes as usize) }
+    }
+
+    /// One.
+    pub fn request(&self) -> Request {
+        self.request.clone()
+    }
+
+    /// Whether the whole response was right.
+    pub fn judge(&self, response: &Response, exchange: &mut Exchange) -> Result<(), ExchangeError> {
+        let status = status(response.code);
+        exchange.status = Some(status);
+        match status {
+            200..300 => check(response.content_format, &response.payload, &self.expected),
+            _ => Err(ExchangeError::new(format!(
+                "status {}.{:02}{}",
+                status / 100,
+                status % 100,
+                words(&response.payload)
+            ))),
+        }
+    }
+}
+
+/// The request of a subscriber.
+pub fn subscription() -> Request {
+    Request {
+        method: Method::Get,
+        path: "/changes".to_owned(),
+        content_format: None,
+        payload: Bytes::new(),
+        observe: true,
+    }
+}
+
+/// The server's application.
+#[derive(Clone)]
+pub struct Application {
+    upload: Bytes,
+    download: Bytes,
+    payload: Payload,
+    publication: Option<Arc<Publication>>,
+}
+
+/// What the application says to a request.
+pub enum Said {
+    /// This.
+    Response(Response),
+    /// The state as it is, and it will tell of every later one.
+    Observed(Response, Waiting),
+}
+
+impl Application {
+    /// As the workload says.
+    pub fn new(parameters: &EndpointParameters, clock: Arc<dyn Clock>) -> Self {
+        let payload = Payload::new(parameters.seed);
+        let (sizes, publication) = match Work::of(&parameters.workload) {
+            Work::Exchanges(work) => ((work.upload_bytes, work.download_bytes), None),
+            Work::Changes(_) => ((0, 0), Some(Publication::new(parameters, clock))),
+        };
+        let [upload, download] = [sizes.0, sizes.1].map(|bytes| payload.bytes(bytes as usize));
+        Application { upload, download, payload, publication }
+    }
+
+    /// Answers a request.
+    pub fn answer(&self, asked: &Asked) -> Said {
+        let bytes =
+            || asked.path.strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
+        Said::Response(match (asked.method, asked.path.as_str()) {
+            (Method::Post, "/upload") => match check(asked.content_format, &asked.payload, &self.upload) {
+                Ok(()) => with_body(CHANGED, self.download.clone()),
+                Err(error) => plain(BAD_REQUEST, error.to_string()),
+            },
+            (Method::Get, "/changes") => match &self.publication {
+                Some(publication) if asked.observe => return observed(publication),
+                Some(_) => plain(CONTENT, String::new()),
+                None => plain(NOT_FOUND, "this workload has no changes".to_owned()),
+            },
+            (_, "/upload" | "/changes") => plain(METHOD_NOT_ALLOWED, String::new()),
+            (method, _) => match bytes() {
+                Some(bytes) if method == Method::Get => with_body(CONTENT, self.payload.bytes(bytes)),
+                Some(_) => plain(METHOD_NOT_ALLOWED, String::new()),
+                None => plain(NOT_FOUND, String::new()),
+            },
+        })
+    }
+}
+
+/// A state that was published.
+pub fn state(message: Bytes) -> Response {
+    Response { code: CONTENT.into(), content_format: None, payload: message }
+}
+
+/// An observer that comes when states were published already is told the newest of them (RFC 7641, section 1.3).
+fn observed(publication: &Arc<Publication>) -> Said {
+    let mut waiting = publication.wait(0);
+    let newest = std::iter::from_fn(|| waiting.try_next()).last();
+    Said::Observed(state(newest.unwrap_or_default()), waiting)
+}
+
+fn with_body(code: u8, body: Bytes) -> Response {
+    Response { code: code.into(), content_format: (!body.is_empty()).then_some(PAYLOAD_FORMAT), payload: body }
+}
+
+/// With a diagnostic payload (RFC 7252, section 5.5.2).
+fn plain(code: u8, words: String) -> Response {
+    Response { code: code.into(), content_format: None, payload: words.into() }
+}
+
+fn words(payload: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&payload[..payload.len().min(200)]).replace(['\n', '\r'], " ");
+    if text.is_empty() { text } else { format!(": {text}") }
+}
+
+fn check(format: Option<u16>, body: &[u8], expected: &[u8]) -> Result<(), ExchangeError> {
+    if body.len() != expected.len() {
+        let words = format!("body of {} bytes where {} were expected", body.len(), expected.len());
+        return Err(ExchangeError::new(words));
+    }
+    let differs = format == Some(PAYLOAD_FORMAT) && body != expected;
+    if differs { Err(ExchangeError::new("body differs from what was sent")) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_checked_byte_for_byte_and_a_foreign_body_by_its_length() {
+        assert!(check(Some(PAYLOAD_FORMAT), b"abc", b"abc").is_ok());
+        assert!(check(Some(PAYLOAD_FORMAT), b"abd", b"abc").is_err());
+        assert!(check(Some(42), b"abd", b"abc").is_ok());
+        assert!(check(None, b"ab", b"abc").is_err());
+    }
+}

@@ -1,0 +1,619 @@
+use std::collections::{BTreeMap, HashMap, VecDeque};
+
+use bytes::{Bytes, BytesMut};
+use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};
+
+use super::block::{Block, MAX_NUMBER, MAX_SZX, size};
+use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
+use super::message::{
+    Class, Malformed, Method, Response, class, content_format, set_path, status, uint, uint_option, unknown_critical,
+};
+use super::observe::Freshness;
+
+const CONTINUE: MessageClass = MessageClass::Response(ResponseType::Continue);
+const TOO_LARGE: MessageClass = MessageClass::Response(ResponseType::RequestEntityTooLarge);
+/// Critical options that a response may have: Block1 and Block2 (RFC 7959).
+const KNOWN_CRITICAL: &[u16] = &[23, 27];
+/// Tokens have 32 bits, as RFC 7252, section 5.3.1, asks of clients without transport security.
+const TOKEN_BYTES: usize = 4;
+
+/// The asking end of one association.
+///
+/// A request whose body does not fit into one message goes in blocks (Block1), a response that comes in blocks (Block2) is put together; each
+/// block is a request with a token of its own. Uploads in blocks to one path follow one another, for RFC 7959 has no way to tell two apart
+/// (section 2.5). An observation ([`Request::observe`]) lasts until cancelled or ended by the server.
+pub struct Client {
+    channel: Channel,
+    szx: u8,
+    confirmable: bool,
+    next_exchange: u64,
+    exchanges: BTreeMap<ExchangeId, Exchange>,
+    tokens: HashMap<Vec<u8>, ExchangeId>,
+    sent: HashMap<SendId, Sent>,
+    /// Exchanges that upload in blocks, by path, in order: the first of each is under way.
+    uploads: HashMap<String, VecDeque<ExchangeId>>,
+    /// Those that wait to be told how long a message may be.
+    unsettled: Vec<ExchangeId>,
+    events: VecDeque<ClientEvent>,
+    closed: Option<String>,
+}
+
+/// A request and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ExchangeId(u64);
+
+/// What to ask.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Method.
+    pub method: Method,
+    /// Path, with a slash before each segment.
+    pub path: String,
+    /// Content-Format of the body.
+    pub content_format: Option<u16>,
+    /// The body.
+    pub payload: Bytes,
+    /// Asks to be told of changes (RFC 7641).
+    pub observe: bool,
+}
+
+/// What a client learns.
+#[derive(Debug)]
+pub enum ClientEvent {
+    /// The whole response is there. Of an observation: the server refused, and this is why.
+    Response(ExchangeId, Response),
+    /// The server has registered the observation; this is the state as it is.
+    Observing(ExchangeId, Response),
+    /// A newer state.
+    Notification(ExchangeId, Response),
+    /// There will be no response, or no more notifications.
+    Ended(ExchangeId, Ended),
+}
+
+/// Why an exchange ended without a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// No acknowledgement or answer came: MAX_RETRANSMIT, or MAX_TRANSMIT_WAIT of a non-confirmable request.
+    GaveUp {
+        /// How often the message was sent.
+        transmissions: u32,
+    },
+    /// The server answered with a Reset.
+    Reset,
+    /// What the server sent makes no sense.
+    Protocol(String),
+    /// The association is over.
+    Closed(String),
+}
+
+/// When what of an exchange happened, and how often.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// First message handed over.
+    pub request_start_ns: Option<u64>,
+    /// First one with a part of the body.
+    pub first_body_ns: Option<u64>,
+    /// First acknowledgement or response, also 2.31.
+    pub first_response_ns: Option<u64>,
+    /// First message of the final response.
+    pub first_final_ns: Option<u64>,
+    /// Messages sent once more.
+    pub retransmissions: u32,
+    /// Of the body, what was sent (once).
+    pub body_sent_bytes: u64,
+    /// Of the response's body.
+    pub body_received_bytes: u64,
+}
+
+struct Sent {
+    exchange: ExchangeId,
+    token: Vec<u8>,
+    body_bytes: u64,
+}
+
+struct Exchange {
+    request: Request,
+    stage: Stage,
+    progress: Progress,
+    /// Of the message whose answer is awaited.
+    awaiting: Option<(Vec<u8>, Option<SendId>)>,
+    /// Token and freshness of an observation that the server has registered.
+    observation: Option<(Vec<u8>, Freshness)>,
+    observed: bool,
+}
+
+enum Stage {
+    /// Waits for its turn, or for the peer's limits.
+    Waiting,
+    /// Sends the body from `offset` on, `length` bytes of it in the message under way.
+    Upload {
+        offset: usize,
+        length: usize,
+        szx: u8,
+    },
+    /// Puts a response together.
+    Download(Download),
+    Over,
+}
+
+struct Download {
+    code: MessageClass,
+    content_format: Option<u16>,
+    etag: Option<Vec<u8>>,
+    body: BytesMut,
+}
+
+impl Client {
+    /// Over `channel`, with blocks of at most `szx`. `confirmable` says of which kind the requests are over datagrams.
+    pub fn new(channel: Channel, szx: u8, confirmable: bool) -> Self {
+        Client {
+            channel,
+            szx: szx.min(MAX_SZX),
+            confirmable,
+            next_exchange: 0,
+            exchanges: BTreeMap::new(),
+            tokens: HashMap::new(),
+            sent: HashMap::new(),
+            uploads: HashMap::new(),
+            unsettled: Vec::new(),
+            events: VecDeque::new(),
+            closed: None,
+        }
+    }
+
+    /// Asks.
+    pub fn start(&mut self, now_ns: u64, request: Request) -> ExchangeId {
+        let id = ExchangeId(self.next_exchange);
+        self.next_exchange += 1;
+        let exchange = Exchange {
+            request,
+            stage: Stage::Waiting,
+            progress: Progress::default(),
+            awaiting: None,
+            observation: None,
+            observed: false,
+        };
+        self.exchanges.insert(id, exchange);
+        match self.closed.clone() {
+            None => self.begin(now_ns, id),
+            Some(words) => self.end(now_ns, id, Ended::Closed(words)),
+        }
+        self.take_send_events(now_ns);
+        id
+    }
+
+    /// Ends an exchange, if it has not ended, and tells what happened in it. Of an observation, the server is told (section 3.6 of RFC 7641).
+    pub fn finish(&mut self, now_ns: u64, id: ExchangeId) -> Option<Progress> {
+        let exchange = self.exchanges.get(&id)?;
+        let observation = exchange.observation.as_ref().map(|(token, _)| token.clone());
+        let path = exchange.request.path.clone();
+        self.stop(now_ns, id);
+        let progress = self.exchanges.remove(&id)?.progress;
+        self.events.retain(|event| event.exchange() != id);
+        if let Some(token) = observation {
+            let mut packet = request_packet(Method::Get, &path, token);
+            packet.add_option(CoapOption::Observe, uint(1));
+            self.channel.send(now_ns, packet, self.confirmable);
+        }
+        self.take_send_events(now_ns);
+        Some(progress)
+    }
+
+    /// What has happened in an exchange so far.
+    pub fn progress(&self, id: ExchangeId) -> Option<Progress> {
+        self.exchanges.get(&id).map(|exchange| exchange.progress)
+    }
+
+    /// Takes what arrived.
+    pub fn receive(&mut self, now_ns: u64, bytes: &[u8]) -> Result<(), Malformed> {
+        let mut incoming = Vec::new();
+        let received = self.channel.receive(now_ns, bytes, |_, message| incoming.push(message));
+        for message in incoming {
+            self.take(now_ns, message);
+        }
+        if self.channel.whole_body_bytes(self.szx).is_some() {
+            for id in std::mem::take(&mut self.unsettled) {
+                self.begin(now_ns, id);
+            }
+        }
+        self.take_send_events(now_ns);
+        received
+    }
+
+    /// The association is over: so is everything in it.
+    pub fn close(&mut self, now_ns: u64, words: &str) {
+        self.closed.get_or_insert_with(|| words.to_owned());
+        let ids: Vec<ExchangeId> = self.exchanges.keys().copied().collect();
+        for id in ids {
+            self.end(now_ns, id, Ended::Closed(words.to_owned()));
+        }
+    }
+
+    /// Why the association is over, if it is.
+    pub fn closed(&self) -> Option<&str> {
+        self.closed.as_deref()
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now_ns: u64) {
+        self.channel.handle_timeout(now_ns);
+        self.take_send_events(now_ns);
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called.
+    pub fn poll_timeout(&self) -> Option<u64> {
+        self.channel.poll_timeout()
+    }
+
+    /// The next bytes to send.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.channel.poll_transmit()
+    }
+
+    /// What happened.
+    pub fn poll_event(&mut self) -> Option<ClientEvent> {
+        self.events.pop_front()
+    }
+
+    /// Sends the first message, or waits for what must come first.
+    fn begin(&mut self, now_ns: u64, id: ExchangeId) {
+        let Some(exchange) = self.exchanges.get(&id) else { return };
+        let length = exchange.request.payload.len();
+        let whole = match self.channel.whole_body_bytes(self.szx) {
+            Some(whole) => whole,
+            None if length <= 1_024 => 1_024,
+            None => return self.unsettled.push(id),
+        };
+        if length > whole {
+            let row = self.uploads.entry(exchange.request.path.clone()).or_default();
+            if row.front() != Some(&id) {
+                row.push_back(id);
+                if row.len() > 1 {
+                    return;
+                }
+            }
+        }
+        self.upload(now_ns, id, 0, if length > whole { self.szx } else { u8::MAX });
+    }
+
+    /// Sends the body from `offset` on in blocks of `szx`, or the whole if that is no block size.
+    fn upload(&mut self, now_ns: u64, id: ExchangeId, offset: usize, szx: u8) {
+        let exchange = self.exchanges.get_mut(&id).expect("it is under way");
+        let payload = &exchange.request.payload;
+        let mut packet = request_packet(exchange.request.method, &exchange.request.path, Vec::new());
+        let mut body = payload.clone();
+        let mut last = true;
+        if szx <= MAX_SZX {
+            let number = offset / size(szx);
+            if number > MAX_NUMBER as usize {
+                let words = format!("a body of {} bytes has too many blocks of {}", payload.len(), size(szx));
+                return self.end(now_ns, id, Ended::Protocol(words));
+            }
+            body = payload.slice(offset..payload.len().min(offset + size(szx)));
+            last = offset + body.len() == payload.len();
+            packet.add_option(CoapOption::Block1, Block { number: number as u32, more: !last, szx }.value());
+        }
+        if let Some(format) = exchange.request.content_format {
+            packet.add_option(CoapOption::ContentFormat, uint(format.into()));
+        }
+        if exchange.request.observe {
+            packet.add_option(CoapOption::Observe, uint(0));
+        }
+        if self.szx < MAX_SZX && last && matches!(self.channel, Channel::Datagrams(_)) {
+            // Early negotiation of the response's block size (RFC 7959, section 2.4).
+            packet.add_option(CoapOption::Block2, Block { number: 0, more: false, szx: self.szx }.value());
+        }
+        packet.payload = body.to_vec();
+        exchange.stage = Stage::Upload { offset, length: body.len(), szx };
+        self.send(now_ns, id, packet);
+    }
+
+    /// Asks for the block of the response that follows what is there.
+    fn ask_for_more(&mut self, now_ns: u64, id: ExchangeId, szx: u8) {
+        let exchange = self.exchanges.get_mut(&id).expect("it is under way");
+        let Stage::Download(download) = &exchange.stage else { return };
+        let number = download.body.len() / size(szx);
+        let mut packet = request_packet(exchange.request.method, &exchange.request.path, Vec::new());
+        packet.add_option(CoapOption::Block2, Block { number: number as u32, more: false, szx }.value());
+        self.send(now_ns, id, packet);
+    }
+
+    fn send(&mut self, now_ns: u64, id: ExchangeId, mut packet: Packet) {
+        let token = (self.channel.draw() as u32).to_be_bytes()[..TOKEN_BYTES].to_vec();
+        packet.set_token(token.clone());
+        let body_bytes = packet.payload.len() as u64;
+        let exchange = self.exchanges.get_mut(&id).expect("it is under way");
+        exchange.awaiting = Some((token.clone(), None));
+        self.tokens.insert(token.clone(), id);
+        let send = self.channel.send(now_ns, packet, self.confirmable);
+        self.sent.insert(send, Sent { exchange: id, token: token.clone(), body_bytes });
+        if let Some(exchange) = self.exchanges.get_mut(&id) {
+            exchange.awaiting = Some((token, Some(send)));
+        }
+    }
+
+    fn take(&mut self, now_ns: u64, incoming: Incoming) {
+        match incoming {
+            Incoming::Message { packet, receipt } => self.take_message(now_ns, &packet, receipt),
+            Incoming::Acknowledged { id, response } => {
+                let Some((exchange, token)) = self.sent.get(&id).map(|sent| (sent.exchange, sent.token.clone())) else {
+                    return;
+                };
+                if let Some(exchange) = self.exchanges.get_mut(&exchange) {
+                    exchange.progress.first_response_ns.get_or_insert(now_ns);
+                }
+                match response {
+                    None => {}
+                    Some(packet) if packet.get_token() == token => self.take_response(now_ns, exchange, &packet),
+                    Some(_) => {
+                        let words = "a response with another token on the acknowledgement".to_owned();
+                        self.end(now_ns, exchange, Ended::Protocol(words));
+                    }
+                }
+            }
+            Incoming::Reset { id } => {
+                if let Some(sent) = self.sent.get(&id) {
+                    self.end(now_ns, sent.exchange, Ended::Reset);
+                }
+            }
+            Incoming::Closed(error) => self.close(now_ns, &error.to_string()),
+        }
+    }
+
+    fn take_message(&mut self, now_ns: u64, packet: &Packet, receipt: Receipt) {
+        let exchange = self.tokens.get(packet.get_token()).copied();
+        match exchange.filter(|_| class(packet) == Class::Response) {
+            Some(exchange) => {
+                self.channel.acknowledge(receipt);
+                self.take_response(now_ns, exchange, packet);
+            }
+            // A request, a response to nothing, or a notification of what is not observed any more (RFC 7641, section 3.6).
+            None => self.channel.reject(receipt),
+        }
+    }
+
+    fn take_response(&mut self, now_ns: u64, id: ExchangeId, packet: &Packet) {
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.progress.first_response_ns.get_or_insert(now_ns);
+        if let Some(number) = unknown_critical(packet, KNOWN_CRITICAL) {
+            return self.end(now_ns, id, Ended::Protocol(format!("a response with the critical option {number}")));
+        }
+        let awaited = exchange.awaiting.as_ref().is_some_and(|(token, _)| token == packet.get_token());
+        if !awaited {
+            let observing = exchange.observation.as_ref().is_some_and(|(token, _)| token == packet.get_token());
+            return if observing {
+                self.take_notification(now_ns, id, packet)
+            };
+        }
+        let (token, send) = exchange.awaiting.take().expect("just looked at");
+        if let Some(send) = send {
+            self.channel.answered(now_ns, send);
+            self.sent.remove(&send);
+        }
+        let exchange = self.exchanges.get_mut(&id).expect("it is there");
+        if exchange.request.observe
+            && exchange.observation.is_none()
+            && packet.get_first_option(CoapOption::Observe).is_some()
+        {
+            let mut freshness = Freshness::default();
+            freshness.take(sequence(packet), now_ns);
+            exchange.observation = Some((token, freshness));
+        } else {
+            self.tokens.remove(&token);
+        }
+        match &exchange.stage {
+            Stage::Upload { offset, length, szx } => {
+                let (offset, length, szx) = (*offset, *length, *szx);
+                self.take_upload_answer(now_ns, id, packet, offset, length, szx);
+            }
+            Stage::Download(_) => self.take_block(now_ns, id, packet),
+            Stage::Waiting | Stage::Over => {}
+        }
+    }
+
+    /// The answer to a message with (a part of) the body.
+    fn take_upload_answer(
+        &mut self,
+        now_ns: u64,
+        id: ExchangeId,
+        packet: &Packet,
+        offset: usize,
+        length: usize,
+        szx: u8,
+    ) {
+        let whole = self.exchanges[&id].request.payload.len();
+        let rest = offset + length < whole;
+        let answered = match Block::of(packet, CoapOption::Block1) {
+            Some(Err(())) => {
+                return self.end(now_ns, id, Ended::Protocol("a Block1 option that makes no sense".to_owned()));
+            }
+            other => other.and_then(Result::ok),
+        };
+        let code = packet.header.code;
+        let fits = answered.filter(|block| szx <= MAX_SZX && (block.number as usize) * size(szx) == offset);
+        match fits {
+            Some(block) if code == TOO_LARGE && offset == 0 && block.szx < szx => {
+                self.upload(now_ns, id, 0, block.szx);
+            }
+            // A success before the last block is of a server that takes each block by itself (RFC 7959, section 2.3).
+            Some(block) if rest && (code == CONTINUE || status(code) / 100 == 2) => {
+                self.upload(now_ns, id, offset + length, block.szx.min(szx));
+            }
+            _ if code == CONTINUE => {
+                self.end(now_ns, id, Ended::Protocol("2.31 Continue where nothing is to be continued".to_owned()));
+            }
+            _ => self.begin_download(now_ns, id, packet),
+        }
+    }
+
+    fn begin_download(&mut self, now_ns: u64, id: ExchangeId, packet: &Packet) {
+        let exchange = self.exchanges.get_mut(&id).expect("it is under way");
+        exchange.progress.first_final_ns.get_or_insert(now_ns);
+        exchange.stage = Stage::Download(Download {
+            code: packet.header.code,
+            content_format: content_format(packet),
+            etag: packet.get_first_option(CoapOption::ETag).cloned(),
+            body: BytesMut::new(),
+        });
+        self.take_block(now_ns, id, packet);
+    }
+
+    /// A message of the final response.
+    fn take_block(&mut self, now_ns: u64, id: ExchangeId, packet: &Packet) {
+        let exchange = self.exchanges.get_mut(&id).expect("it is under way");
+        let Stage::Download(download) = &mut exchange.stage else { return };
+        let block = match Block::of(packet, CoapOption::Block2) {
+            Some(Err(())) => {
+                return self.end(now_ns, id, Ended::Protocol("a Block2 option that makes no sense".to_owned()));
+            }
+            other => other.and_then(Result::ok),
+        };
+        let etag = packet.get_first_option(CoapOption::ETag).cloned();
+        if packet.header.code != download.code || (!download.body.is_empty() && etag != download.etag) {
+            if status(packet.header.code) / 100 == 2 {
+                return self.end(now_ns, id, Ended::Protocol("the response changed between its blocks".to_owned()));
+            }
+            // The response is an error after all.
+            *download = Download {
+                code: packet.header.code,
+                content_format: content_format(packet),
+                etag,
+                body: BytesMut::new(),
+            };
+        }
+        exchange.progress.body_received_bytes += packet.payload.len() as u64;
+        if block.is_some_and(|block| block.offset() != download.body.len())
+            || block.is_some_and(|block| block.more && packet.payload.len() != block.size())
+        {
+            return self.end(now_ns, id, Ended::Protocol("a block that was not asked for".to_owned()));
+        }
+        download.body.extend_from_slice(&packet.payload);
+        match block.filter(|block| block.more) {
+            Some(block) => self.ask_for_more(now_ns, id, block.szx.min(self.szx)),
+            None => self.complete(now_ns, id),
+        }
+    }
+
+    fn complete(&mut self, now_ns: u64, id: ExchangeId) {
+        let exchange = self.exchanges.get_mut(&id).expect("it is under way");
+        let Stage::Download(download) = std::mem::replace(&mut exchange.stage, Stage::Over) else { return };
+        let Download { code, content_format, body, .. } = download;
+        let response = Response { code, content_format, payload: body.freeze() };
+        let event = match (&exchange.observation, exchange.observed) {
+            (None, _) => ClientEvent::Response(id, response),
+            (Some(_), false) => ClientEvent::Observing(id, response),
+            (Some(_), true) => ClientEvent::Notification(id, response),
+        };
+        exchange.observed = true;
+        self.events.push_back(event);
+        self.next_upload(now_ns, id);
+    }
+
+    fn take_notification(&mut self, now_ns: u64, id: ExchangeId, packet: &Packet) {
+        let exchange = self.exchanges.get_mut(&id).expect("it is there");
+        let Some((token, freshness)) = &mut exchange.observation else { return };
+        if status(packet.header.code) / 100 != 2 || packet.get_first_option(CoapOption::Observe).is_none() {
+            self.tokens.remove(&token.clone());
+            exchange.observation = None;
+            let words = format!("the server ended the observation with {}", packet.header.code);
+            return self.end(now_ns, id, Ended::Protocol(words));
+        }
+        if freshness.take(sequence(packet), now_ns) {
+            // What is being fetched of an older state is of no use any more.
+            self.forget_awaited(now_ns, id);
+            self.begin_download(now_ns, id, packet);
+        }
+    }
+
+    fn take_send_events(&mut self, now_ns: u64) {
+        while let Some(event) = self.channel.poll_event() {
+            let (SendEvent::Sent { id, .. } | SendEvent::Retransmitted { id } | SendEvent::GaveUp { id, .. }) = event;
+            let Some(sent) = self.sent.get(&id) else { continue };
+            let (exchange, body_bytes) = (sent.exchange, sent.body_bytes);
+            let Some(progress) = self.exchanges.get_mut(&exchange).map(|exchange| &mut exchange.progress) else {
+                continue;
+            };
+            match event {
+                SendEvent::Sent { at_ns, .. } => {
+                    progress.request_start_ns.get_or_insert(at_ns);
+                    if body_bytes > 0 {
+                        progress.first_body_ns.get_or_insert(at_ns);
+                        progress.body_sent_bytes += body_bytes;
+                    }
+                }
+                SendEvent::Retransmitted { .. } => progress.retransmissions += 1,
+                SendEvent::GaveUp { transmissions, .. } => self.end(now_ns, exchange, Ended::GaveUp { transmissions }),
+            }
+        }
+    }
+
+    fn end(&mut self, now_ns: u64, id: ExchangeId, ended: Ended) {
+        let Some(exchange) = self.exchanges.get(&id) else { return };
+        // A response that came stays one; an observation may end at any time.
+        if !matches!(exchange.stage, Stage::Over) || exchange.observation.is_some() {
+            self.events.push_back(ClientEvent::Ended(id, ended));
+        }
+        self.stop(now_ns, id);
+    }
+
+    /// Nothing more is sent or awaited for the exchange.
+    fn stop(&mut self, now_ns: u64, id: ExchangeId) {
+        self.forget_awaited(now_ns, id);
+        self.unsettled.retain(|waiting| *waiting != id);
+        let Some(exchange) = self.exchanges.get_mut(&id) else { return };
+        exchange.stage = Stage::Over;
+        if let Some((token, _)) = exchange.observation.take() {
+            self.tokens.remove(&token);
+        }
+        self.sent.retain(|_, sent| sent.exchange != id);
+        self.next_upload(now_ns, id);
+    }
+
+    fn forget_awaited(&mut self, now_ns: u64, id: ExchangeId) {
+        let Some((token, send)) = self.exchanges.get_mut(&id).and_then(|exchange| exchange.awaiting.take()) else {
+            return;
+        };
+        self.tokens.remove(&token);
+        if let Some(send) = send {
+            self.channel.cancel(now_ns, send);
+            self.sent.remove(&send);
+        }
+    }
+
+    /// The exchange is through with its upload in blocks, if it had one: the next to the same path begins.
+    fn next_upload(&mut self, now_ns: u64, id: ExchangeId) {
+        let Some(path) = self.exchanges.get(&id).map(|exchange| exchange.request.path.clone()) else { return };
+        let Some(row) = self.uploads.get_mut(&path) else { return };
+        let was_first = row.front() == Some(&id);
+        row.retain(|waiting| *waiting != id);
+        match row.front().copied() {
+            None => drop(self.uploads.remove(&path)),
+            Some(next) if was_first => self.begin(now_ns, next),
+            Some(_) => {}
+        }
+    }
+}
+
+impl ClientEvent {
+    /// The exchange that it is of.
+    pub fn exchange(&self) -> ExchangeId {
+        let (ClientEvent::Response(id, _)
+        | ClientEvent::Observing(id, _)
+        | ClientEvent::Notification(id, _)
+        | ClientEvent::Ended(id, _)) = self;
+        *id
+    }
+}
+
+fn request_packet(method: Method, path: &str, token: Vec<u8>) -> Packet {
+    let mut packet = Packet::new();
+    packet.header.code = method.code();
+    packet.set_token(token);
+    set_path(&mut packet, path);
+    packet
+}
+
+/// The sequence number of a notification; too long a one counts as 0.
+fn sequence(packet: &Packet) -> u32 {
+    uint_option(packet, CoapOption::Observe).and_then(Result::ok).unwrap_or(0) & super::observe::SEQUENCE_MASK
+}

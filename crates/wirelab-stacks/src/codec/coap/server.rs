@@ -1,0 +1,535 @@
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use bytes::{Bytes, BytesMut};
+use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};
+
+use super::block::{Block, MAX_NUMBER, MAX_SZX, size};
+use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
+use super::message::{
+    Class, Malformed, Method, Response, class, content_format, path, uint, uint_option, unknown_critical,
+};
+use super::observe::SEQUENCE_MASK;
+use super::parameters::{Parameters, nanos};
+
+/// Critical options that are understood: Uri-Host, Uri-Port, Uri-Path, Uri-Query, Accept, Block2, Block1.
+const KNOWN_CRITICAL: &[u16] = &[3, 7, 11, 15, 17, 23, 27];
+/// Proxy-Uri and Proxy-Scheme.
+const PROXY: &[u16] = &[35, 39];
+/// Notifications of an observation that a Reset may still be of.
+const REMEMBERED_NOTIFICATIONS: usize = 64;
+
+/// The answering end of one association.
+///
+/// Bodies that come in blocks (Block1) are put together before the request is told, all or nothing; responses that do not fit into one message
+/// are kept and served in blocks (Block2). A confirmable request that its owner does not answer within half of ACK_TIMEOUT is acknowledged, and
+/// its response then goes in a message of its own.
+pub struct Server {
+    channel: Channel,
+    options: Options,
+    next: u64,
+    events: VecDeque<ServerEvent>,
+    pending: BTreeMap<RequestId, Pending>,
+    uploads: HashMap<(Method, String), Upload>,
+    kept: HashMap<(Method, String), Kept>,
+    observations: BTreeMap<ObservationId, Observation>,
+    closed: bool,
+}
+
+/// How a server answers.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Largest block it takes or sends.
+    pub szx: u8,
+    /// Longest body it takes.
+    pub max_body_bytes: usize,
+    /// It never piggy-backs a response.
+    pub separate: bool,
+    /// A state that a newer one follows before its notification could leave is not told (RFC 7641, section 4.5).
+    pub skips: bool,
+    /// How long an unfinished upload, or a response in blocks, is kept: EXCHANGE_LIFETIME.
+    pub lifetime_ns: u64,
+    /// How long a response may take before its request is acknowledged without.
+    pub patience_ns: u64,
+    /// How long the next state waits for a client that fetches the one before: with confirmable requests, and with others.
+    pub fetch_ns: [u64; 2],
+}
+
+/// A request that is to be answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RequestId(u64);
+
+/// A client that is to be told of changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObservationId(u64);
+
+/// What a client asks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Method.
+    pub method: Method,
+    /// Path, with a slash before each segment.
+    pub path: String,
+    /// Content-Format of the body.
+    pub content_format: Option<u16>,
+    /// The body.
+    pub payload: Bytes,
+    /// It asks to be told of changes: answer with [`Server::observe`] to do so.
+    pub observe: bool,
+}
+
+/// What a server learns.
+#[derive(Debug)]
+pub enum ServerEvent {
+    /// A request, to be answered by [`Server::respond`] or [`Server::observe`].
+    Asked(RequestId, Asked),
+    /// A client is not to be told any more: it said so, rejected a notification or did not acknowledge one.
+    Unobserved(ObservationId),
+}
+
+struct Pending {
+    receipt: Receipt,
+    token: Vec<u8>,
+    method: Method,
+    path: String,
+    /// Block1 of the last block, which the response repeats.
+    uploaded: Option<Block>,
+    /// The block of the response that is wanted.
+    wanted: Option<Block>,
+    acknowledge_at_ns: Option<u64>,
+    acknowledged: bool,
+}
+
+struct Upload {
+    body: BytesMut,
+    until_ns: u64,
+}
+
+struct Kept {
+    response: Response,
+    etag: Vec<u8>,
+    until_ns: u64,
+}
+
+struct Observation {
+    token: Vec<u8>,
+    path: String,
+    szx: u8,
+    sequence: u32,
+    /// The newest last.
+    sent: VecDeque<SendId>,
+    /// States that are still to be told.
+    queue: VecDeque<(Response, bool)>,
+    /// The client fetches the blocks of a state, and has until then for the next one; with that, how long it has for one.
+    fetching: Option<(u64, u64)>,
+}
+
+impl Options {
+    /// Blocks of at most `szx`, bodies of at most `max_body_bytes`.
+    pub fn new(parameters: &Parameters, szx: u8, max_body_bytes: usize) -> Self {
+        Options {
+            szx: szx.min(MAX_SZX),
+            max_body_bytes,
+            separate: false,
+            skips: false,
+            lifetime_ns: nanos(parameters.exchange_lifetime()),
+            patience_ns: nanos(parameters.ack_timeout) / 2,
+            fetch_ns: [parameters.max_transmit_wait(), parameters.longest_first_wait()].map(nanos),
+        }
+    }
+}
+
+impl Server {
+    /// Over `channel`.
+    pub fn new(channel: Channel, options: Options) -> Self {
+        Server {
+            channel,
+            options,
+            next: 0,
+            events: VecDeque::new(),
+            pending: BTreeMap::new(),
+            uploads: HashMap::new(),
+            kept: HashMap::new(),
+            observations: BTreeMap::new(),
+            closed: false,
+        }
+    }
+
+    /// Answers a request, at most once.
+    pub fn respond(&mut self, now_ns: u64, id: RequestId, response: Response) {
+        self.answer(now_ns, id, response, None);
+    }
+
+    /// Answers a request that asks to be told of changes with the state as it is, and will tell the client of others.
+    pub fn observe(&mut self, now_ns: u64, id: RequestId, response: Response) -> Option<ObservationId> {
+        let pending = self.pending.get(&id)?;
+        let (token, path) = (pending.token.clone(), pending.path.clone());
+        let szx = pending.wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
+        self.unobserve(&token);
+        let observation = ObservationId(self.draw_id());
+        let (sent, queue) = (VecDeque::new(), VecDeque::new());
+        self.observations
+            .insert(observation, Observation { token, path, szx, sequence: 0, sent, queue, fetching: None });
+        self.answer(now_ns, id, response, Some(0));
+        Some(observation)
+    }
+
+    /// Tells an observer of a newer state. A state that is fetched in blocks delays the next until it has been fetched; a server that skips
+    /// instead lets a confirmable notification take the place of one that still awaits its acknowledgement (RFC 7641, sections 4.5.1 and 4.5.2).
+    pub fn notify(&mut self, now_ns: u64, id: ObservationId, response: Response, confirmable: bool) {
+        let skips = self.options.skips;
+        let Some(observation) = self.observations.get_mut(&id) else { return };
+        if skips {
+            observation.fetching = None;
+        }
+        observation.queue.push_back((response, confirmable));
+        self.tell(now_ns, id);
+    }
+
+    /// Takes what arrived.
+    pub fn receive(&mut self, now_ns: u64, bytes: &[u8]) -> Result<(), Malformed> {
+        let mut incoming = Vec::new();
+        let received = self.channel.receive(now_ns, bytes, |_, message| incoming.push(message));
+        for message in incoming {
+            match message {
+                Incoming::Message { packet, receipt } if class(&packet) == Class::Request => {
+                    self.take_request(now_ns, &packet, receipt);
+                }
+                Incoming::Message { receipt, .. } => self.channel.reject(receipt),
+                Incoming::Reset { id } => self.unobserve_sent(id),
+                Incoming::Acknowledged { .. } => {}
+                Incoming::Closed(_) => self.closed = true,
+            }
+        }
+        self.take_send_events();
+        received
+    }
+
+    /// Does what is due.
+    pub fn handle_timeout(&mut self, now_ns: u64) {
+        for pending in self.pending.values_mut() {
+            if pending.acknowledge_at_ns.is_some_and(|at_ns| at_ns <= now_ns) {
+                pending.acknowledge_at_ns = None;
+                pending.acknowledged = true;
+                self.channel.acknowledge(pending.receipt);
+            }
+        }
+        let fetching = |observation: &Observation| observation.fetching.is_some_and(|(until_ns, _)| until_ns <= now_ns);
+        let late: Vec<ObservationId> =
+            self.observations.iter().filter(|(_, observation)| fetching(observation)).map(|(id, _)| *id).collect();
+        for id in late {
+            self.observations.get_mut(&id).expect("it is there").fetching = None;
+            self.tell(now_ns, id);
+        }
+        self.channel.handle_timeout(now_ns);
+        self.take_send_events();
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) is to be called.
+    pub fn poll_timeout(&self) -> Option<u64> {
+        let acknowledgements = self.pending.values().filter_map(|pending| pending.acknowledge_at_ns);
+        let fetching = self.observations.values().filter_map(|observation| observation.fetching);
+        let fetching = fetching.map(|(until_ns, _)| until_ns);
+        acknowledgements.chain(fetching).chain(self.channel.poll_timeout()).min()
+    }
+
+    /// The next bytes to send.
+    pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
+        self.channel.poll_transmit()
+    }
+
+    /// What happened.
+    pub fn poll_event(&mut self) -> Option<ServerEvent> {
+        self.events.pop_front()
+    }
+
+    /// The stream is over: nothing more is to be read from it.
+    pub fn is_closed(&self) -> bool {
+        self.closed
+    }
+
+    /// Nothing is under way, kept or remembered: a new server would do as well.
+    pub fn is_idle(&mut self, now_ns: u64) -> bool {
+        self.expire(now_ns);
+        let nothing =
+            self.pending.is_empty() && self.observations.is_empty() && self.uploads.is_empty() && self.kept.is_empty();
+        nothing && self.channel.is_idle(now_ns)
+    }
+
+    /// Sends the notifications that need not wait.
+    fn tell(&mut self, now_ns: u64, id: ObservationId) {
+        while let Some(observation) =
+            self.observations.get_mut(&id).filter(|observation| observation.fetching.is_none())
+            && let Some((response, confirmable)) = observation.queue.pop_front()
+        {
+            observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
+            let (token, path, sequence) = (observation.token.clone(), observation.path.clone(), observation.sequence);
+            let wanted = Some(Block { number: 0, more: false, szx: observation.szx });
+            let packet = self.response_packet(now_ns, token, (Method::Get, path), response, wanted, Some(sequence));
+            let in_blocks = packet.get_first_option(CoapOption::Block2).is_some();
+            let observation = self.observations.get_mut(&id).expect("it was there");
+            if in_blocks {
+                let limit_ns = self.options.fetch_ns[usize::from(!confirmable)];
+                observation.fetching = Some((now_ns.saturating_add(limit_ns), limit_ns));
+            }
+            let packet = match observation.sent.back().filter(|_| self.options.skips && confirmable) {
+                Some(last) => match self.channel.supersede(*last, packet) {
+                    Ok(()) => continue,
+                    Err(packet) => packet,
+                },
+                None => packet,
+            };
+            observation.sent.push_back(self.channel.send(now_ns, packet, confirmable));
+            if observation.sent.len() > REMEMBERED_NOTIFICATIONS {
+                observation.sent.pop_front();
+            }
+        }
+    }
+
+    /// A block of what is kept of `path` was served, the last one or another.
+    fn fetched(&mut self, now_ns: u64, path: &str, last: bool) {
+        let ids: Vec<ObservationId> = self.observations.keys().copied().collect();
+        for id in ids {
+            let observation = self.observations.get_mut(&id).expect("it is there");
+            if let Some((until_ns, limit_ns)) = observation.fetching.as_mut().filter(|_| observation.path == path) {
+                *until_ns = now_ns.saturating_add(*limit_ns);
+                if last {
+                    observation.fetching = None;
+                    self.tell(now_ns, id);
+                }
+            }
+        }
+    }
+
+    fn take_request(&mut self, now_ns: u64, packet: &Packet, receipt: Receipt) {
+        self.expire(now_ns);
+        if self.options.separate && receipt.confirmable {
+            self.channel.acknowledge(receipt);
+        }
+        let request = Pending {
+            receipt,
+            token: packet.get_token().to_vec(),
+            method: Method::of(packet.header.code),
+            path: path(packet),
+            uploaded: None,
+            wanted: None,
+            acknowledge_at_ns: receipt.confirmable.then(|| now_ns.saturating_add(self.options.patience_ns)),
+            acknowledged: self.options.separate,
+        };
+        if let Some(number) = unknown_critical(packet, KNOWN_CRITICAL) {
+            return match receipt.confirmable || matches!(self.channel, Channel::Stream(_)) {
+                true if PROXY.contains(&number) => self.refuse(now_ns, request, ResponseType::ProxyingNotSupported, ""),
+                true => self.refuse(now_ns, request, ResponseType::BadOption, &format!("option {number}")),
+                false => self.channel.reject(receipt),
+            };
+        }
+        let blocks = (Block::of(packet, CoapOption::Block1), Block::of(packet, CoapOption::Block2));
+        let (Ok(uploaded), Ok(wanted)) = (blocks.0.transpose(), blocks.1.transpose()) else {
+            return self.refuse(now_ns, request, ResponseType::BadRequest, "a block that makes no sense");
+        };
+        let request = Pending { uploaded, wanted, ..request };
+        let later_block = wanted.filter(|block| block.number > 0 && uploaded.is_none());
+        if later_block.is_some()
+            && let Some(kept) = self.kept.get(&(request.method, request.path.clone()))
+        {
+            let response = kept.response.clone();
+            let last = later_block.is_some_and(|block| block.offset() + block.size() >= response.payload.len());
+            let path = request.path.clone();
+            self.answer_pending(now_ns, request, response, None);
+            return self.fetched(now_ns, &path, last);
+        }
+        match uploaded {
+            None if later_block.is_some() && request.method != Method::Get => {
+                self.refuse(now_ns, request, ResponseType::RequestEntityIncomplete, "no such response is kept");
+            }
+            None => self.ask(request, packet, packet.payload.clone().into(), later_block.is_none()),
+            Some(block) => self.take_block(now_ns, request, block, packet),
+        }
+    }
+
+    /// A part of a request's body.
+    fn take_block(&mut self, now_ns: u64, request: Pending, block: Block, packet: &Packet) {
+        let key = (request.method, request.path.clone());
+        let until_ns = now_ns.saturating_add(self.options.lifetime_ns);
+        if block.number == 0 {
+            self.uploads.insert(key.clone(), Upload { body: BytesMut::new(), until_ns });
+        }
+        let Some(upload) = self.uploads.get_mut(&key).filter(|upload| upload.body.len() == block.offset()) else {
+            return self.refuse(
+                now_ns,
+                request,
+                ResponseType::RequestEntityIncomplete,
+                "a block before this one is missing",
+            );
+        };
+        if block.more && packet.payload.len() != block.size() {
+            return self.refuse(now_ns, request, ResponseType::BadRequest, "a block that is not full");
+        }
+        if upload.body.len() + packet.payload.len() > self.options.max_body_bytes {
+            self.uploads.remove(&key);
+            return self.refuse(now_ns, request, ResponseType::RequestEntityTooLarge, "");
+        }
+        upload.body.extend_from_slice(&packet.payload);
+        upload.until_ns = until_ns;
+        if block.more {
+            let response =
+                Response { code: ResponseType::Continue.into_code(), content_format: None, payload: Bytes::new() };
+            return self.answer_pending(now_ns, request, response, None);
+        }
+        let body = self.uploads.remove(&key).expect("just looked at").body.freeze();
+        self.ask(request, packet, body, true);
+    }
+
+    fn ask(&mut self, request: Pending, packet: &Packet, payload: Bytes, may_observe: bool) {
+        let observe = uint_option(packet, CoapOption::Observe).and_then(Result::ok);
+        let is_get = request.method == Method::Get && may_observe;
+        if is_get && observe == Some(1) {
+            self.unobserve(&request.token);
+        }
+        let asked = Asked {
+            method: request.method,
+            path: request.path.clone(),
+            content_format: content_format(packet),
+            payload,
+            observe: is_get && observe == Some(0),
+        };
+        let id = RequestId(self.draw_id());
+        self.pending.insert(id, request);
+        self.events.push_back(ServerEvent::Asked(id, asked));
+    }
+
+    fn refuse(&mut self, now_ns: u64, request: Pending, code: ResponseType, words: &str) {
+        let payload = Bytes::copy_from_slice(words.as_bytes());
+        self.answer_pending(now_ns, request, Response { code: code.into_code(), content_format: None, payload }, None);
+    }
+
+    fn answer(&mut self, now_ns: u64, id: RequestId, response: Response, sequence: Option<u32>) {
+        if let Some(request) = self.pending.remove(&id) {
+            self.answer_pending(now_ns, request, response, sequence);
+        }
+    }
+
+    fn answer_pending(&mut self, now_ns: u64, request: Pending, response: Response, sequence: Option<u32>) {
+        let Pending { receipt, token, method, path, uploaded, wanted, acknowledged, .. } = request;
+        let code = response.code;
+        let mut packet = self.response_packet(now_ns, token, (method, path), response, wanted, sequence);
+        if let Some(block) = uploaded {
+            // In its last answer the server may still ask for smaller blocks (RFC 7959, section 2.5).
+            let first = block.number == 0 && block.more;
+            let szx = if first { block.szx.min(self.options.szx) } else { block.szx };
+            let more = code == ResponseType::Continue.into_code();
+            packet.add_option(CoapOption::Block1, Block { more, szx, ..block }.value());
+        }
+        if code == ResponseType::RequestEntityTooLarge.into_code() {
+            packet.add_option(CoapOption::Size1, uint(self.options.max_body_bytes.try_into().unwrap_or(u32::MAX)));
+        }
+        // What a duplicate would do again does no harm: it reads.
+        let again = method == Method::Get && sequence.is_none() || wanted.is_some_and(|block| block.number > 0);
+        self.channel.respond(now_ns, receipt, acknowledged, packet, again);
+    }
+
+    /// The message with the wanted part of a response, which is kept if there are others.
+    fn response_packet(
+        &mut self,
+        now_ns: u64,
+        token: Vec<u8>,
+        key: (Method, String),
+        response: Response,
+        wanted: Option<Block>,
+        sequence: Option<u32>,
+    ) -> Packet {
+        let mut packet = Packet::new();
+        packet.header.code = response.code;
+        packet.set_token(token);
+        if let Some(sequence) = sequence {
+            packet.add_option(CoapOption::Observe, uint(sequence));
+        }
+        if let Some(format) = response.content_format {
+            packet.add_option(CoapOption::ContentFormat, uint(format.into()));
+        }
+        let szx = wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
+        let number = wanted.filter(|block| block.number > 0).map_or(0, |block| block.offset() / size(szx));
+        let whole = self.channel.whole_body_bytes(szx).unwrap_or(size(szx));
+        let length = response.payload.len();
+        if length <= whole && number == 0 {
+            packet.payload = response.payload.to_vec();
+            return packet;
+        }
+        let offset = number * size(szx);
+        let end = length.min(offset.saturating_add(size(szx)));
+        if offset >= length || number > MAX_NUMBER as usize || length / size(szx) > MAX_NUMBER as usize {
+            packet = error_packet(packet.get_token(), ResponseType::BadRequest);
+            return packet;
+        }
+        let until_ns = now_ns.saturating_add(self.options.lifetime_ns);
+        let kept = match self.kept.remove(&key).filter(|kept| kept.response == response) {
+            Some(kept) => Kept { until_ns, ..kept },
+            None => Kept { etag: etag(&response.payload), response, until_ns },
+        };
+        packet.add_option(CoapOption::ETag, kept.etag.clone());
+        packet.add_option(CoapOption::Block2, Block { number: number as u32, more: end < length, szx }.value());
+        packet.payload = kept.response.payload[offset..end].to_vec();
+        self.kept.insert(key, kept);
+        packet
+    }
+
+    fn unobserve(&mut self, token: &[u8]) {
+        let id = self.observations.iter().find(|(_, observation)| observation.token == token).map(|(id, _)| *id);
+        self.end_observation(id);
+    }
+
+    fn unobserve_sent(&mut self, send: SendId) {
+        let id = self.observations.iter().find(|(_, observation)| observation.sent.contains(&send)).map(|(id, _)| *id);
+        self.end_observation(id);
+    }
+
+    fn end_observation(&mut self, id: Option<ObservationId>) {
+        if let Some(id) = id
+            && self.observations.remove(&id).is_some()
+        {
+            self.events.push_back(ServerEvent::Unobserved(id));
+        }
+    }
+
+    fn take_send_events(&mut self) {
+        while let Some(event) = self.channel.poll_event() {
+            if let SendEvent::GaveUp { id, .. } = event {
+                self.unobserve_sent(id);
+            }
+        }
+    }
+
+    fn expire(&mut self, now_ns: u64) {
+        self.uploads.retain(|_, upload| upload.until_ns > now_ns);
+        self.kept.retain(|_, kept| kept.until_ns > now_ns);
+    }
+
+    fn draw_id(&mut self) -> u64 {
+        self.next += 1;
+        self.next
+    }
+}
+
+fn error_packet(token: &[u8], code: ResponseType) -> Packet {
+    let mut packet = Packet::new();
+    packet.header.code = code.into_code();
+    packet.set_token(token.to_vec());
+    packet
+}
+
+/// Tells bodies apart; the same in every run.
+fn etag(body: &Bytes) -> Vec<u8> {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    hasher.finish().to_be_bytes()[..4].to_vec()
+}
+
+trait IntoCode {
+    fn into_code(self) -> MessageClass;
+}
+
+impl IntoCode for ResponseType {
+    fn into_code(self) -> MessageClass {
+        MessageClass::Response(self)
+    }
+}

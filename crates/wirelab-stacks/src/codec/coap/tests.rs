@@ -1,0 +1,7 @@
+//! Dialogues of a client and a server in virtual time.
+
+mod blocks;
+mod messages;
+mod observing;
+mod pair;
+mod streams;
