@@ -70,7 +70,7 @@ impl Origin {
 }
 
 /// Media type of bodies that are a [`Payload`], so that the other end can check every byte; foreign bodies are checked by their length alone.
-const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
+pub const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
 
 /// The requests of a client: all alike.
 #[derive(Clone)]

@@ -92,7 +92,7 @@ def build(campaign: Path) -> Dataset:
     plan = read_plan(campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     scenarios = {scenario["key"]: scenario for scenario in plan["scenarios"]}
-    rows = [_trial_row(campaign, scenarios[e.scenario], e, replicate) for e, replicate in _attempts(plan, entries)]
+    rows = [_trial_row(campaign, scenarios.get(e.scenario, {}), e, replicate) for e, replicate in _attempts(plan, entries)]
     if not rows:
         raise RunError(f"{campaign}: no trial has finished", hint=f"run it: wirelab run {plan['experiment']['name']}")
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
@@ -114,7 +114,7 @@ def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: M
     """
     entries, _ = read_journal(campaign / JOURNAL)
     held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
-    planned = next(each for each in plan["scenarios"] if each["key"] == scenario)
+    planned = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
     rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     exchanges = _exchanges(campaign, trials, plan["scenarios"], _flows(campaign, []))

@@ -6,6 +6,7 @@ mod dialogue;
 mod foreign;
 mod lab;
 mod lossy_path;
+mod proxy;
 
 use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;
