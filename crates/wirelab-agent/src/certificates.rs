@@ -175,8 +175,10 @@ mod tests {
         for kind in [KeyKind::EcdsaP256, KeyKind::EcdsaP384, KeyKind::Ed25519, KeyKind::Rsa2048] {
             let folder = tempfile::tempdir().expect("a folder");
             let made = Made::new(&arguments(folder.path(), kind)).expect("signed");
-            assert!(made.chain.starts_with("-----BEGIN CERTIFICATE-----"));
-            assert!(made.key.starts_with("-----BEGIN PRIVATE KEY-----"));
+            for pair in [made.server, made.client] {
+                assert!(pair.chain.starts_with("-----BEGIN CERTIFICATE-----"));
+                assert!(pair.key.starts_with("-----BEGIN PRIVATE KEY-----"));
+            }
         }
     }
 }

@@ -160,7 +160,7 @@ mod tests {
         assert!(matches!(unknown_stack, StackError::Unsupported(_)));
         let unknown_role = refusal(|parameters| parameters["role"] = json!("broker"));
         assert!(matches!(unknown_role, StackError::Unsupported(_)));
-        let unknown_workload = refusal(|parameters| parameters["workload"]["kind"] = json!("stream"));
+        let unknown_workload = refusal(|parameters| parameters["workload"]["kind"] = json!("gossip"));
         assert!(matches!(unknown_workload, StackError::Unsupported(_)));
     }
 

@@ -12,10 +12,11 @@ from wirelab.experiment.source import Source
 from wirelab.experiment.workload import KEYS
 
 KIND = "workload.kind"
+_ALL = {key for keys in KEYS.values() for key in keys}
 
 
 def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Factor]) -> list[WirelabError]:
-    """Every key and every factor that no kind of workload in the experiment has."""
+    """Every key and every factor of the workload that none of the experiment's kinds has, but some other kind."""
     varied = [factor for factor in factors if factor.parts[0] == "workload" and len(factor.parts) == 2]
     of_grid = [factor for factor in varied if factor.path == KIND]
     kinds = dict.fromkeys(level for factor in of_grid for level in factor.levels if level in KEYS)
@@ -28,5 +29,5 @@ def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Facto
     return [
         WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint)
         for key, place in written
-        if key not in known
+        if key in _ALL - known
     ]

@@ -18,7 +18,14 @@ MOST_CONDITIONS = 6
 
 def answer(campaign: Campaign) -> list[str]:
     """Sentences, the most important first."""
-    return [*_counts(campaign), *_verdicts(campaign), *_fastest(campaign), *_grades(campaign), *_warnings(campaign)]
+    return [
+        *_counts(campaign),
+        *_verdicts(campaign),
+        *_fastest(campaign),
+        *_messages(campaign),
+        *_grades(campaign),
+        *_warnings(campaign),
+    ]
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:
@@ -150,6 +157,22 @@ def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
     if comparison["a"] == a.key or not ratio.low or not ratio.high:
         return ratio if comparison["a"] == a.key else None
     return Estimate(1 / ratio.point, 1 / ratio.high, 1 / ratio.low, ratio.level, ratio.n, ratio.method)
+
+
+def _messages(campaign: Campaign) -> Iterator[str]:
+    """Messages that did not come, or came again, and players that stopped."""
+    told = [(scenario, scenario.messages) for scenario in campaign.scenarios if scenario.messages]
+    total = sum(int(scenario.denominators.get("exchanges") or 0) for scenario, _ in told)
+    for key, words in (("lost", "never came"), ("duplicate", "came again")):
+        if count := sum(messages[key] for _, messages in told):
+            yield f"Of {total:,} messages to subscribers {count:,} {words}."
+    played = [(scenario, messages["stalls"]) for scenario, messages in told if messages["stalls"] is not None]
+    if stalls := sum(count for _, count in played):
+        by_stack: dict[str, int] = {}
+        for scenario, count in played:
+            by_stack[scenario.series.label] = by_stack.get(scenario.series.label, 0) + count
+        words = ", ".join(f"{label} {count}" for label, count in sorted(by_stack.items(), key=lambda pair: pair[1]))
+        yield f"Players of a stream stalled {stalls:,} times: {words}."
 
 
 def _grades(campaign: Campaign) -> Iterator[str]:

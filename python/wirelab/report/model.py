@@ -62,6 +62,11 @@ class Scenario:
         """How many exchanges ended how; empty if none was analysed."""
         return dict((self.estimates or {}).get("denominators") or {})
 
+    @property
+    def messages(self) -> Json:
+        """How many messages were lost or came again, and how often players stopped; empty of other workloads."""
+        return dict((self.estimates or {}).get("messages") or {})
+
     def metric(self, name: str) -> Json:
         """Everything estimated of a metric; empty if nothing was."""
         for key, value in ((self.estimates or {}).get("metrics") or {}).items():

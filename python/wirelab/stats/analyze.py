@@ -73,7 +73,9 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
 def _scenario(dataset: Dataset, scenario: dict[str, Any], measured: list[Measured]) -> dict[str, Any]:
     kept = {name: scenario[name] for name in ("key", "name", "levels", "stack", "implementation")}
     metrics = {one.metric.name: _metric(dataset, scenario["key"], one) for one in measured}
-    return {**kept, "denominators": dataset.denominators(scenario["key"]), "metrics": metrics}
+    messages = dataset.messages(scenario["key"])
+    told = {} if messages is None else {"messages": messages}
+    return {**kept, "denominators": dataset.denominators(scenario["key"]), **told, "metrics": metrics}
 
 
 def _metric(dataset: Dataset, scenario: str, measured: Measured) -> dict[str, Any]:

@@ -97,6 +97,24 @@ class Dataset:
             "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
 
+    def messages(self, scenario: str) -> dict[str, int | None] | None:
+        """What became of the messages of `notify` and `stream`, over the trials that are done; None of another
+        workload. `stalls` is None without a player.
+        """
+        import polars as pl
+
+        trials = self.trials.filter(
+            (pl.col("scenario") == scenario) & ~pl.col("excluded") & (pl.col("status") == "done")
+        )
+        if trials["lost_messages"].null_count() == len(trials):
+            return None
+        stalls = trials["stalls"]
+        return {
+            "lost": int(trials["lost_messages"].sum()),
+            "duplicate": int(trials["duplicate_messages"].sum()),
+            "stalls": None if stalls.null_count() == len(stalls) else int(stalls.sum()),
+        }
+
     def measured(self, scenario: str) -> Iterator[Measured]:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""
         import polars as pl

@@ -1,0 +1,67 @@
+"""What became of messages that clients waited for: delivery, losses, copies, and what a player made of them."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Scenario
+from wirelab.report.numbers import MILLISECONDS, interval
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+
+COLUMNS = (
+    Column("messages to subscribers"),
+    Column("lost"),
+    Column("came again"),
+    Column("delivery: median [95 %]", unit="ms"),
+    Column("p95", unit="ms"),
+    Column("stalls"),
+    Column("late by: p95", unit="ms"),
+)
+
+
+def section(campaign: Campaign) -> Section | None:
+    """A row for each scenario with messages; None without any."""
+    if not any(scenario.messages for scenario in campaign.scenarios):
+        return None
+
+    def build(group: Choices, _prefix: str) -> list[Block]:
+        rows = [
+            [*scenario_cells(condition, scenario), *_cells(scenario)]
+            for condition in group.conditions
+            for scenario in condition.scenarios
+            if scenario.key in group.own and scenario.messages
+        ]
+        table = Table("Messages from publisher to subscriber", [*SCENARIO_COLUMNS, *COLUMNS], rows, row_headers=2)
+        return [table] if rows else []
+
+    note = (
+        "A delivery lasts from the publisher's application to the subscriber's, on one clock. Lost: never came; one "
+        "that came too late is timed out, but not lost. A player stalls when a message is not there at its instant; "
+        "messages that come one after another too late are one stall."
+    )
+    return Section("messages", "Messages", [Prose(note), *by_choices(campaign, build)])
+
+
+def _cells(scenario: Scenario) -> list[Cell]:
+    told = scenario.messages
+    return [
+        number(scenario.denominators.get("exchanges"), 0),
+        _bad(told["lost"]),
+        _bad(told["duplicate"]),
+        _time(scenario, "delivery-delay", "median"),
+        _time(scenario, "delivery-delay", "0.95"),
+        dash("nothing is played") if told["stalls"] is None else _bad(told["stalls"]),
+        _time(scenario, "playout-lateness", "0.95"),
+    ]
+
+
+def _bad(count: int) -> Cell:
+    return Cell(f"{count:,}", tone="unsure" if count else None)
+
+
+def _time(scenario: Scenario, metric: str, statistic: str) -> Cell:
+    estimate = scenario.estimate(metric, statistic)
+    if estimate is None or estimate.point is None:
+        return dash("no estimate" if estimate is None else estimate.method)
+    return Cell(interval(estimate, MILLISECONDS))
