@@ -19,6 +19,7 @@ from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.probes import measure_all_probes
+from wirelab.metrics.proxy import with_proxy
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.metrics.traffic import background_bps
@@ -92,7 +93,9 @@ def build(campaign: Path) -> Dataset:
     plan = read_plan(campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     scenarios = {scenario["key"]: scenario for scenario in plan["scenarios"]}
-    rows = [_trial_row(campaign, scenarios.get(e.scenario, {}), e, replicate) for e, replicate in _attempts(plan, entries)]
+    rows = [
+        _trial_row(campaign, scenarios.get(e.scenario, {}), e, replicate) for e, replicate in _attempts(plan, entries)
+    ]
     if not rows:
         raise RunError(f"{campaign}: no trial has finished", hint=f"run it: wirelab run {plan['experiment']['name']}")
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
@@ -114,7 +117,7 @@ def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: M
     """
     entries, _ = read_journal(campaign / JOURNAL)
     held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
-    planned = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
+    planned: dict[str, Any] = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
     rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     exchanges = _exchanges(campaign, trials, plan["scenarios"], _flows(campaign, []))
@@ -162,8 +165,9 @@ def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, re
 def _exchanges(
     campaign: Path, trials: pl.DataFrame, scenarios: Sequence[dict[str, Any]], flows: pl.DataFrame
 ) -> pl.DataFrame:
-    frames = [_read_exchanges(campaign / TRIALS / trial, trial) for trial in trials["trial"]]
-    empty = pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES})
+    folders = {trial: campaign / TRIALS / trial for trial in trials["trial"]}
+    frames = [with_proxy(_read_exchanges(folder, trial), folder) for trial, folder in folders.items()]
+    empty = with_proxy(pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES}), campaign)
     context = pl.DataFrame(
         [
             (
