@@ -19,6 +19,10 @@ class FailedError(Exception):
     """A program of the bench failed; the message is for people."""
 
 
+FAILURES = (FailedError, OSError, ValueError, LookupError, subprocess.SubprocessError)
+"""What a measurement may raise: its programs fail, or say what cannot be read. Its targets are then not measured."""
+
+
 @dataclass(frozen=True)
 class User:
     """Who runs a measurement."""

@@ -94,7 +94,7 @@ def summary(answers: list[Answer]) -> str:
     """How many targets were met, and which were not."""
     targets = [target for answer in answers for target in answer.targets]
     count = {verdict: sum(target.verdict == verdict for target in targets) for verdict in ("met", "missed")}
-    lines = [f"{len(targets)} targets: {count['met']} met, {count['missed']} missed"]
+    lines = [f"{len(targets)} target{'s' * (len(targets) != 1)}: {count['met']} met, {count['missed']} missed"]
     if rest := len(targets) - sum(count.values()):
         lines[0] += f", {rest} not measured"
     lines += [

@@ -18,8 +18,9 @@ CRATE_EDGES = {
     "wirelab-schema": set(),
 }
 
-# Leaves that everybody may use: errors, units, users' TOML, the agent's whereabouts, the border's types.
-LEAVES = {"errors", "units", "toml", "agent", "schema"}
+# Leaves that everybody may use: errors, units, users' TOML, the agent's whereabouts, how Wirelab was called, and the
+# border's types.
+LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema"}
 PACKAGE_EDGES = {
     "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "fit"},
     "report": {"claims", "stats", "metrics"},
@@ -35,6 +36,7 @@ PACKAGE_EDGES = {
     "units": set(),
     "toml": set(),
     "agent": set(),
+    "launcher": set(),
     "data": set(),
     "__main__": {"cli"},
 }

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bench.flow import Plan, send
 from bench.peers import Peer, Stages, Veth
-from bench.process import FailedError, User, run, spinner
+from bench.process import FAILURES, FailedError, User, run, spinner
 from bench.results import Answer, Target
 from bench.setup import Setup, first_cpu
 
@@ -79,7 +79,7 @@ def _measure(setup: Setup, condition: Condition, found: Answer) -> None:
     plan = Plan(setup.count(PACKETS), INTERVAL_US)
     try:
         veth = _one_way(setup, Veth(), Stages(0.0), plan, condition.user)
-    except FailedError as error:
+    except FAILURES as error:
         found.notes.append(f"{condition.words}: veth, which the others are measured against, failed: {error}")
         for delay_ms in DELAYS_MS:
             _judge(found, condition, delay_ms, {})
@@ -99,7 +99,7 @@ def _measure(setup: Setup, condition: Condition, found: Answer) -> None:
                 continue
             try:
                 one_way = _one_way(setup, peer, stages, plan, condition.user)
-            except FailedError as error:
+            except FAILURES as error:
                 found.notes.append(f"{condition.words}, {delay_ms:g} ms: {peer.name} failed: {error}")
                 if peer.name == "wirelab":
                     _judge(found, condition, delay_ms, {})

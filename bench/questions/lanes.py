@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from bench.build import ROOT
-from bench.process import TIED, FailedError, end
+from bench.process import FAILURES, TIED, FailedError, end
 from bench.results import Answer, Cell
 from bench.setup import Setup
 from wirelab.experiment import load_experiment
@@ -54,14 +54,14 @@ def answer(setup: Setup) -> Answer:
             _run(setup.agent, place.folder, lanes, seconds)
             try:
                 found.rows.append((lanes, *_figures(place.folder)))
-            except FailedError as error:
+            except FAILURES as error:
                 found.notes.append(f"{lanes} lanes: {error}")
     return found
 
 
 def _default_lanes() -> tuple[int, bool]:
     plan = make_plan(load_experiment(EXPERIMENT))
-    return planned_lanes(plan), cpus.real_time()
+    return planned_lanes(plan).number, cpus.real_time()
 
 
 def _run(agent: Path, folder: Path, lanes: int, seconds: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bench.process import FailedError, User, run
+from bench.process import FAILURES, User, run
 from bench.results import Answer, Target
 from bench.setup import Setup
 
@@ -34,7 +34,7 @@ def answer(setup: Setup) -> Answer:
         for links in (1, MANY):
             try:
                 rows = _calibrate(setup, user, links)
-            except FailedError as error:
+            except FAILURES as error:
                 found.notes.append(f"{user.name}, {links} links: {error}")
                 rows = []
             found.rows += [_row(user, row) for row in rows]

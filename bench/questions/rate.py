@@ -13,7 +13,7 @@ import numpy as np
 from bench.flow import UDP_BYTES, Plan, Received, send
 from bench.peers import Stages, Wirelab
 from bench.peers.wirelab import LOG
-from bench.process import FailedError
+from bench.process import FAILURES, FailedError
 from bench.results import Answer, Target
 from bench.setup import Setup
 
@@ -60,7 +60,7 @@ def answer(setup: Setup) -> Answer:
         for _ in range(ATTEMPTS):
             try:
                 estimate = _measure(setup, rate_bps)
-            except FailedError as error:
+            except FAILURES as error:
                 found.notes.append(f"{rate_bps} bit/s, an attempt without a figure: {error}")
                 continue
             figures = (estimate.error_percent, estimate.resolution_percent, estimate.seconds, estimate.packets)

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.peers import SERVER, Ends, Peer, Stages
 from bench.peers.veth import segments_are_off
-from bench.process import FailedError, User, run
+from bench.process import FAILURES, User, run
 from bench.results import Answer, Target
 from bench.setup import Setup
 
@@ -77,14 +77,14 @@ def _own(setup: Setup, user: User, found: Answer) -> list[Carried]:
     try:
         with setup.place(user) as place:
             text = run(words, place, 8 * SECONDS + _SETTLE_S, environment={"TMPDIR": str(place.folder)})
-    except FailedError as error:
+        names = {"veth": "veth", "link": "wirelab"}
+        return [
+            Carried(names[flow["path"]], flow["kind"], _value(flow["kind"], flow), flow["unaccounted"])
+            for flow in json.loads(text)["flows"]
+        ]
+    except FAILURES as error:
         found.notes.append(f"a round of veth and wirelab failed: {error}")
         return []
-    names = {"veth": "veth", "link": "wirelab"}
-    return [
-        Carried(names[flow["path"]], flow["kind"], _value(flow["kind"], flow), flow["unaccounted"])
-        for flow in json.loads(text)["flows"]
-    ]
 
 
 def _other(setup: Setup, peer: Peer, user: User, found: Answer) -> list[Carried]:
@@ -103,10 +103,10 @@ def _other(setup: Setup, peer: Peer, user: User, found: Answer) -> list[Carried]
         try:
             with setup.place(user) as place:
                 text = peer.play(stages, ends, place)
-        except FailedError as error:
+            received = json.loads(text.splitlines()[-1])
+        except FAILURES as error:
             found.notes.append(f"{peer.name}, {kind}: {error}")
             continue
-        received = json.loads(text.splitlines()[-1])
         span_s = received["span_ns"] / 1e9
         rates = {"packets_per_second": received["packets"] / span_s, "bits_per_second": 8 * received["bytes"] / span_s}
         carried.append(Carried(peer.name, kind, _value(kind, rates), None))

@@ -48,7 +48,7 @@ def write_campaign(
     blocks = [{"block": b, "trials": [_trial(s, b) for s in scenarios]} for b in range(trials)]
     experiment = {
         "name": "synthetic", "title": "Synthetic", "metric": "end-to-end-delay", "doi": None, "claims": claims,
-        "file": "synthetic.toml", "sets": [],
+        "file": "synthetic.toml", "sets": {},
         "factors": {"stack": list(stacks), "link": list(links), "workload.upload": list(uploads), **extra},
         "stop": {"replicates": [trials, trials], "interval": None, "budget_ns": None},
     }  # fmt: skip

@@ -1,4 +1,6 @@
-from wirelab.errors import CombinedError, RunError, Where, WirelabError, did_you_mean
+import pytest
+
+from wirelab.errors import CombinedError, RunError, Where, WirelabError, did_you_mean, nearest
 
 
 def test_an_error_says_where_what_and_what_to_do() -> None:
@@ -36,3 +38,21 @@ def test_words_with_commas_are_quoted() -> None:
 
 def test_case_is_no_difference_to_the_nearest_word() -> None:
     assert did_you_mean("RTT", ["rtt"]) == "did you mean 'rtt'?"
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("clean", "plan"), ("starlink", "link"), ("author", "factors"), ("count", "corrupt"), ("lora", "upload"),
+     ("show-packets", "lost-packets"), ("factor", "doctor"), ("on", "down"), ("1.1", "1.2")],
+)  # fmt: skip
+def test_no_word_is_offered_for_another_one_that_is_far_away(word: str, known: str) -> None:
+    assert nearest(word, [known]) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [("rrt", "rtt"), ("tsl", "tls"), ("wier", "wire"), ("los", "loss"), ("htpp1", "http1"), ("quikstart", "quickstart"),
+     ("choise", "choices"), ("wifi", "wifi-poor"), ("satellite", "geo-satellite"), ("quick", "quickstart")],
+)  # fmt: skip
+def test_a_slip_and_a_part_of_a_word_are_near(word: str, known: str) -> None:
+    assert nearest(word, [known, "something-else"]) == known

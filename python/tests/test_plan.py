@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.described import BASE, load
-from wirelab.plan import Plan, Trial, expected_ns, make_plan, stable_hash
+from wirelab.plan import expected_ns, make_plan, stable_hash
+from wirelab.schema.plan import Plan, Trial
 
 LINKS = BASE + '[links.lossy]\nrtt = "20 ms"\nloss = "10 %"\n'
 

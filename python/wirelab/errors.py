@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 FEW = 10
 """So many words are read at a glance."""
+ALIKE = 0.76
+"""Twice the letters in common over all letters; what is less alike (`show-packets`, `lost-packets`) is another word."""
+LEAST_PART = 3
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,23 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """The known word that looks most like this one, if any does."""
-    near = difflib.get_close_matches(word.lower(), sorted(known), n=1, cutoff=0.6)
-    return near[0] if near else None
+    """The known word that was most likely meant, if any was: one that looks alike, one that differs by a slip of the
+    finger, or one of which this is the beginning or a part.
+    """
+    word, words = word.lower(), sorted(known)
+    if near := difflib.get_close_matches(word, words, n=1, cutoff=ALIKE):
+        return near[0]
+    slips = (each for each in words if _one_slip(word, each.lower()))
+    parts = (each for each in words if len(word) >= LEAST_PART and (each.startswith(word) or word in each.split("-")))
+    return next(slips, None) or next(parts, None)
+
+
+def _one_slip(word: str, other: str) -> bool:
+    """Whether one letter, but no digit, is wrong, missing or too many, or two neighbours are in the wrong order."""
+    while word and other and word[0] == other[0]:
+        word, other = word[1:], other[1:]
+    while word and other and word[-1] == other[-1]:
+        word, other = word[:-1], other[:-1]
+    if any(letter.isdigit() for letter in word + other):
+        return False
+    return max(len(word), len(other)) <= 1 or (len(word) == 2 and word == other[::-1])

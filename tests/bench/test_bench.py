@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+import bench.__main__
 import numpy as np
 import pytest
 from bench import results
@@ -108,6 +109,26 @@ def test_without_plain_veth_no_delay_is_measured(setup: Setup, monkeypatch: pyte
     found = delay.answer(setup)
     assert [target.verdict for target in found.targets] == ["not measured"] * 2 * len(delay.DELAYS_MS)
     assert found.rows == []
+
+
+def test_a_path_that_says_what_nobody_can_read_leaves_its_targets_not_measured(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(throughput, "run", lambda *_, **__: "no JSON")
+    found = throughput.answer(setup)
+    assert [target.verdict for target in found.targets] == ["not measured"] * 3
+
+
+def test_a_question_that_nobody_could_answer_still_counts_among_the_targets(
+    setup: Setup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Setup) -> Answer:
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(bench.__main__.QUESTIONS, "delay", fail)
+    found = bench.__main__._ask("delay", setup)
+    assert results.summary([found]) == "1 target: 0 met, 0 missed, 1 not measured"
+    assert found.notes == ["not answered: ZeroDivisionError()"]
 
 
 def test_more_datagrams_than_were_sent_are_as_wrong_as_fewer(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:

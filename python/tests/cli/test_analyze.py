@@ -45,6 +45,16 @@ def test_verdicts_of_an_experiment_that_has_no_claims_any_more_do_not_stay(tmp_p
     assert not (folder / "verdicts.json").exists()
 
 
+@pytest.mark.parametrize("verb", ["measure", "analyze", "report", "show"])
+def test_every_verb_sends_a_campaign_that_has_not_run_to_the_run(tmp_path: Path, verb: str) -> None:
+    folder = write_campaign(tmp_path / "c", stacks=("h2",), links=("lossless",), trials=1, exchanges=1)
+    for name in ("exchanges.parquet", "trials.parquet"):
+        (folder / name).unlink()
+    result = CliRunner().invoke(main, [verb, str(folder)])
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == f"hint: wirelab run synthetic --out {folder}"
+
+
 def test_a_folder_that_is_no_campaign_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["analyze", str(tmp_path / "none")])
     assert result.exit_code == 2

@@ -42,6 +42,26 @@ def test_claims_are_checked_with_their_place(tmp_path: Path) -> None:
     assert "did you mean 'wire-up-packets'?" in err
 
 
+def test_the_metric_and_the_claims_are_told_with_the_rest(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert run("new", str(file), "--from", "milosevic2021")[0] == 0
+    claims = tmp_path / "milosevic2021.claims.toml"
+    claims.write_text(claims.read_text().replace('["wire-up-packets"]', '["wire-up-packet"]'))
+    text = (
+        file.read_text()
+        .replace('"end-to-end-delay"', '"end-to-end-dealy"', 1)
+        .replace("exchanges = 100", "exchanges = 0")
+    )
+    file.write_text(text)
+    code, _, err = run("check", str(file))
+    assert code == 2
+    assert [line.partition(": ")[2] for line in err.splitlines() if not line.startswith("hint")] == [
+        "workload.exchanges: must be at least 1 (0)",
+        'metric: unknown metric ("end-to-end-dealy")',
+        'metrics.wire-up-packets: unknown ("wire-up-packet")',
+    ]
+
+
 def test_a_set_value_is_checked() -> None:
     code, _, err = run("check", "quickstart", "--set", "link.rtt=20")
     assert (code, err.splitlines()[0]) == (2, "--set: link.rtt: has no unit (20)")

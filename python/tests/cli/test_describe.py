@@ -56,3 +56,17 @@ def test_an_experiment_is_described_with_its_factors_and_choices() -> None:
 def test_whatever_is_listed_can_be_described(kind: str) -> None:
     for name, _ in LISTED[f"{kind}s"]():
         assert name in described(kind, name)
+
+
+def test_a_link_that_does_nothing_can_be_described_too() -> None:
+    out = described("link", "clean")
+    assert out.startswith("clean: a link that does nothing by itself\n")
+    assert "wirelab link clean --set rtt=50ms --set loss=1% -- COMMAND" in out
+    assert "wirelab run" not in out
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit"), [("goodput", "kbit/s"), ("end-to-end-delay", "ms"), ("retransmissions", "1")]
+)
+def test_a_metrics_unit_is_that_of_tables_and_reports(metric: str, unit: str) -> None:
+    assert described("metric", metric).startswith(f"{metric} [{unit}], of each exchange\n")

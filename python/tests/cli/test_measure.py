@@ -25,7 +25,7 @@ def test_it_prints_the_tables_paths_on_stdout_and_words_on_stderr(campaign: Path
     done = CliRunner().invoke(main, ["measure", name])
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines() == ["results/mine/exchanges.parquet", "results/mine/trials.parquet"]
-    assert done.stderr == "1 trials, 2 exchanges\n"
+    assert done.stderr == f"1 trial, 2 exchanges\nNext    wirelab analyze {name}\n"
     assert all(Path(line).is_file() for line in done.stdout.splitlines())
 
 

@@ -1,9 +1,11 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.test_main import run
 from tests.described import BASE
-from wirelab.plan import Plan
+from wirelab.schema.plan import Plan
 
 
 def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
@@ -14,7 +16,8 @@ def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
     assert out.splitlines() == [
         "mine: Test",
         "2 scenarios x 3 replicates: 6 trials, 60 exchanges",
-        "about 15.6 s in 1 lane",
+        "about 15.6 s",
+        "1 lane: as asked",
         "",
         "scenario  link  exchanges  about, each exchange",
         "http1     wire         30                 41 ms",
@@ -38,3 +41,12 @@ def test_a_budget_is_a_preview_and_says_so() -> None:
 
 def test_set_changes_the_plan() -> None:
     assert "16 scenarios" in run("plan", "quickstart", "--set", "link.rtt=2ms,20ms")[1]
+
+
+def test_without_a_number_of_lanes_the_plan_says_how_many_and_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wirelab.runner.cpus.count", lambda: 2)
+    monkeypatch.setattr("wirelab.runner.cpus.real_time", lambda: True)
+    assert run("plan", "milosevic2021")[1].splitlines()[3] == "16 lanes: 8 for each of 2 CPUs"
+    assert "8 scenarios in 12 lanes: a trial computes for about 70 ms" in run("describe", "experiment", "quickstart")[1]

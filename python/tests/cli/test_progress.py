@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
 
+import pytest
 from rich.console import Console
 
-from wirelab.cli.progress import LiveProgress, bar, words
-from wirelab.runner.progress import Progress
+from wirelab.cli.progress import LiveProgress, bar, fitted, words
+from wirelab.runner.progress import Progress, lanes_words
 
 
 def at(over: int, elapsed_s: float, **given: int) -> Progress:
@@ -51,3 +53,23 @@ def test_on_a_terminal_one_line_is_drawn_anew() -> None:
         progress.update(at(100, 50.0))
     assert "[########################] 100/100" in out.getvalue()
     assert "\x1b[" in out.getvalue()
+
+
+@pytest.mark.parametrize("columns", [20, 40, 60, 80, 120])
+def test_a_line_is_no_longer_than_its_terminal(columns: int) -> None:
+    out = io.StringIO()
+    with LiveProgress(Console(file=out, width=columns, force_terminal=True, color_system=None)) as progress:
+        progress.update(at(50, 125.0, lanes=16, reused=12, discarded=8, failed=3))
+    drawn = [line for line in re.split(r"\x1b\[[?0-9]*[A-Za-z]|[\r\n]", out.getvalue()) if line]
+    assert drawn
+    assert all(len(line) <= columns for line in drawn)
+    assert drawn[0].startswith("50/100" if columns <= 80 else "[###")
+
+
+def test_the_bar_gives_way_to_the_words() -> None:
+    assert str(fitted(0.5, "34/160  16 lanes", 29)) == "[#####-----] 34/160  16 lanes"
+    assert str(fitted(0.5, "34/160  16 lanes", 20)) == "34/160  16 lanes"
+
+
+def test_one_lane_is_no_lanes() -> None:
+    assert [lanes_words(lanes) for lanes in (1, 2)] == ["1 lane", "2 lanes"]

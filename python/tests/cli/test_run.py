@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from tests.metrics.records import exchange
 from tests.runner.fakes import FakeHost, addresses, result
 from wirelab.cli import main
+from wirelab.errors import RunError
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, TrialStatus
 
 EXPERIMENT = """
@@ -111,6 +112,50 @@ def test_a_scenario_that_has_enough_is_spared_and_one_that_has_not_is_not(labs: 
     run("fake.toml")
     ran = [trial.split("-")[0] for trial in statuses(tmp_path / "results" / "fake")]
     assert (ran.count("raw"), ran.count("http1")) == (5, 9)
+
+
+def test_a_budget_that_ended_a_run_early_is_told_where_the_numbers_are(labs: list[Lab], tmp_path: Path) -> None:
+    file = tmp_path / "fake.toml"
+    file.write_text(EXPERIMENT.replace("[5, 9]", "[3, 9]") + 'budget = "1 ms"\n')
+    done = run("fake.toml", "--set", "stack=http1")
+    assert done.exit_code == 0, done.stderr
+    told = "The budget of 1 ms ended after block 3 of 9: intervals of 1 of 1 scenarios are wider than asked"
+    assert told in done.stdout
+    [facts] = json.loads((tmp_path / "results" / "fake" / "campaign.json").read_text())["runs"]
+    assert (facts["cut_after_blocks"], facts["cut_scenarios"]) == (3, 1)
+
+
+def test_of_a_run_that_cannot_begin_nothing_stays(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> HostFacts:
+        raise RunError("this kernel has no netem", hint="modprobe sch_netem")
+
+    monkeypatch.setattr(Lab, "open", refuse)
+    before = sorted(tmp_path.iterdir())
+    done = run("fake.toml")
+    assert (done.exit_code, done.stderr.splitlines()[-2:]) == (
+        1, ["error: this kernel has no netem", "hint: modprobe sch_netem"],
+    )  # fmt: skip
+    assert sorted(tmp_path.iterdir()) == before
+    (tmp_path / "results").mkdir()
+    run("fake.toml")
+    assert list((tmp_path / "results").iterdir()) == []
+
+
+def test_of_an_earlier_campaign_everything_stays_when_the_next_run_cannot_begin(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> HostFacts:
+        raise RunError("no lanes")
+
+    run("fake.toml", "--set", "stack=raw-tcp")
+    journal = (tmp_path / "results" / "fake" / "journal.jsonl").read_text()
+    monkeypatch.setattr(Lab, "open", refuse)
+    for option in ([], ["--fresh"]):
+        assert run("fake.toml", "--set", "stack=raw-tcp", *option).exit_code == 1
+        assert [path.name for path in (tmp_path / "results").iterdir()] == ["fake"]
+        assert (tmp_path / "results" / "fake" / "journal.jsonl").read_text() == journal
 
 
 def test_json_is_the_estimates_and_nothing_else(labs: list[Lab]) -> None:

@@ -91,6 +91,6 @@ def test_reasons_beyond_the_first_few_are_counted(campaign: Path, tmp_path: Path
 def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(campaign, tmp_path / "preview")
     plan = json.loads((folder / "plan.json").read_text())
-    plan["experiment"]["preview"] = {"from": 100, "to": 5}
+    plan["experiment"]["preview"] = {"budget_ns": 1, "replicates": [5, 2], "exchanges": [100, 5]}
     (folder / "plan.json").write_text(json.dumps(plan))
     assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  preview, no result")

@@ -39,8 +39,8 @@ def test_an_experiment_without_links_has_one_that_does_nothing(tmp_path: Path) -
 def test_quickstart_compares_four_stacks_on_two_links() -> None:
     experiment = load_experiment("quickstart")
     assert len(experiment.scenarios) == 8
-    assert not experiment.fixed()
-    assert (experiment.stop.replicates, experiment.stop.budget) == ((5, 20), 45 * 10**9)
+    assert experiment.fixed()
+    assert (experiment.stop.replicates, experiment.stop.budget) == ((8, 8), 75 * 10**9)
 
 
 def test_milosevic2021_is_its_18_cases_of_3000_uploads() -> None:

@@ -32,8 +32,14 @@ def test_a_choice_can_leave_the_one_level_of_a_factor() -> None:
     assert grid(factors) == [{"a": 1}, {"a": 2}, {"a": 3}]
 
 
-def test_a_level_given_twice_is_one(tmp_path: Path) -> None:
-    assert len(load(tmp_path, with_factors('"link.rtt" = ["2 ms", "2 ms", "0.002 s"]')).scenarios) == 2
+def test_levels_that_come_to_the_same_are_one_scenario(tmp_path: Path) -> None:
+    assert len(load(tmp_path, with_factors('"link.rtt" = ["2 ms", "0.002 s"]')).scenarios) == 2
+
+
+def test_a_level_given_twice_is_refused_once(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError) as caught:
+        load(tmp_path, with_factors('"link.rtt" = ["2 ms", "2 ms"]'))
+    assert str(caught.value).endswith('factors."link.rtt": stands twice ("2 ms")\nhint: each level has one place')
 
 
 def test_two_links_that_come_to_the_same_are_refused_with_both_places(tmp_path: Path) -> None:

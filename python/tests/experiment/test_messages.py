@@ -261,6 +261,18 @@ WRONG = {
     "too many scenarios": factor(f'"workload.exchanges" = {list(range(1, 400))}')
     .replace("[links.wire]", f'"workload.download" = {[f"{size} B" for size in range(400)]}\n[links.wire]', 1),
     "several at once": changed(LINK, "rtt = 20\n").replace(WORKLOAD, "exchanges = 0\nuplod = 1\n"),
+    "a misspelt key that must be there": changed('title = "Test"', 'titel = "Test"'),
+    "a misspelt key that a table must have": changed(
+        LINK, 'gilbert-elliott = { p = "1 %", rr = "1 %", 1-h = "1 %", 1-k = "1 %" }\n'
+    ),
+    "a level twice": changed('["http1", "h2"]', '["http1", "h2", "h2"]'),
+    "a choice twice": BASE + '[choices]\n"link.rtt" = ["1 ms", "2 ms", "1 ms"]\n',
+    "what is read first and what is read last": changed('"h2"', '"http2"').replace(WORKLOAD, "exchanges = 0\n")
+    .replace(STOP, 'replicates = 0\n[stacks.h2]\ntsl = 1\n'),
+    "what only scenarios show and what none depends on": changed(LINK, 'rate = "1 Mbit/s"\n')
+    .replace(STOP, "replicates = 0\n").replace('title = "Test"\n', ""),
+    "a wrong link that is named elsewhere": changed('["http1", "h2"]', '["http1", "h2"]\nlink = ["wire"]')
+    .replace("[links.wire]\n" + LINK, "[links]\nwire = 3\n"),
 }  # fmt: skip
 
 

@@ -32,7 +32,7 @@ def page_of(folder: Path) -> Page:
 
 
 def test_the_text_of_a_small_report_is_as_agreed(campaign: Path) -> None:
-    assert_golden("report-tiny.txt", page_of(campaign).words())
+    assert_golden("report-tiny.txt", page_of(campaign).words().replace(str(campaign), "CAMPAIGN"))
 
 
 def test_the_same_files_give_the_same_page(campaign: Path) -> None:
@@ -101,6 +101,29 @@ def test_a_campaign_in_progress_says_so(tmp_path: Path) -> None:
     facts = read(folder, "campaign.json") | {"runs": [{"ended": None}, {"ended": "2026-11-21T12:00:00.000Z"}]}
     store(folder, "campaign.json", facts)
     assert "The budget ended the run early: 3 of 4 scenarios" in page_of(folder).words()
+
+
+def test_a_budget_that_left_intervals_wider_than_asked_is_told(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    plan = read(folder, "plan.json")
+    plan["experiment"]["stop"] = {
+        "replicates": [1, 2], "interval": {"relative": 0.1, "of": "median"}, "budget_ns": 45 * 10**9,
+    }  # fmt: skip
+    store(folder, "plan.json", plan)
+    run = {"ended": "2026-11-21T12:00:00.000Z", "cut_after_blocks": 1, "cut_scenarios": 3}
+    store(folder, "campaign.json", {"runs": [run]})
+    assert (
+        "The budget of 45 s ended after block 1 of 2: intervals of 3 of 4 scenarios are wider than asked (10% of the "
+        "median)."
+    ) in page_of(folder).words()
+    plan["experiment"]["stop"] = {"replicates": [2, 2], "interval": None, "budget_ns": 45 * 10**9}
+    store(folder, "plan.json", plan)
+    assert load(folder, folder).unfinished == (
+        "The budget of 45 s ended after block 1 of 2: 3 of 4 scenarios have fewer trials than planned, so their "
+        "intervals are wider."
+    )
+    store(folder, "campaign.json", {"runs": [run, {"ended": "2026-11-21T13:00:00.000Z", "cut_after_blocks": None}]})
+    assert load(folder, folder).unfinished is None
 
 
 def test_a_run_that_a_stopping_rule_ended_is_finished_and_one_that_was_killed_is_not(tmp_path: Path) -> None:
@@ -182,10 +205,14 @@ def test_a_folder_that_is_no_campaign_is_refused_with_a_hint(tmp_path: Path) -> 
     with pytest.raises(RunError, match=r"no plan\.json") as none:
         report.write(tmp_path)
     assert "wirelab run" in str(none.value)
-    store(tmp_path, "plan.json", {"schema_version": 1, "experiment": {}, "seed": 1, "scenarios": [], "blocks": []})
+    store(
+        tmp_path,
+        "plan.json",
+        {"schema_version": 1, "experiment": {"name": "a", "metric": "m"}, "seed": 1, "scenarios": [], "blocks": []},
+    )
     with pytest.raises(RunError, match=r"no estimates\.json") as unread:
         report.write(tmp_path)
-    assert f"wirelab analyze {tmp_path}" in str(unread.value)
+    assert unread.value.hint == f"wirelab run a --out {tmp_path}"
     (tmp_path / "estimates.json").write_text("{")
     with pytest.raises(RunError, match="not JSON"):
         report.write(tmp_path)

@@ -13,7 +13,19 @@ from wirelab.report.answer import answer
 from wirelab.report.blocks import Figure, Group, Section, Table
 from wirelab.report.campaign import load
 from wirelab.report.grade import grade
-from wirelab.report.sections import claims, glance, limits, outcomes, phases, plan, published, reuse, rule, trust
+from wirelab.report.sections import (
+    claims,
+    glance,
+    limits,
+    outcomes,
+    phases,
+    plan,
+    published,
+    reuse,
+    rule,
+    trials,
+    trust,
+)
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
 
@@ -120,6 +132,15 @@ def test_the_replay_of_every_trial_is_told(tmp_path: Path) -> None:
     assert "1 trials have no log that can be read" in said
 
 
+def test_the_command_that_shows_a_trial_names_its_campaign_without_the_users_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path / "my lab" / "c")
+    assert f"wirelab show '{folder}' 0-" in str(trials.section(load(folder, folder)))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert "wirelab show ~/'my lab/c' 0-" in str(trials.section(load(folder, folder)))
+
+
 def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
     folder = write(tmp_path)
     measured = {"point": 19_980.0, "low": 19_950.0, "high": 20_010.0, "level": 0.999, "n": 9, "method": "Student"}
@@ -134,7 +155,7 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
     [table] = [table for group in groups for table in group.blocks if isinstance(table, Table)]
     assert groups[-1].summary == "Probes of clean: publishable; 1 in tolerance, 1 not judged"
     assert cells(table)[0][:6] == [
-        "uplink", "rate", "20 kbit/s", "19.98 kbit/s [19.95 kbit/s, 20.01 kbit/s]", "± 200 bit/s", "in tolerance",
+        "uplink", "rate", "20 kbit/s", "19.98 kbit/s [19.95, 20.01]", "± 200 bit/s", "in tolerance",
     ]  # fmt: skip
     assert cells(table)[1][3:] == ["–", "± 200 bit/s", "not judged", "too long"]
 

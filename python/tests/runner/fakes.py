@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from wirelab.plan import Block, ExperimentRecord, Implementations, Plan, Scenario, Stop, Trial
 from wirelab.runner.host import RefusedError
 from wirelab.runner.topology import LaneAddresses
 from wirelab.schema import (
@@ -24,6 +23,7 @@ from wirelab.schema import (
     TrialStatus,
 )
 from wirelab.schema.host import HostAddress, LinkAddresses
+from wirelab.schema.plan import Block, ExperimentRecord, Implementations, Plan, Scenario, Stop, Trial
 
 Behaviour = Callable[[TrialRequest, int], TrialResult | RefusedError | None]
 

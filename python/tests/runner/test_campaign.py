@@ -9,9 +9,9 @@ import pytest
 
 from tests.runner.fakes import make_plan
 from wirelab.errors import RunError
-from wirelab.plan import Plan
 from wirelab.runner.campaign import Campaign, open_campaign
 from wirelab.schema.campaign import EntryStatus, JournalEntry
+from wirelab.schema.plan import Plan
 
 
 def entry(trial: str, status: EntryStatus, attempt: int = 1, scenario: int = 0) -> JournalEntry:

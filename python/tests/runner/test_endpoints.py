@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import addresses, make_plan
-from wirelab.plan import Implementations, Scenario
 from wirelab.runner.endpoints import Barrier, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
 from wirelab.schema import (
@@ -26,6 +25,7 @@ from wirelab.schema import (
     registered,
 )
 from wirelab.schema.campaign import EntryStatus
+from wirelab.schema.plan import Implementations, Scenario
 
 ADDRESSES = addresses("10.0.0.2", "fd00::2")
 

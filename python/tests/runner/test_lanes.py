@@ -1,28 +1,108 @@
-"""How many lanes a run begins with."""
+"""How many lanes a run begins with, and how far apart its trials start."""
 
-from wirelab.runner.lanes import default_lanes
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.runner.fakes import make_plan
+from wirelab.experiment import load_experiment
+from wirelab.plan import make_plan as plan_of
+from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns, trial_cpu_ns
+from wirelab.schema import Kept
+from wirelab.schema.plan import Implementations, Scenario
 
 MS = 1_000_000
 
 
-def test_exchanges_that_wait_for_their_link_share_the_cpus() -> None:
-    assert default_lanes([60 * MS], trials=500, cpus=2, real_time=True) == 15
-    assert default_lanes([400 * MS], trials=500, cpus=2, real_time=True) == 32
+def scenario(trial_ms: int, exchanges: int = 10, **changed: Any) -> Scenario:
+    [one] = make_plan(scenarios=1, blocks=1).scenarios
+    workload = one.workload.model_copy(update={"exchanges": exchanges, **changed})
+    return one.model_copy(update={"workload": workload, "expected_trial_ns": trial_ms * MS})
 
 
-def test_exchanges_that_need_the_cpu_run_one_at_a_time() -> None:
-    assert default_lanes([2 * MS], trials=500, cpus=2, real_time=True) == 1
+def lanes(*trial_ms: int, trials: int = 500, cpus: int = 2, real_time: bool = True, exchanges: int = 10) -> int:
+    scenarios = [scenario(each, exchanges) for each in trial_ms]
+    return default_lanes(scenarios, trials, cpus, real_time=real_time).number
+
+
+def test_trials_that_wait_for_their_link_share_the_cpus() -> None:
+    assert lanes(2_300) == 10
+    assert lanes(2_300, cpus=4) == 20
+
+
+def test_a_trial_that_is_short_for_what_its_start_computes_has_fewer_beside_it() -> None:
+    assert lanes(2_300, exchanges=1) > lanes(2_300 // 10, exchanges=1)
+    assert lanes(230, exchanges=1) == 2
+    assert lanes(30, exchanges=1) == 1
+
+
+def test_a_block_counts_as_a_whole() -> None:
+    assert lanes(600, 4_000) == lanes(2_300)
 
 
 def test_there_are_no_more_lanes_than_trials() -> None:
-    assert default_lanes([400 * MS], trials=3, cpus=8, real_time=True) == 3
+    assert lanes(40_000, trials=3, cpus=8) == 3
+
+
+def test_no_cpu_gets_more_than_the_link_can_serve_in_time() -> None:
+    assert lanes(400_000) == 16
+    assert lanes(400_000, cpus=1) == 8
 
 
 def test_a_link_that_shares_its_only_cpu_begins_with_few() -> None:
-    assert default_lanes([400 * MS], trials=500, cpus=1, real_time=False) == 2
-    assert default_lanes([400 * MS], trials=500, cpus=1, real_time=True) == 16
+    assert lanes(400_000, cpus=1, real_time=False) == 2
 
 
-def test_a_link_with_a_cpu_of_its_own_needs_no_real_time_scheduling() -> None:
-    assert default_lanes([400 * MS], trials=500, cpus=2, real_time=False) == 32
-    assert default_lanes([60 * MS], trials=500, cpus=2, real_time=False) == 7
+def test_the_cpu_that_a_link_has_for_itself_is_not_the_endpoints() -> None:
+    assert lanes(2_300, real_time=False) == lanes(2_300) // 2
+    assert lanes(400_000, real_time=False) == 16
+
+
+def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() -> None:
+    fresh = scenario(1_000)
+    kept = scenario(1_000, connection=Kept(connections=1))
+    curl = fresh.model_copy(update={"implementation": Implementations(client="curl", server="builtin")})
+    assert trial_cpu_ns(kept) < trial_cpu_ns(fresh) < trial_cpu_ns(curl)
+
+
+@dataclass
+class Case:
+    given: dict[str, Any]
+    why: str
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case({"trials": 1}, "the plan has no more than 1 trial"),
+        Case({"cpus": 1, "real_time": False}, "the link shares the only CPU"),
+        Case({"trial_ms": 10**6}, "8 for each of 2 CPUs"),
+        Case({}, "a trial computes for about 45 ms of its 2.3 s, and all together may use 10 % of 2 CPUs"),
+        Case(
+            {"real_time": False},
+            "a trial computes for about 45 ms of its 2.3 s, and all together may use 10 % of a CPU",
+        ),
+    ],
+    ids=lambda case: case.why,
+)
+def test_the_number_has_its_reason(case: Case) -> None:
+    given = {"trial_ms": 2_300, "trials": 500, "cpus": 2, "real_time": True} | case.given
+    found = default_lanes([scenario(given.pop("trial_ms"))], given.pop("trials"), given.pop("cpus"), **given)
+    assert isinstance(found, Lanes)
+    assert found.why == case.why
+
+
+def test_starts_are_farther_apart_where_fewer_cpus_do_them() -> None:
+    assert start_gap_ns(2, real_time=True) == 40 * MS
+    assert start_gap_ns(2, real_time=False) == start_gap_ns(1, real_time=True) == 80 * MS
+
+
+def test_shipped_experiments_keep_the_cpus_almost_idle() -> None:
+    def of(name: str) -> int:
+        plan = plan_of(load_experiment(name))
+        return default_lanes(plan.scenarios, plan.trials, 2, real_time=True).number
+
+    assert of("quickstart") < of("milosevic2021") == 16

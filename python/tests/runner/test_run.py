@@ -13,7 +13,6 @@ import pytest
 
 from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, link_report, make_plan, result
 from wirelab.errors import RunError
-from wirelab.plan import Plan
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.disk import DiskFullError
 from wirelab.runner.endpoints import Endpoints
@@ -25,6 +24,7 @@ from wirelab.runner.schedule import Assignment, Lateness, Schedule, Verdict
 from wirelab.runner.start import run_campaign
 from wirelab.schema import TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
+from wirelab.schema.plan import Plan
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_a_late_block_is_discarded_as_a_whole_with_its_records_set_aside(folder:
     summary, host, ears = run(make_plan(2, 1), folder, behave)
     assert [request.trial for request in host.started] == ["t0-0000", "t1-0000"] * 2
     assert (summary.run, summary.discarded) == (2, 2)
-    assert "the link was late: 25.0% of its packets by more than 0.2 ms; run again, 1 lanes" in ears.said[0]
+    assert "the link was late: 25.0% of its packets by more than 0.2 ms; run again in 1 lane" in ears.said[0]
     assert {path.name for path in (folder / "trials").iterdir()} == {
         "t0-0000",
         "t1-0000",
@@ -322,3 +322,26 @@ def test_a_disk_that_is_full_when_a_run_begins_leaves_the_plan_of_the_last_one(
 def _no_space(path: Path, *_: object, **__: object) -> None:
     path.write_bytes(b"")
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_trials_start_no_sooner_than_the_gap_after_one_another(folder: Path) -> None:
+    now, started = 0.0, []
+
+    class Host(FakeHost):
+        def start(self, request: TrialRequest) -> None:
+            started.append(now)
+            super().start(request)
+
+        def wait(self, timeout_s: float) -> TrialResult | RefusedError | None:
+            nonlocal now
+            assert timeout_s > 0
+            now += timeout_s / 2 + 1e-3
+            return super().wait(timeout_s) if self.started else None
+
+    plan = make_plan(scenarios=3, blocks=2)
+    endpoints = Endpoints(Path("/agent"), load(None), {}, addresses())
+    with open_campaign(folder, plan, "digest", fresh=False, retry_failed=False) as campaign:
+        runner = Runner(campaign, Host(), endpoints, Ears(), clock=lambda: now)
+        summary = run_campaign(runner, plan, 4, None, gap_s=0.5)
+    assert summary.run == len(started) == 6
+    assert min(after - before for before, after in itertools.pairwise(started)) >= 0.5

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from tests.runner.fakes import make_plan
 from wirelab.runner.lateness import Lateness
-from wirelab.runner.schedule import Assignment, Fate, Schedule, Stopping, Verdict
+from wirelab.runner.schedule import Assignment, Cut, Fate, Schedule, Stopping, Verdict
 
 IN_TIME = Lateness(100, 0)
 LATE = Lateness(100, 50)
@@ -194,3 +194,31 @@ def test_a_scenario_with_a_finished_trial_in_a_block_is_not_asked_again_before_i
     stopping = Stopping(1, enough=lambda scenario: bool(asked.append(scenario[-1])))
     drain(schedule(scenarios=2, blocks=2, stopping=stopping, finished=("t0-0000", "t1-0000", "t0-0001")))
     assert asked == ["1"]
+
+
+def test_a_budget_that_ends_a_run_tells_after_how_many_blocks_and_what_is_lacking() -> None:
+    subject = schedule(scenarios=3, blocks=9, lanes=3, stopping=Stopping(1, time_is_up=lambda: True))
+    started, _ = drain(subject)
+    assert len(started) == 3
+    assert subject.cut == Cut(blocks=1, scenarios=3)
+
+
+def test_a_budget_lacks_nothing_of_scenarios_that_the_rule_finds_enough_of() -> None:
+    asked: list[str] = []
+
+    def enough(scenario: str) -> bool:
+        asked.append(scenario)
+        return scenario.endswith("0")
+
+    stopping = Stopping(2, enough=enough, time_is_up=lambda: True)
+    subject = schedule(scenarios=2, blocks=9, lanes=2, stopping=stopping)
+    started, _ = drain(subject)
+    assert len(started) == 4
+    assert len(asked) == 2
+    assert subject.cut == Cut(blocks=2, scenarios=1)
+
+
+def test_a_budget_that_ends_when_all_is_enough_cuts_nothing() -> None:
+    subject = schedule(blocks=9, stopping=Stopping(2, enough=lambda _: True, time_is_up=lambda: True))
+    assert len(drain(subject)[0]) == 4
+    assert subject.cut is None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.runner.fakes import make_plan
-from wirelab.plan import Scenario, stable_hash
+from wirelab.plan import stable_hash
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.implementations import load
 from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import AddressFamily, EndpointParameters, LaneLink, LinkSpec, Role, TrialRequest
 from wirelab.schema.host import HostAddress, LinkAddresses
+from wirelab.schema.plan import Scenario
 from wirelab.schema.topology import BulkTraffic, Origin, PingTraffic, TopologyLink, Traffic
 
 WIRE = LinkSpec(uplink=(), downlink=(), family=AddressFamily.IPV6)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from pydantic import BaseModel
 
-from wirelab.plan import Plan
 from wirelab.schema import HostFacts
 from wirelab.schema.base import Border, Received, canonical_json
+from wirelab.schema.plan import Plan
 
 UNITS = ("_ns", "_s", "_bytes", "_bps", "_hz")
 RATIOS = {"relative"}

@@ -13,6 +13,7 @@ import pytest
 from wirelab.metrics.probes import Probes
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import Certificate, Line, certify
+from wirelab.stats.probe_rate import _rate as train_rate
 from wirelab.stats.probe_way import lone_delay_s
 from wirelab.stats.probes import checks
 
@@ -166,3 +167,12 @@ def test_the_rate_of_short_trains_is_told_as_closely_as_lateness_allows() -> Non
     # Nine packets of 1000 B take 72 us at 1 Gbit/s.
     assert quick.tolerance is not None
     assert quick.tolerance == pytest.approx(50 / 72 * 1e9, rel=0.1)
+
+
+def test_no_interval_of_a_rate_holds_a_negative_one() -> None:
+    spans = [(1000.0, 0.01), (1000.0, 1.0), (1000.0, 0.02), (1000.0, 3.0), (1000.0, 0.01)]
+    found = train_rate(spans)(0.9999)
+    assert found.point is not None
+    assert found.low == 0.0
+    assert found.high is not None
+    assert found.high > found.point

@@ -14,6 +14,7 @@ from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim, Count
 from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
+from wirelab.launcher import launched
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
 
@@ -38,7 +39,7 @@ def judge_campaign(
         return None
     file = campaign / named
     if not file.is_file():
-        raise RunError(f"no claims at {file}, which the plan names", hint="wirelab run puts them there")
+        raise RunError(f"no claims at {file}, which the plan names", hint=f"{launched('run')} puts them there")
     verdicts = verdicts_on(load(file), dataset, comparisons, progress)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
     (campaign / "verdicts.json").write_text(text + "\n", encoding="utf-8")

@@ -7,6 +7,7 @@ stdout is data, stderr is words. A verb's module exports `command`; it is import
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -15,6 +16,7 @@ import click
 
 from wirelab import __version__
 from wirelab.errors import WirelabError, did_you_mean
+from wirelab.launcher import LAUNCHER, launched, program
 
 
 class Verb(NamedTuple):
@@ -75,6 +77,8 @@ class LazyGroup(click.Group):
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the command line; exits with 0, 1 (it failed) or 2 (it cannot be done as written)."""
         extra["standalone_mode"] = False
+        if LAUNCHER in os.environ:
+            extra["prog_name"] = program()
         try:
             status = super().main(args, *rest, **extra)
         except WirelabError as error:
@@ -94,7 +98,7 @@ class LazyGroup(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,
     subcommand_metavar="VERB [ARGUMENTS]...",
-    epilog="Start with: wirelab run quickstart",
+    epilog=f"Start with: {launched('run quickstart')}",
 )
 @click.version_option(__version__, prog_name="wirelab", message="%(prog)s %(version)s")
 def main() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from wirelab.launcher import launched
+
 
 @click.command("analyze", short_help="Turn a campaign's dataset into estimates and verdicts.")
 @click.argument("campaign", type=click.Path(path_type=Path))
@@ -36,7 +38,9 @@ def command(campaign: Path, as_json: bool) -> None:
         _print_verdicts(verdicts)
     for note in estimates["notes"]:
         click.echo(note, err=True)
-    click.echo(f"Next    wirelab report {campaign}", err=True)
+    if loaded.unfinished:
+        click.echo(loaded.unfinished, err=True)
+    click.echo(f"Next    {launched(f'report {campaign}')}", err=True)
 
 
 def analyze_campaign(folder: Path) -> dict[str, Any]:

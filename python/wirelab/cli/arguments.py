@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +12,8 @@ from wirelab.units import UnitError, duration_ns
 
 if TYPE_CHECKING:
     from wirelab.experiment import Experiment
+    from wirelab.experiment.model import ExperimentFile
+    from wirelab.experiment.source import Source
 
 
 class DurationType(click.ParamType[int]):
@@ -63,15 +65,21 @@ def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
 def load(file: str, sets: Sequence[str]) -> Experiment:
     """The experiment of a file or shipped name, with its metric and its claims checked."""
     from wirelab.experiment import load_experiment
+
+    return load_experiment(file, sets, check=_metric_and_claims)
+
+
+def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     from wirelab.metrics import EXCHANGE_METRICS
 
-    experiment = load_experiment(file, sets)
     names = [metric.name for metric in EXCHANGE_METRICS]
-    if experiment.metric not in names:
-        where = experiment.source.where(("metric",))
-        raise WirelabError(f'unknown metric ("{experiment.metric}")', where, did_you_mean(experiment.metric, names))
-    if experiment.claims is not None:
+    if file.metric not in names:
+        what = f'unknown metric ("{file.metric}")'
+        yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
+    if file.claims is not None and (claims := source.folder / file.claims).is_file():
         from wirelab.claims.load import load as load_claims
 
-        load_claims(experiment.claims)
-    return experiment
+        try:
+            load_claims(claims)
+        except WirelabError as error:
+            yield error

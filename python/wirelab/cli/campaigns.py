@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wirelab.errors import WirelabError
+from wirelab.launcher import launched
 from wirelab.schema.campaign import PLAN
 
 RESULTS = Path("results")
@@ -16,5 +17,5 @@ def existing(campaign: Path) -> Path:
         if (folder / PLAN).is_file():
             return folder
     here = sorted(path.parent.name for path in RESULTS.glob(f"*/{PLAN}"))
-    hint = f"there are: {', '.join(here)}" if here else "wirelab run FILE makes one"
+    hint = f"there are: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
     raise WirelabError(f"no campaign '{campaign}': it has no {PLAN}", hint=hint)

@@ -11,6 +11,7 @@ import click
 
 from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
+from wirelab.launcher import launched
 
 WIDTH = 100
 LONG = 32
@@ -33,6 +34,9 @@ def command(kind: str, name: str) -> None:
 
 def _experiment(name: str) -> str:
     from wirelab.experiment import load_experiment
+    from wirelab.plan import make_plan
+    from wirelab.runner.progress import lanes_words
+    from wirelab.runner.start import planned_lanes
 
     experiment = load_experiment(name)
     least, most = experiment.stop.replicates
@@ -43,24 +47,26 @@ def _experiment(name: str) -> str:
     choices = [(path, ", ".join(map(str, levels))) for path, levels in experiment.choices.items()]
     parts = [_head(experiment.name, experiment.title), columns(facts), _section("factors", rows)]
     parts += [_section("choices, one at a time", choices)] if choices else []
-    return "\n\n".join([*parts, f"{len(experiment.scenarios)} scenarios"])
+    lanes = planned_lanes(make_plan(experiment))
+    return "\n\n".join([*parts, f"{len(experiment.scenarios)} scenarios in {lanes_words(lanes.number)}: {lanes.why}"])
 
 
 def _link(name: str) -> str:
     from wirelab.cli.citations import Citations
-    from wirelab.experiment.library import is_profile_file, profile_file, profiles
-    from wirelab.experiment.single_link import single_link
+    from wirelab.experiment.library import Profile, is_profile_file, profile_file, profiles
+    from wirelab.experiment.single_link import CLEAN, single_link
     from wirelab.schema.link_words import link_words
 
     own = is_profile_file(name)
-    profile = profile_file(Path(name)) if own else _find(name, profiles(), "link")
+    shipped = {CLEAN: Profile(CLEAN, "a link that does nothing by itself", "", {}, {}), **profiles()}
+    profile = profile_file(Path(name)) if own else _find(name, shipped, "link")
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
-    use = [] if own else [("in a run", f"wirelab run quickstart --set link={name}")]
-    use += [
-        ("by itself", f"wirelab link {name} -- COMMAND"),
-        ("changed", f'[links] mine = {{ profile = "{name}" }}, with the keys that differ'),
-    ]
+    use = [] if own or name == CLEAN else [("in a run", launched(f"run quickstart --set link={name}"))]
+    changed = f'[links] mine = {{ profile = "{name}" }}, with the keys that differ'
+    if name == CLEAN:
+        changed = launched(f"link {name} --set rtt=50ms --set loss=1% -- COMMAND")
+    use += [("by itself", launched(f"link {name} -- COMMAND")), ("changed", changed)]
     parts = [_head(profile.name, profile.title), *([_paragraph(profile.about)] if profile.about else [])]
     parts += [_hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
     parts += [_section("values", rows)] if rows else []
@@ -114,9 +120,14 @@ def _impairment(name: str) -> str:
 
 def _metric(name: str) -> str:
     from wirelab.metrics import METRICS
+    from wirelab.report.numbers import COUNT, UNITS
+    from wirelab.stats.dataset import UNITS as BASE_UNITS
 
     metric = _find(name, {each.name: each for each in METRICS}, "metric")
-    return f"{metric.name} [{metric.unit or '1'}], of each {metric.of}\n\n{_paragraph(metric.about)}"
+    # As tables and reports show it.
+    base, _ = BASE_UNITS.get(metric.unit, (metric.unit, 1.0))
+    unit = UNITS.get(base, COUNT).symbol or metric.unit
+    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{_paragraph(metric.about)}"
 
 
 def _implementation(name: str) -> str:

@@ -72,5 +72,6 @@ def _print_programs(console: Console, programs: dict[str, tuple[str | None, str]
     width = max((len(name) for name in programs), default=0)
     for name, (version, install) in programs.items():
         mark = ("ok  ", "green") if version else ("-   ", "dim")
-        said = version[:80] if version else f"not installed: {install}"
+        # What it was built with follows in brackets, often for lines; --json has it.
+        said = version.partition(" (")[0] if version else f"not installed: {install}"
         console.print(Text.assemble(mark, (f"{name:<{width}}  ", "bold"), said))

@@ -18,6 +18,7 @@ import click
 
 from wirelab.cli.arguments import backend_option, with_backend
 from wirelab.errors import RunError, Where, WirelabError
+from wirelab.launcher import launched
 
 if TYPE_CHECKING:
     from wirelab.fit import FittedProfile, Observations
@@ -48,7 +49,7 @@ class BehindCommand(click.Command):
         rest = super().parse_args(ctx, args[:end])
         if rest:
             link = ctx.params["link"]
-            hint = f"wirelab link {link} [OPTIONS] -- {' '.join([*rest, *args[end + 1 :]])}"
+            hint = launched(f"link {link} [OPTIONS] -- {' '.join([*rest, *args[end + 1 :]])}")
             raise WirelabError(f"the command stands behind -- ('{rest[0]}')", hint=hint)
         ctx.params["words"] = tuple(args[end + 1 :])
         return rest

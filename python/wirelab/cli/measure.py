@@ -12,10 +12,13 @@ import click
 def command(campaign: Path) -> None:
     """Turn the raw records of CAMPAIGN, a folder or a name under results/, into two Parquet files."""
     from wirelab.cli.campaigns import existing
+    from wirelab.launcher import launched
     from wirelab.metrics.dataset import measure
 
     folder = existing(campaign)
     dataset = measure(folder)
-    click.echo(f"{len(dataset.trials):,} trials, {len(dataset.exchanges):,} exchanges", err=True)
+    trials = len(dataset.trials)
+    click.echo(f"{trials:,} trial{'s' * (trials != 1)}, {len(dataset.exchanges):,} exchanges", err=True)
     click.echo(folder / "exchanges.parquet")
     click.echo(folder / "trials.parquet")
+    click.echo(f"Next    {launched(f'analyze {campaign}')}", err=True)

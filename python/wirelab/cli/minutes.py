@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from wirelab.plan import Plan
+    from wirelab.schema.plan import Plan
 
 START_NS = 3 * 10**9
 """Python, the host and its lanes."""

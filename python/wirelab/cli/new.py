@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from wirelab.errors import RunError, Where, WirelabError
+from wirelab.launcher import launched
 
 
 @click.command(short_help="Start an experiment file of your own from a shipped one.")
@@ -29,4 +30,4 @@ def command(file: Path, origin: str) -> None:
         except OSError as error:
             raise RunError(f"cannot be written: {error.strerror}", Where(str(path))) from None
         click.echo(str(path))
-    click.echo(f"Next    wirelab plan {file}", err=True)
+    click.echo(f"Next    {launched(f'plan {file}')}", err=True)

@@ -13,7 +13,8 @@ from wirelab.cli.table import columns
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
-    from wirelab.plan import Plan
+    from wirelab.runner.lanes import Lanes
+    from wirelab.schema.plan import Plan
 
 
 @click.command(short_help="Print scenarios, trials and minutes of an experiment; run nothing.")
@@ -28,17 +29,20 @@ def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: i
     FILE is a path, or the name of a shipped experiment. Minutes are a rough guess.
     """
     from wirelab.plan import make_plan
+    from wirelab.runner.lanes import Lanes
     from wirelab.runner.start import planned_lanes
 
     loaded = load(experiment, sets)
     plan = make_plan(loaded)
-    lanes = lanes or planned_lanes(plan)
+    chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")
     if budget is not None:
-        plan = make_plan(loaded, budget_ns=budget, lanes=lanes)
-    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(plan, lanes))
+        plan = make_plan(loaded, budget_ns=budget, lanes=chosen.number)
+    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(plan, chosen))
 
 
-def _words(plan: Plan, lanes: int) -> str:
+def _words(plan: Plan, lanes: Lanes) -> str:
+    from wirelab.runner.progress import lanes_words
+
     record = plan.experiment
     least, most = record.stop.replicates
     replicates = str(most) if least == most else f"{least} to {most}"
@@ -48,7 +52,8 @@ def _words(plan: Plan, lanes: int) -> str:
         f"{record.name}: {record.title}",
         f"{len(plan.scenarios)} scenarios x {replicates} replicates: "
         f"{up_to}{plan.trials:,} trials, {exchanges:,} exchanges",
-        f"about {format_duration(run_ns(plan, lanes))} in {lanes} lane{'s' * (lanes != 1)}",
+        f"about {format_duration(run_ns(plan, lanes.number))}",
+        f"{lanes_words(lanes.number)}: {lanes.why}",
     ]
     if (preview := record.preview) is not None:
         lines.append(

@@ -9,12 +9,14 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from wirelab.runner.progress import lanes_words
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
     from wirelab.runner.progress import Progress
 
 BAR_WIDTH = 24
+LEAST_BAR = 4
 PLAIN_EVERY_S = 10.0
 
 
@@ -45,7 +47,7 @@ class LiveLine:
     def show(self, share: float, text: str, elapsed_s: float) -> None:
         """Show how much is over, in words too; without a terminal every ten seconds, and the last at the end."""
         if self._live is not None:
-            self._live.update(Text(f"{bar(share)} {text}"), refresh=True)
+            self._live.update(fitted(share, text, self._console.width), refresh=True)
         elif elapsed_s - self._said_at >= PLAIN_EVERY_S:
             self._print(text)
             self._said_at = elapsed_s
@@ -70,15 +72,23 @@ class LiveProgress(LiveLine):
         self.show(share, words(progress), progress.elapsed_s)
 
 
-def bar(share: float) -> str:
+def fitted(share: float, text: str, columns: int) -> Text:
+    """A bar and words in one line: the bar gives way to the words, and they end in an ellipsis where even that does not
+    fit, for a line that wraps cannot be drawn anew.
+    """
+    room = min(BAR_WIDTH, columns - len(text) - len("[] "))
+    return Text(f"{bar(share, room)} {text}" if room >= LEAST_BAR else text, no_wrap=True, overflow="ellipsis")
+
+
+def bar(share: float, width: int = BAR_WIDTH) -> str:
     """`[######------]`."""
-    filled = int(BAR_WIDTH * share)
-    return f"[{'#' * filled}{'-' * (BAR_WIDTH - filled)}]"
+    filled = int(width * share)
+    return f"[{'#' * filled}{'-' * (width - filled)}]"
 
 
 def words(progress: Progress) -> str:
     """`34/160  4 lanes  0 failed  3.2 trials/s  40 s left`."""
-    parts = [f"{progress.over}/{progress.total}", f"{progress.lanes} lane{'s' * (progress.lanes != 1)}"]
+    parts = [f"{progress.over}/{progress.total}", lanes_words(progress.lanes)]
     parts.append(f"{progress.failed} failed")
     if progress.reused:
         parts.append(f"{progress.reused} reused")

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from wirelab.experiment import Experiment
-    from wirelab.plan import Plan
     from wirelab.runner.progress import Summary
     from wirelab.runner.start import Options
+    from wirelab.schema.plan import Plan
 
 
 @click.command("run", short_help="Run an experiment, measure, analyze and report it.")
@@ -91,7 +91,7 @@ def _plan(
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)
     if budget is not None:
-        plan = make_plan(loaded, budget_ns=budget, lanes=lanes or planned_lanes(plan))
+        plan = make_plan(loaded, budget_ns=budget, lanes=lanes or planned_lanes(plan).number)
     return loaded, plan
 
 
@@ -99,16 +99,18 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
     from wirelab.cli.minutes import run_ns
     from wirelab.cli.progress import LiveProgress
     from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.runner.progress import lanes_words
     from wirelab.runner.start import planned_lanes, run_plan
     from wirelab.stats.stopping import make_enough
     from wirelab.units import format_duration
 
     document = plan.to_json()
     least, most = plan.experiment.stop.replicates
-    took = run_ns(plan, options.lanes or planned_lanes(plan), probes=options.probes)
+    lanes = options.lanes or planned_lanes(plan).number
+    took = run_ns(plan, lanes, probes=options.probes)
     console.print(
         f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
-        f"about {format_duration(took)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"about {format_duration(took)} in {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
     with terminated_as_interrupted(), LiveProgress(console) as progress:
         enough = make_enough(document, _headline_values(folder, document))
@@ -155,6 +157,8 @@ def _tell(folder: Path) -> None:
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")
     click.echo("")
+    if campaign.unfinished:
+        click.echo(campaign.unfinished)
     for sentence in answer(campaign):
         click.echo(sentence)
     click.echo(f"Report  {folder / 'report.html'}")

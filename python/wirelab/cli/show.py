@@ -12,6 +12,7 @@ import click
 from wirelab.cli.campaigns import RESULTS, existing
 from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
 from wirelab.errors import RunError, WirelabError, did_you_mean
+from wirelab.launcher import launched
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, read_plan
 
@@ -46,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     if is_packet_log(Path(what)):
         if trial is not None or stack or scenario or exchange is not None or slowest:
-            raise WirelabError("a packet log knows packets, not exchanges", hint=f"wirelab show {what}")
+            raise WirelabError("a packet log knows packets, not exchanges", hint=launched(f"show {what}"))
         click.echo(packet_table(Path(what)))
         return
     place = _place(what, trial)
@@ -76,7 +77,7 @@ def _place(what: str, trial: str | None) -> Place:
     if not path.exists() and registered().stack(what) is not None:
         campaigns = sorted(RESULTS.glob(f"*/{PLAN}"), key=lambda plan: plan.stat().st_mtime)
         if not campaigns:
-            raise WirelabError("there is no campaign under results/", hint="wirelab run FILE makes one")
+            raise WirelabError("there is no campaign under results/", hint=f"{launched('run FILE')} makes one")
         return Place(campaigns[-1].parent, trial, what)
     for found in RESULTS.glob(f"*/{TRIALS}/{what}"):
         return Place(found.parents[1], what, None)
@@ -87,9 +88,10 @@ def _exchanges(campaign: Path) -> pl.DataFrame:
     import polars as pl
 
     from wirelab.metrics.dataset import EXCHANGES
+    from wirelab.metrics.steps import next_command
 
     if not (campaign / EXCHANGES).exists():
-        raise RunError(f"{campaign} has no {EXCHANGES}", hint=f"wirelab measure {campaign}")
+        raise RunError(f"{campaign} has no {EXCHANGES}", hint=next_command(campaign))
     return pl.read_parquet(campaign / EXCHANGES)
 
 

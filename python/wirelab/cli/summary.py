@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
+from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
 from wirelab.schema import is_netem
@@ -62,8 +63,8 @@ def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
     stack = campaign.series[0].stack if campaign.series else "h2"
     name = campaign.experiment["name"]
-    new = f" | wirelab new mine.toml --from {name}" if name in experiment_names() else ""
-    return f"Next    wirelab show {folder} --stack {stack} --slowest{new}"
+    new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""
+    return f"Next    {launched(f'show {folder} --stack {stack} --slowest')}{new}"
 
 
 def _head(label: str) -> tuple[str, ...]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
+from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
 from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file
-from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge, without_parts
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
@@ -22,6 +22,7 @@ from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
+from wirelab.experiment.validate import combined, in_order, is_apart, validate, without_echoes
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 from wirelab.units import UnitError
 
@@ -56,29 +57,43 @@ class Experiment:
         return least == most
 
 
-def load_experiment(name: str, sets: Iterable[str] = (), known: Description | None = None) -> Experiment:
-    """Read an experiment by its path or shipped name; everything wrong with it is raised at once."""
+Check = Callable[[Source, ExperimentFile], Iterable[WirelabError]]
+"""What others know to be wrong with a file."""
+
+
+def load_experiment(
+    name: str, sets: Iterable[str] = (), known: Description | None = None, check: Check | None = None
+) -> Experiment:
+    """Read an experiment by its path or shipped name; everything wrong with it is raised at once.
+
+    What only a scenario shows is told with the rest as long as nothing is wrong that could make a scenario differ.
+    """
     known = known or registered()
-    source = apply_sets(read_source(name), sets)
-    file = _validate(source)
-    factors, wrong = read_factors(source, file, known)
-    wrong += _check_stacks(source, file, known)
-    wrong += _check_links(source, file)
-    wrong += check_topology(source, file.topology, file.traffic, file.links)
-    wrong += check_proxy(source, file.endpoints.proxy, file.topology, known)
-    wrong += check_parts(source, file, factors)
-    wrong += check_workload(source, file, factors)
-    wrong += _check_endpoints(source, file)
-    wrong += _check_claims(source, file)
+    written = apply_sets(read_source(name), sets)
+    file, source, wrong = validate(written)
+    factors, found = read_factors(source, file, known)
+    found += _check_stacks(source, file, known)
+    found += _check_links(source, file)
+    found += check_topology(source, file.topology, file.traffic, file.links)
+    found += check_proxy(source, file.endpoints.proxy, file.topology, known)
+    found += check_parts(source, file, factors)
+    found += check_workload(source, file, factors)
+    found += _check_endpoints(source, file)
+    found += _check_claims(source, file)
+    more = list(check(source, file)) if check is not None else []
     if not any(factor.path == "stack" for factor in factors):
         where = source.where(("factors",))
-        wrong.append(WirelabError("no factor 'stack'", where, hint='add to [factors]: stack = ["http1", "h2"]'))
+        found.append(WirelabError("no factor 'stack'", where, hint='add to [factors]: stack = ["http1", "h2"]'))
     if (size := grid_size(factors)) > MAX_POINTS:
         place = source.where(("factors",))
-        wrong.append(WirelabError(f"{size:,} combinations of levels", place, f"at most {MAX_POINTS:,}"))
-    _raise(wrong)
-    scenarios = _scenarios(Resolver(source, file, known, tuple(factors)), grid(factors))
-    _raise(_same_links(source, scenarios))
+        found.append(WirelabError(f"{size:,} combinations of levels", place, f"at most {MAX_POINTS:,}"))
+    wrong += without_echoes(found, wrong)
+    scenarios: tuple[Scenario, ...] = ()
+    if all(is_apart(error) for error in wrong):
+        scenarios, unmade = _scenarios(Resolver(source, file, known, tuple(factors)), grid(factors))
+        wrong += unmade or _same_links(source, scenarios)
+    if wrong or more:
+        raise combined([*in_order(wrong), *more])
     return Experiment(
         name=source.name,
         title=file.title,
@@ -98,20 +113,8 @@ def load_experiment(name: str, sets: Iterable[str] = (), known: Description | No
     )
 
 
-def _validate(source: Source) -> ExperimentFile:
-    document = dict(source.document)
-    if "link" in document:
-        document["link"] = without_parts(document["link"])
-    if isinstance(links := document.get("links"), dict):
-        document["links"] = {name: without_parts(link) for name, link in links.items()}
-    try:
-        return ExperimentFile.model_validate(document, context=source.files)
-    except ValidationError as error:
-        raise _combined(problems(error, ExperimentFile, source.where)) from None
-
-
-def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[Scenario, ...]:
-    """One scenario for each distinct identity, in the grid's order."""
+def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[tuple[Scenario, ...], list[WirelabError]]:
+    """One scenario for each distinct identity, in the grid's order, and why others cannot be made."""
     found: dict[str, Scenario] = {}
     wrong: dict[str, WirelabError] = {}
     for point in points:
@@ -126,8 +129,7 @@ def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[Scenario, ...]:
             found[identity] = replace(first, points=first.points + scenario.points)
         else:
             found[identity] = scenario
-    _raise(wrong.values())
-    return tuple(found.values())
+    return tuple(found.values()), list(wrong.values())
 
 
 def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabError]:
@@ -243,12 +245,3 @@ def _check_claims(source: Source, file: ExperimentFile) -> list[WirelabError]:
             f"no such file ({shown(file.claims)})", source.where(("claims",)), "it is sought beside the experiment file"
         )
     ]
-
-
-def _raise(wrong: Iterable[WirelabError]) -> None:
-    if found := list(wrong):
-        raise _combined(found)
-
-
-def _combined(wrong: list[WirelabError]) -> WirelabError:
-    return wrong[0] if len(wrong) == 1 else CombinedError(wrong)

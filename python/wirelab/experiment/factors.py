@@ -53,6 +53,7 @@ def read_factors(source: Source, file: ExperimentFile, known: Description) -> tu
         for path, levels in entries.items():
             factor = Factor(path, tuple(levels), (table, path))
             found.append(factor)
+            wrong += _repeated(source, factor)
             try:
                 wrong += _LevelCheck(source, file, known, factor).errors()
             except WirelabError as error:
@@ -64,6 +65,16 @@ def read_factors(source: Source, file: ExperimentFile, known: Description) -> tu
         if factor.origin[0] == "choices" and factor.path in several
     ]
     return found, wrong
+
+
+def _repeated(source: Source, factor: Factor) -> list[WirelabError]:
+    """Levels that stand twice: a reader would look for what tells them apart."""
+    wrong = []
+    for index, level in enumerate(factor.levels):
+        if any(type(level) is type(other) and level == other for other in factor.levels[:index]):
+            where = source.where((*factor.origin, index))
+            wrong.append(WirelabError(f"stands twice ({shown(level)})", where, hint="each level has one place"))
+    return wrong
 
 
 def grid(factors: Sequence[Factor]) -> list[Point]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
+from wirelab.launcher import launched
 from wirelab.toml import parse_toml, read_text
 
 BUILTIN = "builtin"
@@ -103,7 +104,7 @@ def profile_file(path: Path) -> Profile:
             kind = "table" if shape[key] is dict else "string"
             raise WirelabError(f"should be a {kind}", Where(str(path), key=key))
     if "link" not in table:
-        raise WirelabError("is not a link profile: it has no [link]", where, "wirelab link fit FILE writes one")
+        raise WirelabError("is not a link profile: it has no [link]", where, f"{launched('link fit FILE')} writes one")
     return Profile(
         path.stem, table.get("title", path.stem), table.get("about", ""), table["link"], table.get("sources", {})
     )

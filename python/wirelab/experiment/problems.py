@@ -9,7 +9,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment.positions import Path
 
 _KINDS = {
@@ -26,7 +26,13 @@ _KINDS = {
 
 def problems(error: ValidationError, model: type[BaseModel], locate: Callable[[Path], Where]) -> list[WirelabError]:
     """One error for each thing that is wrong, in the file's order."""
-    found = [_problem(detail, model, locate) for detail in error.errors(include_url=False)]
+    details = error.errors(include_url=False)
+    misspelt = {meant for detail in details if (meant := _meant(detail, model)) is not None}
+    found = [
+        _problem(detail, model, locate)
+        for detail in details
+        if not (detail["type"] == "missing" and detail["loc"] in misspelt)
+    ]
     return sorted(
         found, key=lambda item: (getattr(item.where, "line", None) or 0, getattr(item.where, "column", 0) or 0)
     )
@@ -41,6 +47,14 @@ def shown(value: object) -> str:
 def field_names(model: type[BaseModel]) -> list[str]:
     """A model's keys as written in the file."""
     return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _meant(detail: Any, model: type[BaseModel]) -> Path | None:
+    """The key that an unknown one looks like: it is not missing as well."""
+    path: Path = tuple(detail["loc"])
+    owner = _model_at(model, path[:-1]) if detail["type"] == "extra_forbidden" else None
+    near = nearest(str(path[-1]), field_names(owner)) if owner else None
+    return None if near is None else (*path[:-1], near)
 
 
 def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where]) -> WirelabError:

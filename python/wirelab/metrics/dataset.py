@@ -22,6 +22,7 @@ from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
+from wirelab.metrics.steps import run_again
 from wirelab.metrics.traffic import background_bps
 from wirelab.schema import EXCHANGE_COLUMNS, is_netem
 from wirelab.schema.campaign import (
@@ -97,7 +98,7 @@ def build(campaign: Path) -> Dataset:
         _trial_row(campaign, scenarios.get(e.scenario, {}), e, replicate) for e, replicate in _attempts(plan, entries)
     ]
     if not rows:
-        raise RunError(f"{campaign}: no trial has finished", hint=f"run it: wirelab run {plan['experiment']['name']}")
+        raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = _flows(campaign, done["trial"])

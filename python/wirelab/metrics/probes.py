@@ -12,6 +12,7 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.errors import RunError
+from wirelab.launcher import launched
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 
@@ -76,7 +77,7 @@ def probed_folders(campaign: Path) -> list[Path]:
 def read_probes(folder: Path) -> Probes:
     """Read a folder that `measure_probes` has seen."""
     if not (folder / PACKETS).exists():
-        raise RunError(f"{folder} has no {PACKETS}", hint="wirelab measure CAMPAIGN")
+        raise RunError(f"{folder} has no {PACKETS}", hint=launched("measure CAMPAIGN"))
     request, plan, result = (
         json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
     )

@@ -11,11 +11,14 @@ from pathlib import Path
 import polars as pl
 
 from wirelab.errors import RunError
+from wirelab.launcher import launched
+from wirelab.metrics.steps import next_command
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
 from wirelab.report.palette import looks
 from wirelab.report.stacks import TO, provider
 from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, JournalEntry, read_journal, read_plan
+from wirelab.units import format_duration
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +90,8 @@ class Campaign:
         planned = sum(map(len, self.trials.values()))
         runs = self.record.get("runs") or []
         ended = bool(runs and runs[-1].get("ended"))
+        if ended and runs[-1].get("cut_after_blocks") is not None:
+            return self._cut(runs[-1])
         if sum(done.values()) == planned or not (short or (runs and not ended)):
             return None
         counts = f"{sum(done.values())} of {planned} planned trials are finished"
@@ -94,6 +99,18 @@ class Campaign:
         if ended:
             return f"The budget ended the run early: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
+
+    def _cut(self, run: Json) -> str:
+        """What a budget that ended the run left out."""
+        stop = self.experiment.get("stop") or {}
+        blocks, of_blocks = run["cut_after_blocks"], len(self.plan.get("blocks") or [])
+        budget = format_duration(stop["budget_ns"]) if stop.get("budget_ns") else "it was given"
+        scenarios = f"{run['cut_scenarios']} of {len(self.scenarios)} scenarios"
+        if stop.get("interval"):
+            lacks = f"intervals of {scenarios} are wider than asked ({stop['interval']['relative']:.0%} of the median)"
+        else:
+            lacks = f"{scenarios} have fewer trials than planned, so their intervals are wider"
+        return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
 
     def href(self, relative: str) -> str | None:
         """A relative link from the page to a file of the campaign, None if it is not there."""
@@ -106,11 +123,11 @@ class Campaign:
 def load(folder: Path, page_folder: Path) -> Campaign:
     """Read a campaign. Raises `RunError` if it has no plan or no estimates."""
     if not (folder / PLAN).is_file():
-        raise RunError(f"'{folder}' is no campaign: it has no plan.json", hint="wirelab run FILE makes one")
+        raise RunError(f"'{folder}' is no campaign: it has no plan.json", hint=f"{launched('run FILE')} makes one")
     plan = read_plan(folder)
     estimates = _read(folder / "estimates.json")
     if estimates is None:
-        raise RunError(f"'{folder}' has no estimates.json", hint=f"wirelab analyze {folder}")
+        raise RunError(f"'{folder}' has no estimates.json", hint=next_command(folder))
     verdicts = _read(folder / "verdicts.json")
 
     analysed = {entry["key"]: entry for entry in estimates.get("scenarios") or []}
@@ -162,6 +179,6 @@ def _read(path: Path) -> Json | None:
         return None
     except json.JSONDecodeError as error:
         raise RunError(
-            f"{path}:{error.lineno}: not JSON: {error.msg}", hint="make it again with wirelab analyze"
+            f"{path}:{error.lineno}: not JSON: {error.msg}", hint=f"make it again: {launched(f'analyze {path.parent}')}"
         ) from error
     return value

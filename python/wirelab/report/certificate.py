@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 
 from wirelab.report.model import Json
 from wirelab.report.numbers import plain
@@ -25,41 +24,48 @@ def rows(certificate: Json) -> list[tuple[str, ...]]:
 
 def row(line: Json) -> tuple[str, ...]:
     """One line's cells."""
-    show = _shown(line["unit"])
     told, tolerance = line["told"], line["tolerance"]
     grade = f" ({line['grade']})" if line["verdict"] == "out" else ""
     return (
         line["direction"],
         line["name"],
-        "–" if told is None else show(told),
-        _measured(line, show),
-        "–" if tolerance is None else "exact" if tolerance == 0 else f"± {show(tolerance)}",
+        "–" if told is None else _shown(told, line["unit"]),
+        _measured(line),
+        "–" if tolerance is None else "exact" if tolerance == 0 else f"± {_shown(tolerance, line['unit'])}",
         VERDICTS[line["verdict"]] + grade,
         line["why"] or "",
     )
 
 
-def _measured(line: Json, show: Callable[[float], str]) -> str:
+def _measured(line: Json) -> str:
+    """A point and its interval, all in one unit."""
     measured = line["measured"]
     if measured is None or measured["point"] is None:
         return "–"
-    point = show(measured["point"])
+    point = _shown(measured["point"], line["unit"])
     if measured["low"] is None or measured["high"] is None:
         return point
-    return f"{point} [{show(measured['low'])}, {show(measured['high'])}]"
+    scale, _ = _scale(measured["point"], line["unit"])
+    low, high = (_digits(measured[end] * scale, line["unit"]) for end in ("low", "high"))
+    return f"{point} [{low}, {high}]"
 
 
-def _shown(unit: str) -> Callable[[float], str]:
+def _shown(value: float, unit: str) -> str:
+    scale, symbol = _scale(value, unit)
+    return f"{_digits(value * scale, unit)} {symbol}".rstrip()
+
+
+def _scale(value: float, unit: str) -> tuple[float, str]:
+    """What a value of this size is multiplied by for people, and their unit."""
     match unit:
         case "s":
-            return lambda value: f"{value:.5g} s" if abs(value) >= 10 else f"{value * 1e3:.5g} ms"
+            return (1.0, "s") if abs(value) >= 10 else (1e3, "ms")
         case "bit/s":
-            return _rate
+            return (1e-6, "Mbit/s") if value >= 1e6 else (1e-3, "kbit/s") if value >= 1e3 else (1.0, "bit/s")
         case "share":
-            return lambda value: f"{plain(value * 100)} %"
-    return plain
+            return 1e2, "%"
+    return 1.0, ""
 
 
-def _rate(value: float) -> str:
-    scale, unit = (1e6, "Mbit/s") if value >= 1e6 else (1e3, "kbit/s") if value >= 1e3 else (1.0, "bit/s")
-    return f"{value / scale:.5g} {unit}"
+def _digits(value: float, unit: str) -> str:
+    return f"{value:.5g}" if unit in {"s", "bit/s"} else plain(value)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from wirelab import __version__
 from wirelab.errors import RunError
+from wirelab.launcher import launched
 from wirelab.report import palette
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Cell, Section
@@ -50,7 +51,7 @@ class Header:
 def write_page(folder: Path, out: Path | None = None) -> Path:
     """Write the page of a campaign directory. Raises `RunError` where that is not possible."""
     if not folder.is_dir():
-        raise RunError(f"'{folder}' is no campaign: not a directory", hint="wirelab run FILE makes one")
+        raise RunError(f"'{folder}' is no campaign: not a directory", hint=f"{launched('run FILE')} makes one")
     path = out if out is not None else folder / "report.html"
     campaign = load(folder, path.parent)
     html = render(campaign)

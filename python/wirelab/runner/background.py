@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from wirelab.plan import Scenario, Trial, stable_hash
+from wirelab.plan import stable_hash
 from wirelab.runner.topology import LaneAddresses, in_url
 from wirelab.schema import EndpointProcess, EventReady
 from wirelab.schema.campaign import traffic_folder
+from wirelab.schema.plan import Scenario, Trial
 from wirelab.schema.topology import BulkTraffic, PingTraffic, Traffic
 
 FIRST_PORT = 5001

@@ -6,17 +6,26 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from wirelab.errors import RunError, Where
-from wirelab.plan import Plan, Trial
 from wirelab.runner.disk import FULL, no_space_means_full, replace_file
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
-from wirelab.schema.campaign import JOURNAL, PLAN, TRIALS, EntryStatus, JournalEntry, attempt_folder, read_plan
+from wirelab.schema.campaign import (
+    JOURNAL,
+    PLAN,
+    TRIALS,
+    EntryStatus,
+    JournalEntry,
+    attempt_folder,
+    read_journal,
+    read_plan,
+)
+from wirelab.schema.plan import Plan, Trial
 
 _FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
 
@@ -68,22 +77,43 @@ class Campaign:
 def open_campaign(
     folder: Path, plan: Plan, agent_digest: str, *, fresh: bool, retry_failed: bool
 ) -> Iterator[Campaign]:
-    """Open or begin a campaign. Finished trials of unchanged scenarios stay; a folder of something else is refused."""
-    if fresh:
-        _set_aside(folder)
+    """Open or begin a campaign. Finished trials of unchanged scenarios stay; a folder of something else is refused.
+
+    Of one that has just begun nothing stays if it fails before a trial is over; what was set aside comes back.
+    """
+    aside = _set_aside(folder) if fresh else None
+    missing = _first_missing(folder)
     with no_space_means_full(folder.parent if not folder.exists() else folder):
         _make(folder)
         with locked(folder):
-            _check_same(folder, plan)
-            with Journal(folder / JOURNAL) as journal:
-                _check_agent(folder, journal, agent_digest)
-                campaign = Campaign(folder, plan, agent_digest, journal)
-                replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
-                if retry_failed:
-                    failed = [e for e in campaign.finished().values() if e.status in _FAILURES]
-                    campaign.discard(failed, "failed, run again on request")
-                _remove_unfinished(campaign)
-                yield campaign
+            try:
+                with _opened(folder, plan, agent_digest, retry_failed=retry_failed) as campaign:
+                    yield campaign
+            except BaseException:
+                if missing is not None and not _has_begun(folder):
+                    _remove(folder, missing)
+                    if aside is not None:
+                        aside.rename(folder)
+                raise
+
+
+@contextmanager
+def _opened(folder: Path, plan: Plan, agent_digest: str, *, retry_failed: bool) -> Iterator[Campaign]:
+    _check_same(folder, plan)
+    with Journal(folder / JOURNAL) as journal:
+        _check_agent(folder, journal, agent_digest)
+        campaign = Campaign(folder, plan, agent_digest, journal)
+        replace_file(folder / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
+        if retry_failed:
+            failed = [e for e in campaign.finished().values() if e.status in _FAILURES]
+            campaign.discard(failed, "failed, run again on request")
+        _remove_unfinished(campaign)
+        yield campaign
+
+
+def _has_begun(folder: Path) -> bool:
+    """Whether a trial has been over."""
+    return any(entry.status is not EntryStatus.CANCELLED for entry in read_journal(folder / JOURNAL)[0])
 
 
 def _make(folder: Path) -> None:
@@ -98,14 +128,32 @@ def _make(folder: Path) -> None:
         raise RunError("cannot be written", Where(str(folder)), hint)
 
 
-def _set_aside(folder: Path) -> None:
+def _first_missing(folder: Path) -> Path | None:
+    """The uppermost of the folders that have to be made; none if it is there."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    return missing[-1] if missing else None
+
+
+def _remove(folder: Path, uppermost: Path) -> None:
+    """Remove a folder, and those above it that were made for it, as long as nobody else has put something there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    above = folder.parent
+    with suppress(OSError):
+        while above.is_relative_to(uppermost):
+            above.rmdir()
+            above = above.parent
+
+
+def _set_aside(folder: Path) -> Path | None:
+    """Rename an earlier campaign; its new name."""
     if not folder.exists():
-        return
+        return None
     with locked(folder):
         number = 1
         while (aside := folder.with_name(f"{folder.name}.old-{number}")).exists():
             number += 1
         folder.rename(aside)
+    return aside
 
 
 def _check_same(folder: Path, plan: Plan) -> None:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.plan import Scenario, Trial
 from wirelab.runner.background import background
 from wirelab.runner.implementations import BUILTIN, ClientEntry, Implementation, ServerEntry, find_program
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
@@ -34,6 +33,7 @@ from wirelab.schema import (
 )
 from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntryStatus, capture_name
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.plan import Scenario, Trial
 
 SERVER_NAME = "server.test"
 SSLKEYLOGFILE = "SSLKEYLOGFILE"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from wirelab.errors import RunError
+from wirelab.launcher import launched
 from wirelab.schema import (
     Cancel,
     HostError,
@@ -96,9 +97,9 @@ class AgentHost:
             case Opened() as facts:
                 return HostFacts.model_validate(facts.model_dump())
             case HostError(message=message, hint=hint):
-                raise RunError(message, hint=hint or "wirelab doctor")
+                raise RunError(message, hint=hint or launched("doctor"))
             case _:
-                raise RunError(f"the host made no lanes within {_OPEN_TIMEOUT_S:.0f} s", hint="wirelab doctor")
+                raise RunError(f"the host made no lanes within {_OPEN_TIMEOUT_S:.0f} s", hint=launched("doctor"))
 
     def start(self, request: TrialRequest) -> None:
         """Begin a trial."""

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from wirelab.errors import RunError
-from wirelab.plan import Plan, stable_hash
+from wirelab.launcher import launched
+from wirelab.plan import stable_hash
 from wirelab.runner import cpus
 from wirelab.runner.host import AgentHost, Host, HostGoneError, RefusedError
 from wirelab.runner.probe_plan import SERVER_PORT, plan_probes, probes_ns
@@ -30,6 +31,7 @@ from wirelab.schema import (
     is_netem,
 )
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
+from wirelab.schema.plan import Plan
 from wirelab.schema.probe import ProbePlan
 
 MTU = 1500
@@ -120,7 +122,7 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
         tell(started, time.monotonic_ns() - started.start_ns)
         if time.monotonic() > deadline:
             late_s = (patience_ns + GRACE_NS - started.duration_ns) / 1e9
-            raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint="wirelab doctor")
+            raise RunError(f"the probes were not over {late_s:.0f} s after their time", hint=launched("doctor"))
     if isinstance(over, RefusedError):
         raise RunError(over.message)
     if over.status is not TrialStatus.DONE:

@@ -34,6 +34,11 @@ class Progress:
         return (self.total - self.over) / self.rate_hz if self.rate_hz else None
 
 
+def lanes_words(lanes: int) -> str:
+    """`1 lane`, `4 lanes`."""
+    return f"{lanes} lane{'s' * (lanes != 1)}"
+
+
 class Observer(Protocol):
     """Watches a run."""
 
@@ -56,3 +61,7 @@ class Summary:
     flagged_blocks: int
     lanes: int
     elapsed_s: float
+    cut_after_blocks: int | None = None
+    """Where the budget ended the run with blocks left: how many had begun."""
+    cut_scenarios: int = 0
+    """How many scenarios that left with fewer trials than were asked for."""

@@ -12,17 +12,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from wirelab.errors import RunError
-from wirelab.plan import Scenario
 from wirelab.runner.campaign import Campaign
 from wirelab.runner.disk import no_space_means_full, require_space
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.facts import now
 from wirelab.runner.host import Host, RefusedError
 from wirelab.runner.lateness import lateness, tolerance_ns
-from wirelab.runner.progress import Observer, Progress, Summary
+from wirelab.runner.progress import Observer, Progress, Summary, lanes_words
 from wirelab.runner.schedule import Assignment, Fate, Schedule, Verdict
 from wirelab.schema import LinkReport, TrialResult, TrialStatus
 from wirelab.schema.campaign import RESULT, EntryStatus, JournalEntry
+from wirelab.schema.plan import Scenario
 
 MAX_TRIAL_ATTEMPTS = 3
 _POLL_S = 1.0
@@ -57,7 +57,8 @@ class Runner:
         self._endpoints = endpoints
         self._observer = observer
         self._clock = clock
-        self._began = clock()
+        self._began = self._next_start = clock()
+        self._gap_s = 0.0
         self._scenarios = {scenario.key: scenario for scenario in campaign.plan.scenarios}
         self._running: dict[str, _Running] = {}
         self._attempts: Counter[str] = Counter()
@@ -75,13 +76,15 @@ class Runner:
         """Since this run began."""
         return self._clock() - self._began
 
-    def run(self, schedule: Schedule) -> Summary:
-        """Run to the end of the schedule; whatever is raised, what has finished is kept."""
-        self._schedule = schedule
+    def run(self, schedule: Schedule, gap_s: float = 0.0) -> Summary:
+        """Run to the end of the schedule, starting a trial no sooner than `gap_s` after the one before; whatever is
+        raised, what has finished is kept.
+        """
+        self._schedule, self._gap_s = schedule, gap_s
         try:
             with no_space_means_full(self._campaign.folder):
-                while self._start_all():
-                    self._take(self._host.wait(_POLL_S))
+                while (patience_s := self._start_all()) is not None:
+                    self._take(self._host.wait(patience_s))
                     self._observer.update(self._progress())
         except KeyboardInterrupt:
             self._cancel()
@@ -91,13 +94,18 @@ class Runner:
         return Summary(
             total=progress.total, run=self._run, reused=self._reused, failed=progress.failed, discarded=self._discarded,
             flagged_blocks=self._flagged, lanes=schedule.lanes, elapsed_s=progress.elapsed_s,
+            cut_after_blocks=schedule.cut and schedule.cut.blocks,
+            cut_scenarios=schedule.cut.scenarios if schedule.cut else 0,
         )  # fmt: skip
 
-    def _start_all(self) -> bool:
-        """Fill the free lanes; false when all is over."""
-        while (assignment := self._schedule.next()) is not None:
+    def _start_all(self) -> float | None:
+        """Fill the free lanes, as far as starts keep their distance; how long to wait then, none when all is over."""
+        while (left_s := self._next_start - self._clock()) <= 0:
+            assignment = self._schedule.next()
+            if assignment is None:
+                return None if self._schedule.idle else _POLL_S
             self._start(assignment)
-        return not self._schedule.idle
+        return min(left_s, _POLL_S)
 
     def _start(self, assignment: Assignment) -> None:
         trial = assignment.trial
@@ -114,6 +122,7 @@ class Runner:
             shutil.rmtree(folder)
         request = self._endpoints.request(scenario, trial, assignment.lane, folder)
         self._host.start(request)
+        self._next_start = self._clock() + self._gap_s
         self._running[trial.trial] = running
 
     def _take(self, over: TrialResult | RefusedError | None) -> None:
@@ -170,7 +179,7 @@ class Runner:
         self._run -= len(entries)
         for entry in entries:
             del self._status[entry.trial]
-        self._observer.say(f"block {verdict.block}: {why}; run again, {self._schedule.lanes} lanes")
+        self._observer.say(f"block {verdict.block}: {why}; run again in {lanes_words(self._schedule.lanes)}")
 
     def _cancel(self) -> None:
         """End what runs, in order; what does not answer in time dies with the host."""

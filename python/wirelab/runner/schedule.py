@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-from wirelab.plan import Trial
 from wirelab.runner.lateness import Lateness
+from wirelab.schema.plan import Trial
 
 MAX_BLOCK_ATTEMPTS = 3
 
@@ -41,6 +41,13 @@ class Stopping:
     minimum: int
     enough: Callable[[str], bool] | None = None
     time_is_up: Callable[[], bool] = lambda: False
+
+
+class Cut(NamedTuple):
+    """The budget ended the run with blocks left: how many had begun, and of how many scenarios trials are lacking."""
+
+    blocks: int
+    scenarios: int
 
 
 class Fate(StrEnum):
@@ -83,6 +90,7 @@ class Schedule:
         self.lanes = lanes
         self._most_lanes = lanes
         self.stopped: set[str] = set()
+        self.cut: Cut | None = None
         self._stopping = stopping
         self._step_end = max(stopping.minimum, 1)
         self._free = set(range(lanes))
@@ -127,8 +135,7 @@ class Schedule:
         """Open a block if it may begin; beyond the minimum only when the time and the rule allow."""
         block = self._blocks[index]
         if index >= max(self._stopping.minimum, 1) and block.pending and self._stopping.time_is_up():
-            self._drop_from(index)
-            return False
+            return self._cut_short(index)
         if (
             self._stopping.enough is not None
             and index >= self._step_end
@@ -149,9 +156,15 @@ class Schedule:
         self._step_end = index + max(1, self.lanes // max(len(asked - self.stopped), 1))
         return True
 
-    def _drop_from(self, index: int) -> None:
+    def _cut_short(self, index: int) -> bool:
+        """Open no further block; the rule is asked once more, so that it is known what is lacking."""
+        if self._stopping.enough is not None and not self._ask(index, self._stopping.enough):
+            return False
+        if lacking := {trial.scenario for block in self._blocks[index:] for trial in block.pending}:
+            self.cut = Cut(index, len(lacking))
         for block in self._blocks[index:]:
             block.pending, block.opened, block.over = [], True, True
+        return False
 
     def _assign(self, index: int) -> Assignment:
         block = self._blocks[index]

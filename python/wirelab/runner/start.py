@@ -10,7 +10,6 @@ from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
-from wirelab.plan import Plan
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
@@ -18,7 +17,7 @@ from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.host import AgentHost
 from wirelab.runner.implementations import BUILTIN, Implementation, load
-from wirelab.runner.lanes import default_lanes
+from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
@@ -26,6 +25,7 @@ from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
 from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import OpenLanes, is_netem, registered
+from wirelab.schema.plan import Plan
 
 MTU = 1500
 HOST_LOG = "host.log"
@@ -65,7 +65,8 @@ def run_plan(
         this_run = {"began": facts.now(), "ended": None, "claims_sha256": _keep_claims(folder, options.claims)}
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(s.stack)}
         certificates = make_certificates(folder, kinds, agent)
-        lanes = options.lanes or planned_lanes(plan)
+        lanes = options.lanes or planned_lanes(plan).number
+        gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
         host = AgentHost(agent, folder / HOST_LOG)
         try:
             netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
@@ -78,14 +79,16 @@ def run_plan(
             with cpus.away_from(opened.link_cpu):
                 if options.probes:
                     probe_campaign(host, agent, plan, folder, observer.say)
-                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough)
+                summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough, gap_s)
         finally:
             host.close()
         facts.write(folder, written, [*earlier, {**this_run, "ended": facts.now(), **asdict(summary)}])
         return summary
 
 
-def run_campaign(runner: Runner, plan: Plan, lanes: int, enough: Callable[[str], bool] | None) -> Summary:
+def run_campaign(
+    runner: Runner, plan: Plan, lanes: int, enough: Callable[[str], bool] | None, gap_s: float = 0.0
+) -> Summary:
     """Run what the plan's stop rule asks for, in so many lanes at first."""
     stop = plan.experiment.stop
     stopping = Stopping(
@@ -94,13 +97,12 @@ def run_campaign(runner: Runner, plan: Plan, lanes: int, enough: Callable[[str],
         enough=enough if stop.interval is not None else None,
         time_is_up=lambda: stop.budget_ns is not None and runner.elapsed_s * 1e9 > stop.budget_ns,
     )
-    return runner.run(Schedule([block.trials for block in plan.blocks], lanes, stopping, runner.finished))
+    return runner.run(Schedule([block.trials for block in plan.blocks], lanes, stopping, runner.finished), gap_s)
 
 
-def planned_lanes(plan: Plan) -> int:
+def planned_lanes(plan: Plan) -> Lanes:
     """Lanes for this plan on this machine."""
-    expected = [scenario.expected_exchange_ns for scenario in plan.scenarios]
-    return default_lanes(expected, plan.trials, cpus.count(), real_time=cpus.real_time())
+    return default_lanes(plan.scenarios, plan.trials, cpus.count(), real_time=cpus.real_time())
 
 
 def _needed(plan: Plan, beside: Path | None) -> dict[str, Implementation]:

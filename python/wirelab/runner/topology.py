@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.plan import Plan, Scenario, Trial, stable_hash
+from wirelab.plan import stable_hash
 from wirelab.schema import AddressFamily
 from wirelab.schema.campaign import packet_log
 from wirelab.schema.host import HostAddress, LaneLink, LinkAddresses, LinkTrial
+from wirelab.schema.plan import Plan, Scenario, Trial
 
 
 @dataclass(frozen=True)

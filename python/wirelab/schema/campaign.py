@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -11,8 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import RunError
-from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned, canonical_json
-from wirelab.schema.link import LinkSpec
+from wirelab.launcher import launched
+from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.plan import Plan
 
 PLAN = "plan.json"
 FACTS = "campaign.json"
@@ -27,6 +27,8 @@ SECRETS = "tls-secrets.txt"
 """In an endpoint's folder: what decrypts its connections, as SSLKEYLOGFILE names it."""
 QLOG = "qlog"
 """In an endpoint's folder: traces of its QUIC connections."""
+MOST_SHOWN = 40
+"""Of a value that is wrong."""
 
 
 def packet_log(link: str) -> str:
@@ -75,52 +77,59 @@ class JournalEntry(Border):
     written: str
 
 
-PLAN_KEYS = frozenset({"schema_version", "experiment", "seed", "scenarios", "blocks"})
-_LISTS = ("scenarios", "blocks")
-"""Keys of a plan that are lists of objects."""
+_NEEDED = (
+    ("schema_version",), ("seed",),
+    ("experiment",), ("experiment", "name"), ("experiment", "metric"),
+    ("scenarios",), ("scenarios", "key"), ("scenarios", "stack"), ("scenarios", "link"),
+    ("blocks",), ("blocks", "trials"), ("blocks", "trials", "trial"), ("blocks", "trials", "scenario"),
+    ("blocks", "trials", "replicate"),
+)  # fmt: skip
+"""What nobody can do without who reads a plan; the rest tells of another build, and only its values are looked at."""
 
 
 def read_plan(campaign: Path) -> dict[str, Any]:
     """A campaign's plan, as this build writes it: raises `RunError` for one of another build."""
     path = campaign / PLAN
     try:
-        plan = json.loads(path.read_text(encoding="utf-8"))
-        why = _strangeness(plan)
+        text = path.read_text(encoding="utf-8")
+        plan = json.loads(text)
+        why = _strangeness(plan, text)
     except ValueError as error:
         why = f"it is no JSON: {error}"
     if why is not None:
-        hint = f"plan again: wirelab run FILE --out {campaign} --fresh"
+        hint = f"plan again: {launched(f'run FILE --out {campaign} --fresh')}"
         raise RunError(f"{path} was written by another build, or damaged: {why}", hint=hint)
     found: dict[str, Any] = plan
     return found
 
 
-def _strangeness(plan: Any) -> str | None:
-    """Why this build cannot read a plan. A version tells what was released; between releases the links do."""
+def _strangeness(plan: Any, text: str) -> str | None:
+    """Why this build cannot read a plan. A version tells what was released; between releases the values do."""
     if not isinstance(plan, dict):
         return "it is no JSON object"
     if (version := plan.get("schema_version")) != SCHEMA_VERSION:
         return f"its schema_version is {version}, this build's is {SCHEMA_VERSION}"
-    if absent := PLAN_KEYS - plan.keys():
-        return f"it has no {min(absent)}"
-    if not isinstance(plan["experiment"], dict):
-        return "its experiment is no JSON object"
-    for key in _LISTS:
-        if not isinstance(plan[key], list) or not all(isinstance(each, dict) for each in plan[key]):
-            return f"its {key} are no list of JSON objects"
-    return _strange_link(scenario["link"] for scenario in plan["scenarios"] if "link" in scenario)
+    try:
+        Plan.model_validate_json(text, strict=True)
+    except ValidationError as error:
+        why = next(filter(None, map(_strange_value, error.errors(include_url=False))), None)
+        if why is not None:
+            return why
+    known = {scenario["key"] for scenario in plan["scenarios"]}
+    trials = (trial for block in plan["blocks"] for trial in block["trials"])
+    stray = next((trial for trial in trials if trial["scenario"] not in known), None)
+    return None if stray is None else f"its trial {stray['trial']} is of no scenario"
 
 
-def _strange_link(found: Iterable[Any]) -> str | None:
-    links = {canonical_json(link): link for link in found}
-    for link in links.values():
-        try:
-            LinkSpec.model_validate(link)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = f", {'.'.join(map(str, first['loc']))}" if first["loc"] else ""
-            return f"in a link{place}: {first['msg'][:1].lower()}{first['msg'][1:]}"
-    return None
+def _strange_value(detail: Any) -> str | None:
+    place = ".".join(map(str, detail["loc"]))
+    if detail["type"] == "missing":
+        in_list = isinstance(detail["loc"][-1], int)
+        needed = in_list or tuple(part for part in detail["loc"] if isinstance(part, str)) in _NEEDED
+        return f"it has no {place}" if needed else None
+    value = json.dumps(detail["input"], ensure_ascii=False)
+    shown = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
+    return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]} ({shown})"
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirelab.errors import RunError
+from wirelab.launcher import launched
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.metrics.steps import next_command
 from wirelab.schema.campaign import read_plan
 from wirelab.stats.sample import Sample
 
@@ -57,13 +59,13 @@ class Dataset:
 
         for name in ("plan.json", "exchanges.parquet", "trials.parquet"):
             if not (campaign / name).exists():
-                hint = f"wirelab measure {campaign}" if name != "plan.json" else "name a campaign's folder"
+                hint = next_command(campaign) if name != "plan.json" else "name a campaign's folder"
                 raise RunError(f"{campaign} has no {name}", hint=hint)
         plan = read_plan(campaign)
         trials = pl.read_parquet(campaign / "trials.parquet")
         if absent := TRIAL_TYPES.keys() - set(trials.columns):
             what = f"{campaign / 'trials.parquet'} was written by another build: it has no column {min(absent)}"
-            raise RunError(what, hint=f"wirelab measure {campaign}")
+            raise RunError(what, hint=launched(f"measure {campaign}"))
         exchanges = pl.read_parquet(campaign / "exchanges.parquet")
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)

@@ -114,7 +114,8 @@ def _rate(spans: Sequence[tuple[float, float]]) -> Callable[[float], Estimate]:
             return Estimate(point, None, None, level, n, f"{n} trains are too few for an interval")
         spread = (bits - point * seconds).std(ddof=1) / seconds.mean() / np.sqrt(n)
         half = float(-stdtrit(n - 1, (1 - level) / 2) * spread)
-        return Estimate(point, point - half, point + half, level, n, "Student over trains")
+        # A few trains that differ much say little, but never that bits went backwards.
+        return Estimate(point, max(point - half, 0.0), point + half, level, n, "Student over trains")
 
     return measure
 

@@ -37,6 +37,7 @@ _OWN = 'leave it to backend = "wirelab", or take it out'
 _FARTHEST_NS = (2**31 - 1) * 32767 / 8192
 """From the mean: an entry of netem's table times its jitter, which has 31 bits."""
 _MOST_BYTES = 2**32 - 1
+_MOST_OVERHEAD = 2**31 - 1
 _KEYS = {"delivery-trace": "trace", "token-bucket": "burst"}
 """Keys of stages that have other names in a link's table."""
 
@@ -137,6 +138,8 @@ def _rate(stage: Rate | TokenBucket) -> Iterator[Refusal]:
         for key, size in (("burst", stage.burst_bytes), ("queue", getattr(queue, "bytes", None))):
             if size is not None and size > _MOST_BYTES:
                 yield Refusal(key, f"{size} is more than tbf can take (32 bits)", "less than 4.29 GB")
+    if stage.overhead_bytes > _MOST_OVERHEAD:
+        yield Refusal("overhead", f"{stage.overhead_bytes} is too much", f"at most {_MOST_OVERHEAD} B (31 bits)")
 
 
 _STEPS = {

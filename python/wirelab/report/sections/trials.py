@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.lateness import EDGES_US, bars
@@ -39,8 +42,17 @@ def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     columns = [Column(name, numeric=name in {"block", "lane"}) for name in names]
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:
-        blocks.insert(0, Code(f"wirelab show {trials[0]['trial']}", "Show its first trial as a packet ladder"))
+        show = f"wirelab show {_folder(campaign.folder)} {trials[0]['trial']}"
+        blocks.insert(0, Code(show, "Show its first trial as a packet ladder"))
     return Group(f"{label}, {scenario.series.label} ({len(trials)} trials)", blocks, anchor=scenario.anchor)
+
+
+def _folder(campaign: Path) -> str:
+    """A campaign's folder for a command, without who ran it."""
+    home = Path.home()
+    if campaign.is_relative_to(home) and home != Path("/"):
+        return f"~/{shlex.quote(str(campaign.relative_to(home)))}"
+    return shlex.quote(str(campaign))
 
 
 def _trial(campaign: Campaign, trial: Json) -> list[Cell]:

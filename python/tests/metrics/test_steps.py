@@ -1,0 +1,51 @@
+"""Which command a campaign needs next."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wirelab.metrics.steps import next_command
+
+RUN = ["wirelab", "run", "mine.toml", "--out", "~/my lab/c", "--fresh"]
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> Path:
+    (tmp_path / "plan.json").write_text(json.dumps({"experiment": {"name": "mine", "file": "mine.toml"}}))
+    return tmp_path
+
+
+def ran(campaign: Path, *, ended: str | None, **more: Any) -> None:
+    (campaign / "campaign.json").write_text(json.dumps({"command": RUN, "runs": [{"ended": ended}], **more}))
+
+
+def test_one_that_was_stopped_is_gone_on_with_by_the_command_that_began_it_but_not_anew(campaign: Path) -> None:
+    ran(campaign, ended=None)
+    (campaign / "estimates.json").touch()
+    assert next_command(campaign) == "wirelab run mine.toml --out ~/'my lab/c'"
+
+
+def test_one_of_which_nothing_is_known_but_its_plan_is_run(campaign: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert next_command(campaign) == f"wirelab run mine --out {campaign}"
+    monkeypatch.chdir(campaign)
+    (campaign / "mine.toml").touch()
+    assert next_command(campaign) == f"wirelab run mine.toml --out {campaign}"
+
+
+def test_one_that_ran_to_its_end_is_measured_then_analyzed_then_reported(campaign: Path) -> None:
+    ran(campaign, ended="2026-11-21T12:00:00.000Z")
+    assert next_command(campaign) == f"wirelab measure {campaign}"
+    for name in ("exchanges.parquet", "trials.parquet"):
+        (campaign / name).touch()
+    assert next_command(campaign) == f"wirelab analyze {campaign}"
+    (campaign / "estimates.json").touch()
+    assert next_command(campaign) == f"wirelab report {campaign}"
+
+
+def test_a_command_that_was_no_run_is_not_repeated(campaign: Path) -> None:
+    ran(campaign, ended=None, command=["python", "-c", "…"])
+    assert next_command(campaign) == f"wirelab run mine --out {campaign}"

@@ -1,0 +1,44 @@
+"""What is to be typed, as Wirelab was called."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import run
+from wirelab.launcher import LAUNCHER, launched
+
+
+@pytest.fixture
+def checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LAUNCHER, "./wirelab")
+
+
+def test_an_installed_wirelab_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(LAUNCHER, raising=False)
+    assert launched("run quickstart") == "wirelab run quickstart"
+
+
+def test_a_launcher_with_a_space_in_its_path_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LAUNCHER, "/my lab/wirelab")
+    assert launched("list") == "'/my lab/wirelab' list"
+
+
+@pytest.mark.usefixtures("checkout")
+def test_hints_and_next_commands_are_to_be_typed_as_the_launcher_was(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    assert run("new", str(file))[2] == f"Next    ./wirelab plan {file}\n"
+    assert "./wirelab run FILE makes one" in run("report", str(tmp_path / "none"))[2]
+    assert "./wirelab link nb-iot -- COMMAND" in run("describe", "link", "nb-iot")[1]
+
+
+def test_help_is_that_of_the_launcher() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "wirelab", "plan"],
+        capture_output=True, text=True, check=False, env={**os.environ, LAUNCHER: "./wirelab"},
+    )  # fmt: skip
+    assert done.stderr == "error: missing argument 'FILE'\nhint: ./wirelab plan --help\n"

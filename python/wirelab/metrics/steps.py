@@ -1,0 +1,54 @@
+"""Which command a campaign needs next: told wherever a step finds that the one before it was not done."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+from wirelab.launcher import launched
+from wirelab.schema.campaign import FACTS, PLAN
+
+DATASET = ("exchanges.parquet", "trials.parquet")
+ESTIMATES = "estimates.json"
+_ANEW = "--fresh"
+"""Of a command that is given again it would set aside what is there."""
+
+
+def next_command(campaign: Path) -> str:
+    """The command that comes next: the run itself as long as it did not end."""
+    if not _ended(campaign):
+        return run_again(campaign)
+    folder = shlex.quote(str(campaign))
+    if not all((campaign / name).exists() for name in DATASET):
+        return launched(f"measure {folder}")
+    return launched(f"{'report' if (campaign / ESTIMATES).exists() else 'analyze'} {folder}")
+
+
+def run_again(campaign: Path) -> str:
+    """The command that goes on with a campaign where its last run stopped: that of the last run, as it was given."""
+    words = _read(campaign / FACTS).get("command")
+    if isinstance(words, list) and words[1:2] == ["run"]:
+        return launched(" ".join(_quoted(str(word)) for word in words[1:] if word != _ANEW))
+    experiment = _read(campaign / PLAN).get("experiment") or {}
+    file, name = str(experiment.get("file", "FILE")), str(experiment.get("name", "FILE"))
+    return launched(f"run {_quoted(file if Path(file).exists() else name)} --out {_quoted(str(campaign))}")
+
+
+def _ended(campaign: Path) -> bool:
+    runs = _read(campaign / FACTS).get("runs") or [{}]
+    return bool(runs[-1].get("ended"))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return document if isinstance(document, dict) else {}
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell, which still knows the home folder."""
+    return f"~/{shlex.quote(word[2:])}" if word.startswith("~/") else shlex.quote(word)

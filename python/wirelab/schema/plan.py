@@ -1,0 +1,137 @@
+"""`plan.json`: what is to run (`docs/reference/files.md`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.link import LinkSpec
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
+from wirelab.schema.workload import WorkloadSpec
+
+Level = str | int | float | bool
+
+
+class Interval(Border):
+    """Stop when the interval's half-width is this share of the estimate."""
+
+    relative: float
+    of: str
+
+
+class Stop(Border):
+    """When enough is measured."""
+
+    replicates: tuple[Unsigned, Unsigned]
+    interval: Interval | None
+    budget_ns: Unsigned | None
+
+
+class Preview(Border):
+    """The plan was scaled down to fit a budget; its numbers are no result."""
+
+    budget_ns: Unsigned
+    replicates: tuple[Unsigned, Unsigned]
+    exchanges: tuple[Unsigned, Unsigned]
+    """From, to; of the scenario with the most exchanges."""
+
+
+class ExperimentRecord(Border):
+    """The resolved experiment. `claims` and `file` are names without a folder: a plan holds on any machine."""
+
+    name: str
+    title: str
+    metric: str
+    doi: str | None
+    claims: str | None
+    file: str
+    factors: dict[str, tuple[Any, ...]]
+    choices: dict[str, tuple[Any, ...]]
+    sets: dict[str, tuple[Any, ...]]
+    stop: Stop
+    preview: Preview | None
+
+
+class Implementations(Border):
+    """Who plays each role."""
+
+    client: str
+    server: str
+
+
+class Scenario(Border):
+    """One scenario; `points` are the places of the grid that it stands for."""
+
+    key: str
+    name: str
+    levels: dict[str, Level]
+    points: tuple[dict[str, Level], ...]
+    stack: str
+    settings: dict[str, SettingValue]
+    implementation: Implementations
+    link: LinkSpec
+    link_name: str
+    workload: WorkloadSpec
+    congestion_control: str
+    capture: bool = False
+    topology: tuple[TopologyLink, ...] = ()
+    """The client's link first; none where a client and a server are alone."""
+    traffic: tuple[Traffic, ...] = ()
+    origin: Origin | None = None
+    """The server that a proxy asks; without a proxy none."""
+    expected_exchange_ns: Unsigned
+    expected_trial_ns: Unsigned
+
+
+class Trial(Border):
+    """One execution of one scenario."""
+
+    trial: str
+    scenario: str
+    replicate: Unsigned
+    link_seed: Unsigned
+    endpoint_seed: Unsigned
+
+
+class Block(Border):
+    """One trial of every scenario, in random order."""
+
+    block: Unsigned
+    trials: tuple[Trial, ...]
+
+
+class Plan(Border):
+    """What is to run: `plan.json`."""
+
+    schema_version: int = SCHEMA_VERSION
+    experiment: ExperimentRecord
+    seed: Unsigned
+    scenarios: tuple[Scenario, ...]
+    blocks: tuple[Block, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As `docs/reference/files.md` has it: absent values are null, except in a link."""
+        return {**self.model_dump(mode="json"), "scenarios": [_scenario_json(each) for each in self.scenarios]}
+
+    @property
+    def trials(self) -> int:
+        """How many trials it holds, up to the ceiling."""
+        return sum(len(block.trials) for block in self.blocks)
+
+    def scenario(self, key: str) -> Scenario:
+        """The scenario of that key."""
+        return next(each for each in self.scenarios if each.key == key)
+
+
+def _scenario_json(scenario: Scenario) -> dict[str, Any]:
+    """A client and a server that are alone need no word of it."""
+    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin"})
+    own["link"] = scenario.link.to_json()
+    if scenario.topology:
+        own["topology"] = [link.to_json() for link in scenario.topology]
+    if scenario.traffic:
+        own["traffic"] = [each.to_json() for each in scenario.traffic]
+    if scenario.origin is not None:
+        own["origin"] = scenario.origin.to_json()
+    return own
