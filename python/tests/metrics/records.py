@@ -62,7 +62,7 @@ class Records:
         self.folder = folder
         self._scenarios = [
             {
-                "key": key, "stack": "h2", "settings": {}, "workload": {"upload_bytes": 30},
+                "key": key, "stack": "h2", "settings": {}, "workload": {"kind": "request-response", "upload_bytes": 30},
                 "implementation": {"client": "builtin", "server": "builtin"}, "link": {"uplink": [], "downlink": []},
             } | dict(given)
             for key, given in scenarios.items()

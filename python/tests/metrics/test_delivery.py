@@ -37,7 +37,7 @@ def test_a_delivery_lasts_from_publication_to_arrival(tmp_path: Path, monkeypatc
 
 
 def test_other_workloads_have_no_messages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    dataset = measured(tmp_path, {"upload_bytes": 30}, [exchange()], monkeypatch)
+    dataset = measured(tmp_path, {"kind": "request-response", "upload_bytes": 30}, [exchange()], monkeypatch)
     assert dataset.exchanges["delivery_delay_ns"].to_list() == [None]
     assert dataset.trials.select("lost_messages", "duplicate_messages", "stalls").row(0) == (None, None, None)
 
