@@ -114,6 +114,7 @@ def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict
         "implementation": {"client": "builtin", "server": "builtin"}, "link_name": link,
         "link": {"uplink": chain, "downlink": chain}, "congestion_control": "cubic",
         "workload": {
+            "kind": "request-response",
             "upload_bytes": 30, "download_bytes": 0, "exchanges": EXCHANGES // TRIALS, "concurrency": 1,
             "arrival": {"process": "closed"}, "timeout_ns": 10**10, "connection": {"policy": "fresh"},
         },
