@@ -6,10 +6,11 @@ use std::time::Duration;
 use arbitrary::{Result, Unstructured};
 use wirelab_agent::inputs::{self, PacketLog};
 use wirelab_net::flow::{FLOW_BYTES, Flows};
-use wirelab_net::lane::{Offered, Trial};
+use wirelab_net::lane::{Carried, Offered, Trial};
 use wirelab_net::link::Instant;
 use wirelab_net::packet_log::LogWriter;
 use wirelab_net::socket::{ETHERNET_BYTES, Frame};
+use wirelab_net::topology::Sides;
 use wirelab_net::{DirectionCounts, LaneReport};
 
 use crate::mutate;
@@ -103,7 +104,8 @@ fn play(input: &mut Unstructured<'_>) -> Result<(LaneReport, Vec<u8>)> {
     let log = LogWriter::new(Vec::new(), header.to_string().as_bytes()).expect("memory takes it");
     let mut now = Instant::from_nanos(1_000_000_000);
     let flows = tells_flows_apart.then(Flows::default);
-    let mut trial = Trial::new(Box::new(link), Some(log), header_bytes, None, lead, flows, now);
+    let carried = Carried { sides: Sides::PAIR, lead };
+    let mut trial = Trial::new(Box::new(link), carried, Some(log), header_bytes, None, flows, now);
     let (mut whole, mut logged, mut spare) = (Flows::default(), Flows::default(), Vec::new());
     for _ in 0..MOST_FRAMES {
         if input.is_empty() {

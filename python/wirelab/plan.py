@@ -118,6 +118,9 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:
         workload=scenario.workload,
         congestion_control=scenario.congestion_control,
         capture=experiment.capture,
+        topology=scenario.topology,
+        traffic=scenario.traffic,
+        origin=scenario.origin,
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
     )

@@ -73,7 +73,8 @@ def test_built_in_stacks_exchange_over_both_families(bench: Bench) -> None:
     stacks = ["http1", "h2", "h3"]
     check(campaign(bench, stacks, "builtin", "builtin"), stacks)
     host = json.loads((bench.campaign / "campaign.json").read_text())["host"]
-    assert (host["server_address"], host["server_ipv6_address"]) == ("10.77.0.2", "fd77::2")
+    [server] = host["links"][0]["far"]
+    assert server == {"host": "server", "ipv4": "10.77.0.2", "ipv6": "fd77::2"}
 
 
 @pytest.mark.curl

@@ -29,13 +29,13 @@ use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::LinkLoop;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::pid_namespace::{PidNamespace, be_first};
-use wirelab_net::topology::{Addresses, Shaped, SingleLink, depth, least_mtu, try_netem};
+use wirelab_net::topology::{Addresses, Shape, Shaped, SingleLink, depth, least_mtu, try_netem};
 use wirelab_net::{LogThread, process, scheduling};
 use wirelab_schema::{AddressFamily, LinkSpec};
 
 use crate::host::lanes::{self, NETEM_CURE, NO_NETEM};
 use crate::link::Files;
-use crate::taps::{self, KeyLog};
+use crate::taps::{self, ENDS, KeyLog};
 use crate::{link, link_chain, own_program, probe};
 use client::Client;
 use failure::Failure;
@@ -268,12 +268,9 @@ fn server_address(own: IpAddr, other_end: OtherEnd) -> IpAddr {
 
 fn trial_link(spec: LinkSpec, arguments: &Arguments, told: &Arc<Told>) -> anyhow::Result<TrialLink> {
     let mut logs = LogThread::start()?;
-    let mut captures = [None; 2];
-    for pcap in &arguments.pcap {
-        captures[pcap.end] = Some(&*pcap.file);
-    }
+    let captures = arguments.pcap.iter().map(|pcap| (ENDS[pcap.end], &*pcap.file)).collect();
     let files = Files { packet_log: arguments.log.as_deref(), header_bytes: HEADER_BYTES, captures };
-    let mut trial = link::build(spec, arguments.seed, &files, &mut logs)?;
+    let mut trial = link::build(spec, arguments.seed, &Shape::default().links()[0], &files, &mut logs)?;
     trial.link = Box::new(Observed::new(trial.link, told.clone()));
     Ok(trial)
 }

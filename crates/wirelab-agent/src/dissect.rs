@@ -101,6 +101,7 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
             flows.push(Flow {
                 log: name.to_owned(),
                 transport: dissection.transport.to_string(),
+                near: None,
                 client_port: dissection.ports.map(|ports| ports.client),
                 server_port: dissection.ports.map(|ports| ports.server),
                 first_ns: record.arrival.as_nanos(),
@@ -113,7 +114,11 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
                 spurious: [0; 2],
             });
         }
-        count(&mut flows[dissection.flow], record, &dissection);
+        let flow = &mut flows[dissection.flow];
+        if flow.near.is_none() && record.port.direction() == Direction::Uplink {
+            flow.near = log.header.ports.get(usize::from(record.port.0)).cloned();
+        }
+        count(flow, record, &dissection);
     }
     flows
 }
@@ -211,6 +216,7 @@ mod tests {
         let expected = Flow {
             log: "a.wlpl".to_owned(),
             transport: "tcp".to_owned(),
+            near: Some("client".to_owned()),
             client_port: Some(50_000),
             server_port: Some(443),
             first_ns: 100,

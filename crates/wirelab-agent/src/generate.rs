@@ -7,7 +7,7 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, WorkloadSpec,
+    HostRequest, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, TrafficReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -54,6 +54,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("probe-plan.json", schema(schema_for!(ProbePlan))),
         ("replay-report.json", schema(schema_for!(ReplayReport))),
         ("stacks.json", pretty(&description())),
+        ("traffic-report.json", schema(schema_for!(TrafficReport))),
         ("workload-spec.json", schema(schema_for!(WorkloadSpec))),
     ]
 }

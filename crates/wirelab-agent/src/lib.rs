@@ -15,6 +15,7 @@ mod flow;
 mod generate;
 mod host;
 pub mod inputs;
+mod lane_shape;
 mod link;
 mod link_chain;
 mod log_file;
@@ -24,6 +25,7 @@ mod probes;
 mod replay;
 mod taps;
 mod throughput;
+mod traffic;
 mod trial;
 
 use std::fs;
@@ -77,6 +79,8 @@ enum Command {
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
+    /// Share a link with those that are measured: bulk transfers or echo requests until SIGTERM.
+    Traffic(traffic::Arguments),
     /// Write a certificate authority and a server certificate.
     Certificates(certificates::Arguments),
     /// Write the JSON Schemas of the border.
@@ -103,6 +107,7 @@ pub fn run() -> ExitCode {
         Command::Bare(arguments) => bare::run(arguments),
         Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
+        Command::Traffic(arguments) => traffic::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),
         Command::Generate(arguments) => generate::run(arguments),
     }

@@ -1,10 +1,11 @@
 //! The link process: every link of a campaign. Orders come as lines of JSON on stdin and are carried out by this thread, so that the loop's own
 //! thread never parses, builds or opens anything. It ends with its stdin.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::thread;
 
 use anyhow::{Context, bail};
@@ -14,20 +15,23 @@ use wirelab_net::flow::FLOW_BYTES;
 use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::{Ended, LinkLoop};
 use wirelab_net::packet_log::{self, LogWriter};
-use wirelab_net::topology::Shaped;
+use wirelab_net::topology::{LinkShape, Shape, Shaped};
 use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, private_file, scheduling, topology};
 use wirelab_schema::{
-    CaptureFiles, DirectionReport, DropCause, DropCount, ImpairmentSpec, LatenessHistogram, LinkReport, LinkSpec,
+    DirectionReport, DropCause, DropCount, ImpairmentSpec, LaneLink, LatenessHistogram, LinkReport, LinkSpec,
     PacketLogHeader, SCHEMA_VERSION,
 };
 
-use crate::{link_chain, taps};
+use crate::{lane_shape, link_chain, taps};
 
 #[derive(clap::Args)]
 pub struct Arguments {
     /// How many lanes there are in this network namespace.
     #[arg(long)]
     pub lanes: usize,
+    /// Links of each lane: JSON, as in a request to the host.
+    #[arg(long, default_value = "[]")]
+    pub links: Links,
     /// MTU of the endpoints' interfaces.
     #[arg(long)]
     pub mtu: u32,
@@ -36,21 +40,41 @@ pub struct Arguments {
     pub offloads: bool,
 }
 
-/// A line on the link process's stdin. Each is answered by one [`LinkEvent`] for its lane.
+/// The links of each lane.
+#[derive(Clone, Debug)]
+pub struct Links(Vec<LaneLink>);
+
+impl FromStr for Links {
+    type Err = serde_json::Error;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        serde_json::from_str(text).map(Self)
+    }
+}
+
+/// Which link of which lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct At {
+    pub lane: usize,
+    pub link: usize,
+}
+
+/// A line on the link process's stdin. Each is answered by one [`LinkEvent`] for its link.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "kebab-case")]
 pub enum LinkCommand {
     /// Begin a trial.
     Begin {
-        lane: usize,
+        at: At,
         link: Box<LinkSpec>,
         seed: u64,
         packet_log: Option<PathBuf>,
         header_bytes: u8,
-        capture: Option<CaptureFiles>,
+        /// By host.
+        captures: BTreeMap<String, PathBuf>,
     },
     /// End it.
-    Finish { lane: usize },
+    Finish { at: At },
 }
 
 /// A line on the link process's stdout.
@@ -60,11 +84,11 @@ pub enum LinkEvent {
     /// Once, when all lanes are open.
     Started { scheduling: String, cpu: Option<usize>, memory_locked: bool, cpus_awake: bool },
     /// A trial began.
-    Begun { lane: usize },
+    Begun { at: At },
     /// A trial ended. `log_error` says why its packet log or a capture is incomplete.
-    Finished { lane: usize, report: LinkReport, log_error: Option<String> },
+    Finished { at: At, report: LinkReport, log_error: Option<String> },
     /// An order could not be carried out.
-    Failed { lane: usize, message: String },
+    Failed { at: At, message: String },
 }
 
 pub fn run(arguments: Arguments) -> ExitCode {
@@ -78,16 +102,19 @@ pub fn run(arguments: Arguments) -> ExitCode {
 }
 
 fn serve(arguments: &Arguments) -> anyhow::Result<()> {
-    let ports = |lane| topology::open_ports(lane, arguments.mtu, arguments.offloads);
-    let lanes = (0..arguments.lanes).map(ports).collect::<Result<_, _>>()?;
-    let link_loop = LinkLoop::start(lanes)?;
+    let shape = lane_shape::shape(&arguments.links.0).map_err(anyhow::Error::msg)?;
+    let at = (0..arguments.lanes).flat_map(|lane| (0..shape.links().len()).map(move |link| At { lane, link }));
+    let ports = |At { lane, link }| {
+        topology::open_ports(lane, link, shape.links()[link].sides(), arguments.mtu, arguments.offloads)
+    };
+    let link_loop = LinkLoop::start(at.map(ports).collect::<Result<_, _>>()?)?;
     let cpu = link_loop.cpu().filter(|cpu| scheduling::leave(*cpu));
     let logs = LogThread::start()?;
     let memory_locked = scheduling::lock_memory();
     let scheduling = link_loop.scheduling().to_string();
     tell(&LinkEvent::Started { scheduling, cpu, memory_locked, cpus_awake: link_loop.keeps_cpus_awake() });
-    let mut process =
-        Process { offloads: arguments.offloads, link_loop, logs, shaped: HashMap::new(), unclean: HashSet::new() };
+    let offloads = arguments.offloads;
+    let mut process = Process { shape, offloads, link_loop, logs, shaped: HashMap::new(), unclean: HashSet::new() };
     for line in io::stdin().lock().lines() {
         process.obey(serde_json::from_str(&line?).context("reading an order")?)?;
     }
@@ -96,91 +123,105 @@ fn serve(arguments: &Arguments) -> anyhow::Result<()> {
 
 /// The process, and what netem does for it.
 struct Process {
+    shape: Shape,
     offloads: bool,
     link_loop: LinkLoop,
     logs: LogThread,
-    /// By lane, while a trial runs whose link is netem's.
-    shaped: HashMap<usize, Shaped>,
-    /// Lanes where qdiscs may still be that were to be taken off.
-    unclean: HashSet<usize>,
+    /// While a trial runs whose link is netem's.
+    shaped: HashMap<At, Shaped>,
+    /// Where qdiscs may still be that were to be taken off.
+    unclean: HashSet<At>,
 }
 
 impl Process {
     fn obey(&mut self, command: LinkCommand) -> Result<(), Ended> {
         match command {
-            LinkCommand::Begin { lane, link, seed, packet_log, header_bytes, capture } => {
-                let captures =
-                    capture.as_ref().map(|files| [&files.client, &files.server].map(|path| Some(path.as_path())));
-                let files =
-                    Files { packet_log: packet_log.as_deref(), header_bytes, captures: captures.unwrap_or_default() };
-                match self.prepare(lane, *link, seed, &files) {
+            LinkCommand::Begin { at, link, seed, packet_log, header_bytes, captures } => {
+                let captures = captures.iter().map(|(host, path)| (host.as_str(), path.as_path())).collect();
+                let files = Files { packet_log: packet_log.as_deref(), header_bytes, captures };
+                match self.prepare(at, *link, seed, &files) {
                     Ok(link) => {
-                        self.link_loop.begin(lane, link)?;
-                        tell(&LinkEvent::Begun { lane });
+                        self.link_loop.begin(self.place(at), link)?;
+                        tell(&LinkEvent::Begun { at });
                     }
-                    Err(error) => tell(&LinkEvent::Failed { lane, message: format!("{error:#}") }),
+                    Err(error) => tell(&LinkEvent::Failed { at, message: format!("{error:#}") }),
                 }
             }
-            LinkCommand::Finish { lane } => match self.link_loop.finish(lane)? {
+            LinkCommand::Finish { at } => match self.link_loop.finish(self.place(at))? {
                 // The disk may take its time, and other lanes' orders must not wait for it.
                 Some(mut finished) => {
-                    let settled = self.shaped.remove(&lane).map(|shaped| shaped.finish(&mut finished.report));
+                    let settled = self.shaped.remove(&at).map(|shaped| shaped.finish(&mut finished.report));
                     match settled.transpose() {
-                        Ok(_) => drop(thread::spawn(move || tell_finished(lane, finished))),
+                        Ok(_) => drop(thread::spawn(move || tell_finished(at, finished))),
                         Err(error) => {
-                            self.unclean.insert(lane);
-                            tell(&LinkEvent::Failed { lane, message: error.to_string() });
+                            self.unclean.insert(at);
+                            tell(&LinkEvent::Failed { at, message: error.to_string() });
                         }
                     }
                 }
-                None => tell(&LinkEvent::Failed { lane, message: format!("lane {lane} has no trial to end") }),
+                None => {
+                    let message = format!("link {} of lane {} has no trial to end", at.link, at.lane);
+                    tell(&LinkEvent::Failed { at, message });
+                }
             },
         }
         Ok(())
     }
 
-    fn prepare(&mut self, lane: usize, link: LinkSpec, seed: u64, files: &Files<'_>) -> anyhow::Result<TrialLink> {
+    /// Place in the loop, which knows no lanes of several links.
+    fn place(&self, at: At) -> usize {
+        at.lane * self.shape.links().len() + at.link
+    }
+
+    fn prepare(&mut self, at: At, link: LinkSpec, seed: u64, files: &Files<'_>) -> anyhow::Result<TrialLink> {
         if self.offloads {
             refuse_offloads(&link)?;
         }
-        if self.unclean.contains(&lane) {
-            Shaped::clear(&topology::outgoing(lane))?;
-            self.unclean.remove(&lane);
+        let outgoing = || topology::outgoing(at.lane, at.link);
+        if self.unclean.contains(&at) {
+            Shaped::clear(&outgoing())?;
+            self.unclean.remove(&at);
         }
         let qdiscs = link_chain::is_netem(&link).then(|| link_chain::qdiscs(&link, seed)).transpose()?;
-        let built = build(link, seed, files, &mut self.logs)?;
+        let built = build(link, seed, &self.shape.links()[at.link], files, &mut self.logs)?;
         if let Some(qdiscs) = qdiscs {
-            let installed = Shaped::install(topology::outgoing(lane), qdiscs).inspect_err(|_| {
-                self.unclean.insert(lane);
+            let installed = Shaped::install(outgoing(), qdiscs).inspect_err(|_| {
+                self.unclean.insert(at);
             });
-            self.shaped.insert(lane, installed?);
+            self.shaped.insert(at, installed?);
         }
         Ok(built)
     }
 }
 
 /// Where packets of a trial go.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Files<'a> {
     pub packet_log: Option<&'a Path>,
     /// Bytes of each packet's start in the log.
     pub header_bytes: u8,
-    /// Of whole packets, in the order of [`taps::ENDS`].
-    pub captures: [Option<&'a Path>; 2],
+    /// Of whole packets, each with the host whose interface it is of.
+    pub captures: Vec<(&'a str, &'a Path)>,
 }
 
-/// What the loop needs for a trial of `link`; creates its files.
-pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread) -> anyhow::Result<TrialLink> {
+/// What the loop needs for a trial of `link` between the hosts of `shape`; creates its files.
+pub fn build(
+    link: LinkSpec,
+    seed: u64,
+    shape: &LinkShape,
+    files: &Files<'_>,
+    logs: &mut LogThread,
+) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
     let shaped = link_chain::is_netem(&link);
-    if shaped && files.captures != [None; 2] {
+    refuse_hosts(&link, shape)?;
+    if shaped && !files.captures.is_empty() {
         bail!("netem tells nobody when a packet leaves or that it was dropped, so that no end's capture can be made");
     }
-    let taps = taps::open(&link, files.captures, logs)?;
+    let taps = taps::open(&link, shape, &files.captures, logs)?;
     let tells_flows_apart = link_chain::tells_flows_apart(&link);
     let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
-    let ports = vec!["client".to_owned(), "server".to_owned()];
-    let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports };
+    let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports: port_names(shape) };
     let log = files.packet_log.map(|path| {
         let file = private_file::create(path, &packet_log::MAGIC);
         let file = file.with_context(|| format!("creating the packet log {}", path.display()))?;
@@ -188,6 +229,25 @@ pub fn build(link: LinkSpec, seed: u64, files: &Files<'_>, logs: &mut LogThread)
     });
     let (log, header_bytes) = (log.transpose()?, files.header_bytes.max(least));
     Ok(TrialLink { link: Box::new(chain), log, header_bytes, tells_flows_apart, taps, shaped })
+}
+
+/// Names of the hosts by the numbers of their ports; of a port that nobody has, an empty one.
+fn port_names(shape: &LinkShape) -> Vec<String> {
+    let numbered: BTreeMap<u16, &str> = shape.ports().map(|(port, host)| (port.0, host)).collect();
+    let last = numbered.keys().next_back().copied().unwrap_or_default();
+    (0..=last).map(|port| numbered.get(&port).copied().unwrap_or_default().to_owned()).collect()
+}
+
+/// Some links are between two hosts only.
+fn refuse_hosts(link: &LinkSpec, shape: &LinkShape) -> anyhow::Result<()> {
+    let hosts = shape.near.len() + shape.far.len();
+    if link_chain::is_netem(link) && !shape.sides().is_pair() {
+        bail!("backend: netem runs links between two hosts, and {} has {hosts}", shape.name);
+    }
+    if link.radio.is_some() && shape.near.len() > 1 {
+        bail!("radio: it is that of one host, and the near side of {} has {}", shape.name, shape.near.len());
+    }
+    Ok(())
 }
 
 /// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know, and netem drops many packets
@@ -207,12 +267,12 @@ fn refuse_offloads(link: &LinkSpec) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell_finished(lane: usize, finished: Finished) {
+fn tell_finished(at: At, finished: Finished) {
     let lacking = lacking(&finished.report);
     let log = finished.log.into_iter().map(|log| ("packet log", log));
     let mut files = log.chain(finished.captures.into_iter().map(|capture| ("capture", capture)));
     let log_error = files.find_map(|(name, file)| Some(format!("writing the {name}: {}", written(&file).err()?)));
-    tell(&LinkEvent::Finished { lane, report: link_report(&finished.report), log_error: lacking.or(log_error) });
+    tell(&LinkEvent::Finished { at, report: link_report(&finished.report), log_error: lacking.or(log_error) });
 }
 
 /// What a packet log lacks, if it does: it cannot be replayed then.

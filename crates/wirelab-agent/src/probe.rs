@@ -13,7 +13,7 @@ use serde::Serialize;
 use wirelab_net::awake::AwakeCpus;
 use wirelab_net::namespace::{self, NetNamespace};
 use wirelab_net::scheduling::Scheduling;
-use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Topology};
+use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Shape, Sides, Topology};
 use wirelab_net::{clock, process};
 
 use crate::host::lanes::{NETEM_CURE, NO_NETEM};
@@ -90,12 +90,12 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
         && keep(Check::of("network-namespace", text(NetNamespace::create().map(|_| "made one")), &cure))
         && keep(Check::of("pid-namespace", rehearsal(), &cure))
     {
-        match Topology::create(1, MTU, false) {
+        match Topology::create(Shape::default(), 1, MTU, false) {
             Ok(topology) => {
                 keep(Check::passed("veth", "made a lane: two veths with addresses, neighbours and routes"));
                 keep(Check::of("af-packet", stamp(&topology, IPV4), &cure));
                 keep(settings_check(topology.settings(), &cure));
-                let pinned = topology.lanes()[0].set_addresses(IPV4, Some("cubic"));
+                let pinned = topology.lanes()[0].set_addresses(0, topology::ipv4, Some("cubic"));
                 let modprobe = "`sudo modprobe tcp_cubic`, or name another congestion control in the experiment";
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
                 keep(Check { optional: true, ..Check::of("ipv6", ipv6(&topology), IPV6_CURE) });
@@ -164,17 +164,17 @@ fn ipv6(topology: &Topology) -> Result<String, String> {
     let lane = &topology.lanes()[0];
     let lacks = |error: &dyn std::fmt::Display| format!("links with `family = \"ipv6\"` cannot be run: {error}");
     topology.ipv6().map_err(|error| lacks(error))?;
-    lane.set_addresses(IPV6, None).map_err(|error| lacks(&error))?;
+    lane.set_addresses(0, topology::ipv6, None).map_err(|error| lacks(&error))?;
     stamp(topology, IPV6).map_err(|error| lacks(&error))
 }
 
 /// Send a packet from the client and see it in the link's namespace, stamped by the kernel.
 fn stamp(topology: &Topology, addresses: Addresses) -> Result<String, String> {
-    let lane = &topology.lanes()[0];
+    let client = topology.lanes()[0].host("client").expect("a lane of the usual shape has one");
     let received = topology.link().run(|| {
-        let [mut port, _] = topology::open_ports(0, MTU, false)?;
+        let mut port = topology::open_ports(0, 0, Sides::PAIR, MTU, false)?.sockets.swap_remove(0);
         let sent_ns = clock::realtime_ns();
-        lane.client.run(|| {
+        client.run(|| {
             // What cannot be sent is not received, which is told below.
             let _ = UdpSocket::bind((addresses.client, 0))
                 .and_then(|socket| socket.send_to(b"wirelab", (addresses.server, 9)));

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use wirelab_net::flow::Flows;
-use wirelab_net::link::{Impairment, Instant, Link, Packet, PortId};
+use wirelab_net::link::{Direction, Impairment, Instant, Link, Packet, PortId};
 use wirelab_net::packet_log::{Fate, Record};
 use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
@@ -89,24 +89,26 @@ pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
 
     let packets = log.records.len() as u64;
     let Mismatches { count: mismatches, first: first_mismatch } = mismatches;
-    let directions = [0, 1].map(|port: u16| delivered(&log.records, PortId(port)));
+    let directions = Direction::ALL.map(|direction| delivered(&log.records, direction));
     Ok(ReplayReport { log: name, packets, mismatches, first_mismatch, directions })
 }
 
-/// What befell the delivered packets that came from a port.
-fn delivered(records: &[(Record, Vec<u8>)], port: PortId) -> DeliveredPackets {
-    let mine = records.iter().map(|(record, _)| record).filter(|record| record.port == port);
+/// What befell the delivered packets of a direction.
+fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPackets {
+    let mine = records.iter().map(|(record, _)| record).filter(|record| record.port.direction() == direction);
     let (copies, mut originals): (Vec<&Record>, Vec<&Record>) = mine.partition(|record| record.copy);
     let copied: HashSet<u64> = copies.iter().map(|copy| copy.sequence).collect();
     originals.retain(|record| record.fate == Fate::Delivered);
     originals.sort_unstable_by_key(|record| record.sequence);
     let mut found = DeliveredPackets { packets: originals.len() as u64, ..DeliveredPackets::default() };
-    let mut latest = Instant::default();
+    // Of each host by itself: one that is sent before another's, who has waited longer for the air, overtakes nobody.
+    let mut latest: HashMap<PortId, Instant> = HashMap::new();
     for record in originals {
+        let latest = latest.entry(record.port).or_default();
         found.duplicated += u64::from(copied.contains(&record.sequence));
         found.corrupted += u64::from(record.corrupted_bit.is_some());
-        found.reordered += u64::from(record.departure < latest);
-        latest = latest.max(record.departure);
+        found.reordered += u64::from(record.departure < *latest);
+        *latest = (*latest).max(record.departure);
     }
     found
 }

@@ -1,14 +1,15 @@
-//! Captures of what both ends of a link see: opens them, says of a dropped packet who dropped it, and completes them in the end.
+//! Captures of what the hosts on a link see: opens them, says of a dropped packet who dropped it, and completes them in the end.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use wirelab_net::lane::{DropWords, Taps};
 use wirelab_net::link::DropCause;
 use wirelab_net::pcapng::{self, Writer};
+use wirelab_net::topology::LinkShape;
 use wirelab_net::{LogSink, LogThread};
 use wirelab_schema::{ImpairmentSpec, LinkSpec, MediumSpec, QueueSpec};
 
@@ -47,19 +48,27 @@ impl KeyLog {
     }
 }
 
-/// Create the captures that are asked for, in the order of [`ENDS`]; nothing if none is.
-pub fn open(link: &LinkSpec, files: [Option<&Path>; 2], logs: &mut LogThread) -> Result<Option<Taps<LogSink>>> {
-    if files == [None; 2] {
+/// Create the captures that are asked for, each of a host on the link; nothing if none is.
+pub fn open(
+    link: &LinkSpec,
+    shape: &LinkShape,
+    captures: &[(&str, &Path)],
+    logs: &mut LogThread,
+) -> Result<Option<Taps<LogSink>>> {
+    if captures.is_empty() {
         return Ok(None);
     }
-    let mut writers = [None, None];
-    for ((writer, path), end) in writers.iter_mut().zip(files).zip(ENDS) {
-        let Some(path) = path else { continue };
+    let sides = shape.sides();
+    let mut writers: Vec<_> = (0..sides.ports()).map(|_| None).collect();
+    for (host, path) in captures {
+        let Some(port) = shape.port_of(host) else {
+            bail!("there is no host `{host}` to capture at on the link {}", shape.name);
+        };
         let file = pcapng::create(path).with_context(|| format!("creating the capture {}", path.display()))?;
         let application = concat!("wirelab ", env!("CARGO_PKG_VERSION"));
-        *writer = Some(Writer::new(logs.open(file), application, &[end])?);
+        writers[sides.index(port)] = Some(Writer::new(logs.open(file), application, &[host])?);
     }
-    Ok(Some(Taps::new(writers, drop_words(link), logs.backlog())))
+    Ok(Some(Taps::new(sides, writers, drop_words(link), logs.backlog())))
 }
 
 /// Put captures that are closed in order, with the secrets of `key_logs` before their packets. A key log that is not there has none.

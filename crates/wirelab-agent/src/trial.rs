@@ -29,14 +29,21 @@ pub struct Arguments {}
 /// What the host asks of a trial process.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct TrialPlan {
-    /// Descriptor of each host's network namespace, inherited under this number.
-    pub hosts: BTreeMap<String, i32>,
-    /// Address that readiness is probed at.
-    pub server_address: IpAddr,
+    /// By name.
+    pub hosts: BTreeMap<String, TrialHost>,
     /// In start order. None at all is a rehearsal: it shows what namespaces the machine allows.
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
     pub timeout_ns: u64,
+}
+
+/// Where processes of a host run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct TrialHost {
+    /// Descriptor of its network namespace, inherited under this number.
+    pub namespace: i32,
+    /// At which readiness is probed.
+    pub addresses: Vec<IpAddr>,
 }
 
 /// What became of it.
@@ -68,7 +75,7 @@ fn serve() -> anyhow::Result<()> {
     anyhow::ensure!(std::process::id() == 1, "only `wirelab-agent host` starts this, in a PID namespace of its own");
     let mut inbox = Inbox::new().context("watching stdin and children")?;
     let plan: TrialPlan = serde_json::from_str(&inbox.first_line()?).context("reading the plan")?;
-    let hosts = plan.hosts.iter().map(|(name, number)| Ok((name.clone(), process::inherited(*number)?)));
+    let hosts = plan.hosts.iter().map(|(name, host)| Ok((name.clone(), process::inherited(host.namespace)?)));
     let hosts: BTreeMap<String, OwnedFd> = hosts.collect::<Result<_, wirelab_net::Error>>()?;
     let own_proc = process::mount_own_proc();
     if let Err(error) = &own_proc

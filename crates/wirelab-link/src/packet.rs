@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use crate::Instant;
 
-/// Where a packet entered a link. It tells the host and, with it, the direction: even on the client's side, odd on the server's. A lane's link
-/// sees 0 and 1 only, whatever the link process's port table calls them.
+/// Where a packet entered a link. It tells the host and, with it, the direction: even on the near side (the client's), odd on the far one (the
+/// server's), counted from 0 and 1 on each link by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortId(pub u16);
 
@@ -11,6 +11,14 @@ impl PortId {
     /// The direction of packets that enter here.
     pub const fn direction(self) -> Direction {
         if self.0.is_multiple_of(2) { Direction::Uplink } else { Direction::Downlink }
+    }
+
+    /// Who sends a packet that entered here on a medium: on the near side every host by itself, for the whole far side the access point.
+    pub(crate) const fn station(self) -> Self {
+        match self.direction() {
+            Direction::Uplink => self,
+            Direction::Downlink => Self(1),
+        }
     }
 }
 

@@ -121,7 +121,7 @@ fn a_count_stands_still_while_the_air_is_busy() {
 #[test]
 fn stations_whose_counts_end_in_one_slot_collide_until_they_give_up() {
     let wifi = Wifi { retries: 2, ..hasty_wifi() };
-    let fates = air80211(wifi, 1, &[(0, 0, 1500), (10, 1, 1500), (20, 3, 100)]);
+    let fates = air80211(wifi, 1, &[(0, 0, 1500), (10, 1, 1500), (20, 2, 100)]);
     // All three tries take the air for as long as the longer frame, an ACK that does not come, and a DIFS before.
     let last = AIRTIME + GAP + 3 * AIRTIME + 2 * GAP + 38_000;
     assert_eq!(fates, [(AIRTIME, None), (last, Some(DropCause::Retries)), (last, Some(DropCause::Retries))]);
@@ -205,7 +205,9 @@ fn bianchi(stations: i32, wifi: &Wifi) -> f64 {
 fn saturated_stations_share_the_air_as_bianchis_model_says() {
     let wifi = Wifi { retries: 1000, ..ieee80211g() };
     for stations in [2, 5, 10] {
-        let packets: Vec<_> = (0..4000 * stations).map(|packet| (0, packet % stations, 1500)).collect();
+        // The access point, and the others on the near side.
+        let port = |station: u16| if station == 0 { 1 } else { 2 * (station - 1) };
+        let packets: Vec<_> = (0..4000 * stations).map(|packet| (0, port(packet % stations), 1500)).collect();
         let mut departures = leave(&mut Air::Wifi(wifi).build(1), &packets);
         departures.sort_unstable();
         // As long as no station runs dry.
@@ -223,6 +225,35 @@ fn a_queue_bounds_what_waits_behind_the_frame_that_contends() {
     let fates = air80211(wifi, 1, &[(0, 0, 1500); 4]);
     assert!(fates[..3].iter().all(|(_, cause)| cause.is_none()));
     assert_eq!(fates[3], (0, Some(DropCause::QueueFull)));
+}
+
+#[test]
+fn the_far_sides_hosts_have_one_transmitter_and_the_near_sides_one_each() {
+    let cycle = AIRTIME + GAP;
+    // The access point sends what both servers say in the order in which it came, and contends with nobody for it.
+    let servers = leave(&mut Air::Wifi(hasty_wifi()).build(1), &[(0, 1, 1500), (10, 3, 1500), (20, 1, 1500)]);
+    assert_eq!(servers, [AIRTIME, AIRTIME + cycle, AIRTIME + 2 * cycle]);
+    // Two stations of the near side count down to one slot and collide.
+    let wifi = Wifi { retries: 0, ..hasty_wifi() };
+    let clients = air80211(wifi, 1, &[(0, 0, 1500), (10, 2, 1500), (20, 4, 1500)]);
+    assert!(clients[1..].iter().all(|(_, cause)| *cause == Some(DropCause::Retries)), "{clients:?}");
+}
+
+#[test]
+fn the_access_points_queue_is_common_and_a_stations_its_own() {
+    let full = Some(DropCause::QueueFull);
+    for (ports, causes) in [([1, 3, 5], [None, None, full]), ([0, 2, 4], [None, None, None])] {
+        let wifi = Wifi { queue_bytes: 1536, ..hasty_wifi() };
+        let packets = ports.map(|port| (10, port, 1500));
+        let fates = air80211(Wifi { cw_min: 1023, cw_max: 1023, ..wifi }, 1, &packets);
+        assert_eq!(fates.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
+        let parameters = Ieee802154 { queue_bytes: 100, ..ieee802154() };
+        let fates = air802154(parameters, 1, &ports.map(|port| (10, port, 100)));
+        assert_eq!(fates.iter().filter(|(_, cause)| *cause == full).count(), usize::from(causes[2].is_some()));
+        let mut serialiser = Air::Serialiser(8_000_000, 1000).build(1);
+        let dropped = dialogue::fates(&mut serialiser, &ports.map(|port| (10, port, 1000)));
+        assert_eq!(dropped.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
+    }
 }
 
 #[test]

@@ -168,17 +168,17 @@ fn a_medium_sends_one_packet_at_a_time_over_both_directions() {
 }
 
 #[test]
-fn a_medium_takes_ports_in_turn_so_that_a_backlog_delays_others_by_one_packet() {
+fn a_medium_takes_stations_in_turn_so_that_a_backlog_delays_others_by_one_packet() {
     let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), 10_000, 0);
     (0..5).for_each(|sequence| medium.handle_packet(packet(sequence, 0, 1000), at(0)));
-    medium.handle_packet(packet(5, 3, 1000), at(100));
+    medium.handle_packet(packet(5, 2, 1000), at(100));
     medium.handle_packet(packet(6, 1, 1000), at(200));
     let order: Vec<_> = collect(&mut medium, at(10_000)).into_iter().map(|(_, sequence)| sequence).collect();
     assert_eq!(order, [0, 6, 5, 1, 2, 3, 4]);
 }
 
 #[test]
-fn a_medium_bounds_the_queue_of_each_port_by_itself() {
+fn a_medium_bounds_the_queue_of_each_station_by_itself() {
     let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), 1000, 0);
     for (sequence, port) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)] {
         medium.handle_packet(packet(sequence, port, 1000), at(0));

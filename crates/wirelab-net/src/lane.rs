@@ -1,7 +1,8 @@
-//! One lane of the link process: two interfaces, and the link between them while a trial runs.
+//! One link of a lane, in the link process: the interfaces of its hosts, and what is between them while a trial runs. A lane of several links has as
+//! many of these, which know nothing of one another.
 //!
-//! A lane carries unicast IP packets. Everything else (ARP, neighbour discovery, multicast) is discarded uncounted: addresses are static, so
-//! nothing needs it and it would consume random draws. A lane without a trial discards everything.
+//! A link carries IP packets to one host of the other side. Everything else (ARP, neighbour discovery, multicast) is discarded uncounted: addresses
+//! are static, so nothing needs it and it would consume random draws. Without a trial everything is discarded.
 
 mod taps;
 mod trial;
@@ -19,8 +20,9 @@ use crate::log_sink::LogSink;
 use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
 use crate::socket::PacketSocket;
+use crate::topology::{Ports, Sides};
 pub use taps::{DropWords, Taps};
-pub use trial::{Departing, Offered, Trial};
+pub use trial::{Carried, Departing, Offered, Trial};
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
@@ -31,7 +33,7 @@ const SEND_ATTEMPTS: u32 = 4;
 
 /// What a lane needs to know to run a trial.
 pub struct TrialLink {
-    /// The link, fresh. Packets enter it at port 0 from the client's side and at port 1 from the server's.
+    /// The link, fresh. Packets enter it at even ports from the near side and at odd ones from the far side.
     pub link: Box<dyn Impairment>,
     /// Where records go.
     pub log: Option<LogWriter<LogSink>>,
@@ -58,7 +60,9 @@ pub struct Finished {
 }
 
 pub(crate) struct Lane {
-    ports: [PacketSocket; 2],
+    sides: Sides,
+    /// By place.
+    ports: Vec<PacketSocket>,
     trial: Option<Trial<LogSink>>,
     /// See [`TrialLink::shaped`].
     shaped: bool,
@@ -67,8 +71,8 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
-    pub(crate) fn new(ports: [PacketSocket; 2]) -> Self {
-        Self { ports, trial: None, shaped: false, spare: Vec::new() }
+    pub(crate) fn new(Ports { sides, sockets: ports }: Ports) -> Self {
+        Self { sides, ports, trial: None, shaped: false, spare: Vec::new() }
     }
 
     /// Begin a trial. Frames that came before `now` are not part of it.
@@ -79,7 +83,8 @@ impl Lane {
         let TrialLink { link, log, header_bytes, tells_flows_apart, taps, shaped } = link;
         let flows = tells_flows_apart.then(Flows::default);
         self.shaped = shaped;
-        self.trial = Some(Trial::new(link, log, header_bytes, taps, self.ports[0].lead(), flows, now));
+        let carried = Carried { sides: self.sides, lead: self.ports[0].lead() };
+        self.trial = Some(Trial::new(link, carried, log, header_bytes, taps, flows, now));
     }
 
     /// End the trial with all that has arrived and left by `now`; what is still inside is held.
@@ -121,15 +126,11 @@ impl Lane {
         waiting.min().map_or(now, |first| first.min(now))
     }
 
-    /// Both directions are taken in the order of their stamps, for they may share a medium.
+    /// All hosts' frames are taken in the order of their stamps, for they may share a medium.
     fn receive(&mut self, now: Instant, offset: RealtimeOffset) -> usize {
         for taken in 0..FRAMES_PER_VISIT {
-            let stamps = [0, 1].map(|port: usize| self.ports[port].peek().map(|frame| frame.stamp_ns));
-            let port = match stamps {
-                [None, None] => return taken,
-                [Some(first), Some(second)] => usize::from(second < first),
-                [first, _] => usize::from(first.is_none()),
-            };
+            let stamped = |(port, socket): (usize, &PacketSocket)| Some((socket.peek()?.stamp_ns, port));
+            let Some((_, port)) = self.ports.iter().enumerate().filter_map(stamped).min() else { return taken };
             let frame = self.ports[port].peek().expect("it has a stamp");
             let stamp = offset.to_monotonic(frame.stamp_ns);
             if stamp > now && stamp.saturating_since(now) < clock::STEP {

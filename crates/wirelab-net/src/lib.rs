@@ -11,6 +11,7 @@ pub mod dissect;
 mod error;
 pub mod flow;
 mod fragments;
+pub mod icmp;
 pub mod lane;
 pub mod link_loop;
 mod log_sink;

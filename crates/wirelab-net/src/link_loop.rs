@@ -17,7 +17,7 @@ use crate::awake::AwakeCpus;
 use crate::clock::{self, RealtimeOffset};
 use crate::lane::{Finished, Lane, TrialLink};
 use crate::scheduling::{self, Scheduling};
-use crate::socket::PacketSocket;
+use crate::topology::Ports;
 use crate::{Context, Error};
 use effort::Effort;
 use poller::{Poller, Waker};
@@ -42,9 +42,10 @@ enum Command {
 }
 
 impl LinkLoop {
-    /// Start the thread, on lanes given as their client's and their server's side.
-    pub fn start(lanes: Vec<[PacketSocket; 2]>) -> Result<Self, Error> {
-        let numbered = lanes.iter().enumerate().flat_map(|(lane, ports)| ports.iter().map(move |port| (lane, port)));
+    /// Start the thread. Here a lane is one link of a lane.
+    pub fn start(lanes: Vec<Ports>) -> Result<Self, Error> {
+        let numbered =
+            lanes.iter().enumerate().flat_map(|(lane, ports)| ports.sockets.iter().map(move |port| (lane, port)));
         let poller = Poller::new(numbered).context("making an epoll instance")?;
         let waker = poller.waker().context("making an event descriptor")?;
         let (commands, queue) = unbounded();

@@ -1,16 +1,17 @@
-//! The namespaces of a campaign: one for the link process, and for each lane one for the client and one for the server.
+//! The namespaces of a campaign: one for the link process, and for each lane one for every host.
 //!
 //! ```text
-//! client --(c0 = c0-link)-- link process --(s0-link = s0)-- server
+//! client --(link0 = l0-0-0)-- link process --(l0-0-1 = link0)-- server
 //! ```
 //!
-//! Every lane has the same addresses, for its namespaces keep it apart: [`IPV4`] and, where the kernel has it, [`IPV6`]. Neighbours are static,
-//! and no address is asked for, assigned or announced by itself, so that nothing but the endpoints' own packets enters a link.
+//! Every lane has the same hosts, links and addresses (a [`Shape`]), for its namespaces keep it apart. Neighbours are static, and no address is
+//! asked for, assigned or announced by itself, so that nothing but the endpoints' own packets enters a link.
 
 mod direct;
 mod netlink;
 mod offload;
 mod qdisc;
+mod shape;
 mod shaping;
 mod single;
 mod sysctl;
@@ -18,16 +19,20 @@ mod sysctl;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use wirelab_link::PortId;
 
 use crate::namespace::NetNamespace;
 use crate::{Error, socket::PacketSocket};
 
 pub use direct::DirectVeth;
 pub use qdisc::{Chance, Netem, NetemJitter, NetemLoss, NetemRate, Qdisc, QdiscCounts, Tbf};
+pub use shape::{LinkShape, Shape, Sides, ipv4, ipv6};
 pub use shaping::{Shaped, try_netem};
 pub use single::{SingleLink, depth};
 
-/// Addresses of both hosts of a lane, of one family.
+/// Addresses of both ends of a link, of one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Addresses {
     /// The client's.
@@ -36,10 +41,10 @@ pub struct Addresses {
     pub server: IpAddr,
 }
 
-/// The IPv4 addresses of every lane.
+/// The IPv4 addresses of the first hosts of the first link's sides, in every lane.
 pub const IPV4: Addresses =
     Addresses { client: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1)), server: IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2)) };
-/// The IPv6 addresses of every lane, unique local ones (RFC 4193).
+/// Their IPv6 addresses, unique local ones (RFC 4193).
 pub const IPV6: Addresses = Addresses {
     client: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 1)),
     server: IpAddr::V6(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, 2)),
@@ -48,11 +53,23 @@ pub const IPV6: Addresses = Addresses {
 const CLIENT_MAC: [u8; 6] = [0x02, 0, 0, 0x77, 0, 0x01];
 const SERVER_MAC: [u8; 6] = [0x02, 0, 0, 0x77, 0, 0x02];
 
+/// Makes addresses of one family: [`ipv4`] or [`ipv6`].
+pub type Numbers = fn(link: usize, port: PortId) -> IpAddr;
+
+/// A link's sockets, in the order of its ports' places.
+pub struct Ports {
+    /// How many are on each side.
+    pub sides: Sides,
+    /// One for each host.
+    pub sockets: Vec<PacketSocket>,
+}
+
 /// The namespaces of a campaign. They vanish when this is dropped and no process is in them.
 #[derive(Debug)]
 pub struct Topology {
     link: NetNamespace,
     lanes: Vec<LaneNamespaces>,
+    shape: Arc<Shape>,
     settings: BTreeMap<String, String>,
     ipv6: Result<(), Error>,
 }
@@ -60,47 +77,51 @@ pub struct Topology {
 /// The namespaces of one lane.
 #[derive(Debug)]
 pub struct LaneNamespaces {
-    /// Where the client runs.
-    pub client: NetNamespace,
-    /// Where the server runs.
-    pub server: NetNamespace,
+    /// In the order of [`Shape::hosts`].
+    hosts: Vec<NetNamespace>,
+    shape: Arc<Shape>,
     index: usize,
 }
 
-/// One side of a lane.
+/// A host on a link.
 struct Side<'a> {
     namespace: &'a NetNamespace,
+    /// Its interface.
     interface: String,
+    /// The link's end of the veth.
+    outer: String,
     mac: [u8; 6],
-    peer_mac: [u8; 6],
 }
 
-/// An address of a side, and the other side's.
+/// A host on the other side.
 #[derive(Clone, Copy)]
-struct Pair {
-    own: IpAddr,
-    peer: IpAddr,
+struct Peer {
+    address: IpAddr,
+    mac: [u8; 6],
 }
 
 impl Topology {
     /// Make it all.
-    pub fn create(lanes: usize, mtu: u32, offloads: bool) -> Result<Self, Error> {
+    pub fn create(shape: Shape, lanes: usize, mtu: u32, offloads: bool) -> Result<Self, Error> {
         let link = NetNamespace::create()?;
         link.run(|| {
             sysctl::without_ipv6();
             Ok(())
         })?;
+        let shape = Arc::new(shape);
         let mut settings = BTreeMap::new();
         let mut ipv6 = Ok(());
         let lanes = (0..lanes).map(|index| {
-            let lane = LaneNamespaces::create(index)?;
-            for side in [lane.client_side(), lane.server_side()] {
-                settings.extend(side.create(&link, mtu, offloads)?);
-            }
-            lane.set_addresses(IPV4, None)?;
-            // A kernel without IPv6 is no reason to do without the lane.
-            if ipv6.is_ok() {
-                ipv6 = lane.set_addresses(IPV6, None);
+            let lane = LaneNamespaces::create(index, shape.clone())?;
+            for number in 0..shape.links().len() {
+                for (_, side) in lane.sides(number) {
+                    settings.extend(side.create(&link, mtu, offloads)?);
+                }
+                lane.set_addresses(number, shape::ipv4, None)?;
+                // A kernel without IPv6 is no reason to do without the lane.
+                if ipv6.is_ok() {
+                    ipv6 = lane.set_addresses(number, shape::ipv6, None);
+                }
             }
             Ok(lane)
         });
@@ -108,7 +129,7 @@ impl Topology {
         settings.insert("interface.mtu".into(), mtu.to_string());
         settings.insert("route.initcwnd".into(), "kernel default (10 segments)".into());
         settings.insert("ipv6".into(), ipv6.as_ref().map_or_else(|error| format!("none: {error}"), |()| "on".into()));
-        Ok(Self { link, lanes, settings, ipv6 })
+        Ok(Self { link, lanes, shape, settings, ipv6 })
     }
 
     /// Where the link process runs.
@@ -121,7 +142,12 @@ impl Topology {
         &self.lanes
     }
 
-    /// Why the lanes have no [`IPV6`] addresses, if they have none: a kernel without IPv6, or an MTU below its least.
+    /// Hosts and links of every lane.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Why the lanes have no IPv6 addresses, if they have none: a kernel without IPv6, or an MTU below its least.
     pub fn ipv6(&self) -> Result<(), &Error> {
         self.ipv6.as_ref().copied()
     }
@@ -133,39 +159,51 @@ impl Topology {
 }
 
 impl LaneNamespaces {
-    fn create(index: usize) -> Result<Self, Error> {
-        Ok(Self { client: NetNamespace::create()?, server: NetNamespace::create()?, index })
+    fn create(index: usize, shape: Arc<Shape>) -> Result<Self, Error> {
+        let hosts = shape.hosts().iter().map(|_| NetNamespace::create()).collect::<Result<_, _>>()?;
+        Ok(Self { hosts, shape, index })
     }
 
-    /// Give both hosts these addresses and the routes between them, with TCP's congestion control pinned if one is given: in a form that no
-    /// socket option overrides by accident (`ip route … congctl lock NAME`). What they have already stays.
-    pub fn set_addresses(&self, addresses: Addresses, congestion_control: Option<&str>) -> Result<(), Error> {
-        let Addresses { client, server } = addresses;
-        self.client_side().set_addresses(Pair { own: client, peer: server }, congestion_control)?;
-        self.server_side().set_addresses(Pair { own: server, peer: client }, congestion_control)
+    /// The hosts by their names.
+    pub fn hosts(&self) -> impl Iterator<Item = (&str, &NetNamespace)> {
+        self.shape.hosts().iter().map(String::as_str).zip(&self.hosts)
     }
 
-    /// Set the MTU of the endpoints' interfaces, IP bytes, from [`least_mtu`] to that with which the lanes were made. Below the least of IPv6
+    /// Where a host's processes run.
+    pub fn host(&self, name: &str) -> Option<&NetNamespace> {
+        self.hosts().find(|(host, _)| *host == name).map(|(_, namespace)| namespace)
+    }
+
+    /// Give all hosts on a link addresses of one family and the routes to those on the other side, with TCP's congestion control pinned if one is
+    /// given: in a form that no socket option overrides by accident (`ip route … congctl lock NAME`). What they have already stays.
+    pub fn set_addresses(&self, link: usize, numbers: Numbers, congestion_control: Option<&str>) -> Result<(), Error> {
+        self.sides(link).try_for_each(|(port, side)| {
+            let others = self.shape.links()[link].ports().map(|(other, _)| other);
+            let peers = others.filter(|other| other.direction() != port.direction());
+            let peers: Vec<_> =
+                peers.map(|peer| Peer { address: numbers(link, peer), mac: shape::mac(link, peer) }).collect();
+            side.set_addresses(numbers(link, port), &peers, congestion_control)
+        })
+    }
+
+    /// Set the MTU of all interfaces on a link, IP bytes, from [`least_mtu`] to that with which the lanes were made. Below the least of IPv6
     /// the kernel takes the IPv6 addresses away, and [`set_addresses`](Self::set_addresses) gives them back.
-    pub fn set_mtu(&self, mtu: u32) -> Result<(), Error> {
-        let sides = [self.client_side(), self.server_side()];
-        sides.iter().try_for_each(|side| side.namespace.run(|| netlink::mtu(&side.interface, mtu)))
+    pub fn set_mtu(&self, link: usize, mtu: u32) -> Result<(), Error> {
+        self.sides(link).try_for_each(|(_, side)| side.namespace.run(|| netlink::mtu(&side.interface, mtu)))
     }
 
-    /// Packets that the endpoints' interfaces dropped before the link process could see them, since they were made.
-    pub fn dropped(&self) -> Result<u64, Error> {
-        let sides = [self.client_side(), self.server_side()];
-        sides.iter().map(|side| side.namespace.run(|| netlink::dropped(&side.interface))).sum()
+    /// Packets that the interfaces on a link dropped before the link process could see them, since they were made.
+    pub fn dropped(&self, link: usize) -> Result<u64, Error> {
+        self.sides(link).map(|(_, side)| side.namespace.run(|| netlink::dropped(&side.interface))).sum()
     }
 
-    fn client_side(&self) -> Side<'_> {
-        let interface = format!("c{}", self.index);
-        Side { namespace: &self.client, interface, mac: CLIENT_MAC, peer_mac: SERVER_MAC }
-    }
-
-    fn server_side(&self) -> Side<'_> {
-        let interface = format!("s{}", self.index);
-        Side { namespace: &self.server, interface, mac: SERVER_MAC, peer_mac: CLIENT_MAC }
+    /// The hosts on a link.
+    fn sides(&self, link: usize) -> impl Iterator<Item = (PortId, Side<'_>)> {
+        self.shape.links()[link].ports().map(move |(port, host)| {
+            let namespace = self.host(host).expect("hosts are those of all links");
+            let outer = outer(self.index, link, port);
+            (port, Side { namespace, interface: format!("link{link}"), outer, mac: shape::mac(link, port) })
+        })
     }
 }
 
@@ -174,34 +212,33 @@ pub const fn least_mtu(address: IpAddr) -> u32 {
     if address.is_ipv4() { 68 } else { 1280 }
 }
 
-/// Open the link's two sockets of a lane, client's side first. For the link process, inside its namespace.
-pub fn open_ports(lane: usize, mtu: u32, offloads: bool) -> Result<[PacketSocket; 2], Error> {
-    let client = PacketSocket::open(&format!("c{lane}-link"), mtu, offloads)?;
-    Ok([client, PacketSocket::open(&format!("s{lane}-link"), mtu, offloads)?])
+/// Open the sockets of a lane's link. For the link process, inside its namespace.
+pub fn open_ports(lane: usize, link: usize, sides: Sides, mtu: u32, offloads: bool) -> Result<Ports, Error> {
+    let open = |index| PacketSocket::open(&outer(lane, link, sides.port(index)), mtu, offloads);
+    Ok(Ports { sides, sockets: (0..sides.ports()).map(open).collect::<Result<_, _>>()? })
 }
 
-/// The interfaces of a lane through which the link sends: uplink, downlink.
-pub fn outgoing(lane: usize) -> [String; 2] {
-    [format!("s{lane}-link"), format!("c{lane}-link")]
+/// The interfaces through which a link of two hosts sends: uplink, downlink.
+pub fn outgoing(lane: usize, link: usize) -> [String; 2] {
+    [PortId(1), PortId(0)].map(|port| outer(lane, link, port))
+}
+
+/// The link's end of a veth: at most 14 bytes, of the kernel's 15.
+fn outer(lane: usize, link: usize, port: PortId) -> String {
+    format!("l{lane}-{link}-{}", port.0)
 }
 
 impl Side<'_> {
-    /// The link's end of the veth.
-    fn outer(&self) -> String {
-        format!("{}-link", self.interface)
-    }
-
     /// Make the veth, both ends, and everything the endpoint's end needs but addresses. Returns settings read back.
     fn create(&self, link: &NetNamespace, mtu: u32, offloads: bool) -> Result<BTreeMap<String, String>, Error> {
         self.namespace.run(|| {
             sysctl::quiet_ipv6();
             Ok(())
         })?;
-        let outer = self.outer();
         link.run(|| {
-            netlink::create_veth(&outer, &self.interface, self.namespace.as_fd(), self.mac, mtu)?;
-            offload::set(&outer, offloads)?;
-            netlink::up(&outer)
+            netlink::create_veth(&self.outer, &self.interface, self.namespace.as_fd(), self.mac, mtu)?;
+            offload::set(&self.outer, offloads)?;
+            netlink::up(&self.outer)
         })?;
         self.bring_up(offloads)
     }
@@ -219,11 +256,13 @@ impl Side<'_> {
     }
 
     /// See [`LaneNamespaces::set_addresses`].
-    fn set_addresses(&self, Pair { own, peer }: Pair, congestion_control: Option<&str>) -> Result<(), Error> {
+    fn set_addresses(&self, own: IpAddr, peers: &[Peer], congestion_control: Option<&str>) -> Result<(), Error> {
         self.namespace.run(|| {
             netlink::address(&self.interface, own)?;
-            netlink::neighbour(&self.interface, peer, self.peer_mac)?;
-            netlink::route(&self.interface, own, peer, congestion_control)
+            peers.iter().try_for_each(|Peer { address, mac }| {
+                netlink::neighbour(&self.interface, *address, *mac)?;
+                netlink::route(&self.interface, own, *address, congestion_control)
+            })
         })
     }
 }

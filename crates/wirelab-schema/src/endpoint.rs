@@ -18,8 +18,12 @@ pub struct EndpointParameters {
     pub stack: String,
     /// What this endpoint is.
     pub role: Role,
-    /// Where the server listens: for a server its own address, for a client the peer to talk to.
+    /// Where the server listens: for a server its own address, for a client the peer to talk to. Of a proxy its own, which clients take for the
+    /// server's.
     pub server: ServerAddress,
+    /// The server behind a proxy; absent for other roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<ServerAddress>,
     /// Settings of the stack, every one resolved (defaults filled in); keys and units as in `schema/stacks.json`.
     pub settings: BTreeMap<String, Value>,
     /// What to do.
@@ -43,6 +47,8 @@ pub enum Role {
     /// Of a stack with a broker: publishes the changes of `notify` and `stream` to it, on the server's host. It is started when the client has
     /// said that it is ready.
     Publisher,
+    /// Answers clients with what the server behind it (`upstream`) says, on a host of its own between the two.
+    Proxy,
 }
 
 /// Where the server listens.

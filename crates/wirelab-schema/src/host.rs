@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -32,7 +33,7 @@ pub enum HostOp {
     },
 }
 
-/// Lanes to make: each has a namespace for the client and one for the server, joined through the link process.
+/// Lanes to make: each has a namespace for every host, and links between them through the link process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLanes {
@@ -46,6 +47,23 @@ pub struct OpenLanes {
     /// Some links are run by the kernel's netem: without it the lanes are refused.
     #[serde(default)]
     pub netem: bool,
+    /// The links of each lane, and with them its hosts. None at all means one, `main`, between the hosts `client` and `server`.
+    #[serde(default)]
+    pub links: Vec<LaneLink>,
+}
+
+/// Who is on a link. Packets go between the two sides only: hosts of one side share its queues and its air, and do not hear one another.
+///
+/// A host may be on several links, with an interface and an address on each; it forwards nothing between them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaneLink {
+    /// Name, unique in the lane.
+    pub name: String,
+    /// Hosts where the uplink begins: stations, each with a transmitter of its own where the link has a medium.
+    pub near: Vec<String>,
+    /// Hosts where the uplink ends. On a medium they are behind one transmitter, the access point's.
+    pub far: Vec<String>,
 }
 
 /// One trial: a link, a seed, and the processes of its endpoints in the order in which they start.
@@ -56,16 +74,19 @@ pub struct TrialRequest {
     pub trial: String,
     /// Which lane, from 0.
     pub lane: u32,
-    /// The link to emulate.
+    /// The lane's first link, to emulate.
     pub link: LinkSpec,
-    /// Seed of the link's chains.
+    /// Seed of the first link's chains.
     pub link_seed: u64,
-    /// Where the packet log goes; absent means none.
+    /// Where the first link's packet log goes; absent means none.
     pub packet_log: Option<PathBuf>,
+    /// The lane's other links, by name; one that is not here carries nothing.
+    #[serde(default)]
+    pub other_links: BTreeMap<String, LinkTrial>,
     /// Bytes of each packet's start (from the IP header on) to log; at most 255. Where the link tells flows apart (`fq-codel`, `nat`) at least 96
     /// are logged, for a replay takes them.
     pub header_bytes: u8,
-    /// Where captures go; absent means none.
+    /// Where captures of the first link go; absent means none.
     #[serde(default)]
     pub capture: Option<CaptureFiles>,
     /// TCP congestion control of the lane's routes, for example `cubic`.
@@ -74,6 +95,18 @@ pub struct TrialRequest {
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
     pub timeout_ns: u64,
+}
+
+/// What one trial makes of a link.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkTrial {
+    /// The link to emulate.
+    pub link: LinkSpec,
+    /// Seed of its chains.
+    pub seed: u64,
+    /// Where its packet log goes; absent means none.
+    pub packet_log: Option<PathBuf>,
 }
 
 /// Captures of one trial (pcapng, whole packets, mode 0600), each of what one host's interface saw.
@@ -96,7 +129,7 @@ pub struct CaptureFiles {
 pub struct EndpointProcess {
     /// Name, unique in the trial: `client`, `server`.
     pub name: String,
-    /// Whose network namespace: `client` or `server`.
+    /// Whose network namespace: one of the lane's hosts.
     pub host: String,
     /// Program and arguments, executed directly.
     pub command: Vec<String>,
@@ -124,7 +157,7 @@ pub enum ReadyCondition {
         /// Give up after.
         timeout_ns: u64,
     },
-    /// A TCP connection to this port of the server's address, made inside its own namespace, is accepted.
+    /// A TCP connection to this port of one of its host's addresses, made inside its own namespace, is accepted.
     TcpConnect {
         /// Port.
         port: u16,
@@ -189,16 +222,31 @@ pub struct HostFacts {
     pub link_cpu: Option<u32>,
     /// Kernel settings of the lanes, read back after setting: `net.ipv4.tcp_no_metrics_save`, `net.ipv4.tcp_fastopen`, offloads, …
     pub settings: BTreeMap<String, String>,
-    /// IPv4 address of the client in each lane.
-    pub client_address: String,
-    /// IPv4 address of the server in each lane.
-    pub server_address: String,
-    /// IPv6 address of the client in each lane; null where the lanes have none, and settings say why.
+    /// Links of each lane, with the addresses of the hosts on them.
+    pub links: Vec<LinkAddresses>,
+}
+
+/// Who is on a link by which addresses, in every lane the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LinkAddresses {
+    /// The link's name.
+    pub name: String,
+    /// Hosts of the near side.
+    pub near: Vec<HostAddress>,
+    /// Hosts of the far side.
+    pub far: Vec<HostAddress>,
+}
+
+/// Addresses of a host on one link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HostAddress {
+    /// The host.
+    pub host: String,
+    /// Its IPv4 address.
+    pub ipv4: IpAddr,
+    /// Its IPv6 address; null where the lanes have none, and settings say why.
     #[serde(default)]
-    pub client_ipv6_address: Option<String>,
-    /// IPv6 address of the server in each lane; null where the lanes have none.
-    #[serde(default)]
-    pub server_ipv6_address: Option<String>,
+    pub ipv6: Option<IpAddr>,
 }
 
 /// How a trial went.
@@ -221,8 +269,11 @@ pub struct TrialResult {
     pub steal_ns: Option<u64>,
     /// One for each endpoint, in the order of the request.
     pub endpoints: Vec<EndpointResult>,
-    /// What the link counted.
+    /// What the lane's first link counted.
     pub link: LinkReport,
+    /// What the other links of the trial counted, by name.
+    #[serde(default)]
+    pub other_links: BTreeMap<String, LinkReport>,
 }
 
 /// How a trial ended.

@@ -14,6 +14,7 @@ mod link;
 mod link_report;
 mod packet_log;
 mod probe;
+mod traffic;
 mod workload;
 
 pub use capture::*;
@@ -26,6 +27,7 @@ pub use link::*;
 pub use link_report::*;
 pub use packet_log::*;
 pub use probe::*;
+pub use traffic::*;
 pub use workload::*;
 
 /// Version of everything in this crate taken together; part of every scenario's key, so a change re-runs what it could affect.

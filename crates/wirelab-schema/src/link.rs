@@ -3,9 +3,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::ImpairmentSpec;
 
-/// An emulated path between the hosts of a lane: one chain of impairments per direction.
+/// An emulated path between hosts of a lane: one chain of impairments per direction, which all hosts of a side share.
 ///
-/// `uplink` carries packets from the first host (the client) to the last (the server), `downlink` the other way.
+/// `uplink` carries packets from the near side (the client's) to the far one (the server's), `downlink` the other way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
@@ -16,7 +16,8 @@ pub struct LinkSpec {
     /// A stage that both directions share (half-duplex air, a gateway's bottleneck); passed after the direction's own chain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub medium: Option<MediumSpec>,
-    /// Sleep of the client's radio, which both directions share: uplink packets pass it before their chain, downlink packets after theirs.
+    /// Sleep of the client's radio, which both directions share: uplink packets pass it before their chain, downlink packets after theirs. Only
+    /// where the client is alone on its side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radio: Option<RadioSpec>,
     /// Address translation at the far end of the path: uplink packets pass it after everything else, downlink packets before.
@@ -57,15 +58,16 @@ pub enum AddressFamily {
     Ipv6,
 }
 
-/// A stage that both directions and all hosts share: one frame at a time, each port behind its own bounded drop-tail queue.
+/// A stage that both directions and all hosts share: one frame at a time, each station behind its own bounded drop-tail queue. A station is each host
+/// of the near side, and one, the access point, for all of the far side.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum MediumSpec {
-    /// A serialiser that ports use in turn, without contention or errors.
+    /// A serialiser that stations use in turn, without contention or errors.
     Serialiser {
         /// Rate at which packets are serialised, counting IP bytes plus `overhead_bytes` for each packet.
         rate_bps: u64,
-        /// Bytes that may wait for each port.
+        /// Bytes that may wait at each station.
         queue_bytes: u64,
         /// Bytes added to each packet's IP length.
         #[serde(default)]
@@ -96,7 +98,7 @@ pub enum MediumSpec {
         retries: u32,
         /// Probability that a data frame is not received, whatever its size.
         frame_error: f64,
-        /// Bytes that may wait for each port.
+        /// Bytes that may wait at each station.
         queue_bytes: u64,
     },
     /// IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN: fragments (RFC 4944), unslotted CSMA-CA, ACKs and retries; a datagram dies with one frame.
@@ -115,7 +117,7 @@ pub enum MediumSpec {
         min_be: u32,
         /// macMaxBE.
         max_be: u32,
-        /// Bytes that may wait for each port.
+        /// Bytes that may wait at each station.
         queue_bytes: u64,
     },
 }

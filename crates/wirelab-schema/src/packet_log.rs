@@ -24,7 +24,7 @@ pub struct PacketLogHeader {
     pub link: LinkSpec,
     /// Seed of the trial's link.
     pub seed: u64,
-    /// Name of each port, by index: 0 is the client's side, 1 the server's.
+    /// The host at each port, by its number: even on the near side, odd on the far one. A number without a host has an empty name.
     pub ports: Vec<String>,
 }
 
@@ -101,6 +101,9 @@ pub struct Flow {
     pub log: String,
     /// `tcp`, `udp`, …
     pub transport: String,
+    /// The host on the near side; null of a flow that none has sent a packet of.
+    #[serde(default)]
+    pub near: Option<String>,
     /// The client side's port.
     pub client_port: Option<u16>,
     /// The server side's port.
@@ -147,7 +150,7 @@ pub struct DeliveredPackets {
     pub duplicated: u64,
     /// With an inverted bit.
     pub corrupted: u64,
-    /// That left before one which had arrived earlier (RFC 4737 section 3).
+    /// That left before one of the same host which had arrived earlier (RFC 4737 section 3).
     pub reordered: u64,
 }
 

@@ -135,6 +135,7 @@ impl Stack for Amqp {
                     let opener = opener(&context, "wirelab-publisher".to_owned())?;
                     publisher::publish(context, opener).await
                 }
+                (role @ Role::Proxy, _) => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }

@@ -2,6 +2,7 @@ mod association;
 mod client;
 mod dtls;
 mod host;
+mod proxy;
 mod resources;
 mod settings;
 mod side;
@@ -14,6 +15,7 @@ use wirelab_schema::Role;
 
 use crate::clock::epoch;
 use crate::codec::coap::{Options, Parameters};
+use crate::recorder::NoRecorder;
 use crate::settings::Settings;
 use crate::socket::nagle_setting;
 use crate::stream::{Dialer, Security, serve};
@@ -22,6 +24,7 @@ use crate::{Context, Descriptor, Stack, StackError, tls, versions};
 use client::{Asking, Connector, Observing, Transport};
 use dtls::Sessions;
 use host::{Service, serve_datagrams, serve_stream};
+use proxy::{Gateway, PROXY, cache_setting};
 use resources::{Application, MESSAGES, Requests};
 
 /// CoAP over UDP.
@@ -68,6 +71,7 @@ impl Stack for Coap {
             false => settings::datagram_settings(),
             true => [settings::stream_settings(), vec![nagle_setting()]].concat(),
         };
+        settings.push(cache_setting());
         let security = match (self.stream, self.secure) {
             (false, true) => {
                 settings.extend(dtls::settings());
@@ -83,12 +87,12 @@ impl Stack for Coap {
         Descriptor {
             name: name.to_owned(),
             title: title.to_owned(),
-            about: format!("{about} {MESSAGES} {security}").trim_end().to_owned(),
+            about: format!("{about} {MESSAGES} {PROXY} {security}").trim_end().to_owned(),
             libraries: versions::libraries(libraries),
             transport: if self.stream { "tcp" } else { "udp" }.to_owned(),
             default_port: if self.secure { 5684 } else { 5683 },
             secure: self.secure,
-            roles: vec![Role::Client, Role::Server],
+            roles: vec![Role::Client, Role::Server, Role::Proxy],
             workloads: [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
             settings,
         }
@@ -99,7 +103,11 @@ impl Stack for Coap {
         Box::pin(async move {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             match role {
-                Role::Server => stack.serve(context, settings).await,
+                Role::Server => {
+                    let application = Application::new(&context.parameters, context.clock.clone());
+                    stack.serve(context, settings, application).await
+                }
+                Role::Proxy => stack.relay(context, settings).await,
                 Role::Client => {
                     let requests = matches!(Work::of(&context.parameters.workload), Work::Exchanges(_))
                         .then(|| Requests::new(&context.parameters));
@@ -141,8 +149,16 @@ impl Coap {
         Ok(Connector::new(parameters, number, context.clock.clone(), transport, settings::szx(settings), confirmable))
     }
 
-    async fn serve(&self, context: Context, settings: Settings) -> Result<(), StackError> {
-        let application = Application::new(&context.parameters, context.clock.clone());
+    async fn relay(&self, context: Context, settings: Settings) -> Result<(), StackError> {
+        let Context { parameters, clock, recorder, stop, ready } = context;
+        let gateway = Gateway::new(&parameters, clock.clone(), recorder, settings.boolean("cache"))?;
+        let application = Application::behind(&parameters, clock.clone(), gateway.clone());
+        let context = Context { parameters, clock, recorder: Box::new(NoRecorder), stop, ready };
+        self.serve(context, settings, application).await?;
+        gateway.finish()
+    }
+
+    async fn serve(&self, context: Context, settings: Settings, application: Application) -> Result<(), StackError> {
         let clock = context.clock.clone();
         if self.stream {
             let options = settings::options(&settings, &Parameters::default(), false);

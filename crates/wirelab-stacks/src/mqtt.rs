@@ -112,6 +112,7 @@ impl Stack for Mqtt {
                     listen(context, subscriber).await
                 }
                 (Role::Publisher, _) => notify::publish(over, context, &settings).await,
+                (role @ Role::Proxy, _) => Err(StackError::no_role(&descriptor, role)),
             }
         })
     }

@@ -38,7 +38,7 @@ impl Traces {
     fn stream(&self, file: File) -> Option<QlogStream> {
         let mut config = QlogConfig::default();
         let title = match self.role {
-            Role::Client | Role::Publisher => "client",
+            Role::Client | Role::Publisher | Role::Proxy => "client",
             Role::Server => "server",
         };
         config.writer(Box::new(BufWriter::new(file))).title(Some(title.to_owned()));

@@ -22,6 +22,19 @@ pub trait Recorder: Send {
     fn finish(&mut self) -> Result<(), StackError>;
 }
 
+/// Of who has nothing to record.
+pub struct NoRecorder;
+
+impl Recorder for NoRecorder {
+    fn record(&mut self, _exchange: Exchange) -> Result<(), StackError> {
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), StackError> {
+        Ok(())
+    }
+}
+
 /// Writes `exchanges.arrow` (Arrow IPC file) into a folder.
 ///
 /// Batches of 256 go to `exchanges.arrow.partial` as they fill, which is renamed by [`finish`](Recorder::finish): a file of the final name is

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests.metrics.records import exchange
-from tests.runner.fakes import FakeHost, result
+from tests.runner.fakes import FakeHost, addresses, result
 from wirelab.cli import main
 from wirelab.errors import RunError
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, TrialStatus
@@ -55,7 +55,7 @@ class Lab(FakeHost):
         self.lanes = lanes.lanes
         return HostFacts(
             kernel="6", cpu="c", cpus=2, memory_bytes=1, rootless=True, link_scheduling="slice", settings={},
-            client_address="10.0.0.1", server_address="10.0.0.2",
+            links=addresses().links,
         )  # fmt: skip
 
     def _play(self, request: TrialRequest, _: int) -> TrialResult:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from wirelab.runner.host import RefusedError
+from wirelab.runner.topology import LaneAddresses
 from wirelab.schema import (
     Closed,
     Delay,
@@ -21,6 +22,7 @@ from wirelab.schema import (
     TrialResult,
     TrialStatus,
 )
+from wirelab.schema.host import HostAddress, LinkAddresses
 from wirelab.schema.plan import Block, ExperimentRecord, Implementations, Plan, Scenario, Stop, Trial
 
 Behaviour = Callable[[TrialRequest, int], TrialResult | RefusedError | None]
@@ -82,6 +84,13 @@ def make_plan(
         for block in range(blocks)
     ]
     return Plan(experiment=record, seed=1, scenarios=points, blocks=tuple(trials))
+
+
+def addresses(server: str = "10.0.0.2", ipv6: str | None = None) -> LaneAddresses:
+    """A client and a server on one link."""
+    client = HostAddress(host="client", ipv4="10.0.0.1", ipv6=None if ipv6 is None else "fd00::1")
+    far = HostAddress(host="server", ipv4=server, ipv6=ipv6)
+    return LaneAddresses((LinkAddresses(name="main", near=(client,), far=(far,)),))
 
 
 class FakeHost:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.fakes import make_plan
+from tests.runner.fakes import addresses, make_plan
 from wirelab.runner.endpoints import Barrier, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
 from wirelab.schema import (
@@ -27,7 +27,7 @@ from wirelab.schema import (
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.plan import Implementations, Scenario
 
-ADDRESSES = {AddressFamily.IPV4: "10.0.0.2", AddressFamily.IPV6: "fd00::2"}
+ADDRESSES = addresses("10.0.0.2", "fd00::2")
 
 
 def scenario(
@@ -79,7 +79,7 @@ def test_foreign_programs_are_given_an_ipv6_address_in_brackets(endpoints: Endpo
 
 
 def test_a_scenario_of_a_family_that_the_lanes_lack_cannot_run_here(endpoints: Endpoints) -> None:
-    without = replace(endpoints, addresses={AddressFamily.IPV4: "10.0.0.2"})
+    without = replace(endpoints, addresses=addresses("10.0.0.2"))
     barrier = without.barrier(over_ipv6(scenario()))
     assert barrier is not None
     assert barrier.status is EntryStatus.FAILED

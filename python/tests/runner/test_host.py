@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.fakes import make_plan, result
+from tests.runner.fakes import addresses, make_plan, result
 from wirelab.errors import RunError
 from wirelab.runner import host as runner_host
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.host import AgentHost, HostGoneError, RefusedError
-from wirelab.schema import AddressFamily, HostFacts, OpenLanes, TrialRequest, TrialResult
+from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult
 
 FACTS = HostFacts(
     kernel="6.1", cpu="a CPU", cpus=2, memory_bytes=1, rootless=True, link_scheduling="slice", settings={},
-    client_address="10.0.0.1", server_address="10.0.0.2",
+    links=addresses().links,
 )  # fmt: skip
 ANSWERS = {
-    "opened": {"result": "opened", **FACTS.model_dump()},
+    "opened": {"result": "opened", **FACTS.model_dump(mode="json")},
     "denied": {"result": "error", "message": "unshare: EPERM", "hint": "see the cure"},
     "trial": {"result": "trial", **result("t0-0000").model_dump(mode="json")},
     "refused": {"result": "error", "message": "no such lane", "hint": None},
@@ -60,7 +60,7 @@ def host(tmp_path: Path, hosts: list[AgentHost], *answers: str) -> AgentHost:
 
 def request(tmp_path: Path) -> TrialRequest:
     plan = make_plan(1, 1)
-    endpoints = Endpoints(Path("/agent"), {}, {}, {AddressFamily.IPV4: "10.0.0.2"})
+    endpoints = Endpoints(Path("/agent"), {}, {}, addresses())
     return endpoints.request(plan.scenarios[0], plan.blocks[0].trials[0], 0, tmp_path / "trial")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.fakes import Behaviour, Ears, FakeHost, link_report, make_plan, result
+from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, link_report, make_plan, result
 from wirelab.errors import RunError
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.disk import DiskFullError
@@ -22,7 +22,7 @@ from wirelab.runner.progress import Summary
 from wirelab.runner.run import InterruptedRunError, Runner
 from wirelab.runner.schedule import Assignment, Lateness, Schedule, Verdict
 from wirelab.runner.start import run_campaign
-from wirelab.schema import AddressFamily, TrialRequest, TrialResult, TrialStatus
+from wirelab.schema import TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.campaign import EntryStatus, JournalEntry, read_journal
 from wirelab.schema.plan import Plan
 
@@ -42,7 +42,7 @@ def run(
     fresh: bool = False,
 ) -> tuple[Summary, FakeHost, Ears]:
     host, ears = FakeHost(behaviour), Ears()
-    endpoints = Endpoints(Path("/agent"), load(None), {}, {AddressFamily.IPV4: "10.0.0.2"})
+    endpoints = Endpoints(Path("/agent"), load(None), {}, addresses())
     with open_campaign(folder, plan, "digest", fresh=fresh, retry_failed=retry_failed) as campaign:
         summary = run_campaign(Runner(campaign, host, endpoints, ears), plan, lanes, None)
     return summary, host, ears
@@ -339,7 +339,7 @@ def test_trials_start_no_sooner_than_the_gap_after_one_another(folder: Path) -> 
             return super().wait(timeout_s) if self.started else None
 
     plan = make_plan(scenarios=3, blocks=2)
-    endpoints = Endpoints(Path("/agent"), load(None), {}, {AddressFamily.IPV4: "10.0.0.2"})
+    endpoints = Endpoints(Path("/agent"), load(None), {}, addresses())
     with open_campaign(folder, plan, "digest", fresh=False, retry_failed=False) as campaign:
         runner = Runner(campaign, Host(), endpoints, Ears(), clock=lambda: now)
         summary = run_campaign(runner, plan, 4, None, gap_s=0.5)

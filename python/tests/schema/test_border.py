@@ -112,6 +112,7 @@ RUN = schema.RunTrial(
     link=LINK,
     link_seed=7,
     packet_log=Path("log"),
+    other_links={"wire": schema.LinkTrial(link=LINK, seed=8, packet_log=Path("wire"))},
     header_bytes=64,
     capture=schema.CaptureFiles(client=Path("c"), server=Path("s"), key_logs=(Path("k"),)),
     congestion_control="cubic",
@@ -152,7 +153,12 @@ WRITTEN = {
         schema.Stream(message_bytes=12, messages=2, rate_hz=25, timeout_ns=5, playout_delay_ns=6),
     ],
     "endpoint-parameters": [PARAMETERS, PARAMETERS.model_copy(update={"certificates": None})],
-    "host-request": [schema.OpenRequest(id=1, lanes=4), RUN, schema.Cancel(id=3, trial="t")],
+    "host-request": [
+        schema.OpenRequest(id=1, lanes=4),
+        schema.OpenRequest(id=1, lanes=4, links=(schema.LaneLink(name="air", near=("client",), far=("server",)),)),
+        RUN,
+        schema.Cancel(id=3, trial="t"),
+    ],
     "exchange": [schema.Exchange(), schema.Exchange(index=1, outcome=schema.Outcome.TIMED_OUT, status=200)],
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
@@ -19,6 +19,7 @@ from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
 from wirelab.experiment.source import Source
+from wirelab.experiment.topology import TrafficTable
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.schema import Description, StackDescription, canonical_json
 from wirelab.units import UnitError
@@ -136,9 +137,8 @@ class _LevelCheck:
                 wrong = self._table(WorkloadTable, tuple(rest))
             case ("link", *rest) if rest:
                 wrong = self._table(LinkTable, tuple(rest))
-            case ("links", name, *rest) if rest:
-                self._one(name, self.file.links, "link")
-                wrong = self._table(LinkTable, tuple(rest))
+            case ("links" | "traffic" as table, name, *rest) if rest:
+                wrong = self._entry(table, name, tuple(rest))
             case _:
                 hint = did_you_mean(self.factor.path, _PATHS)
                 raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
@@ -172,9 +172,19 @@ class _LevelCheck:
             if level != BUILTIN and not any(self.source.programs[level].roles(stack) for stack in stacks)
         ]
 
-    def _table(self, model: type[BaseModel], parts: tuple[str, ...]) -> list[WirelabError]:
-        """Levels of a key. What lies inside a link's table can only be judged with the rest of that table, when the
-        scenario is made.
+    def _entry(self, table: str, name: str, parts: tuple[str, ...]) -> list[WirelabError]:
+        """Levels of a key of an entry of `[links]` or `[traffic]`."""
+        if table == "links":
+            self._one(name, self.file.links, "link")
+            return self._table(LinkTable, parts)
+        self._one(name, self.file.traffic, table)
+        return self._table(TrafficTable, parts, self.source.document[table][name])
+
+    def _table(
+        self, model: type[BaseModel], parts: tuple[str, ...], rest: Mapping[str, Any] | None = None
+    ) -> list[WirelabError]:
+        """Levels of a key, `rest` being what the table cannot do without. What lies inside a link's table can only be
+        judged with the rest of that table, when the scenario is made.
         """
         if parts[0] not in field_names(model):
             prefix = self.factor.path.removesuffix(".".join(parts))
@@ -187,7 +197,7 @@ class _LevelCheck:
                 if not _is_plain(level):
                     wrong.append(WirelabError(f"has no place in a link ({shown(level)})", self._where(index)))
                 continue
-            table = nested(parts, level)
+            table = {**(rest or {}), **nested(parts, level)}
             try:
                 model.model_validate(table, context=self.source.files)
                 if model is LinkTable:

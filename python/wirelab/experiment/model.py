@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
 from wirelab.experiment.quantities import PositiveDuration, Table
+from wirelab.experiment.topology import ProxyTable, TopologyTable, TrafficTable
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.units import UnitError, share
 
@@ -82,6 +83,7 @@ class EndpointsTable(Table):
 
     client: EndpointTable = EndpointTable()
     server: EndpointTable = EndpointTable()
+    proxy: ProxyTable | None = None
 
 
 Levels = Annotated[list[Any], Field(min_length=1)]
@@ -105,6 +107,10 @@ class ExperimentFile(Table):
     )
     link: LinkTable = Field(default=LinkTable(), description="Defaults of every link.")
     links: dict[str, LinkTable] = Field(default_factory=dict, description="Links by name.")
+    topology: dict[str, TopologyTable] = Field(
+        default_factory=dict, description="Who is on which link; without it a client and a server are on one."
+    )
+    traffic: dict[str, TrafficTable] = Field(default_factory=dict, description="Background traffic by name.")
     stack: dict[str, Any] = Field(default_factory=dict, description="Settings of every stack that has them.")
     stacks: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Settings of one stack.")
     endpoints: EndpointsTable = EndpointsTable()

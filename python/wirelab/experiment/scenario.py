@@ -18,9 +18,19 @@ from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import problems
 from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
 from wirelab.experiment.source import Source
+from wirelab.experiment.topology import (
+    SERVER,
+    TrafficTable,
+    chooses,
+    clients_link,
+    link_of,
+    ordered,
+    taken_links,
+)
 from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable
 from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec, is_netem
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
 
 ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
 """Stacks that answer with what they were sent, and so need something to send."""
@@ -43,10 +53,15 @@ class Scenario:
     link: LinkSpec
     workload: WorkloadSpec
     congestion_control: str
+    topology: tuple[TopologyLink, ...] = ()
+    """The client's link first; none where a client and a server are alone."""
+    traffic: tuple[Traffic, ...] = ()
+    origin: Origin | None = None
+    """The server that a proxy asks; without a proxy none."""
 
     def identity(self) -> dict[str, Any]:
         """What determines the scenario's trials; equal ones are one scenario."""
-        return {
+        identity: dict[str, Any] = {
             "stack": self.stack,
             "settings": dict(self.settings),
             "implementation": dict(self.implementation),
@@ -54,6 +69,13 @@ class Scenario:
             "workload": self.workload.to_json(),
             "congestion_control": self.congestion_control,
         }
+        if self.topology:
+            identity["topology"] = [link.to_json() for link in self.topology]
+        if self.traffic:
+            identity["traffic"] = [each.to_json() for each in self.traffic]
+        if self.origin is not None:
+            identity["origin"] = self.origin.to_json()
+        return identity
 
 
 @dataclass(frozen=True)
@@ -81,6 +103,9 @@ class Resolver:
             link=self._link(point, link_name),
             workload=self._workload(point),
             congestion_control=point.get("congestion-control", self.file.congestion_control),
+            topology=self._topology(point),
+            traffic=self._traffic(point),
+            origin=self._behind(point, stack),
         )
         self._check(point, scenario, stack)
         return scenario
@@ -92,16 +117,26 @@ class Resolver:
         return stack
 
     def _link_name(self, point: Point) -> str:
+        """That of the client's link."""
+        if not self.file.topology:
+            return self._chosen_link(point)
+        name = clients_link(self.file.topology)
+        return link_of(name, self.file.topology[name], self.file.links) or self._chosen_link(point)
+
+    def _chosen_link(self, point: Point) -> str:
+        """The link that the factor `link` chooses, or the only one there is to choose."""
         if "link" in point:
             return str(point["link"])
-        if len(self.file.links) > 1:
-            names = ", ".join(f'"{name}"' for name in self.file.links)
+        taken = taken_links(self.file.topology, self.file.links)
+        links = [name for name in self.file.links if name not in taken]
+        if len(links) > 1:
+            names = ", ".join(f'"{name}"' for name in links)
             raise WirelabError(
-                f"{len(self.file.links)} links and no factor that chooses among them",
+                f"{len(links)} links and no factor that chooses among them",
                 self.source.where(("links",)),
                 hint=f"add to [factors]: link = [{names}]",
             )
-        return next(iter(self.file.links), DEFAULT_LINK)
+        return next(iter(links), DEFAULT_LINK)
 
     def _link(self, point: Point, name: str) -> LinkSpec:
         document = self.source.document
@@ -123,6 +158,32 @@ class Resolver:
             raise problems(error, LinkTable, lambda key: self.source.where(self._link_origin(point, name, key)))[
                 0
             ] from None
+
+    def _topology(self, point: Point) -> tuple[TopologyLink, ...]:
+        found = []
+        for index, (name, near, far) in enumerate(ordered(self.file.topology) if self.file.topology else []):
+            table = self.file.topology[name]
+            own = link_of(name, table, self.file.links) or self._chosen_link(point)
+            link = self._link(point, own) if index else None
+            found.append(TopologyLink(name=name, near=tuple(near), far=tuple(far), link=link))
+        return tuple(found)
+
+    def _behind(self, point: Point, stack: StackDescription) -> Origin | None:
+        """The server behind the proxy, where this stack's clients ask one."""
+        proxy = self.file.endpoints.proxy
+        if proxy is None or stack.name not in proxy.stacks:
+            return None
+        origin = self.known.stack(proxy.origin)
+        assert origin is not None, "checked"
+        return Origin(stack=origin.name, settings=self._settings(point, origin))
+
+    def _traffic(self, point: Point) -> tuple[Traffic, ...]:
+        """What goes on in the background; what has no flows does not."""
+        found = []
+        for name, table in self.source.document.get("traffic", {}).items():
+            varied = {f.parts[2]: point[f.path] for f in self._factors(point, "traffic") if f.parts[1] == name}
+            found.append(TrafficTable.model_validate({**table, **varied}).traffic(name))
+        return tuple(each for each in found if each.flows)
 
     def _profile(self, point: Point, name: str, profile: str) -> Profile:
         try:
@@ -225,10 +286,11 @@ class Resolver:
                 return bool(self._roles(point[path], stack.name))
             case ["stack", setting]:
                 return stack.setting(setting) is not None
-            case ["stacks", name, _]:
-                return name == stack.name
-            case ["links", name, *_]:
-                return name == link_name
+            case ["stacks" | "links" as table, name, *_]:
+                taken = taken_links(self.file.topology, self.file.links)
+                return name in ({stack.name} if table == "stacks" else {link_name, *taken})
+            case ["link"]:
+                return not self.file.topology or chooses(self.file.topology, self.file.links)
             case ["workload", key] if key != "kind":
                 return key in KEYS[self._kind(point)]
         return True
@@ -268,11 +330,32 @@ class Resolver:
         if self.file.capture and is_netem(scenario.link):
             what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
             raise WirelabError(what, self.source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
+        self._check_hosts(scenario)
         if stack.name in ECHO_STACKS and scenario.workload.upload_bytes == 0:
             where = self.source.where(self._origin(point, "workload.upload", ("workload", "upload")))
             raise WirelabError(
                 f"{stack.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
             )
+
+    def _check_hosts(self, scenario: Scenario) -> None:
+        """What only a link of two hosts can do."""
+        where = self.source.where(("topology",))
+        for each in scenario.topology:
+            link = each.link or scenario.link
+            if is_netem(link) and len(each.near) + len(each.far) > 2:
+                raise WirelabError(f"netem runs links between two hosts, and {each.name} has more", where)
+            if link.radio is not None and len(each.near) > 1:
+                raise WirelabError(f"a radio's sleep is that of one host, and {each.name}.near has several", where)
+        if not scenario.topology:
+            return
+        here = SERVER in scenario.topology[0].far
+        if scenario.origin is None and not here:
+            what = f"{scenario.stack} asks no proxy, and the server is not on the client's link"
+            hint = f'[endpoints.proxy] stacks = ["{scenario.stack}"]'
+            raise WirelabError(what, where, hint)
+        if self.file.capture and not here:
+            what = "captures are made on the client's link, and the server is not there"
+            raise WirelabError(what, self.source.where(("capture",)), hint="capture = false")
 
 
 def shorten(level: Any) -> str | int | float | bool:

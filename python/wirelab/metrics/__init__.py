@@ -3,13 +3,14 @@
 Adding one: a `Metric` in its family's file, or a file with `METRICS` and its line here. Statistics are elsewhere.
 """
 
-from wirelab.metrics import delay, delivery, link, phases, resources, retransmissions, throughput, wire
+from wirelab.metrics import delay, delivery, link, phases, proxy, resources, retransmissions, throughput, wire
 from wirelab.metrics.base import Metric
 
 METRICS: tuple[Metric, ...] = (
     *delay.METRICS,
     *delivery.METRICS,
     *phases.METRICS,
+    *proxy.METRICS,
     *throughput.METRICS,
     *wire.METRICS,
     *retransmissions.METRICS,

@@ -19,9 +19,11 @@ from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.probes import measure_all_probes
+from wirelab.metrics.proxy import with_proxy
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.metrics.steps import run_again
+from wirelab.metrics.traffic import background_bps
 from wirelab.schema import EXCHANGE_COLUMNS, is_netem
 from wirelab.schema.campaign import (
     JOURNAL,
@@ -50,7 +52,7 @@ _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_dr
 _WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
 _RESOURCES = [
     "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns",
-    "client_peak_memory_bytes", "server_peak_memory_bytes",
+    "client_peak_memory_bytes", "server_peak_memory_bytes", "background_bps",
 ]  # fmt: skip
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
@@ -64,10 +66,11 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip
 _FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
-    "log": pl.String, "transport": pl.String, "client_port": pl.Int64,
+    "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64,
     **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions"], pl.List(pl.Int64)),
 }  # fmt: skip
 _LOGS_AT_ONCE = 500
+CLIENT = "client"
 
 
 class Dataset(NamedTuple):
@@ -90,7 +93,10 @@ def build(campaign: Path) -> Dataset:
     """Both tables, from `plan.json`, the journal and the trials' folders."""
     plan = read_plan(campaign)
     entries, _ = read_journal(campaign / JOURNAL)
-    rows = [_trial_row(campaign, *attempt) for attempt in _attempts(plan, entries)]
+    scenarios = {scenario["key"]: scenario for scenario in plan["scenarios"]}
+    rows = [
+        _trial_row(campaign, scenarios.get(e.scenario, {}), e, replicate) for e, replicate in _attempts(plan, entries)
+    ]
     if not rows:
         raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
@@ -112,7 +118,9 @@ def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: M
     """
     entries, _ = read_journal(campaign / JOURNAL)
     held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
-    trials = pl.DataFrame([_trial_row(campaign, entry, replicate) for entry, replicate in held], schema=TRIAL_TYPES)
+    planned: dict[str, Any] = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
+    rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
+    trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     exchanges = _exchanges(campaign, trials, plan["scenarios"], _flows(campaign, []))
     value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
     seen = exchanges.select("trial", value.alias("value")).drop_nulls()
@@ -129,7 +137,7 @@ def _attempts(plan: dict[str, Any], entries: Iterable[JournalEntry]) -> Iterable
     return [(entry, planned[entry.trial]["replicate"]) for entry in [*held, *discarded]]
 
 
-def _trial_row(campaign: Path, entry: JournalEntry, replicate: int) -> dict[str, Any]:
+def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, replicate: int) -> dict[str, Any]:
     excluded = entry.status is EntryStatus.DISCARDED
     kept = campaign / TRIALS / entry.trial
     folder = attempt_folder(campaign, entry.trial, entry.attempt) if excluded else kept
@@ -146,6 +154,7 @@ def _trial_row(campaign: Path, entry: JournalEntry, replicate: int) -> dict[str,
         result = json.loads(path.read_text(encoding="utf-8"))
         row |= {"duration_ns": result["end_ns"] - result["start_ns"], **link_columns(result["link"])}
         row["stolen_cpu_ns"] = result.get("steal_ns")
+        row["background_bps"] = background_bps(folder, scenario)
         for endpoint in result["endpoints"]:
             if endpoint["name"] in {"client", "server"}:
                 row[f"{endpoint['name']}_cpu_ns"] = endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]
@@ -157,8 +166,9 @@ def _trial_row(campaign: Path, entry: JournalEntry, replicate: int) -> dict[str,
 def _exchanges(
     campaign: Path, trials: pl.DataFrame, scenarios: Sequence[dict[str, Any]], flows: pl.DataFrame
 ) -> pl.DataFrame:
-    frames = [_read_exchanges(campaign / TRIALS / trial, trial) for trial in trials["trial"]]
-    empty = pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES})
+    folders = {trial: campaign / TRIALS / trial for trial in trials["trial"]}
+    frames = [with_proxy(_read_exchanges(folder, trial), folder) for trial, folder in folders.items()]
+    empty = with_proxy(pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES}), campaign)
     context = pl.DataFrame(
         [
             (
@@ -242,6 +252,8 @@ def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
     )
     return (
         flows.join(names, on="log")
+        # Another host's flow may have the same port.
+        .filter(pl.col("near").fill_null(CLIENT) == CLIENT)
         .select(
             "trial",
             pl.col("client_port").alias("local_port"),

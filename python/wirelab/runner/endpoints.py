@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wirelab.experiment.library import BUILTIN
+from wirelab.runner.background import background
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
-    AddressFamily,
     CaptureFiles,
     Certificates,
     Description,
@@ -18,7 +19,6 @@ from wirelab.schema import (
     EndpointProcess,
     EventReady,
     Fixed,
-    HostFacts,
     Notify,
     Poisson,
     ReadyCondition,
@@ -64,18 +64,18 @@ class Endpoints:
     agent: Path
     implementations: Mapping[str, Implementation]
     certificates: Mapping[str, Certificates]
-    addresses: Mapping[AddressFamily, str]
-    """Of the server, by the families that the lanes have."""
+    addresses: LaneAddresses
     known: Description = field(default_factory=registered)
     """Stacks, with the user's own."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """Missing programs are failures with a cure; what a program does not do is unsupported."""
-        if (family := _family(scenario)) not in self.addresses:
-            return Barrier(
-                EntryStatus.FAILED,
-                f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
-            )
+        for family in families(scenario):
+            if not self.addresses.has(family):
+                return Barrier(
+                    EntryStatus.FAILED,
+                    f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
+                )
         for role in (Role.CLIENT, Role.SERVER):
             name = getattr(scenario.implementation, role.value)
             if name == BUILTIN:
@@ -84,7 +84,7 @@ class Endpoints:
                 return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
             if (entry := program.role(role)) is None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            refusal = entry.refusal(self._stack(scenario), scenario.settings, scenario.workload)
+            refusal = entry.refusal(self._stack(scenario.stack), scenario.settings, scenario.workload)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
             if (missing := program.missing) is not None:
@@ -101,16 +101,20 @@ class Endpoints:
                 Path(secrets).touch(mode=0o600)
             if (qlog := traces.get(QLOGDIR)) is not None:
                 Path(qlog).mkdir()
+        processes = [self._process_of(role, scenario, trial, folder) for role in self._roles(scenario)]
+        # Once there is somebody to answer, and before anybody asks.
+        processes[1:1] = background(self.agent, self.addresses, scenario, trial, folder)
         request = TrialRequest(
             trial=trial.trial,
             lane=lane,
             link=scenario.link,
             link_seed=trial.link_seed,
             packet_log=folder / PACKET_LOG,
+            other_links=other_links(scenario, trial, folder),
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
-            endpoints=tuple(self._process_of(role, scenario, trial, folder) for role in self._roles(scenario)),
+            endpoints=tuple(processes),
             timeout_ns=trial_timeout_ns(scenario.workload),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
@@ -122,10 +126,11 @@ class Endpoints:
                 return self._server(scenario, trial, folder)
             case Role.CLIENT:
                 return self._client(scenario, trial, folder)
-            case Role.PUBLISHER:
+            case Role.PUBLISHER | Role.PROXY:
                 directory = folder / role.value
                 self._parameters(scenario, trial, role, directory)
-                return _process(role, directory, self._endpoint_command(directory))
+                ready = EventReady(timeout_ns=READY_TIMEOUT_NS) if role is Role.PROXY else None
+                return _process(role, directory, self._endpoint_command(directory), ready)
 
     def _server(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
         directory = folder / "server"
@@ -176,14 +181,21 @@ class Endpoints:
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
-        stack = self._stack(scenario)
+        spoken, settings = scenario.stack, scenario.settings
+        address, upstream = self.addresses.peer(scenario), None
+        if scenario.origin is not None and role is Role.SERVER:
+            spoken, settings, address = scenario.origin.stack, scenario.origin.settings, self.addresses.server(scenario)
+        if scenario.origin is not None and role is Role.PROXY:
+            upstream = self._server_address(scenario.origin.stack, self.addresses.server(scenario))
+        stack = self._stack(spoken)
         parameters = EndpointParameters(
-            stack=scenario.stack,
+            stack=spoken,
             role=role,
-            server=ServerAddress(address=self.addresses[_family(scenario)], port=stack.default_port, name=SERVER_NAME),
-            settings=dict(scenario.settings),
+            server=self._server_address(spoken, address),
+            upstream=upstream,
+            settings=dict(settings),
             workload=scenario.workload,
-            certificates=self.certificates.get(certificate_kind(scenario.settings)) if stack.secure else None,
+            certificates=self.certificates.get(certificate_kind(settings)) if stack.secure else None,
             output=directory,
             seed=trial.endpoint_seed,
         )
@@ -194,13 +206,13 @@ class Endpoints:
         return [str(self.agent), "endpoint", str(directory / "parameters.json")]
 
     def _placeholders(self, scenario: Scenario, directory: Path) -> dict[str, str]:
-        stack = self._stack(scenario)
+        stack = self._stack(scenario.stack)
         certificates = self.certificates.get(certificate_kind(scenario.settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
-        address = self.addresses[_family(scenario)]
+        address = self.addresses.peer(scenario)
         return {
             "address": address,
-            "host": f"[{address}]" if ":" in address else address,
+            "host": in_url(address),
             "port": str(stack.default_port),
             "name": SERVER_NAME,
             "directory": str(directory),
@@ -210,29 +222,28 @@ class Endpoints:
             **files,
         }
 
-    def _stack(self, scenario: Scenario) -> StackDescription:
-        stack = self.known.stack(scenario.stack)
+    def _server_address(self, stack: str, address: str) -> ServerAddress:
+        return ServerAddress(address=address, port=self._stack(stack).default_port, name=SERVER_NAME)
+
+    def _stack(self, name: str) -> StackDescription:
+        stack = self.known.stack(name)
         assert stack is not None, "the plan holds known stacks only"
         return stack
 
     def _roles(self, scenario: Scenario) -> tuple[Role, ...]:
         """Who takes part, in the order in which they start."""
-        brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in self._stack(scenario).roles
+        if scenario.origin is not None:
+            return (Role.SERVER, Role.PROXY, Role.CLIENT)
+        brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in self._stack(scenario.stack).roles
         return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
     def _trace_variables(self, scenario: Scenario, directory: Path) -> dict[str, str]:
         """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
-        stack = self._stack(scenario)
+        stack = self._stack(scenario.stack)
         if not scenario.capture or not stack.secure:
             return {}
         traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if stack.transport == "udp" else {})
         return {variable: str(directory / name) for variable, name in traces.items()}
-
-
-def server_addresses(host: HostFacts) -> dict[AddressFamily, str]:
-    """Where servers are, by the families that the lanes have."""
-    found = {AddressFamily.IPV4: host.server_address, AddressFamily.IPV6: host.server_ipv6_address}
-    return {family: address for family, address in found.items() if address is not None}
 
 
 def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
@@ -270,7 +281,7 @@ def _process(
 ) -> EndpointProcess:
     return EndpointProcess(
         name=role.value,
-        host=(Role.CLIENT if role is Role.CLIENT else Role.SERVER).value,
+        host=(Role.SERVER if role is Role.PUBLISHER else role).value,
         command=tuple(command),
         environment=environment or {},
         directory=directory,
@@ -291,8 +302,6 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
 
 
-def _family(scenario: Scenario) -> AddressFamily:
-    return scenario.link.family or AddressFamily.IPV4
 
 
 def _facts(scenario: Scenario) -> dict[str, SettingValue]:

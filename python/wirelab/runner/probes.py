@@ -17,6 +17,7 @@ from wirelab.plan import stable_hash
 from wirelab.runner import cpus
 from wirelab.runner.host import AgentHost, Host, HostGoneError, RefusedError
 from wirelab.runner.probe_plan import SERVER_PORT, plan_probes, probes_ns
+from wirelab.runner.topology import lane_links
 from wirelab.schema import (
     EndpointProcess,
     HostFacts,
@@ -83,7 +84,8 @@ def probe_campaign(host: Host, agent: Path, plan: Plan, folder: Path, say: Calla
             shutil.rmtree(place)
         place.mkdir(parents=True)
         try:
-            probe(host, agent, place, link, stable_hash(plan.seed, "probes", key), CAMPAIGN_NS)
+            seed = stable_hash(plan.seed, "probes", key)
+            probe(host, agent, place, link, seed, CAMPAIGN_NS, peer=_peer(plan))
         except HostGoneError:
             raise
         except RunError as error:
@@ -96,24 +98,25 @@ def campaign_probes_ns(plan: Plan) -> int:
 
 
 def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
-    """Links of the scenarios, by the names of their folders."""
+    """Links of the scenarios, by the names of their folders. All are probed between the ends of the client's link."""
     links: dict[str, LinkSpec] = {}
     for scenario in plan.scenarios:
-        digest = hashlib.sha256(canonical_json(scenario.link.to_json()).encode()).hexdigest()
-        links.setdefault(digest[:KEY_DIGITS], scenario.link)
+        for link in (scenario.link, *(each.link for each in scenario.topology if each.link is not None)):
+            digest = hashlib.sha256(canonical_json(link.to_json()).encode()).hexdigest()
+            links.setdefault(digest[:KEY_DIGITS], link)
     return links
 
 
 def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int,
-    tell: Tell = lambda _plan, _at: None,
+    tell: Tell = lambda _plan, _at: None, peer: str = "server",
 ) -> TrialResult:  # fmt: skip
-    """Probe a link in lane 0 of a host that runs nothing else.
+    """Probe a link in lane 0 of a host that runs nothing else, as the lane's first, between the client and `peer`.
 
     The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.
     """
     seed = secrets.randbits(63) if seed is None else seed
-    started, patience_ns = start_probes(host, agent, folder, link, seed, plan_probes(link, time_ns))
+    started, patience_ns = start_probes(host, agent, folder, link, seed, plan_probes(link, time_ns), peer=peer)
     deadline = time.monotonic() + (patience_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
         tell(started, time.monotonic_ns() - started.start_ns)
@@ -129,12 +132,19 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
 
 
 def start_probes(  # noqa: PLR0913, PLR0917
-    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int = 0
+    host: Host,
+    agent: Path,
+    folder: Path,
+    link: LinkSpec,
+    seed: int,
+    plan: ProbePlan,
+    lane: int = 0,
+    peer: str = "server",
 ) -> tuple[ProbePlan, int]:
     """Start what a plan says in a free lane; the host's `wait` has the result. Gives the plan with its start, and how
     many nanoseconds the host lets it take.
     """
-    request = _request(agent, folder, link, seed, plan, lane)
+    request = _request(agent, folder, link, seed, plan, lane, peer)
     started = plan.model_copy(update={"start_ns": time.monotonic_ns() + AHEAD_NS})
     (folder / PROBE_PLAN).write_text(started.model_dump_json(), encoding="utf-8")
     (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
@@ -143,7 +153,7 @@ def start_probes(  # noqa: PLR0913, PLR0917
 
 
 def _request(  # noqa: PLR0913, PLR0917
-    agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int
+    agent: Path, folder: Path, link: LinkSpec, seed: int, plan: ProbePlan, lane: int, peer: str
 ) -> TrialRequest:
     ready = UdpBoundReady(port=SERVER_PORT, timeout_ns=READY_NS)
     return TrialRequest(
@@ -154,15 +164,21 @@ def _request(  # noqa: PLR0913, PLR0917
         packet_log=folder / PACKET_LOG,
         header_bytes=HEADER_BYTES,
         congestion_control="reno",
-        endpoints=(_end(agent, folder, "server", ready), _end(agent, folder, "client", None)),
+        endpoints=(_end(agent, folder, "server", peer, ready), _end(agent, folder, "client", "client", None)),
         timeout_ns=plan.duration_ns + GRACE_NS,
     )
 
 
-def _end(agent: Path, folder: Path, name: str, ready: UdpBoundReady | None) -> EndpointProcess:
+def _peer(plan: Plan) -> str:
+    """Who is first on the far side of the lanes' first link."""
+    links = lane_links(plan)
+    return links[0].far[0] if links else "server"
+
+
+def _end(agent: Path, folder: Path, name: str, on: str, ready: UdpBoundReady | None) -> EndpointProcess:
     return EndpointProcess(
         name=name,
-        host=name,
+        host=on,
         command=(str(agent), "probes", str(folder / PROBE_PLAN), "--end", name),
         directory=folder,
         stdout=folder / f"{name}.txt",

@@ -137,7 +137,7 @@ class Runner:
             return
         path = self._campaign.trial_folder(over.trial) / RESULT
         path.write_text(over.model_dump_json(), encoding="utf-8")
-        why = invalid(over.link)
+        why = next(filter(None, map(invalid, (over.link, *over.other_links.values()))), None)
         self._attempts[over.trial] += why is not None
         if why is not None and self._attempts[over.trial] < MAX_TRIAL_ATTEMPTS:
             self._campaign.discard([self._entry(running, EntryStatus.DISCARDED, why)], why)

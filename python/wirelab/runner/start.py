@@ -15,7 +15,7 @@ from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
 from wirelab.runner.disk import replace_file
-from wirelab.runner.endpoints import Endpoints, certificate_kind, server_addresses
+from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.host import AgentHost
 from wirelab.runner.implementations import Implementation, load
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
@@ -24,6 +24,7 @@ from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
 from wirelab.runner.schedule import Schedule, Stopping
+from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import OpenLanes, is_netem
 from wirelab.schema.plan import Plan
 
@@ -70,8 +71,8 @@ def run_plan(
         host = AgentHost(agent, folder / HOST_LOG)
         try:
             netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
-            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem))
-            endpoints = Endpoints(agent, implementations, certificates, server_addresses(opened), plan.known)
+            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem, links=lane_links(plan)))
+            endpoints = Endpoints(agent, implementations, certificates, LaneAddresses(opened.links), plan.known)
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)

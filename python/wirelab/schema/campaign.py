@@ -31,6 +31,16 @@ MOST_SHOWN = 40
 """Of a value that is wrong."""
 
 
+def packet_log(link: str) -> str:
+    """Packet log of a link that is not the client's."""
+    return f"packets-{link}.wlpl"
+
+
+def traffic_folder(name: str) -> str:
+    """Folder, and process, of one end of background traffic."""
+    return f"traffic-{name}"
+
+
 def capture_name(end: str) -> str:
     """File of the packets that one end saw."""
     return f"{end}.pcapng"

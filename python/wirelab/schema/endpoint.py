@@ -17,6 +17,7 @@ class Role(StrEnum):
     CLIENT = "client"
     SERVER = "server"
     PUBLISHER = "publisher"
+    PROXY = "proxy"
 
 
 class ServerAddress(Border):
@@ -50,6 +51,7 @@ class EndpointParameters(Border):
     stack: str
     role: Role
     server: ServerAddress
+    upstream: ServerAddress | None = None
     settings: dict[str, SettingValue]
     workload: WorkloadSpec
     certificates: Certificates | None = None

@@ -12,13 +12,22 @@ from wirelab.schema.base import Border, Received, Unsigned
 from wirelab.schema.link import LinkReport, LinkSpec
 
 
+class LaneLink(Border):
+    """Who is on a link: hosts where the uplink begins, and where it ends."""
+
+    name: str
+    near: tuple[str, ...]
+    far: tuple[str, ...]
+
+
 class OpenLanes(Border):
-    """Lanes to make."""
+    """Lanes to make; without links a client and a server, and `main` between them."""
 
     lanes: Unsigned
     mtu: Unsigned = 1500
     offloads: bool = False
     netem: bool = False
+    links: tuple[LaneLink, ...] = ()
 
 
 class OpenRequest(OpenLanes):
@@ -76,14 +85,23 @@ class CaptureFiles(Border):
     key_logs: tuple[Path, ...] = ()
 
 
+class LinkTrial(Border):
+    """What one trial makes of a link that is not the lane's first."""
+
+    link: LinkSpec
+    seed: Unsigned
+    packet_log: Path | None = None
+
+
 class TrialRequest(Border):
-    """One trial: a link, a seed, and its processes in start order."""
+    """One trial: the lane's first link with its seed, the other ones by name, and its processes in start order."""
 
     trial: str
     lane: Unsigned
     link: LinkSpec
     link_seed: Unsigned
     packet_log: Path | None = None
+    other_links: dict[str, LinkTrial] = Field(default_factory=dict)
     header_bytes: Unsigned
     capture: CaptureFiles | None = None
     congestion_control: str
@@ -106,6 +124,22 @@ class Cancel(Border):
     trial: str
 
 
+class HostAddress(Received):
+    """Addresses of a host on one link."""
+
+    host: str
+    ipv4: str
+    ipv6: str | None = None
+
+
+class LinkAddresses(Received):
+    """Who is on a link by which addresses, in every lane the same."""
+
+    name: str
+    near: tuple[HostAddress, ...]
+    far: tuple[HostAddress, ...]
+
+
 class HostFacts(Received):
     """The machine as the campaign ran on it."""
 
@@ -117,10 +151,7 @@ class HostFacts(Received):
     link_scheduling: str
     link_cpu: Unsigned | None = None
     settings: dict[str, str]
-    client_address: str
-    server_address: str
-    client_ipv6_address: str | None = None
-    server_ipv6_address: str | None = None
+    links: tuple[LinkAddresses, ...]
 
 
 class TrialStatus(StrEnum):
@@ -158,6 +189,7 @@ class TrialResult(Received):
     steal_ns: Unsigned | None = None
     endpoints: tuple[EndpointResult, ...]
     link: LinkReport
+    other_links: dict[str, LinkReport] = Field(default_factory=dict)
 
 
 class Opened(HostFacts):

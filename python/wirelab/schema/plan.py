@@ -8,6 +8,7 @@ from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.describe import Description, StackDescription, registered
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.link import LinkSpec
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.schema.workload import WorkloadSpec
 
 Level = str | int | float | bool
@@ -75,6 +76,11 @@ class Scenario(Border):
     workload: WorkloadSpec
     congestion_control: str
     capture: bool = False
+    topology: tuple[TopologyLink, ...] = ()
+    """The client's link first; none where a client and a server are alone."""
+    traffic: tuple[Traffic, ...] = ()
+    origin: Origin | None = None
+    """The server that a proxy asks; without a proxy none."""
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
 
@@ -127,4 +133,13 @@ class Plan(Border):
 
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
-    return {**scenario.model_dump(mode="json"), "link": scenario.link.to_json()}
+    """A client and a server that are alone need no word of it."""
+    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin"})
+    own["link"] = scenario.link.to_json()
+    if scenario.topology:
+        own["topology"] = [link.to_json() for link in scenario.topology]
+    if scenario.traffic:
+        own["traffic"] = [each.to_json() for each in scenario.traffic]
+    if scenario.origin is not None:
+        own["origin"] = scenario.origin.to_json()
+    return own

@@ -1,11 +1,11 @@
 use std::fs;
 
 use nix::sys::utsname::uname;
-use wirelab_net::topology::{IPV4, IPV6};
 use wirelab_net::{destroy_sockets, scheduling};
 use wirelab_schema::HostFacts;
 
 use super::lanes::Lanes;
+use crate::lane_shape;
 
 /// The machine as the campaign finds it.
 pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
@@ -17,7 +17,8 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     add("trial.own_proc", lanes.own_proc().to_string());
     add("clocksource", clock_source());
     let ipv6 = lanes.topology().ipv6().is_ok();
-    let destroyed = lanes.lane(0).client.run(destroy_sockets);
+    let [(_, namespace), ..] = lanes.lane(0).hosts().collect::<Vec<_>>()[..] else { unreachable!("a lane has hosts") };
+    let destroyed = namespace.run(destroy_sockets);
     add("trial.leftover_sockets", destroyed.map_or_else(|error| format!("kept: {error}"), |_| "destroyed".into()));
     HostFacts {
         kernel: uname().map(|name| name.release().to_string_lossy().into_owned()).unwrap_or_default(),
@@ -28,10 +29,7 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
         link_scheduling: lanes.link().scheduling().to_owned(),
         link_cpu,
         settings,
-        client_address: IPV4.client.to_string(),
-        server_address: IPV4.server.to_string(),
-        client_ipv6_address: ipv6.then(|| IPV6.client.to_string()),
-        server_ipv6_address: ipv6.then(|| IPV6.server.to_string()),
+        links: lane_shape::addresses(lanes.topology().shape(), ipv6),
     }
 }
 

@@ -3,11 +3,13 @@ use std::net::IpAddr;
 use std::sync::Mutex;
 
 use wirelab_net::namespace::NetNamespace;
-use wirelab_net::topology::{Addresses, IPV4, IPV6, LaneNamespaces, Topology, least_mtu, try_netem};
+use wirelab_net::topology::{self, Addresses, IPV4, IPV6, LaneNamespaces, Numbers, Topology, least_mtu, try_netem};
 use wirelab_schema::{AddressFamily, LinkSpec, OpenLanes};
 
 use super::link_client::LinkClient;
 use super::{Refusal, Running, lock, rehearse};
+use crate::lane_shape;
+use crate::link::At;
 
 /// The lanes of a campaign with their link process.
 pub struct Lanes {
@@ -17,10 +19,11 @@ pub struct Lanes {
     occupied: Mutex<HashSet<u32>>,
     /// MTU with which the lanes were made.
     mtu: u32,
+    /// By place: lane, then link.
     setups: Mutex<Vec<Setup>>,
 }
 
-/// What a lane's interfaces are like, as one trial may want it otherwise than the one before.
+/// What the interfaces on a lane's link are like, as one trial may want it otherwise than the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Setup {
     mtu: u32,
@@ -33,7 +36,15 @@ pub const NO_NETEM: &str = "this kernel lacks netem or the token bucket filter";
 /// What to do about it.
 pub const NETEM_CURE: &str = "`sudo modprobe -a sch_netem sch_tbf`, which some distributions have in a package of extra modules; or leave the link to Wirelab's own emulator";
 
-/// The addresses of a lane's hosts.
+/// How addresses of a family are made.
+pub fn numbers(family: AddressFamily) -> Numbers {
+    match family {
+        AddressFamily::Ipv4 => topology::ipv4,
+        AddressFamily::Ipv6 => topology::ipv6,
+    }
+}
+
+/// The addresses of a client and a server who are alone with a link.
 pub fn addresses(family: AddressFamily) -> Addresses {
     match family {
         AddressFamily::Ipv4 => IPV4,
@@ -50,11 +61,13 @@ impl Lanes {
         if open.netem {
             require_netem()?;
         }
-        let topology = Topology::create(open.lanes as usize, open.mtu, open.offloads)?;
+        let shape = lane_shape::shape(&open.links).map_err(Refusal::new)?;
+        let links = shape.links().len();
+        let topology = Topology::create(shape, open.lanes as usize, open.mtu, open.offloads)?;
         let link = LinkClient::start(&topology, open, running)?;
         let own_proc = rehearse()?;
         let setup = Setup { mtu: open.mtu, family: AddressFamily::default(), congestion_control: String::new() };
-        let setups = Mutex::new(vec![setup; open.lanes as usize]);
+        let setups = Mutex::new(vec![setup; open.lanes as usize * links]);
         Ok(Self { topology, link, own_proc, occupied: Mutex::default(), mtu: open.mtu, setups })
     }
 
@@ -93,32 +106,33 @@ impl Lanes {
         lock(&self.occupied).remove(&index);
     }
 
-    /// Give a lane's interfaces the MTU that a link asks for, or else that of all lanes, and the addresses of its family; pin the congestion
+    /// Give the interfaces on a link the MTU that it asks for, or else that of all lanes, and the addresses of its family; pin the congestion
     /// control of the routes between these.
-    pub fn set_up(&self, index: u32, link: &LinkSpec, congestion_control: &str) -> Result<(), Refusal> {
+    pub fn set_up(&self, at: At, link: &LinkSpec, congestion_control: &str) -> Result<(), Refusal> {
         let family = link.family.unwrap_or_default();
         let mtu = link.mtu.unwrap_or(self.mtu);
-        let addresses = addresses(family);
-        if let Some(error) = mtu_error(mtu, self.mtu, addresses.server) {
+        if let Some(error) = mtu_error(mtu, self.mtu, addresses(family).server) {
             return Err(Refusal::new(error));
         }
         if let (AddressFamily::Ipv6, Err(error)) = (family, self.topology.ipv6()) {
             return Err(Refusal::new(format!("family: the lanes have no IPv6 addresses: {error}")));
         }
+        let place = at.lane * self.topology.shape().links().len() + at.link;
         let wanted = Setup { mtu, family, congestion_control: congestion_control.to_owned() };
-        let current = lock(&self.setups)[index as usize].clone();
+        let current = lock(&self.setups)[place].clone();
         if current == wanted {
             return Ok(());
         }
+        let lane = &self.topology.lanes()[at.lane];
         if current.mtu != mtu {
-            self.lane(index).set_mtu(mtu)?;
-            lock(&self.setups)[index as usize].mtu = mtu;
+            lane.set_mtu(at.link, mtu)?;
+            lock(&self.setups)[place].mtu = mtu;
         }
-        self.lane(index).set_addresses(addresses, Some(congestion_control)).map_err(|error| Refusal {
+        lane.set_addresses(at.link, numbers(family), Some(congestion_control)).map_err(|error| Refusal {
             message: error.to_string(),
             hint: Some(format!("a kernel module may be missing: `sudo modprobe tcp_{congestion_control}`")),
         })?;
-        lock(&self.setups)[index as usize] = wanted;
+        lock(&self.setups)[place] = wanted;
         Ok(())
     }
 

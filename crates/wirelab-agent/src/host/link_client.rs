@@ -1,6 +1,7 @@
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -11,11 +12,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
 use wirelab_net::process::{self, Confinement};
 use wirelab_net::scheduling;
 use wirelab_net::topology::Topology;
-use wirelab_schema::{LinkReport, OpenLanes, TrialRequest};
+use wirelab_schema::{LinkReport, LinkTrial, OpenLanes};
 
 use super::{Cancel, Running, lock};
-use crate::link::{LinkCommand, LinkEvent};
-use crate::own_program;
+use crate::link::{At, LinkCommand, LinkEvent};
+use crate::{lane_shape, own_program};
 
 /// How long the link process may take to answer. A trial's end waits until its log and captures are on disk.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -34,7 +35,7 @@ pub struct LinkClient {
     cpus_awake: bool,
 }
 
-/// A child that is told lines and answers each by an event of its lane.
+/// A child that is told lines and answers each by an event of its link.
 struct Process {
     /// Both are gone once it is closed.
     child: Mutex<Option<Child>>,
@@ -44,15 +45,16 @@ struct Process {
     patience: Duration,
 }
 
-/// Who waits for the next event of which lane. `None` once the process has ended.
-type Waiting = HashMap<usize, Sender<LinkEvent>>;
+/// Who waits for the next event of which link. `None` once the process has ended.
+type Waiting = HashMap<At, Sender<LinkEvent>>;
 
 impl LinkClient {
     /// Start it in the link's namespace, and leave it the CPU that it takes for itself. The calling thread must live as long as the host: the
     /// process dies with it. Should it end before, the trials that are `running` are cancelled.
     pub fn start(topology: &Topology, open: &OpenLanes, running: &Running) -> anyhow::Result<Self> {
         let mut command = own_program();
-        command.args(["link", "--lanes", &open.lanes.to_string(), "--mtu", &open.mtu.to_string()]);
+        let links = serde_json::to_string(&lane_shape::lane_links(topology.shape()))?;
+        command.args(["link", "--lanes", &open.lanes.to_string(), "--links", &links, "--mtu", &open.mtu.to_string()]);
         if open.offloads {
             command.arg("--offloads");
         }
@@ -95,26 +97,25 @@ impl LinkClient {
         self.cpus_awake
     }
 
-    /// Begin a trial in its lane.
-    pub fn begin(&self, request: &TrialRequest) -> anyhow::Result<()> {
-        let lane = request.lane as usize;
-        let command = LinkCommand::Begin {
-            lane,
-            link: Box::new(request.link.clone()),
-            seed: request.link_seed,
-            packet_log: request.packet_log.clone(),
-            header_bytes: request.header_bytes,
-            capture: request.capture.clone(),
-        };
-        match self.process.ask(lane, &command)? {
+    /// Begin a trial on a link, with `captures` by host.
+    pub fn begin(
+        &self,
+        at: At,
+        trial: &LinkTrial,
+        header_bytes: u8,
+        captures: BTreeMap<String, PathBuf>,
+    ) -> anyhow::Result<()> {
+        let LinkTrial { link, seed, packet_log } = trial.clone();
+        let command = LinkCommand::Begin { at, link: Box::new(link), seed, packet_log, header_bytes, captures };
+        match self.process.ask(at, &command)? {
             LinkEvent::Begun { .. } => Ok(()),
             other => bail!(unexpected(other)),
         }
     }
 
-    /// End the trial in a lane. The second value says why its packet log or a capture is incomplete.
-    pub fn finish(&self, lane: usize) -> anyhow::Result<(LinkReport, Option<String>)> {
-        match self.process.ask(lane, &LinkCommand::Finish { lane })? {
+    /// End the trial on a link. The second value says why its packet log or a capture is incomplete.
+    pub fn finish(&self, at: At) -> anyhow::Result<(LinkReport, Option<String>)> {
+        match self.process.ask(at, &LinkCommand::Finish { at })? {
             LinkEvent::Finished { report, log_error, .. } => Ok((report, log_error)),
             other => bail!(unexpected(other)),
         }
@@ -163,8 +164,8 @@ impl Process {
         }
     }
 
-    fn ask(&self, lane: usize, command: &LinkCommand) -> anyhow::Result<LinkEvent> {
-        let answer = self.register(lane)?;
+    fn ask(&self, at: At, command: &LinkCommand) -> anyhow::Result<LinkEvent> {
+        let answer = self.register(at)?;
         let mut line = serde_json::to_vec(command)?;
         line.push(b'\n');
         if let Some(lines) = lock(&self.lines).as_ref() {
@@ -188,10 +189,10 @@ impl Process {
         }
     }
 
-    fn register(&self, lane: usize) -> anyhow::Result<Receiver<LinkEvent>> {
+    fn register(&self, at: At) -> anyhow::Result<Receiver<LinkEvent>> {
         let (sender, receiver) = bounded(1);
         let mut waiting = lock(&self.waiting);
-        waiting.as_mut().context("the link process ended")?.insert(lane, sender);
+        waiting.as_mut().context("the link process ended")?.insert(at, sender);
         Ok(receiver)
     }
 }
@@ -213,14 +214,14 @@ fn distribute(events: impl BufRead, started: Sender<LinkEvent>, waiting: &Mutex<
         else {
             break;
         };
-        let lane = match &event {
+        let at = match &event {
             LinkEvent::Started { .. } => {
                 started.take().map(|started| started.send(event));
                 continue;
             }
-            LinkEvent::Begun { lane } | LinkEvent::Finished { lane, .. } | LinkEvent::Failed { lane, .. } => *lane,
+            LinkEvent::Begun { at } | LinkEvent::Finished { at, .. } | LinkEvent::Failed { at, .. } => *at,
         };
-        if let Some(sender) = lock(waiting).as_mut().and_then(|waiting| waiting.remove(&lane)) {
+        if let Some(sender) = lock(waiting).as_mut().and_then(|waiting| waiting.remove(&at)) {
             let _ = sender.send(event);
         }
     }
@@ -257,12 +258,12 @@ mod tests {
         let (process, started) = start(&script, Duration::from_millis(300), ended).unwrap();
         assert!(matches!(started, LinkEvent::Started { .. }));
         let packet_log = Some("x".repeat(1 << 20).into());
-        let begin =
-            LinkCommand::Begin { lane: 0, link: Box::default(), seed: 1, packet_log, header_bytes: 0, capture: None };
-        let error = process.ask(0, &begin).unwrap_err();
+        let (at, captures) = (At { lane: 0, link: 0 }, BTreeMap::new());
+        let begin = LinkCommand::Begin { at, link: Box::default(), seed: 1, packet_log, header_bytes: 0, captures };
+        let error = process.ask(at, &begin).unwrap_err();
         assert_eq!(error.to_string(), "the link process gave no answer in 300ms and was ended");
         assert_eq!(told.recv_timeout(Duration::from_secs(60)), Err(RecvTimeoutError::Disconnected));
-        assert_eq!(process.ask(0, &begin).unwrap_err().to_string(), "the link process ended");
+        assert_eq!(process.ask(at, &begin).unwrap_err().to_string(), "the link process ended");
         process.close();
     }
 

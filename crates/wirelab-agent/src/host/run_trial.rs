@@ -1,5 +1,7 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
@@ -8,41 +10,124 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use wirelab_net::namespace::NetNamespace;
 use wirelab_net::process::{Confinement, FirstProcess};
-use wirelab_net::topology::{IPV4, LaneNamespaces};
+use wirelab_net::topology::{LaneNamespaces, Shape};
 use wirelab_net::{clock, destroy_sockets};
-use wirelab_schema::{CaptureFiles, TrialRequest, TrialResult, TrialStatus};
+use wirelab_schema::{CaptureFiles, LinkTrial, TrialRequest, TrialResult, TrialStatus};
 
 use super::lanes::{self, Lanes};
 use super::{Refusal, Running, lock};
+use crate::link::At;
 use crate::own_program;
 use crate::taps::{self, KeyLog};
-use crate::trial::{TrialOutcome, TrialPlan};
+use crate::trial::{TrialHost, TrialOutcome, TrialPlan};
 
 /// How long after its own time-out a trial process may take to end everything.
 const OVERTIME: Duration = Duration::from_secs(10);
 
 /// Run one trial in a lane that is free. When it returns, all its processes are gone.
 pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
-    lanes.set_up(request.lane, &request.link, &request.congestion_control)?;
+    let links = links(lanes, request)?;
+    for link in &links {
+        lanes.set_up(link.at, &link.trial.link, &request.congestion_control)?;
+    }
     let lane = lanes.lane(request.lane);
-    let dropped = lane.dropped()?;
-    lanes.link().begin(request)?;
-    let hosts = [("client", lane.client.as_fd()), ("server", lane.server.as_fd())];
-    let outcome = start_and_wait(&hosts, request, running);
-    // The link first: what sockets still say when they are destroyed belongs to no trial.
-    let finished = lanes.link().finish(request.lane as usize);
+    let dropped = links.iter().map(|link| lane.dropped(link.at.link)).collect::<Result<Vec<_>, _>>()?;
+    begin(lanes, &links, request)?;
+    let outcome = start_and_wait(&places(lane, lanes.topology().shape(), &links), request, running);
+    // The links first: what sockets still say when they are destroyed belongs to no trial.
+    let finished: Vec<_> = links.iter().map(|link| lanes.link().finish(link.at)).collect();
     destroy_leftovers(lane);
-    let (mut link, log_error) = finished?;
+    let (mut reports, mut log_error) = (Vec::new(), None);
+    for ((finished, link), dropped) in finished.into_iter().zip(&links).zip(dropped) {
+        let (mut report, error) = finished?;
+        report.kernel_drops += lane.dropped(link.at.link)?.saturating_sub(dropped);
+        reports.push(report);
+        log_error = log_error.or(error);
+    }
     let log_error = log_error.or_else(|| complete_captures(request));
-    link.kernel_drops += lane.dropped()?.saturating_sub(dropped);
     let mut outcome = outcome?;
     if let (Some(error), TrialStatus::Done) = (log_error, outcome.status) {
         (outcome.status, outcome.error) = (TrialStatus::Failed, Some(error));
     }
     let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, own_proc: _ } = outcome;
-    let trial = request.trial.clone();
-    Ok(TrialResult { trial, status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, link })
+    let (trial, others) = (request.trial.clone(), reports.split_off(1));
+    let link = reports.remove(0);
+    let other_links = links[1..].iter().map(|link| link.name.to_owned()).zip(others).collect();
+    Ok(TrialResult {
+        trial,
+        status,
+        error,
+        start_ns,
+        end_ns,
+        start_realtime_ns,
+        steal_ns,
+        endpoints,
+        link,
+        other_links,
+    })
+}
+
+/// A link of a trial.
+struct TrialOfLink<'a> {
+    name: &'a str,
+    at: At,
+    trial: Cow<'a, LinkTrial>,
+    /// By host.
+    captures: BTreeMap<String, PathBuf>,
+}
+
+/// The links of a trial, the lane's first at first.
+fn links<'a>(lanes: &'a Lanes, request: &'a TrialRequest) -> Result<Vec<TrialOfLink<'a>>, Refusal> {
+    let lane_links = lanes.topology().shape().links();
+    let TrialRequest { link, link_seed, packet_log, .. } = request;
+    let first = LinkTrial { link: link.clone(), seed: *link_seed, packet_log: packet_log.clone() };
+    let captures = request.capture.as_ref().map_or_else(BTreeMap::new, |CaptureFiles { client, server, .. }| {
+        BTreeMap::from([("client".to_owned(), client.clone()), ("server".to_owned(), server.clone())])
+    });
+    let at = |link| At { lane: request.lane as usize, link };
+    let mut links = vec![TrialOfLink { name: &lane_links[0].name, at: at(0), trial: Cow::Owned(first), captures }];
+    for (name, trial) in &request.other_links {
+        let Some(number) = (1..lane_links.len()).find(|number| lane_links[*number].name == *name) else {
+            let others: Vec<_> = lane_links[1..].iter().map(|link| link.name.as_str()).collect();
+            let known = if others.is_empty() { "none".into() } else { others.join(", ") };
+            return Err(Refusal::new(format!("other_links: the lanes have no other link `{name}`; there are {known}")));
+        };
+        let captures = BTreeMap::new();
+        links.push(TrialOfLink { name, at: at(number), trial: Cow::Borrowed(trial), captures });
+    }
+    Ok(links)
+}
+
+/// Begin a trial on all its links, or on none.
+fn begin(lanes: &Lanes, links: &[TrialOfLink<'_>], request: &TrialRequest) -> anyhow::Result<()> {
+    for (index, TrialOfLink { at, trial, captures, .. }) in links.iter().enumerate() {
+        let begun = lanes.link().begin(*at, trial, request.header_bytes, captures.clone());
+        if let Err(error) = begun {
+            for link in &links[..index] {
+                // Its error would hide the first.
+                let _ = lanes.link().finish(link.at);
+            }
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// The hosts of a lane with the addresses that the trial's links give them.
+fn places<'a>(lane: &'a LaneNamespaces, shape: &Shape, links: &[TrialOfLink<'_>]) -> Vec<Place<'a>> {
+    let address = |host: &str, link: &TrialOfLink<'_>| {
+        let number = link.at.link;
+        let port = shape.links()[number].port_of(host)?;
+        Some(lanes::numbers(link.trial.link.family.unwrap_or_default())(number, port))
+    };
+    let place = |(name, namespace): (&'a str, &'a NetNamespace)| Place {
+        name,
+        namespace: namespace.as_fd(),
+        addresses: links.iter().filter_map(|link| address(name, link)).collect(),
+    };
+    lane.hosts().map(place).collect()
 }
 
 /// Put the captures in order, with the secrets that the endpoints left. Says why that failed.
@@ -55,28 +140,35 @@ fn complete_captures(request: &TrialRequest) -> Option<String> {
 
 /// A trial process without endpoints: fails where PID namespaces do. True if it had a `/proc` in a mount namespace of its own.
 pub fn rehearse() -> anyhow::Result<bool> {
-    let plan = TrialPlan { hosts: BTreeMap::new(), server_address: IPV4.server, endpoints: vec![], timeout_ns: 0 };
+    let plan = TrialPlan { hosts: BTreeMap::new(), endpoints: vec![], timeout_ns: 0 };
     let mut first = start(&[], &plan)?;
     let outcome = wait(&mut first.child, OVERTIME);
     end(first);
     Ok(outcome?.own_proc)
 }
 
+/// Where processes of a host run.
+pub struct Place<'a> {
+    /// The host.
+    pub name: &'a str,
+    pub namespace: BorrowedFd<'a>,
+    /// At which servers may listen.
+    pub addresses: Vec<IpAddr>,
+}
+
 /// Run the endpoints of a trial in the namespaces of their hosts. When it returns, all of them are gone.
-pub fn start_and_wait(
-    hosts: &[(&str, BorrowedFd<'_>)],
-    request: &TrialRequest,
-    running: &Running,
-) -> anyhow::Result<TrialOutcome> {
+pub fn start_and_wait(hosts: &[Place<'_>], request: &TrialRequest, running: &Running) -> anyhow::Result<TrialOutcome> {
+    let host = |Place { name, namespace, addresses }: &Place<'_>| {
+        ((*name).to_owned(), TrialHost { namespace: namespace.as_raw_fd(), addresses: addresses.clone() })
+    };
     let plan = TrialPlan {
-        hosts: hosts.iter().map(|(name, namespace)| ((*name).to_owned(), namespace.as_raw_fd())).collect(),
-        server_address: lanes::addresses(request.link.family.unwrap_or_default()).server,
+        hosts: hosts.iter().map(host).collect(),
         endpoints: request.endpoints.clone(),
         timeout_ns: request.timeout_ns,
     };
     let start_ns = clock::now().as_nanos();
     let start_realtime_ns = clock::realtime_ns();
-    let mut first = start(&hosts.iter().map(|(_, namespace)| *namespace).collect::<Vec<_>>(), &plan)?;
+    let mut first = start(&hosts.iter().map(|place| place.namespace).collect::<Vec<_>>(), &plan)?;
     let stdin = first.child.stdin.take();
     if let Some(cancel) = lock(running).get_mut(&request.trial) {
         cancel.words = stdin;
@@ -140,7 +232,7 @@ fn parse(mut stdout: impl BufRead) -> anyhow::Result<TrialOutcome> {
 
 /// Connections that outlive their process would go on retransmitting into the next trial of the lane.
 fn destroy_leftovers(lane: &LaneNamespaces) {
-    for namespace in [&lane.client, &lane.server] {
+    for (_, namespace) in lane.hosts() {
         // Where the kernel cannot, `facts` says so.
         let _ = namespace.run(destroy_sockets);
     }

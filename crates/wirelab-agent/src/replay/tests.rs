@@ -139,6 +139,18 @@ fn a_report_counts_what_befell_packets_one_by_one_in_each_direction() {
 }
 
 #[test]
+fn stations_that_take_turns_overtake_nobody() {
+    let departures = |ports: [u16; 3]| {
+        let of = |(sequence, departure): (u64, u64)| {
+            record(sequence, ports[sequence as usize], Fate::Delivered, sequence, departure)
+        };
+        let records = [(0, 100), (1, 50), (2, 110)].map(of);
+        replayed(&clean(&without_bytes(records))).directions[0].reordered
+    };
+    assert_eq!((departures([0, 2, 0]), departures([0, 0, 0])), (0, 1));
+}
+
+#[test]
 fn a_log_with_the_largest_sequence_misses_all_before_it() {
     let report = replayed(&clean(&without_bytes([record(u64::MAX, 0, Fate::Delivered, 1, 1)])));
     assert_eq!((report.packets, report.mismatches), (1, u64::MAX));

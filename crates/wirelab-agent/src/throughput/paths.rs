@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use wirelab_net::namespace::NetNamespace;
 use wirelab_net::topology::{DirectVeth, IPV4};
 use wirelab_schema::{
     DropCause, EndpointProcess, ImpairmentSpec, LinkReport, LinkSpec, OpenLanes, QueueSpec, ReadyCondition,
@@ -17,8 +18,9 @@ use wirelab_schema::{
 
 use super::traffic::{Kind, PORT, Received, Sent};
 use crate::OWN_PROGRAM;
+use crate::host::Running;
 use crate::host::lanes::Lanes;
-use crate::host::{Running, run_trial};
+use crate::host::run_trial::{self, Place};
 
 const SECOND_NS: u64 = 1_000_000_000;
 const MTU: u32 = 1500;
@@ -103,6 +105,7 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
         link_seed: 0,
         packet_log: Some(folder.join("packets.wlpl")),
         header_bytes: HEADER_BYTES,
+        other_links: BTreeMap::new(),
         capture: None,
         congestion_control: CONGESTION_CONTROL.into(),
         endpoints: vec![endpoint("server", &receive, Some(ready)), endpoint("client", &send, None)],
@@ -113,7 +116,7 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
 /// The client's interface is the server's other end.
 pub fn over_veth(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carried>> {
     let veth = DirectVeth::create(MTU, CONGESTION_CONTROL)?;
-    let hosts = [("client", veth.client.as_fd()), ("server", veth.server.as_fd())];
+    let hosts = [place("client", &veth.client, IPV4.client), place("server", &veth.server, IPV4.server)];
     let carried = requests.iter().map(|(kind, request)| {
         let before = veth.dropped()?;
         let outcome = run_trial::start_and_wait(&hosts, request, &Running::default())?;
@@ -126,18 +129,22 @@ pub fn over_veth(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carrie
 /// Between the two are a link's stages and log.
 pub fn over_link(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carried>> {
     let running = Running::default();
-    let open = OpenLanes { lanes: 1, mtu: MTU, offloads: false, netem: false };
+    let open = OpenLanes { lanes: 1, mtu: MTU, offloads: false, netem: false, links: vec![] };
     let lanes = Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
     let carried = requests.iter().map(|(kind, request)| {
-        let before = lanes.lane(0).dropped()?;
+        let before = lanes.lane(0).dropped(0)?;
         let result = run_trial::run(&lanes, request, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
         ensure!(result.status == TrialStatus::Done, "{:?}", result.error);
-        let device = lanes.lane(0).dropped()? - before;
+        let device = lanes.lane(0).dropped(0)? - before;
         carried(*kind, request, dropped(&result.link, device)?)
     });
     let carried = carried.collect();
     lanes.close();
     carried
+}
+
+fn place<'a>(name: &'a str, namespace: &'a NetNamespace, address: IpAddr) -> Place<'a> {
+    Place { name, namespace: namespace.as_fd(), addresses: vec![address] }
 }
 
 fn carried(kind: Kind, request: &TrialRequest, dropped: Dropped) -> anyhow::Result<Carried> {

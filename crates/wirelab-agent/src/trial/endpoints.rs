@@ -127,7 +127,8 @@ impl<'a> Endpoints<'a> {
         process::enter_network(self.hosts[&endpoint.host].as_fd()).map_err(|error| failed(error.to_string()))?;
         let limit = readiness::timeout(condition);
         let give_up = clock::now() + limit;
-        while !readiness::is_met(condition, &endpoint.stdout, self.plan.server_address) {
+        let addresses = &self.plan.hosts[&endpoint.host].addresses;
+        while !readiness::is_met(condition, &endpoint.stdout, addresses) {
             if clock::now() >= give_up {
                 let waited = readiness::describe(condition);
                 return Err(failed(format!("was not ready after {limit:?} (waited for {waited})")));

@@ -15,12 +15,13 @@ pub fn timeout(condition: &ReadyCondition) -> Duration {
     Duration::from_nanos(*timeout_ns)
 }
 
-/// True if `condition` holds. This process must be in the network namespace of the endpoint.
-pub fn is_met(condition: &ReadyCondition, stdout: &Path, server: IpAddr) -> bool {
+/// True if `condition` holds. This process must be in the network namespace of the endpoint, whose host has these addresses.
+pub fn is_met(condition: &ReadyCondition, stdout: &Path, addresses: &[IpAddr]) -> bool {
     match condition {
         ReadyCondition::Event { .. } => says_ready(&fs::read(stdout).unwrap_or_default()),
         ReadyCondition::TcpConnect { port, .. } => {
-            TcpStream::connect_timeout(&SocketAddr::new(server, *port), CONNECT).is_ok()
+            let accepts = |address| TcpStream::connect_timeout(&SocketAddr::new(address, *port), CONNECT).is_ok();
+            addresses.iter().copied().any(accepts)
         }
         ReadyCondition::UdpBound { port, .. } => ["/proc/self/net/udp", "/proc/self/net/udp6"]
             .iter()

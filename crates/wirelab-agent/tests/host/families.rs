@@ -44,9 +44,9 @@ fn open() -> Option<Host> {
         eprintln!("not tested: {}", facts.settings["ipv6"]);
         return None;
     }
-    assert_eq!((facts.client_address, facts.server_address), (IPV4.client.to_string(), IPV4.server.to_string()));
-    let ipv6 = (facts.client_ipv6_address, facts.server_ipv6_address);
-    assert_eq!(ipv6, (Some(IPV6.client.to_string()), Some(IPV6.server.to_string())));
+    let [link] = &facts.links[..] else { panic!("{facts:?}") };
+    assert_eq!((link.near[0].ipv4, link.far[0].ipv4), (IPV4.client, IPV4.server));
+    assert_eq!((link.near[0].ipv6, link.far[0].ipv6), (Some(IPV6.client), Some(IPV6.server)));
     Some(host)
 }
 
@@ -168,6 +168,7 @@ fn endpoint(host: &Host, stack: &str, port: u16, role: Role) -> EndpointProcess 
         stack: stack.into(),
         role,
         server: ServerAddress { address: IPV6.server, port, name: "server.test".into() },
+        upstream: None,
         settings: BTreeMap::new(),
         workload: serde_json::from_value(workload).unwrap(),
         certificates: Some(Certificates {

@@ -10,5 +10,6 @@ mod netem;
 mod roles;
 mod support;
 mod throughput;
+mod topologies;
 mod traffic;
 mod trials;

@@ -19,7 +19,7 @@ fn host_with_netem() -> Option<Host> {
         return None;
     }
     let mut host = Host::start();
-    let id = host.send(HostOp::Open(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true }));
+    let id = host.send(HostOp::Open(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, links: vec![] }));
     match host.receive(id) {
         HostResult::Opened(_) => Some(host),
         HostResult::Error { message, hint } => {
@@ -56,7 +56,7 @@ fn a_kernel_without_netem_refuses_the_trial_and_the_lane_goes_on() {
     let mut host = Host::start();
     host.open(1);
     let message = host.refusal(echo(&host, "netem", LinkSpec { backend: Some(LinkBackend::Netem), ..delay(ONE_WAY) }));
-    assert!(message.contains("putting netem on s0-link"), "{message}");
+    assert!(message.contains("putting netem on l0-0-1"), "{message}");
     assert_echoes(&mut host, "afterwards");
 }
 
@@ -144,7 +144,7 @@ fn a_token_buckets_queue_holds_what_it_is_told_though_a_socket_may_hold_less() {
     }
     // An ordinary user's sockets have the room of net.core.wmem_max, some hundred packets.
     let mut host = Host::start_as(Some(65534));
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true });
+    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, links: vec![] });
     let queue = QueueSpec::DropTail { bytes: Some(4_000_000), packets: None };
     let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 };
     let packets = 3000;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
 use wirelab_net::topology::IPV4;
@@ -20,6 +20,9 @@ pub const LATE: Duration = Duration::from_millis(300);
 const LINGER: Duration = Duration::from_millis(400);
 /// Variable that tells the server's address; IPv4's without it.
 pub const ADDRESS: &str = "WIRELAB_TEST_SERVER";
+
+/// Variable that tells a relay where the server behind it is.
+pub const UPSTREAM: &str = "WIRELAB_TEST_UPSTREAM";
 
 fn server() -> SocketAddr {
     let address = std::env::var(ADDRESS).map_or(IPV4.server, |address| address.parse().unwrap());
@@ -55,6 +58,34 @@ fn serve_udp(serve: impl Fn(&dyn Fn())) -> ! {
 #[ignore = "an endpoint of other tests"]
 fn udp_echo() {
     serve_udp(|answer| answer());
+}
+
+/// Hands each datagram on to the server behind it, and its answer back.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_relay() {
+    let upstream: IpAddr = std::env::var(UPSTREAM).unwrap().parse().unwrap();
+    let (front, back) = (UdpSocket::bind(server()).unwrap(), UdpSocket::bind(("0.0.0.0", 0)).unwrap());
+    back.connect((upstream, 9000)).unwrap();
+    ready();
+    let mut buffer = [0; 2048];
+    loop {
+        let (length, peer) = front.recv_from(&mut buffer).unwrap();
+        back.send(&buffer[..length]).unwrap();
+        let length = back.recv(&mut buffer).unwrap();
+        front.send_to(&buffer[..length], peer).unwrap();
+    }
+}
+
+/// Sends a datagram to a server that it cannot reach: there is no way, or no answer comes.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_hopeless() {
+    let socket = socket();
+    socket.set_read_timeout(Some(LATE)).unwrap();
+    if socket.send_to(&[1; 100], server()).is_ok() {
+        socket.recv(&mut [0; 100]).unwrap_err();
+    }
 }
 
 /// How long a pinger waits for an answer that may have been lost.

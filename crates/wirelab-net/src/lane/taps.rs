@@ -7,11 +7,12 @@ use crate::log_sink::Backlog;
 use crate::packet_log::Fate;
 use crate::pcapng::{self, Statistics, Way, Writer};
 use crate::socket::ETHERNET_BYTES;
+use crate::topology::Sides;
 
 /// What people are told of a dropped packet, by direction and cause: `lost by gilbert-elliott`.
 pub type DropWords = [[String; DropCause::ALL.len()]; 2];
 
-/// What the interfaces at both ends see of a trial, each to its capture if it has one: packets that the end sent when they came to the link, and
+/// What the interfaces on a link see of a trial, each to its capture if it has one: packets that its host sent when they came to the link, and
 /// packets that it received when they were put on its interface.
 ///
 /// Packets are handed over when their fate is known, so a capture must be [completed](crate::pcapng::complete). One offset to CLOCK_REALTIME holds
@@ -21,9 +22,10 @@ pub type DropWords = [[String; DropCause::ALL.len()]; 2];
 /// needs all, has a higher one; it is some hundred bytes a packet.
 #[derive(Debug)]
 pub struct Taps<W: Write> {
-    /// The client's, the server's.
-    captures: [Option<Writer<W>>; 2],
-    seen: [Seen; 2],
+    sides: Sides,
+    /// By the place of the host's port.
+    captures: Vec<Option<Writer<W>>>,
+    seen: Vec<Seen>,
     words: DropWords,
     pub(super) offset: RealtimeOffset,
     backlog: Backlog,
@@ -31,7 +33,7 @@ pub struct Taps<W: Write> {
     corrupted: Vec<u8>,
 }
 
-/// Packets of one end.
+/// Packets of one host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     captured: u64,
@@ -43,18 +45,19 @@ const INTERFACE: u32 = 0;
 const HELD: &str = "still on its way when the capture ended";
 
 impl<W: Write> Taps<W> {
-    /// Tap into the client's and the server's end. The captures wait in `backlog`.
-    pub fn new(captures: [Option<Writer<W>>; 2], words: DropWords, backlog: Backlog) -> Self {
-        let (seen, offset) = ([Seen::default(); 2], RealtimeOffset::measure());
-        Self { captures, seen, words, offset, backlog, corrupted: Vec::new() }
+    /// Tap into the hosts' ends, in the order of their ports' places. The captures wait in `backlog`.
+    pub fn new(sides: Sides, mut captures: Vec<Option<Writer<W>>>, words: DropWords, backlog: Backlog) -> Self {
+        captures.resize_with(sides.ports(), || None);
+        let (seen, offset) = (vec![Seen::default(); sides.ports()], RealtimeOffset::measure());
+        Self { sides, captures, seen, words, offset, backlog, corrupted: Vec::new() }
     }
 
-    /// Packets that both captures lack because the disk was slow.
+    /// Packets that all captures lack because the disk was slow.
     pub(super) fn left_out(&self) -> u64 {
         self.seen.iter().map(|seen| seen.left_out).sum()
     }
 
-    /// Close the captures, the client's first, with what they have and lack.
+    /// Close the captures, in the order of their places, with what they have and lack.
     pub(super) fn finish(self, now: Instant) -> impl Iterator<Item = W> {
         let at_ns = self.offset.to_realtime_ns(now);
         let captures = self.captures.into_iter().zip(self.seen);
@@ -78,12 +81,11 @@ impl<W: Write> Taps<W> {
         if !packet.copy {
             let (words, arrival) = (self.fate_words(packet.port, fate), packet.arrival);
             let comment = words.or(inverted.as_deref()).map(str::to_owned);
-            self.write(packet.port, arrival, Way::Out, frame, comment.as_deref());
+            self.write(self.sides.index(packet.port), arrival, Way::Out, frame, comment.as_deref());
         }
-        if fate != Fate::Delivered {
+        let Some(receiver) = self.sides.destination(packet.port, frame).filter(|_| fate == Fate::Delivered) else {
             return;
-        }
-        let receiver = PortId(1 - packet.port.0);
+        };
         let comment = match (packet.copy, inverted) {
             (false, inverted) => inverted,
             (true, None) => Some("a copy made by the link".to_owned()),
@@ -108,8 +110,7 @@ impl<W: Write> Taps<W> {
         dropped.or((fate == Fate::Held).then_some(HELD))
     }
 
-    fn write(&mut self, port: PortId, at: Instant, way: Way, frame: &[u8], comment: Option<&str>) {
-        let end = usize::from(port.0);
+    fn write(&mut self, end: usize, at: Instant, way: Way, frame: &[u8], comment: Option<&str>) {
         let Some(capture) = &mut self.captures[end] else { return };
         if !self.backlog.has_room_for_captures() {
             self.seen[end].left_out += 1;

@@ -9,6 +9,7 @@ use crate::flow::Flows;
 use crate::packet_log::{Fate, LogWriter, Record};
 use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
+use crate::topology::Sides;
 
 const SPARE_BUFFERS: usize = 1024;
 /// The log and the captures are handed to the disk at least so often, so that they can be followed, and a killed process loses no more.
@@ -22,8 +23,7 @@ pub struct Trial<W: Write> {
     log: Option<LogWriter<W>>,
     header_bytes: u8,
     taps: Option<Taps<W>>,
-    /// Bytes of each frame before its Ethernet header.
-    lead: usize,
+    carried: Carried,
     report: LaneReport,
     /// Where the link tells flows apart.
     flows: Option<Flows>,
@@ -33,8 +33,17 @@ pub struct Trial<W: Write> {
     sequence: u64,
     /// When the first packet was logged or captured that was not handed to the disk yet.
     unflushed: Option<Instant>,
-    /// Packets that have left and wait for the others of their batch, by the port that they came from; empty between calls.
-    departing: [Vec<Departing>; 2],
+    /// Packets that have left and wait for the others of their batch, by the place of the port that they go to; empty between calls.
+    departing: Vec<Vec<Departing>>,
+}
+
+/// Between whom a link carries frames, and what these are like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The hosts.
+    pub sides: Sides,
+    /// Bytes of each frame before its Ethernet header.
+    pub lead: usize,
 }
 
 /// A packet that has left the link.
@@ -63,14 +72,13 @@ pub enum Offered {
 }
 
 impl<W: Write> Trial<W> {
-    /// A trial of `link` that begins at `now`, on frames whose Ethernet header comes behind `lead` bytes. `flows` tells flows apart where the link
-    /// does.
+    /// A trial of `link` that begins at `now`. `flows` tells flows apart where the link does.
     pub fn new(
         link: Box<dyn Impairment>,
+        carried: Carried,
         log: Option<LogWriter<W>>,
         header_bytes: u8,
         taps: Option<Taps<W>>,
-        lead: usize,
         flows: Option<Flows>,
         now: Instant,
     ) -> Self {
@@ -79,14 +87,14 @@ impl<W: Write> Trial<W> {
             log,
             header_bytes,
             taps,
-            lead,
+            carried,
             report: LaneReport::default(),
             flows,
             opened: now,
             polled: now,
             sequence: 0,
             unflushed: None,
-            departing: Default::default(),
+            departing: (0..carried.sides.ports()).map(|_| Vec::new()).collect(),
         }
     }
 
@@ -104,9 +112,10 @@ impl<W: Write> Trial<W> {
         self.link.poll_timeout().into_iter().chain(flush).min()
     }
 
-    /// Take in a frame that came to `port`, into one of the `spare` buffers.
-    pub fn receive(&mut self, port: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
-        if !frame.is_unicast_ip() {
+    /// Take in a frame that came to the port at this place, into one of the `spare` buffers.
+    pub fn receive(&mut self, place: usize, frame: &Frame<'_>, arrival: Instant, spare: &mut Vec<Vec<u8>>) {
+        let port = self.carried.sides.port(place);
+        if !frame.is_unicast_ip() || self.carried.destination(port, frame.bytes).is_none() {
             return;
         }
         if frame.oversized {
@@ -114,21 +123,21 @@ impl<W: Write> Trial<W> {
             return;
         }
         let size = frame.ip_bytes() as u32;
-        let counts = &mut self.report.directions[port];
+        let counts = &mut self.report.directions[port.direction().index()];
         counts.received += 1;
         counts.received_bytes += u64::from(size);
         let mut data = spare.pop().unwrap_or_default();
         data.clear();
         data.extend_from_slice(frame.bytes);
         let flows = self.flows.as_mut();
-        let flow = flows.map(|flows| flows.flow(&data[self.lead + ETHERNET_BYTES..])).unwrap_or_default();
-        let packet = Packet { data, ..Packet::new(self.sequence, PortId(port as u16), size, arrival, flow) };
+        let flow = flows.map(|flows| flows.flow(&data[self.carried.lead + ETHERNET_BYTES..])).unwrap_or_default();
+        let packet = Packet { data, ..Packet::new(self.sequence, port, size, arrival, flow) };
         self.sequence += 1;
         self.link.handle_packet(packet, arrival);
     }
 
     /// Send what has left by `until`, or by the last poll if that was later: stamps of two interfaces may cross on their way. `offer` puts frames
-    /// on a port.
+    /// on the port at a place.
     pub fn send(
         &mut self,
         until: Instant,
@@ -137,15 +146,15 @@ impl<W: Write> Trial<W> {
     ) {
         self.polled = self.polled.max(until);
         while let Some((departure, mut packet)) = self.link.poll_packet(self.polled) {
-            let from = usize::from(packet.port.0);
+            let to = self.carried.destination(packet.port, &packet.data).expect("no other packet was let in");
             self.flip(&mut packet);
-            self.departing[from].push(Departing { departure, packet });
-            if self.departing[from].len() == BATCH {
-                self.flush(from, &mut offer, spare);
+            self.departing[to].push(Departing { departure, packet });
+            if self.departing[to].len() == BATCH {
+                self.flush(to, &mut offer, spare);
             }
         }
-        for from in 0..self.departing.len() {
-            self.flush(from, &mut offer, spare);
+        for to in 0..self.departing.len() {
+            self.flush(to, &mut offer, spare);
         }
         while let Some(packet) = self.take_dropped() {
             recycle(packet, spare);
@@ -162,12 +171,12 @@ impl<W: Write> Trial<W> {
         self.unflushed = None;
     }
 
-    /// Put what came from one port and has left on the other.
-    fn flush(&mut self, from: usize, mut offer: impl FnMut(usize, &[Departing]) -> Offered, spare: &mut Vec<Vec<u8>>) {
-        let mut batch = std::mem::take(&mut self.departing[from]);
+    /// Put what has left on the port at its place.
+    fn flush(&mut self, to: usize, mut offer: impl FnMut(usize, &[Departing]) -> Offered, spare: &mut Vec<Vec<u8>>) {
+        let mut batch = std::mem::take(&mut self.departing[to]);
         while !batch.is_empty() {
             let start = clock::now();
-            match offer(1 - from, &batch) {
+            match offer(to, &batch) {
                 Offered::Taken(taken) => {
                     // The kernel takes them one after another: the first at once, the others spread over the call.
                     let each =
@@ -182,14 +191,14 @@ impl<W: Write> Trial<W> {
                 }
             }
         }
-        self.departing[from] = batch;
+        self.departing[to] = batch;
     }
 
     /// Count and log a packet that was sent at about `sent`, and not before its batch was `offered`.
     fn delivered(&mut self, departing: Departing, offered: Instant, sent: Instant, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
         let lateness = sent.saturating_since(departure);
-        let counts = &mut self.report.directions[usize::from(packet.port.0)];
+        let counts = &mut self.report.directions[packet.port.direction().index()];
         counts.delivered += 1;
         counts.delivered_bytes += u64::from(packet.size);
         counts.lateness.add(lateness);
@@ -200,7 +209,7 @@ impl<W: Write> Trial<W> {
     /// Count and log a packet that the kernel would not take.
     fn not_taken(&mut self, departing: Departing, spare: &mut Vec<Vec<u8>>) {
         let (departure, packet) = self.as_it_came(departing);
-        self.report.directions[usize::from(packet.port.0)].dropped[DropCause::QueueFull.index()] += 1;
+        self.report.directions[packet.port.direction().index()].dropped[DropCause::QueueFull.index()] += 1;
         self.settle(&packet, Fate::QueueFull, departure, Duration::ZERO, departure);
         recycle(packet, spare);
     }
@@ -216,7 +225,7 @@ impl<W: Write> Trial<W> {
     pub fn end(mut self, now: Instant) -> (LaneReport, Option<LogWriter<W>>, Option<Taps<W>>) {
         while self.take_dropped().is_some() {}
         while let Some(packet) = self.link.poll_held() {
-            self.report.directions[usize::from(packet.port.0)].held += 1;
+            self.report.directions[packet.port.direction().index()].held += 1;
             self.settle(&packet, Fate::Held, now, Duration::ZERO, now);
         }
         self.report.left_out_of_captures = self.taps.as_ref().map_or(0, Taps::left_out);
@@ -226,7 +235,7 @@ impl<W: Write> Trial<W> {
     /// Count and log a packet that was dropped, and return what remains of it.
     fn take_dropped(&mut self) -> Option<Packet> {
         let Dropped { packet, at, cause } = self.link.poll_dropped()?;
-        self.report.directions[usize::from(packet.port.0)].dropped[cause.index()] += 1;
+        self.report.directions[packet.port.direction().index()].dropped[cause.index()] += 1;
         self.settle(&packet, cause.into(), at, Duration::ZERO, at);
         Some(packet)
     }
@@ -234,8 +243,8 @@ impl<W: Write> Trial<W> {
     /// Count a copy, and hand on what became of a packet, which its receiver had `at` this instant at the earliest.
     fn settle(&mut self, packet: &Packet, fate: Fate, departure: Instant, lateness: Duration, at: Instant) {
         let Packet { sequence, port, size, arrival, copy, corrupted_bit, .. } = *packet;
-        self.report.directions[usize::from(port.0)].duplicated += u64::from(copy);
-        let frame = &packet.data[self.lead..];
+        self.report.directions[port.direction().index()].duplicated += u64::from(copy);
+        let frame = &packet.data[self.carried.lead..];
         if let Some(taps) = &mut self.taps {
             taps.settle(packet, frame, fate, at);
             self.unflushed.get_or_insert(self.polled);
@@ -252,10 +261,17 @@ impl<W: Write> Trial<W> {
     /// Invert the bit that the link corrupted, if it did.
     fn flip(&self, packet: &mut Packet) {
         if let Some(bit) = packet.corrupted_bit
-            && let Some(byte) = packet.data.get_mut(self.lead + ETHERNET_BYTES + (bit / 8) as usize)
+            && let Some(byte) = packet.data.get_mut(self.carried.lead + ETHERNET_BYTES + (bit / 8) as usize)
         {
             *byte ^= 0x80 >> (bit % 8);
         }
+    }
+}
+
+impl Carried {
+    /// Place of the port at which a frame leaves that came from `from`; none if it is for nobody there.
+    fn destination(&self, from: PortId, frame: &[u8]) -> Option<usize> {
+        self.sides.destination(from, frame.get(self.lead..)?)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::os::fd::AsFd;
 
-use super::{CLIENT_MAC, IPV4, Pair, SERVER_MAC, Side, netlink, sysctl};
+use super::{CLIENT_MAC, IPV4, Peer, SERVER_MAC, Side, netlink, sysctl};
 use crate::Error;
 use crate::namespace::NetNamespace;
 
@@ -35,8 +35,10 @@ impl DirectVeth {
             side.bring_up(false)?;
         }
         let [client, server] = veth.sides();
-        client.set_addresses(Pair { own: IPV4.client, peer: IPV4.server }, Some(congestion_control))?;
-        server.set_addresses(Pair { own: IPV4.server, peer: IPV4.client }, Some(congestion_control))?;
+        let [of_client, of_server] =
+            [(IPV4.client, CLIENT_MAC), (IPV4.server, SERVER_MAC)].map(|(address, mac)| Peer { address, mac });
+        client.set_addresses(IPV4.client, &[of_server], Some(congestion_control))?;
+        server.set_addresses(IPV4.server, &[of_client], Some(congestion_control))?;
         Ok(veth)
     }
 
@@ -46,8 +48,12 @@ impl DirectVeth {
     }
 
     fn sides(&self) -> [Side<'_>; 2] {
-        let side =
-            |namespace, interface: &str, mac, peer_mac| Side { namespace, interface: interface.into(), mac, peer_mac };
-        [side(&self.client, CLIENT, CLIENT_MAC, SERVER_MAC), side(&self.server, SERVER, SERVER_MAC, CLIENT_MAC)]
+        let side = |namespace, interface: &str, outer: &str, mac| Side {
+            namespace,
+            interface: interface.into(),
+            outer: outer.into(),
+            mac,
+        };
+        [side(&self.client, CLIENT, SERVER, CLIENT_MAC), side(&self.server, SERVER, CLIENT, SERVER_MAC)]
     }
 }

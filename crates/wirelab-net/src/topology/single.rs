@@ -3,7 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::thread;
 use std::time::Duration;
 
-use super::{Addresses, CLIENT_MAC, Pair, SERVER_MAC, Side, netlink, sysctl};
+use super::{Addresses, CLIENT_MAC, Peer, Ports, SERVER_MAC, Side, Sides, netlink, sysctl};
 use crate::namespace::NetNamespace;
 use crate::socket::PacketSocket;
 use crate::{Context, Error};
@@ -105,9 +105,10 @@ impl SingleLink {
     }
 
     /// Open the link's two sockets, the near end's first.
-    pub fn open_ports(&self) -> Result<[PacketSocket; 2], Error> {
-        let open = |side: Side<'_>| PacketSocket::open(&side.outer(), self.mtu, false);
-        self.link.run(|| Ok([open(self.near_side())?, open(self.far_side())?]))
+    pub fn open_ports(&self) -> Result<Ports, Error> {
+        let open = |side: Side<'_>| PacketSocket::open(&side.outer, self.mtu, false);
+        let sockets = self.link.run(|| Ok(vec![open(self.near_side())?, open(self.far_side())?]))?;
+        Ok(Ports { sides: Sides::PAIR, sockets })
     }
 
     /// Run `work` where the link's own interfaces are. It is told those through which the link sends: uplink, downlink.
@@ -115,7 +116,7 @@ impl SingleLink {
         &self,
         work: impl FnOnce([String; 2]) -> Result<T, Error> + Send,
     ) -> Result<T, Error> {
-        let outgoing = [self.far_side().outer(), self.near_side().outer()];
+        let outgoing = [self.far_side().outer, self.near_side().outer];
         self.link.run(|| work(outgoing))
     }
 
@@ -144,8 +145,8 @@ impl SingleLink {
     fn set_addresses(&self, numbers: &Numbers, nested: bool) -> Result<(), Error> {
         let (near, far) = (self.near_side(), self.far_side());
         let Addresses { client, server } = numbers.at(self.depth);
-        near.set_addresses(Pair { own: client, peer: server }, None)?;
-        far.set_addresses(Pair { own: server, peer: client }, None)?;
+        near.set_addresses(client, &[Peer { address: server, mac: SERVER_MAC }], None)?;
+        far.set_addresses(server, &[Peer { address: client, mac: CLIENT_MAC }], None)?;
         let every_depth = ((numbers.address)(0, 0), numbers.all);
         self.far.run(|| netlink::route_through(&far.interface, every_depth, client))?;
         let around = if nested { 0..self.depth } else { 0..0 };
@@ -158,11 +159,11 @@ impl SingleLink {
     }
 
     fn near_side(&self) -> Side<'_> {
-        Side { namespace: &self.near, interface: near_interface(self.depth), mac: CLIENT_MAC, peer_mac: SERVER_MAC }
+        side(&self.near, near_interface(self.depth), CLIENT_MAC)
     }
 
     fn far_side(&self) -> Side<'_> {
-        Side { namespace: &self.far, interface: format!("far{}", self.depth), mac: SERVER_MAC, peer_mac: CLIENT_MAC }
+        side(&self.far, format!("far{}", self.depth), SERVER_MAC)
     }
 }
 
@@ -170,6 +171,11 @@ impl Numbers {
     fn at(&self, depth: u8) -> Addresses {
         Addresses { client: (self.address)(depth, 1), server: (self.address)(depth, 2) }
     }
+}
+
+fn side(namespace: &NetNamespace, interface: String, mac: [u8; 6]) -> Side<'_> {
+    let outer = format!("{interface}-link");
+    Side { namespace, interface, outer, mac }
 }
 
 fn near_interface(depth: u8) -> String {

@@ -13,7 +13,9 @@ use tokio::sync::mpsc;
 use super::dtls::Sessions;
 use super::resources::{Application, Said, state};
 use super::side::Side;
-use crate::codec::coap::{Channel, Framing, MessageLayer, ObservationId, Options, Parameters, Server, ServerEvent};
+use crate::codec::coap::{
+    Channel, Framing, MessageLayer, ObservationId, Options, Parameters, RequestId, Response, Server, ServerEvent,
+};
 use crate::payload::{Draw, generator};
 use crate::raw_udp::bind;
 use crate::stream::{Stream, push};
@@ -33,8 +35,15 @@ pub struct Service {
     pub clock: Arc<dyn Clock>,
 }
 
-/// A state for one observer.
-type Change = (SocketAddr, ObservationId, Bytes);
+/// What comes later for a client.
+type Change = (SocketAddr, News);
+
+enum News {
+    /// A state for one observer.
+    State(ObservationId, Bytes),
+    /// What a request was to wait for.
+    Response(RequestId, Response),
+}
 
 /// One client as its server sees it.
 struct Host {
@@ -42,6 +51,8 @@ struct Host {
     client: SocketAddr,
     /// Each observer's wait for the next state.
     observers: HashMap<ObservationId, Task>,
+    /// Each request that somebody else answers.
+    fetches: HashMap<RequestId, Task>,
     changes: mpsc::UnboundedSender<Change>,
 }
 
@@ -53,12 +64,20 @@ impl Host {
                 ServerEvent::Unobserved(id) => drop(self.observers.remove(&id)),
                 ServerEvent::Asked(id, asked) => match service.application.answer(&asked) {
                     Said::Response(response) => self.side.engine.respond(now_ns, id, response),
+                    Said::Later(response) => {
+                        let (changes, client) = (self.changes.clone(), self.client);
+                        let fetch = async move {
+                            // Nobody is there any more to be told.
+                            let _ = changes.send((client, News::Response(id, response.await)));
+                        };
+                        self.fetches.insert(id, Task::spawn(fetch));
+                    }
                     Said::Observed(response, mut waiting) => {
                         let Some(observation) = self.side.engine.observe(now_ns, id, response) else { continue };
                         let (changes, client) = (self.changes.clone(), self.client);
                         let forward = async move {
                             while let Some(message) = waiting.next().await {
-                                if changes.send((client, observation, message)).is_err() {
+                                if changes.send((client, News::State(observation, message))).is_err() {
                                     return;
                                 }
                             }
@@ -68,6 +87,21 @@ impl Host {
                         self.observers.insert(observation, Task::spawn(forward));
                     }
                 },
+            }
+        }
+    }
+}
+
+impl Host {
+    /// Tells the client what has come for it.
+    fn tell(&mut self, now_ns: u64, news: News, confirmable: bool) {
+        match news {
+            News::State(observation, message) => {
+                self.side.engine.notify(now_ns, observation, state(message), confirmable);
+            }
+            News::Response(id, response) => {
+                self.fetches.remove(&id);
+                self.side.engine.respond(now_ns, id, response);
             }
         }
     }
@@ -168,16 +202,16 @@ impl Hosts {
             engine: Server::new(channel, self.service.options),
             session: self.sessions.as_ref().map(|sessions| sessions.begin(now_ns, true)),
         };
-        let host = Host { side, client, observers: HashMap::new(), changes: self.changes.clone() };
+        let host =
+            Host { side, client, observers: HashMap::new(), fetches: HashMap::new(), changes: self.changes.clone() };
         let forget_ns = now_ns.saturating_add(self.lifetime_ns);
         self.timers.insert((forget_ns, client));
         self.hosts.insert(client, Peer { host, timer_ns: forget_ns, forget_ns });
     }
 
-    fn tell(&mut self, (client, observation, message): Change) -> SocketAddr {
+    fn tell(&mut self, (client, news): Change) -> SocketAddr {
         if let Some(peer) = self.hosts.get_mut(&client) {
-            let now_ns = self.service.clock.now_ns();
-            peer.host.side.engine.notify(now_ns, observation, state(message), self.service.confirmable);
+            peer.host.tell(self.service.clock.now_ns(), news, self.service.confirmable);
         }
         client
     }
@@ -224,7 +258,7 @@ pub async fn serve_stream(stream: Box<dyn Stream>, service: Service, max_message
     let framing = Framing::new(max_message_bytes, ChaCha8Rng::seed_from_u64(0));
     let side = Side { engine: Server::new(Channel::Stream(framing), service.options), session: None };
     let client = SocketAddr::from(([0, 0, 0, 0], 0));
-    let mut host = Host { side, client, observers: HashMap::new(), changes };
+    let mut host = Host { side, client, observers: HashMap::new(), fetches: HashMap::new(), changes };
     let (mut reader, mut writer) = tokio::io::split(stream);
     let mut buffer = vec![0; 65_536];
     let mut to_write: Vec<u8> = Vec::new();
@@ -256,9 +290,7 @@ pub async fn serve_stream(stream: Box<dyn Stream>, service: Service, max_message
                 Ok(0) | Err(_) => return,
                 Ok(length) => host.side.receive(service.clock.now_ns(), &buffer[..length]),
             },
-            Some((_, observation, message)) = changed.recv() => {
-                host.side.engine.notify(service.clock.now_ns(), observation, state(message), false);
-            }
+            Some((_, news)) = changed.recv() => host.tell(service.clock.now_ns(), news, false),
             () = tokio::time::sleep(wait) => host.side.handle_timeout(service.clock.now_ns()),
         }
     }

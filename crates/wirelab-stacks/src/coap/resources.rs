@@ -1,8 +1,10 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use wirelab_schema::{EndpointParameters, Exchange};
 
+use super::proxy::Gateway;
 use crate::attempt::ExchangeError;
 use crate::codec::coap::{Asked, Method, Request, Response, status};
 use crate::workload::{MAX_BODY_BYTES, Publication, Waiting, Work};
@@ -14,7 +16,7 @@ pub const MESSAGES: &str = "Messages are minimal: `POST /upload` with a Content-
 
 /// Content-Format of bodies that are a [`Payload`], so that the other end can check every byte: of the numbers for experiments (RFC 7252, section
 /// 12.3). Foreign bodies are checked by their length alone.
-const PAYLOAD_FORMAT: u16 = 65_000;
+pub const PAYLOAD_FORMAT: u16 = 65_000;
 
 const CHANGED: u8 = 0x44;
 const CONTENT: u8 = 0x45;
@@ -93,6 +95,7 @@ pub struct Application {
     download: Bytes,
     payload: Payload,
     publication: Option<Arc<Publication>>,
+    gateway: Option<Gateway>,
 }
 
 /// What the application says to a request.
@@ -101,6 +104,8 @@ pub enum Said {
     Response(Response),
     /// The state as it is, and it will tell of every later one.
     Observed(Response, Waiting),
+    /// What comes of this.
+    Later(BoxFuture<'static, Response>),
 }
 
 impl Application {
@@ -112,11 +117,19 @@ impl Application {
             Work::Changes(_) => ((0, 0), Some(Publication::new(parameters, clock))),
         };
         let [upload, download] = [sizes.0, sizes.1].map(|bytes| payload.bytes(bytes as usize));
-        Application { upload, download, payload, publication }
+        Application { upload, download, payload, publication, gateway: None }
+    }
+
+    /// One that asks another server.
+    pub fn behind(parameters: &EndpointParameters, clock: Arc<dyn Clock>, gateway: Gateway) -> Self {
+        Application { gateway: Some(gateway), ..Application::new(parameters, clock) }
     }
 
     /// Answers a request.
     pub fn answer(&self, asked: &Asked) -> Said {
+        if let Some(gateway) = &self.gateway {
+            return Said::Later(Box::pin(gateway.clone().answer(asked.clone())));
+        }
         let bytes =
             || asked.path.strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
         Said::Response(match (asked.method, asked.path.as_str()) {
@@ -156,7 +169,7 @@ fn with_body(code: u8, body: Bytes) -> Response {
 }
 
 /// With a diagnostic payload (RFC 7252, section 5.5.2).
-fn plain(code: u8, words: String) -> Response {
+pub fn plain(code: u8, words: String) -> Response {
     Response { code: code.into(), content_format: None, payload: words.into() }
 }
 

@@ -55,6 +55,7 @@ pub fn context(workload: WorkloadSpec, recorder: impl Recorder + 'static) -> (Co
         stack: "scripted".to_owned(),
         role: Role::Client,
         server: ServerAddress { address: [127, 0, 0, 1].into(), port: 1, name: "server.test".to_owned() },
+        upstream: None,
         settings: Default::default(),
         workload,
         certificates: None,

@@ -60,6 +60,7 @@ impl Lab {
             stack: stack.to_owned(),
             role,
             server: ServerAddress { address: IpAddr::from([127, 0, 0, 1]), port, name },
+            upstream: None,
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
             workload: as_done_by(stack, workload.into()),
             certificates: Some(Certificates {

@@ -7,6 +7,7 @@ mod foreign;
 mod lab;
 mod lossy_path;
 mod mqtt;
+mod proxy;
 
 use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;

@@ -35,7 +35,7 @@ pub(in crate::impairment) const ABOUT: &str = "IEEE 802.15.4 at 2.4 GHz (O-QPSK,
     802.15.4-2006. Header compression (RFC 6282) saves compressed-bytes of each datagram, and one that does not fit a frame of 127 bytes goes in \
     fragments (RFC 4944, section 5.3). Each frame is sent by unslotted CSMA-CA (clause 7.5.1.4): it waits a random back-off, senses the air, turns round and is \
     sent; frames of two stations that do not hear one another in time are lost. An ACK follows, without which the frame is sent again; a frame given \
-    up, after its retries or without free air, takes its whole datagram with it. Packets wait in a drop-tail queue at each side.";
+    up, after its retries or without free air, takes its whole datagram with it. Packets wait in a drop-tail queue at each station: every host of the near side, and one for all of the far side.";
 
 /// IEEE 802.15.4 at 2.4 GHz (O-QPSK, 250 kbit/s), without beacons, under 6LoWPAN. Clauses are those of IEEE Std 802.15.4-2006.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ pub struct Ieee802154 {
     pub min_be: u32,
     /// macMaxBE.
     pub max_be: u32,
-    /// IP bytes that may wait at each port behind the datagram being sent.
+    /// IP bytes that may wait at each station behind the datagram being sent.
     pub queue_bytes: u64,
 }
 
@@ -263,7 +263,7 @@ impl Impairment for Csma {
     fn handle_packet(&mut self, packet: Packet, now: Instant) {
         self.advance(now);
         self.outlet.receive();
-        let (port, bytes) = (packet.port, packet.size.into());
+        let (port, bytes) = (packet.port.station(), packet.size.into());
         match self.stations.accept(packet, bytes) {
             Ok(Some(_)) => self.begin(port, now),
             Ok(None) => {}

@@ -1,4 +1,4 @@
-//! The stage that all ports share, in both directions.
+//! The stage that all hosts share, in both directions.
 
 mod ieee802154;
 mod sixlowpan;
@@ -18,11 +18,13 @@ use ieee802154::Csma;
 use turns::Turns;
 use wifi::Dcf;
 
-pub(super) const SERIALISER_ABOUT: &str = "A half-duplex serialiser that both directions share, each behind a drop-tail queue of its own: a packet takes (IP bytes + \
-    overhead-bytes) x 8 / rate to send, and after it the other direction has its turn (round robin, packet by packet), if a packet waits there. There is \
-    no contention and there are no errors: it is the least that a half-duplex radio, or a gateway's one bottleneck, does to its two directions.";
+pub(super) const SERIALISER_ABOUT: &str = "A half-duplex serialiser that both directions share, each station (every host of the near side, one for all \
+    of the far side) behind a drop-tail queue of its own: a packet takes (IP bytes + overhead-bytes) x 8 / rate to send, and after it the next station \
+    has its turn (round robin, packet by packet), if a packet waits there. There is no contention and there are no errors: it is the least that a \
+    half-duplex radio, or a gateway's one bottleneck, does to its two directions.";
 
-/// What all ports share: one frame at a time, each port behind its own drop-tail queue.
+/// What all hosts share: one frame at a time, each station behind its own drop-tail queue. A station is every host of the near side, and one,
+/// the access point, for all of the far side.
 ///
 /// A poll settles who is sent first, so arrivals must not be handed in behind it: [`Link`](crate::Link) sees to that. The media with contention
 /// draw from their own generators; how often depends on the contention, so that with them the seed is only a block: two stacks on one seed do
@@ -38,7 +40,7 @@ enum Kind {
 }
 
 impl Medium {
-    /// A half-duplex serialiser that ports use in turn, without contention or errors. `queue_bytes` may wait at each port behind the packet
+    /// A half-duplex serialiser that stations use in turn, without contention or errors. `queue_bytes` may wait at each one behind the packet
     /// being sent; each packet counts with `overhead_bytes` on top of its IP bytes.
     pub fn serialiser(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
         Self(Kind::Serialiser(Turns::new(rate_bps, queue_bytes, overhead_bytes)))

@@ -3,14 +3,14 @@ use std::collections::BTreeMap;
 use crate::queue::DropTail;
 use crate::{Packet, PortId};
 
-/// The stations that contend for the air, one at each port.
+/// The stations that contend for the air, by their ports: see [`PortId::station`].
 #[derive(Debug)]
 pub(super) struct Stations<A> {
     queue_bytes: u64,
     stations: BTreeMap<PortId, Station<A>>,
 }
 
-/// One port's side of a contention: it serves one packet at a time, and others wait behind that.
+/// One side of a contention: it serves one packet at a time, and others wait behind that.
 #[derive(Debug)]
 pub(super) struct Station<A> {
     /// The packet being served, until it has left or was dropped.
@@ -31,7 +31,7 @@ impl<A: Default> Stations<A> {
     /// Take in a packet that counts as `bytes`. Returns its station if that serves it from now on, or gives it back if there is no room for it.
     pub(super) fn accept(&mut self, packet: Packet, bytes: u64) -> Result<Option<&mut Station<A>>, Packet> {
         let queue_bytes = self.queue_bytes;
-        let station = self.stations.entry(packet.port).or_insert_with(|| Station::new(queue_bytes));
+        let station = self.stations.entry(packet.port.station()).or_insert_with(|| Station::new(queue_bytes));
         if station.is_serving {
             return station.waiting.push(bytes, packet).map(|()| None);
         }
@@ -40,7 +40,7 @@ impl<A: Default> Stations<A> {
         Ok(Some(station))
     }
 
-    /// The station at `port`, where a packet has been accepted.
+    /// The station of this port, where a packet has been accepted.
     pub(super) fn at(&mut self, port: PortId) -> &mut Station<A> {
         self.stations.get_mut(&port).expect("a packet was accepted there")
     }

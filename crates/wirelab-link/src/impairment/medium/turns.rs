@@ -7,11 +7,11 @@ use crate::impairment::serialiser::Serialiser;
 use crate::queue::{DropTail, Waiting};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
-/// A half-duplex serialiser that all ports share: one packet at a time, each port behind its own drop-tail queue, served in turn.
+/// A half-duplex serialiser that all stations share: one packet at a time, each station behind its own drop-tail queue, served in turn.
 ///
-/// When a packet has been sent, the turn goes round robin to the next port (by number, after the last one served) whose queue holds a packet
-/// that arrived before that instant; so a port's backlog delays another port's packet by one packet only, as stations that contend for the air
-/// do. A packet that finds the medium free is sent at once. `queue_bytes` may wait at each port behind the packet being sent.
+/// When a packet has been sent, the turn goes round robin to the next station (by port, after the last one served) whose queue holds a packet
+/// that arrived before that instant; so a station's backlog delays another one's packet by one packet only, as it does where they contend for
+/// the air. A packet that finds the medium free is sent at once. `queue_bytes` may wait at each station behind the packet being sent.
 #[derive(Debug)]
 pub(super) struct Turns {
     serialiser: Serialiser,
@@ -24,7 +24,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// `queue_bytes` may wait at each port; each packet counts with `overhead_bytes` on top of its IP bytes.
+    /// `queue_bytes` may wait at each station; each packet counts with `overhead_bytes` on top of its IP bytes.
     pub(super) fn new(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
         Self {
             serialiser: Serialiser::new(rate_bps),
@@ -38,7 +38,7 @@ impl Turns {
 
     fn advance(&mut self, now: Instant) {
         while let Some((sent, packet)) = self.sending.take_if(|(sent, _)| *sent <= now) {
-            if let Some(next) = self.next_after(packet.port) {
+            if let Some(next) = self.next_after(packet.port.station()) {
                 self.send(next);
             }
             self.outlet.depart(packet, sent);
@@ -68,7 +68,7 @@ impl Impairment for Turns {
             self.send(waiting);
             return;
         }
-        let queue = self.queues.entry(waiting.packet.port).or_insert(DropTail::new(self.queue_bytes));
+        let queue = self.queues.entry(waiting.packet.port.station()).or_insert(DropTail::new(self.queue_bytes));
         if let Err(refused) = queue.push(bytes, waiting) {
             self.outlet.drop(refused.packet, now, DropCause::QueueFull);
         }

@@ -6,10 +6,10 @@ use crate::impairment::outlet::Outlet;
 use crate::random::{Generator, Purpose};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, PortId, Probability, Seed};
 
-pub(in crate::impairment) const ABOUT: &str = "Air that client and access point share by CSMA/CA, the distributed coordination function of IEEE Std 802.11-2012 \
+pub(in crate::impairment) const ABOUT: &str = "Air that stations and an access point share by CSMA/CA, the distributed coordination function of IEEE Std 802.11-2012 \
     (clause 9.3): a data frame for each packet, SIFS, its ACK. A station that finds the air free for a DIFS sends at once; else it counts down free \
     slots drawn from its contention window. Two that reach 0 in one slot collide. Without an ACK the window doubles and the frame is sent again, until \
-    its retries are used up and it is dropped; frame-error loses a frame whatever its size. Packets wait in a drop-tail queue at each side. No beacons, no \
+    its retries are used up and it is dropped; frame-error loses a frame whatever its size. Packets wait in a drop-tail queue at each station: every host of the near side, and the access point for all of the far side. No beacons, no \
     RTS, no aggregation, no hidden stations, no rate adaptation.";
 
 /// Air shared by CSMA/CA as in IEEE Std 802.11-2012, clause 9.3.
@@ -37,7 +37,7 @@ pub struct Wifi {
     pub retries: u32,
     /// Probability that a data frame is not received, whatever its size.
     pub frame_error: Probability,
-    /// Bytes, counted as the rate does, that may wait at each port behind the frame that contends for the air.
+    /// Bytes, counted as the rate does, that may wait at each station behind the frame that contends for the air.
     pub queue_bytes: u64,
 }
 

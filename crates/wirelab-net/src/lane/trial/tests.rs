@@ -17,8 +17,11 @@ use crate::log_sink::{Backlog, MOST_CAPTURED};
 use crate::packet_log::{LogReader, RECORD_BYTES};
 use crate::pcapng::tests::{Found, read};
 use crate::pcapng::{Way, Writer};
+use crate::topology::Sides;
 
 const HEADER_BYTES: u8 = 40;
+/// Two hosts, without offloads.
+const PAIR: Carried = Carried { sides: Sides::PAIR, lead: 0 };
 
 /// Does everything that a link can do to a packet, by its `sequence`.
 #[derive(Default)]
@@ -89,9 +92,9 @@ fn run(frames: &[(usize, Vec<u8>)], lead: usize, offered: Offered) -> Outcome {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
     let words: DropWords = ["up", "down"].map(|way| DropCause::ALL.map(|cause| format!("{way} {cause:?}")));
     let captures = ["client", "server"].map(|name| Writer::new(Vec::new(), "wirelab", &[name]).ok());
-    let taps = Some(Taps::new(captures, words, Backlog::default()));
-    let start = Instant::from_nanos(0);
-    let mut trial = Trial::new(Box::new(Mischief::default()), Some(log), HEADER_BYTES, taps, lead, None, start);
+    let taps = Some(Taps::new(Sides::PAIR, captures.into(), words, Backlog::default()));
+    let (link, carried, start) = (Box::new(Mischief::default()), Carried { lead, ..PAIR }, Instant::from_nanos(0));
+    let mut trial = Trial::new(link, carried, Some(log), HEADER_BYTES, taps, None, start);
     let (sent, mut spare) = (RefCell::new(Vec::new()), Vec::new());
     let offer = |port, frames: &[Departing]| {
         if let Offered::Taken(_) = offered {
@@ -160,7 +163,7 @@ fn a_frame_that_the_kernel_refuses_does_not_hold_up_those_behind_it() {
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
     let link = Box::new(Link::new(Chain::default(), Chain::default()));
     let start = Instant::default();
-    let mut trial = Trial::new(link, Some(log), HEADER_BYTES, None, 0, None, start);
+    let mut trial = Trial::new(link, PAIR, Some(log), HEADER_BYTES, None, None, start);
     let (mut sent, mut spare) = (Vec::new(), Vec::new());
     // Three batches, the last one not full.
     let numbers = 0..2 * BATCH as u8 + 5;
@@ -204,7 +207,7 @@ fn probability(value: f64) -> Probability {
 
 /// Ten frames of 1000 IP bytes, each way in turn, in a trial over `link` that lasts a second.
 fn a_second_over(link: Link) -> LaneReport {
-    let mut trial = Trial::<Vec<u8>>::new(Box::new(link), None, 0, None, 0, None, Instant::default());
+    let mut trial = Trial::<Vec<u8>>::new(Box::new(link), PAIR, None, 0, None, None, Instant::default());
     let (bytes, mut spare) = (ethernet(0, &[0x45; 1000]), Vec::new());
     for port in [0, 1].repeat(5) {
         trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
@@ -264,6 +267,51 @@ fn a_trial_ends_at_once_though_its_air_carries_nothing() {
 }
 
 #[test]
+fn packets_leave_at_the_host_of_the_other_side_that_they_are_for() {
+    let sides = Sides { near: 2, far: 3 };
+    let log = LogWriter::new(Vec::new(), b"{}").unwrap();
+    let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
+    let capture = || Writer::new(Vec::new(), "wirelab", &["host"]).ok();
+    let taps = Some(Taps::new(sides, (0..5).map(|_| capture()).collect(), words, Backlog::default()));
+    let link = Box::new(Link::new(Chain::default(), Chain::default()));
+    let mut trial =
+        Trial::new(link, Carried { sides, ..PAIR }, Some(log), HEADER_BYTES, taps, None, Instant::default());
+    let (mut sent, mut spare) = (Vec::new(), Vec::new());
+    let hosts = [1, 3, 2, 4, 6];
+    for (from, _) in hosts.iter().enumerate() {
+        for host in [1, 2, 3, 4, 6, 7] {
+            let mut bytes = ethernet(0, &[0x45, from as u8, host]);
+            bytes[..6].copy_from_slice(&[2, 0, 0, 0x77, 9, host]);
+            trial.receive(from, &frame(&bytes, 0), Instant::default(), &mut spare);
+        }
+    }
+    let offer = |place: usize, frames: &[Departing]| {
+        sent.extend(frames.iter().map(|frame| (place, frame.as_ref()[15] as usize, frame.as_ref()[16])));
+        Offered::Taken(frames.len())
+    };
+    trial.send(Instant::default(), offer, &mut spare);
+    let (report, log, taps) = trial.end(Instant::default());
+    let expected = |near: bool| {
+        let (from, to) = if near { (0..2, 2..5) } else { (2..5, 0..2) };
+        from.flat_map(move |from| to.clone().map(move |to| (to, from, hosts[to])))
+    };
+    let mut all: Vec<_> = expected(true).chain(expected(false)).collect();
+    all.sort_unstable();
+    sent.sort_unstable();
+    assert_eq!(sent, all);
+    assert_eq!(report.directions.each_ref().map(|counts| (counts.received, counts.delivered)), [(6, 6); 2]);
+    let log = log.unwrap().finish().unwrap();
+    let ports: Vec<_> = LogReader::new(&log[..]).unwrap().map(|record| record.unwrap().0.port.0).collect();
+    assert!([0, 2, 1, 3, 5].iter().all(|port| ports.contains(port)) && ports.len() == 12);
+    let captures: Vec<_> = taps.unwrap().finish(Instant::default()).map(|capture| captured(&capture)).collect();
+    let counts = captures.iter().map(|capture| {
+        let ways = [Way::Out, Way::In];
+        ways.map(|way| capture.iter().filter(|packet| packet.way == way).count())
+    });
+    assert_eq!(counts.collect::<Vec<_>>(), [[3, 3], [3, 3], [2, 2], [2, 2], [2, 2]]);
+}
+
+#[test]
 fn captures_say_what_the_link_did_to_a_packet() {
     let frames: Vec<_> = (0..7).map(|_| (1, ethernet(0, &[0x60; 60]))).collect();
     let [client, server] = run(&frames, 0, Offered::Taken(0)).captures;
@@ -288,10 +336,10 @@ fn what_a_slow_disk_leaves_no_room_for_is_left_out_of_the_capture_and_counted() 
     let backlog = Backlog::default();
     let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
     let client = Writer::new(Vec::new(), "wirelab", &["client"]).ok();
-    let taps = Some(Taps::new([client, None], words, backlog.clone()));
+    let taps = Some(Taps::new(Sides::PAIR, vec![client], words, backlog.clone()));
     let log = LogWriter::new(Vec::new(), b"{}").unwrap();
     let link = Box::new(Link::new(Chain::default(), Chain::default()));
-    let mut trial = Trial::new(link, Some(log), HEADER_BYTES, taps, 0, None, Instant::default());
+    let mut trial = Trial::new(link, PAIR, Some(log), HEADER_BYTES, taps, None, Instant::default());
     let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
     for nanoseconds in 1..=5 {
         if nanoseconds == 3 {
@@ -335,11 +383,16 @@ fn a_log_and_a_capture_are_handed_to_the_disk_within_a_second_though_nothing_mor
     let [log, capture] = [(); 2].map(|()| Buffered::default());
     let [logged, captured] = [&log, &capture].map(|file| file.file.clone());
     let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
-    let taps = Some(Taps::new([Writer::new(capture, "wirelab", &["client"]).ok(), None], words, Backlog::default()));
+    let taps = Some(Taps::new(
+        Sides::PAIR,
+        vec![Writer::new(capture, "wirelab", &["client"]).ok()],
+        words,
+        Backlog::default(),
+    ));
     let log = LogWriter::new(log, b"{}").ok();
     let link = Box::new(Link::new(Chain::default(), Chain::default()));
     let start = Instant::from_nanos(0);
-    let mut trial = Trial::new(link, log, HEADER_BYTES, taps, 0, None, start);
+    let mut trial = Trial::new(link, PAIR, log, HEADER_BYTES, taps, None, start);
     let in_files = || {
         let (logged, captured) = (logged.borrow(), captured.borrow());
         let packets = read(&captured).into_iter().filter(|found| matches!(found, Found::Packet { .. }));
@@ -377,7 +430,7 @@ impl Write for Full {
 fn records_that_the_log_could_not_take_are_counted_and_their_packets_carried() {
     let link = Box::new(Link::new(Chain::default(), Chain::default()));
     let log = LogWriter::new(Full, b"{}").ok();
-    let mut trial = Trial::new(link, log, HEADER_BYTES, None, 0, None, Instant::default());
+    let mut trial = Trial::new(link, PAIR, log, HEADER_BYTES, None, None, Instant::default());
     let (bytes, mut spare) = (ethernet(0, &[0x45; 60]), Vec::new());
     for port in [0, 1, 0] {
         trial.receive(port, &frame(&bytes, 0), Instant::default(), &mut spare);
@@ -392,12 +445,12 @@ fn records_that_the_log_could_not_take_are_counted_and_their_packets_carried() {
 fn a_receiver_is_never_said_to_have_a_packet_later_than_it_could_answer_it() {
     let words: DropWords = [const { [const { String::new() }; DropCause::ALL.len()] }; 2];
     let server = Writer::new(Vec::new(), "wirelab", &["server"]).ok();
-    let taps = Taps::new([None, server], words, Backlog::default());
+    let taps = Taps::new(Sides::PAIR, vec![None, server], words, Backlog::default());
     let link = Box::new(Link::new(Chain::default(), Chain::default()));
     let start = clock::now();
     let (mut answerable, mut spare) = (0, Vec::new());
     let offset = taps.offset;
-    let mut trial = Trial::new(link, None, 0, Some(taps), 0, None, start);
+    let mut trial = Trial::new(link, PAIR, None, 0, Some(taps), None, start);
     for _ in 0..2 {
         trial.receive(0, &frame(&ethernet(0, &[0x45; 60]), 0), start, &mut spare);
     }

@@ -1,0 +1,180 @@
+"""Hosts, links and background traffic of experiment files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import WirelabError
+from wirelab.experiment import Experiment, load_experiment
+from wirelab.plan import make_plan
+from wirelab.schema import Description, Role, registered
+from wirelab.schema.topology import BulkTraffic, PingTraffic
+
+HEAD = """
+title = "Hosts"
+[factors]
+stack = ["http1"]
+{factors}
+[links]
+good = {{ rtt = "20 ms" }}
+poor = {{ rtt = "20 ms", loss = "10 %" }}
+wire = {{ rtt = "1 ms" }}
+[workload]
+kind = "request-response"
+upload = "30 B"
+"""
+LINK = 'link = ["good", "poor"]'
+MIDDLE = """
+[topology]
+wire = { near = ["server"], far = ["cloud"] }
+air = { near = ["other", "client"], far = ["server"] }
+"""
+PROXY = """
+[topology]
+air = { near = ["client"], far = ["proxy"] }
+wire = { near = ["proxy"], far = ["server"] }
+"""
+CROSS = """
+[topology]
+air = { near = ["client", "laptop"], far = ["server"] }
+[traffic.bulk]
+kind = "bulk"
+from = "laptop"
+flows = 5
+[traffic.laptop]
+kind = "ping"
+payload = "1 kB"
+interval = "5 ms"
+"""
+
+
+def load(folder: Path, more: str, factors: str = LINK) -> Experiment:
+    path = folder / "hosts.toml"
+    path.write_text(HEAD.format(factors=factors) + more, encoding="utf-8")
+    return load_experiment(str(path))
+
+
+def refusal(folder: Path, more: str, factors: str = LINK) -> str:
+    with pytest.raises(WirelabError) as caught:
+        load(folder, more, factors)
+    return str(caught.value)
+
+
+def test_a_client_and_a_server_need_no_word_of_it(tmp_path: Path) -> None:
+    experiment = load(tmp_path, "", 'link = ["good", "poor", "wire"]')
+    [scenario, *_] = experiment.scenarios
+    assert (scenario.topology, scenario.traffic) == ((), ())
+    assert not {"topology", "traffic"} & scenario.identity().keys()
+    assert not {"topology", "traffic"} & make_plan(experiment).to_json()["scenarios"][0].keys()
+
+
+def test_the_clients_link_is_the_one_chosen_and_comes_first_with_the_client_and_its_peer(tmp_path: Path) -> None:
+    experiment = load(tmp_path, MIDDLE)
+    assert [scenario.link_name for scenario in experiment.scenarios] == ["good", "poor"]
+    for scenario in experiment.scenarios:
+        air, wire = scenario.topology
+        assert (air.name, air.near, air.far, air.link) == ("air", ("client", "other"), ("server",), None)
+        assert (wire.name, wire.near, wire.far) == ("wire", ("server",), ("cloud",))
+        assert wire.link is not None
+        assert wire.link.uplink[0].to_json()["delay_ns"] == 500_000
+    first = make_plan(experiment).to_json()["scenarios"][0]
+    assert first["topology"][0] == {"name": "air", "near": ["client", "other"], "far": ["server"]}
+    keys = {scenario["key"] for scenario in make_plan(experiment).to_json()["scenarios"]}
+    assert not keys & {scenario.key for scenario in make_plan(load(tmp_path, "", 'link = ["good"]')).scenarios}
+
+
+def test_a_link_behind_the_clients_can_be_varied(tmp_path: Path) -> None:
+    experiment = load(tmp_path, MIDDLE, 'link = ["good"]\n"links.wire.rtt" = ["1 ms", "40 ms"]')
+    delays = [scenario.topology[1].link for scenario in experiment.scenarios]
+    assert [link.uplink[0].to_json()["delay_ns"] for link in delays if link is not None] == [500_000, 20_000_000]
+    assert [scenario.levels["links.wire.rtt"] for scenario in experiment.scenarios] == ["1 ms", "40 ms"]
+
+
+def test_traffic_goes_between_its_hosts_and_none_of_it_is_none(tmp_path: Path) -> None:
+    [good, _] = load(tmp_path, CROSS, LINK).scenarios
+    bulk, ping = good.traffic
+    assert bulk == BulkTraffic(name="bulk", source="laptop", to="server", flows=5, direction="upload", stagger_ns=10**9)
+    assert ping == PingTraffic(
+        name="laptop", source="laptop", to="server", flows=1, payload_bytes=1000, interval_ns=5_000_000
+    )
+    varied = load(tmp_path, CROSS, 'link = ["good"]\n"traffic.bulk.flows" = [0, 1, 20]')
+    assert [[each.flows for each in scenario.traffic] for scenario in varied.scenarios] == [[1], [1, 1], [20, 1]]
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ('[topology]\nair = { near = ["client"] }', "air.far is missing"),
+        ('[topology]\nair = { near = ["client"], far = [] }', "is empty"),
+        ('[topology]\nair = { near = ["client"], far = ["server", "server"] }', "server is there twice"),
+        ('[topology]\nair = { near = ["server"], far = ["client"] }', "the client is on the near side of one link"),
+        ('[topology]\nair = { near = ["client"], far = ["cloud"] }', "no way leads from the client to the server"),
+        ('[topology]\nair = { near = ["client"], far = ["server"], link = "wir" }', 'unknown link ("wir")'),
+        ('[traffic.laptop]\nkind = "bulk"', 'unknown host ("laptop")'),
+        ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nto = "sever"', 'unknown host ("sever")'),
+        ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nto = "client"', "no link has client on one side and client"),
+        ('[traffic.x]\nkind = "ping"\nfrom = "client"\ndirection = "upload"', "is of bulk, not of ping"),
+        ('[traffic.x]\nkind = "flood"\nfrom = "client"', "unknown value"),
+    ],
+)
+def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str, words: str) -> None:
+    told = refusal(tmp_path, more)
+    assert words.replace("air.far ", "") in told, told
+    assert "hosts.toml:" in told
+
+
+def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
+    assert "must be at least 0" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flows" = [-1]')
+    assert "unknown traffic 'bulky'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulky.flows" = [1]')
+    assert "no key 'flow'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flow" = [1]')
+
+
+def test_a_radio_that_sleeps_is_that_of_one_host(tmp_path: Path) -> None:
+    sleepy = '\n[link.radio]\nbuffer = "10 kB"\nsleeps = [{ after = "1 s", cycle = "1 s", wake = "10 ms" }]\n'
+    assert "a radio's sleep is that of one host" in refusal(tmp_path, CROSS + sleepy, 'link = ["good"]')
+
+
+def test_captures_need_the_server_on_the_clients_link(tmp_path: Path) -> None:
+    path = tmp_path / "hosts.toml"
+    path.write_text("capture = true\n" + HEAD.format(factors=LINK) + PROXY + ASKED, encoding="utf-8")
+    with pytest.raises(WirelabError, match="the server is not there"):
+        load_experiment(str(path), known=with_proxy())
+
+
+ASKED = '[endpoints.proxy]\nstacks = ["http1"]\n'
+
+
+def with_proxy() -> Description:
+    """A build whose HTTP/1.1 has a proxy."""
+    stacks = [
+        stack.model_copy(update={"roles": (*stack.roles, Role.PROXY)}) if stack.name == "http1" else stack
+        for stack in registered().stacks
+    ]
+    return registered().model_copy(update={"stacks": tuple(stacks)})
+
+
+def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "hosts.toml"
+    path.write_text(HEAD.format(factors=LINK) + PROXY + ASKED, encoding="utf-8")
+    experiment = load_experiment(str(path), known=with_proxy())
+    for scenario in experiment.scenarios:
+        assert scenario.origin is not None
+        assert (scenario.stack, scenario.origin.stack) == ("http1", "http1")
+        assert scenario.origin.settings == scenario.settings
+    assert make_plan(experiment).to_json()["scenarios"][0]["origin"]["stack"] == "http1"
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (PROXY, "http1 asks no proxy, and the server is not on the client's link"),
+        (PROXY + ASKED, "http1 has no role proxy"),
+        (PROXY + ASKED.replace("http1", "htp1"), 'unknown stack ("htp1")'),
+        (PROXY + ASKED + 'origin = "h2"', "a proxy speaks no h2"),
+        (ASKED, "no links lead from the client to the proxy"),
+    ],
+)
+def test_a_proxy_that_nobody_can_be_is_told(tmp_path: Path, more: str, words: str) -> None:
+    assert words in refusal(tmp_path, more)

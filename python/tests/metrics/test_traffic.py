@@ -1,0 +1,35 @@
+"""What background traffic carried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from wirelab.metrics.traffic import background_bps
+
+SCENARIO: dict[str, Any] = {"traffic": [{"name": "bulk", "kind": "bulk"}, {"name": "ping", "kind": "ping"}]}
+
+
+def write(folder: Path, name: str, received: list[int], seconds: float = 2) -> None:
+    place = folder / f"traffic-{name}"
+    place.mkdir()
+    flows = [{"sent_bytes": 9, "received_bytes": each, "connections": 1} for each in received]
+    report = {"begin_ns": 10**9, "end_ns": 10**9 + int(seconds * 1e9), "flows": flows}
+    (place / "stdout.txt").write_text('{"event": "ready", "ports": {}}\n' + json.dumps(report) + "\n")
+
+
+def test_what_arrived_at_either_end_counts_over_the_time_of_who_began_it(tmp_path: Path) -> None:
+    write(tmp_path, "bulk-server", [1000, 500], seconds=99)
+    write(tmp_path, "bulk", [0, 0])
+    write(tmp_path, "ping", [250], seconds=1)
+    assert background_bps(tmp_path, SCENARIO) == 8 * 750 + 8 * 250
+
+
+def test_without_traffic_or_a_report_of_it_nothing_is_known(tmp_path: Path) -> None:
+    assert background_bps(tmp_path, {}) is None
+    write(tmp_path, "bulk", [10])
+    assert background_bps(tmp_path, SCENARIO) is None
+    (tmp_path / "traffic-ping").mkdir()
+    (tmp_path / "traffic-ping" / "stdout.txt").write_text('{"event": "ready", "ports": {}}\n')
+    assert background_bps(tmp_path, SCENARIO) is None

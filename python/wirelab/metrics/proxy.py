@@ -1,0 +1,49 @@
+"""What a proxy between client and server takes of an exchange, by its own rows: all processes read one clock."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from wirelab.metrics.base import Metric, when_completed
+
+_COLUMNS = {"proxy_start_ns": pl.Int64, "proxy_asks_ns": pl.Int64, "proxy_end_ns": pl.Int64}
+
+METRICS = (
+    Metric(
+        "proxy-time",
+        "ns",
+        "How long the proxy had the request, from when it was whole to when there was an answer to it: the origin's "
+        "time, and the proxy's own.",
+        when_completed(pl.col("proxy_end_ns") - pl.col("proxy_start_ns")),
+    ),
+    Metric(
+        "origin-time",
+        "ns",
+        "How long the proxy waited for the server behind it, from when the request went on to when the answer was "
+        "whole: the wire's time, and the server's. Null for what came from the proxy's cache.",
+        when_completed(pl.col("proxy_end_ns") - pl.col("proxy_asks_ns")),
+    ),
+)
+
+
+def with_proxy(exchanges: pl.DataFrame, folder: Path) -> pl.DataFrame:
+    """A trial's exchanges with the instants at the proxy; null without one, and where exchanges overlap, for then it is
+    not known which of them the proxy was asked by.
+    """
+    path = folder / "proxy" / "exchanges.arrow"
+    ordered = exchanges.sort("start_ns")
+    overlap = (ordered["start_ns"] < ordered["end_ns"].shift(1)).any()
+    if not path.exists() or overlap or exchanges.is_empty():
+        return exchanges.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in _COLUMNS.items())
+    instants = zip(("start_ns", "request_start_ns", "end_ns"), _COLUMNS.items(), strict=True)
+    rows = pl.read_ipc(path).select(pl.col(own).cast(kind).alias(name) for own, (name, kind) in instants)
+    asked = (
+        rows.sort("proxy_start_ns")
+        .join_asof(ordered.select("start_ns", "end_ns"), left_on="proxy_start_ns", right_on="start_ns")
+        .filter(pl.col("proxy_end_ns") <= pl.col("end_ns"))
+        .unique("start_ns", keep="none")
+        .select("start_ns", *_COLUMNS)
+    )
+    return exchanges.join(asked, on="start_ns", how="left", maintain_order="left")

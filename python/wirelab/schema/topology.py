@@ -1,0 +1,53 @@
+"""Hosts, links and background traffic of a scenario, as the plan has them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from wirelab.schema.base import Border, Unsigned
+from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.host import LaneLink
+from wirelab.schema.link import LinkSpec
+
+
+class TopologyLink(LaneLink):
+    """A link of the lanes. `link` is what it is like; none of the first one, which is the scenario's own."""
+
+    link: LinkSpec | None = None
+
+
+class Origin(Border):
+    """The server behind a proxy, which speaks a stack of its own."""
+
+    stack: str
+    settings: dict[str, SettingValue]
+
+
+class BulkTraffic(Border):
+    """Bulk transfers over TCP between two hosts, so many side by side."""
+
+    kind: Literal["bulk"] = "bulk"
+    name: str
+    source: str
+    to: str
+    flows: Unsigned
+    direction: Literal["upload", "download"]
+    stagger_ns: Unsigned
+    """Each transfer begins at an instant drawn from this."""
+
+
+class PingTraffic(Border):
+    """Floods of echo requests from one host to another, so many side by side."""
+
+    kind: Literal["ping"] = "ping"
+    name: str
+    source: str
+    to: str
+    flows: Unsigned
+    payload_bytes: Unsigned
+    interval_ns: Unsigned
+
+
+Traffic = Annotated[BulkTraffic | PingTraffic, Field(discriminator="kind")]
