@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import polars as pl
 import pytest
 from tests.uml import guest
 from tests.uml.compare import Difference, compare, read_flows
@@ -32,6 +33,27 @@ TIMEOUT_S = 400
 RESOLUTION = {"loss": 0.04, "bursts": 0.09, "order": 0.04, "jitter": 0.0}
 """The most that half of an interval of lost, doubled or overtaken packets may be: losses in bursts say less."""
 OURS, NETEM = "ours", "netem"
+CAMPAIGN = """
+title = "netem"
+[factors]
+stack = ["raw-udp", "http1"]
+link = ["far", "narrow"]
+[link]
+backend = "netem"
+[links]
+far = { rtt = "60 ms" }
+narrow = { rtt = "20 ms", rate = "400 kbit/s", queue = "100 packets" }
+[workload]
+kind = "request-response"
+upload = "1 kB"
+connection = "fresh"
+exchanges = 5
+timeout = "20 s"
+[stop]
+replicates = 1
+"""
+LEAST_DELAY_S = {"far": 0.06, "narrow": 0.02 + 1000 * 8 / 400e3}
+"""Of an exchange: the round trip, and the upload at the link's rate."""
 SCALES = {"share": (100, " %"), "s": (1000, " ms"), "bit/s": (0.001, " kbit/s"), "packets": (1, "")}
 
 
@@ -69,6 +91,27 @@ def test_netem_does_the_same_to_packets_and_a_wrong_link_is_told_from_it(
     assert out >= {
         ("uplink", "lost"), ("downlink", "lost after a loss"), ("uplink", "delay p25"), ("downlink", "delay p25"),
     }  # fmt: skip
+
+
+@pytest.mark.namespaces
+def test_a_campaign_runs_over_netem_from_its_start_to_its_report(bench: Bench) -> None:
+    require_guest()
+    experiment = bench.experiment(CAMPAIGN)
+    finished = guest.run(
+        bench.folder,
+        [sys.executable, "-m", "wirelab", "run", str(experiment), "--out", str(bench.campaign), "--no-probes"],
+        {"PYTHONPATH": str(ROOT / "python"), "WIRELAB_AGENT": str(bench.agent)}, TIMEOUT_S,
+    )  # fmt: skip
+    assert finished.status == 0, finished.output
+    assert "run by netem, which keeps no log" in finished.output
+    assert set(bench.statuses().values()) == {"done"}
+    exchanges = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    assert exchanges.group_by("outcome").len().rows() == [("completed", 20)]
+    plan = json.loads((bench.campaign / "plan.json").read_text())
+    for scenario in plan["scenarios"]:
+        delays = exchanges.filter(pl.col("scenario") == scenario["key"])["end_to_end_delay_ns"]
+        assert delays.min() >= LEAST_DELAY_S[scenario["levels"]["link"]] * 1e9, scenario["levels"]
+    assert (bench.campaign / "report.html").exists()
 
 
 def _job(bench: Bench, name: str, links: Mapping[str, str], backend: str | None, first_seed: int) -> Job:
