@@ -16,6 +16,7 @@ from tests.metrics.records import exchange
 from tests.runner.fakes import FakeHost, addresses, result
 from wirelab.cli import main
 from wirelab.errors import RunError
+from wirelab.experiment.library import templates
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, TrialStatus
 
 EXPERIMENT = """
@@ -169,6 +170,42 @@ def test_given_again_the_command_runs_nothing(labs: list[Lab]) -> None:
     done = run("fake.toml", "--set", "stack=raw-tcp")
     assert labs[1].started == []
     assert "5 reused" in done.stderr
+
+
+def own_stack(folder: Path) -> None:
+    for name, text in templates().items():
+        (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
+
+
+def test_a_changed_program_of_ones_own_runs_again_and_is_told_and_the_others_are_reused(
+    labs: list[Lab], tmp_path: Path
+) -> None:
+    own_stack(tmp_path)
+    command = ("experiment.toml", "--set", "stack=raw-tcp,mine", "--set", "link=clean")
+    assert run(*command).exit_code == 0
+    assert "changed since" not in run(*command).stderr
+    assert labs[1].started == []
+    with (tmp_path / "mine_client.py").open("a") as script:
+        script.write("# another\n")
+    done = run(*command)
+    assert "mine-py has changed since the last run" in done.stderr
+    assert "5 earlier trials of it do not count" in done.stderr
+    assert "5 reused" in done.stderr
+    assert {request.trial.split("-")[0] for request in labs[2].started} == {"mine"}
+    assert "changed since" not in run(*command).stderr
+
+
+def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab], tmp_path: Path) -> None:
+    own_stack(tmp_path)
+    entry, version = tmp_path / "implementations.toml", tmp_path / "version"
+    command = '["cat", "{beside}/version"]'
+    entry.write_text(entry.read_text().replace('["{python}", "--version"]', command.replace("{beside}", str(tmp_path))))
+    version.write_text("mine 1\n")
+    run("experiment.toml", "--set", "stack=mine")
+    version.write_text("mine 2\n")
+    done = run("experiment.toml", "--set", "stack=mine")
+    assert "mine-py is now mine 2; earlier trials of this campaign are of mine 1" in done.stderr
+    assert "10 reused" in done.stderr
 
 
 def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:

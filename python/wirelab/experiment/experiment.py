@@ -18,6 +18,7 @@ from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
+from wirelab.experiment.programs import program_digests
 from wirelab.experiment.scenario import Resolver, Scenario
 from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, read_setting
@@ -56,6 +57,11 @@ class Experiment:
         """Whether the number of replicates was set beforehand."""
         least, most = self.stop.replicates
         return least == most
+
+    def program_digests(self) -> dict[str, str]:
+        """Every foreign program that plays a role, by its contents as they are now."""
+        names = {name for scenario in self.scenarios for name in scenario.implementation.values()}
+        return program_digests(names, self.source.folder)
 
 
 Check = Callable[[Source, ExperimentFile], Iterable[WirelabError]]

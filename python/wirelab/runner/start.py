@@ -14,6 +14,7 @@ from wirelab.experiment.library import BUILTIN
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
+from wirelab.runner.changes import changed_programs, changed_versions
 from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.host import AgentHost
@@ -59,6 +60,7 @@ def run_plan(
     digest = agents.digest(found)
     folder = folder.resolve()
     implementations = _needed(plan, options.beside)
+    changed = [] if options.fresh else changed_programs(folder, plan)
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
     with opening as campaign, own_agent(folder, found) as agent:
         if agents.digest(agent) != digest:
@@ -76,6 +78,8 @@ def run_plan(
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)
+            for words in (*changed, *changed_versions(folder, written["implementations"])):
+                observer.say(words)
             facts.write(folder, written, [*earlier, this_run])
             with cpus.away_from(opened.link_cpu):
                 if options.probes:
