@@ -131,12 +131,21 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> str | None
     if ratio is None or ratio.low is None or ratio.high is None:
         return None
     if ratio.low <= 1 <= ratio.high:
-        return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)})"
+        return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)}{_both(other, first)})"
     words = f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
+    if both := _both(other, first):
+        words += f" ({both.removeprefix('; ')})"
     link = _comparison(campaign, other, first).get("link") or {}
     if link.get("flag", GRADES[0]) == GRADES[0]:
         return words
     return f"{words} ({link['flag']}: {to_blame(link) or link['why']})"
+
+
+def _both(a: Scenario, b: Scenario) -> str:
+    """That a difference may be that of two programs as well as that of two stacks; empty where it is of one."""
+    if a.series.stack == b.series.stack or a.series.implementation == b.series.implementation:
+        return ""
+    return f"; of stack and program: {a.series.implementation} against {b.series.implementation}"
 
 
 def _comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:
