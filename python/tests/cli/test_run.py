@@ -62,12 +62,13 @@ class Lab(FakeHost):
     def _play(self, request: TrialRequest, _: int) -> TrialResult:
         number = int(request.trial[-1])
         spread = 1 if request.trial.startswith("raw-tcp") else 10 * 3**number
-        rows = [exchange(i, local_port=40_000, end_ns=63 + (i * spread) % (7 * spread)) for i in range(40)]
         client = Path(request.endpoints[1].directory)
+        many = json.loads((client / "parameters.json").read_text())["workload"]["exchanges"]
+        rows = [exchange(i, local_port=40_000, end_ns=63 + (i * spread) % (7 * spread)) for i in range(many)]
         (client / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         assert request.packet_log is not None
         request.packet_log.touch()
-        return result(request.trial)
+        return result(request.trial).model_copy(update={"end_ns": 10**12})
 
 
 @pytest.fixture
@@ -193,6 +194,34 @@ def test_a_changed_program_of_ones_own_runs_again_and_is_told_and_the_others_are
     assert "5 reused" in done.stderr
     assert {request.trial.split("-")[0] for request in labs[2].started} == {"mine"}
     assert "changed since" not in run(*command).stderr
+
+
+def test_a_stack_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_retried(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_stack(tmp_path)
+    play = Lab._play
+
+    def without_rows_of_mine(self: Lab, request: TrialRequest, number: int) -> TrialResult:
+        done = play(self, request, number)
+        if request.trial.startswith("mine"):
+            (Path(request.endpoints[1].directory) / "exchanges.jsonl").unlink()
+        return done
+
+    monkeypatch.setattr(Lab, "_play", without_rows_of_mine)
+    command = ("experiment.toml", "--set", "stack=http1,mine", "--set", "link=clean")
+    done = run(*command)
+    assert done.exit_code == 1, done.stderr
+    assert "No trial of mine (mine-py) succeeded, so that nothing is said of it: failed: the client wrote no rows" in (
+        done.stdout
+    )
+    for again in (done, run(*command)):
+        assert "5 of 10 trials failed; the same command with --retry-failed runs them again" in again.stderr
+    monkeypatch.setattr(Lab, "_play", play)
+    done = run(*command, "--retry-failed")
+    assert done.exit_code == 0, done.stderr
+    assert "No trial of" not in done.stdout
+    assert "--retry-failed" not in done.stderr
 
 
 def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab], tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ MOST_CONDITIONS = 6
 def answer(campaign: Campaign) -> list[str]:
     """Sentences, the most important first."""
     return [
+        *_failures(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
         *_fastest(campaign),
@@ -26,6 +27,13 @@ def answer(campaign: Campaign) -> list[str]:
         *_grades(campaign),
         *_warnings(campaign),
     ]
+
+
+def _failures(campaign: Campaign) -> Iterator[str]:
+    """What is not in the answer, because it never worked."""
+    for series, why in campaign.failed.items():
+        first = why.splitlines()[0].rstrip(".")
+        yield f"No trial of {series.label} succeeded, so that nothing is said of it: {first}."
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:

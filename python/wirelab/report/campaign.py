@@ -17,7 +17,7 @@ from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
 from wirelab.report.palette import looks
 from wirelab.report.stacks import BUILTIN, TO, provider
-from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, JournalEntry, read_journal, read_plan
+from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
 from wirelab.units import format_duration
 
 
@@ -111,6 +111,22 @@ class Campaign:
         else:
             lacks = f"{scenarios} have fewer trials than planned, so their intervals are wider"
         return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
+
+    @cached_property
+    def failed(self) -> dict[Series, str]:
+        """Series of which some trials failed and none succeeded, each with why its last one did."""
+        found: dict[Series, str] = {}
+        done = set()
+        for scenario in self.scenarios:
+            for trial in self.trials[scenario.key]:
+                entry = self.journal.get(trial["trial"])
+                if entry is None or entry.scenario != scenario.key:
+                    continue
+                if entry.status is EntryStatus.DONE:
+                    done.add(scenario.series)
+                elif entry.status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT}:
+                    found[scenario.series] = f"{entry.status}: {entry.error}" if entry.error else str(entry.status)
+        return {series: why for series, why in found.items() if series not in done}
 
     def href(self, relative: str) -> str | None:
         """A relative link from the page to a file of the campaign, None if it is not there."""
