@@ -19,7 +19,7 @@ def told(index: int, delay: float | None, **given: Any) -> dict[str, Any]:
     absent = {"tcp_connect_ns": None, "handshake_ns": None, "request_start_ns": None, "first_body_sent_ns": None}
     absent |= {"first_response_byte_ns": None, "first_final_byte_ns": None}
     if delay is None:
-        return exchange(index, **absent, end_ns=1000, outcome="timed-out", **({"copies": 0} | given))
+        return exchange(index, **absent, end_ns=1000, **({"copies": 0, "outcome": "timed-out"} | given))
     return exchange(index, **absent, end_ns=delay, **({"copies": 1} | given))
 
 
