@@ -28,16 +28,16 @@ def program_digests(names: Iterable[str], folder: Path) -> dict[str, str]:
 
     The version of what is installed on a machine is no part of it: it is in `campaign.json`.
     """
-    shipped = Path(str(resources.files("wirelab.data")))
-    entries: dict[str, tuple[Any, Mapping[str, Path]]] = {}
-    for file, places in (
-        (shipped / CATALOGUE, {SCRIPTS: shipped / "clients"}),
-        (folder / CATALOGUE, {BESIDE: folder}),
-    ):
-        if file.is_file():
-            where = Where(str(file))
-            entries |= {name: (entry, places) for name, entry in parse_toml(read_text(file, where), where).items()}
+    entries = _entries(folder)
     return {name: _digest(*entries[name]) for name in sorted({*names} - {BUILTIN}) if name in entries}
+
+
+def missing_files(names: Iterable[str], folder: Path) -> dict[str, list[str]]:
+    """Files that these programs' entries name in a folder of their own and that are not there."""
+    entries = _entries(folder)
+    found = {name: named_files(*entries[name]) for name in names if name in entries}
+    missing = {name: [str(path) for path in files.values() if not path.exists()] for name, files in found.items()}
+    return {name: files for name, files in missing.items() if files}
 
 
 def named_files(entry: Any, places: Mapping[str, Path]) -> dict[str, Path]:
@@ -50,6 +50,20 @@ def named_files(entry: Any, places: Mapping[str, Path]) -> dict[str, Path]:
         # An argument may hold a blank; a longer text goes on behind the name.
         name = whole if word is None or (places[match["place"]] / whole).is_file() else word[0]
         found[name] = places[match["place"]] / name
+    return found
+
+
+def _entries(folder: Path) -> dict[str, tuple[Any, Mapping[str, Path]]]:
+    """Each entry as written, and the folders that it may name; a folder's own win."""
+    shipped = Path(str(resources.files("wirelab.data")))
+    found: dict[str, tuple[Any, Mapping[str, Path]]] = {}
+    for file, places in (
+        (shipped / CATALOGUE, {SCRIPTS: shipped / "clients"}),
+        (folder / CATALOGUE, {BESIDE: folder}),
+    ):
+        if file.is_file():
+            where = Where(str(file))
+            found |= {name: (entry, places) for name, entry in parse_toml(read_text(file, where), where).items()}
     return found
 
 
