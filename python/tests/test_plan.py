@@ -117,7 +117,7 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_plan_json_has_the_documented_keys(tmp_path: Path) -> None:
     document = plan(tmp_path).to_json()
-    assert set(document) == {"schema_version", "experiment", "seed", "stacks", "scenarios", "blocks"}
+    assert set(document) == {"schema_version", "experiment", "seed", "stacks", "programs", "scenarios", "blocks"}
     assert {"name", "title", "metric", "doi", "claims", "file", "factors", "sets", "stop"} <= set(
         document["experiment"]
     )

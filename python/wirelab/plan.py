@@ -76,7 +76,8 @@ def stable_hash(*parts: Any) -> int:
 
 
 def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
-    scenarios = tuple(_scenario(scenario, experiment) for scenario in experiment.scenarios)
+    programs = experiment.program_digests()
+    scenarios = tuple(_scenario(scenario, experiment, programs) for scenario in experiment.scenarios)
     record = ExperimentRecord(
         name=experiment.name,
         title=experiment.title,
@@ -93,15 +94,22 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
     begun = {scenario.key: _begun(experiment.seed, scenario.link) for scenario in scenarios}
     blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
     own = tuple(stack for stack in experiment.known.stacks if not stack.builtin)
-    return Plan(experiment=record, seed=experiment.seed, stacks=own, scenarios=scenarios, blocks=blocks)
+    return Plan(
+        experiment=record, seed=experiment.seed, stacks=own, programs=programs, scenarios=scenarios, blocks=blocks
+    )
 
 
-def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:
+def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapping[str, str]) -> Scenario:
     stack = experiment.known.stack(scenario.stack)
     if stack is None:
         raise AssertionError(scenario.stack)
     exchange_ns = expected_exchange_ns(scenario, stack)
     identity = {**scenario.identity(), "seed": experiment.seed, "schema_version": SCHEMA_VERSION}
+    if used := {role: programs[name] for role, name in scenario.implementation.items() if name in programs}:
+        identity["programs"] = used
+    if not stack.builtin:
+        # What a built-in one is, the agent's digest says.
+        identity["own_stack"] = [stack.transport, stack.default_port, stack.secure]
     if experiment.capture:
         # Endpoints write their secrets meanwhile: trials that capture never count beside those that do not.
         identity["capture"] = True

@@ -97,3 +97,21 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
         assert (code, out) == (2, ""), case
         parts.append(f"$ wirelab {' '.join(case)}\n{err}")
     assert_golden("cli-errors.txt", "\n".join(parts))
+
+
+def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_told(tmp_path: Path) -> None:
+    file, catalogue = tmp_path / "first.toml", tmp_path / "implementations.toml"
+    run("new", str(file), "--stack", "mine")
+    entry = catalogue.read_text()
+    for verb in ("check", "plan"):
+        catalogue.write_text(entry.replace('["{python}", "--version"]', '["no-such-program-here"]'))
+        code, _, err = run(verb, str(file))
+        assert (code, err) == (0, "mine-py: no-such-program-here is not installed; it lies beside the experiment\n")
+        for wrong, words in (
+            (("{port}", "{prot}"), "nobody fills in {prot}"),
+            (("ready =", "readi ="), "ready: Field"),
+        ):
+            catalogue.write_text(entry.replace(*wrong))
+            code, out, err = run(verb, str(file))
+            assert (code, out) == (2, "")
+            assert words in err

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from tests.cli.test_main import run
@@ -25,3 +27,15 @@ def test_a_kind_is_listed_by_name(kind: str, name: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_lines_fit_a_terminal(kind: str) -> None:
     assert max(len(line) for line in run("list", kind)[1].splitlines()) <= 120
+
+
+def test_stacks_and_programs_of_this_folder_are_listed_and_described(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("new", str(tmp_path / "first.toml"), "--stack", "mine")
+    monkeypatch.chdir(tmp_path)
+    for kind, name, title in (("stacks", "mine", "mine over TCP"), ("implementations", "mine-py", "mine in Python")):
+        assert [name, title] in [line.split(maxsplit=1) for line in run("list", kind)[1].splitlines()]
+        code, out, _ = run("describe", name)
+        assert (code, out.splitlines()[0]) == (0, f"{name}: {title}")
+    assert "implementations  mine-py (client), mine-py (server)" in run("describe", "mine")[1]

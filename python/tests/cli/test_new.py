@@ -63,3 +63,26 @@ def test_a_stack_that_cannot_be_begun_is_refused(options: tuple[str, ...], words
     assert code == 2
     assert words in err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_second_stack_of_ones_own_joins_the_first(tmp_path: Path) -> None:
+    run("new", str(tmp_path / "first.toml"), "--stack", "mine")
+    before = (tmp_path / "implementations.toml").read_text()
+    code, _, err = run("new", str(tmp_path / "second.toml"), "--stack", "yours")
+    assert code == 0, err
+    assert (tmp_path / "implementations.toml").read_text().startswith(before)
+    for file in ("first.toml", "second.toml"):
+        assert run("check", str(tmp_path / file))[0] == 0
+    text = (tmp_path / "second.toml").read_text().replace('"yours"', '"mine", "yours"')
+    (tmp_path / "both.toml").write_text(text)
+    assert run("check", str(tmp_path / "both.toml"))[0] == 0
+
+
+def test_a_stack_that_a_folder_has_is_not_begun_again(tmp_path: Path) -> None:
+    run("new", str(tmp_path / "first.toml"), "--stack", "mine")
+    before = {path: path.read_text() for path in tmp_path.iterdir()}
+    code, _, err = run("new", str(tmp_path / "second.toml"), "--stack", "mine")
+    assert (code, err) == (
+        2, f"{tmp_path / 'implementations.toml'}: has 'mine-py' already\nhint: choose another name\n"
+    )  # fmt: skip
+    assert {path: path.read_text() for path in tmp_path.iterdir()} == before

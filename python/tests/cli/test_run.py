@@ -16,6 +16,7 @@ from tests.metrics.records import exchange
 from tests.runner.fakes import FakeHost, addresses, result
 from wirelab.cli import main
 from wirelab.errors import RunError
+from wirelab.experiment.library import templates
 from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, TrialStatus
 
 EXPERIMENT = """
@@ -61,12 +62,13 @@ class Lab(FakeHost):
     def _play(self, request: TrialRequest, _: int) -> TrialResult:
         number = int(request.trial[-1])
         spread = 1 if request.trial.startswith("raw-tcp") else 10 * 3**number
-        rows = [exchange(i, local_port=40_000, end_ns=63 + (i * spread) % (7 * spread)) for i in range(40)]
         client = Path(request.endpoints[1].directory)
+        many = json.loads((client / "parameters.json").read_text())["workload"]["exchanges"]
+        rows = [exchange(i, local_port=40_000, end_ns=63 + (i * spread) % (7 * spread)) for i in range(many)]
         (client / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         assert request.packet_log is not None
         request.packet_log.touch()
-        return result(request.trial)
+        return result(request.trial).model_copy(update={"end_ns": 10**12})
 
 
 @pytest.fixture
@@ -169,6 +171,70 @@ def test_given_again_the_command_runs_nothing(labs: list[Lab]) -> None:
     done = run("fake.toml", "--set", "stack=raw-tcp")
     assert labs[1].started == []
     assert "5 reused" in done.stderr
+
+
+def own_stack(folder: Path) -> None:
+    for name, text in templates().items():
+        (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
+
+
+def test_a_changed_program_of_ones_own_runs_again_and_is_told_and_the_others_are_reused(
+    labs: list[Lab], tmp_path: Path
+) -> None:
+    own_stack(tmp_path)
+    command = ("experiment.toml", "--set", "stack=raw-tcp,mine", "--set", "link=clean")
+    assert run(*command).exit_code == 0
+    assert "changed since" not in run(*command).stderr
+    assert labs[1].started == []
+    with (tmp_path / "mine_client.py").open("a") as script:
+        script.write("# another\n")
+    done = run(*command)
+    assert "mine-py has changed since the last run" in done.stderr
+    assert "5 earlier trials of it do not count" in done.stderr
+    assert "5 reused" in done.stderr
+    assert {request.trial.split("-")[0] for request in labs[2].started} == {"mine"}
+    assert "changed since" not in run(*command).stderr
+
+
+def test_a_stack_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_retried(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own_stack(tmp_path)
+    play = Lab._play
+
+    def without_rows_of_mine(self: Lab, request: TrialRequest, number: int) -> TrialResult:
+        done = play(self, request, number)
+        if request.trial.startswith("mine"):
+            (Path(request.endpoints[1].directory) / "exchanges.jsonl").unlink()
+        return done
+
+    monkeypatch.setattr(Lab, "_play", without_rows_of_mine)
+    command = ("experiment.toml", "--set", "stack=http1,mine", "--set", "link=clean")
+    done = run(*command)
+    assert done.exit_code == 1, done.stderr
+    assert "No trial of mine (mine-py) succeeded, so that nothing is said of it: failed: the client wrote no rows" in (
+        done.stdout
+    )
+    for again in (done, run(*command)):
+        assert "5 of 10 trials failed; the same command with --retry-failed runs them again" in again.stderr
+    monkeypatch.setattr(Lab, "_play", play)
+    done = run(*command, "--retry-failed")
+    assert done.exit_code == 0, done.stderr
+    assert "No trial of" not in done.stdout
+    assert "--retry-failed" not in done.stderr
+
+
+def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab], tmp_path: Path) -> None:
+    own_stack(tmp_path)
+    entry, version = tmp_path / "implementations.toml", tmp_path / "version"
+    command = '["cat", "{beside}/version"]'
+    entry.write_text(entry.read_text().replace('["{python}", "--version"]', command.replace("{beside}", str(tmp_path))))
+    version.write_text("mine 1\n")
+    run("experiment.toml", "--set", "stack=mine")
+    version.write_text("mine 2\n")
+    done = run("experiment.toml", "--set", "stack=mine")
+    assert "mine-py is now mine 2; earlier trials of this campaign are of mine 1" in done.stderr
+    assert "10 reused" in done.stderr
 
 
 def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.described import BASE, KNOWN, load
+from wirelab.experiment import load_experiment
 from wirelab.experiment.expected import PROCESSING_NS, TRIAL_OVERHEAD_NS, expected_exchange_ns, expected_trial_ns
+from wirelab.schema import registered
 
 RTT = 20_000_000
 
@@ -41,6 +43,37 @@ def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(tmp_path
     ]:
         exchange_ns = expected_exchange_ns(replace(scenario, settings=settings), stack)
         assert exchange_ns - PROCESSING_NS == trips * RTT
+
+
+@pytest.mark.parametrize(
+    ("sets", "trips"),
+    [
+        (["stack=mqtt"], 3),
+        (["stack=mqtts"], 4),
+        (["stack=mqtt+quic"], 3),
+        (["stack=mqtt", "stack.qos=0"], 2),
+        (["stack=mqtt", "stack.qos=2"], 4),
+        (["stack=amqp"], 5),
+        (["stack=amqps"], 6),
+        (["stack=amqp", "stack.sasl=plain"], 7),
+        (["stack=amqp", "stack.sasl=plain", "stack.delivery=at-most-once"], 6),
+        (["stack=coap+tcp"], 2),
+        (["stack=coap+tcp", "workload.message=3 kB"], 3),
+        (["stack=coaps+tcp", "workload.message=3 kB"], 4),
+        (["stack=mqtt", "workload.connection=kept"], 1),
+        (["stack=mqtt", "workload.connection=kept", "stack.qos=0"], 0),
+    ],
+)
+def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
+    sets: list[str], trips: int, tmp_path: Path
+) -> None:
+    """Round trips that each took over a link of 400 ms."""
+    file = tmp_path / "deliver.toml"
+    file.write_text(BASE.replace("[workload]\nupload", '[workload]\nkind = "deliver"\nmessage'))
+    scenario = load_experiment(str(file), sets).scenarios[0]
+    stack = registered().stack(scenario.stack)
+    assert stack is not None
+    assert expected_exchange_ns(scenario, stack) - PROCESSING_NS == trips * RTT
 
 
 def test_a_kept_connection_takes_one(tmp_path: Path) -> None:

@@ -1,6 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from tests.described import IDLE, KNOWN, NAGLE, STREAMS, TLS, WINDOW
+from wirelab.errors import WirelabError
+from wirelab.experiment import load_experiment
 from wirelab.experiment.settings import describe_default, describe_values, read_setting, resolve_settings
 from wirelab.schema import SettingDescription
 from wirelab.units import UnitError
@@ -40,3 +44,47 @@ def test_values_and_defaults_are_described_with_their_units() -> None:
         (describe_values(setting(table)), describe_default(setting(table))) for table in (TLS, NAGLE, IDLE, STREAMS)
     ]
     assert described == [("1.3, 1.2", "1.3"), ("true, false", "false"), ("1 ms to 1 min", "30 s"), ("1 to 100", "1")]
+
+
+NOTIFY = """
+title = "Test"
+[factors]
+stack = [{stacks}]
+{factor}
+[link]
+rtt = "20 ms"
+[workload]
+kind = "notify"
+message = "30 B"
+{table}
+"""
+
+
+def refused(folder: Path, stacks: str, *, factor: str = "", table: str = "") -> str:
+    file = folder / "test.toml"
+    file.write_text(NOTIFY.format(stacks=stacks, factor=factor, table=table))
+    with pytest.raises(WirelabError) as caught:
+        load_experiment(str(file))
+    return str(caught.value)
+
+
+def test_a_value_that_one_stack_takes_and_another_does_not_names_both(tmp_path: Path) -> None:
+    both = '"http1", "h2"'
+    for told in (
+        refused(tmp_path, both, table='[stack]\nnotification = "push"'),
+        refused(tmp_path, both, factor='"stack.notification" = ["long-poll", "push"]'),
+    ):
+        assert 'unknown value of http1 ("push")' in told
+        assert "h2 takes it: give it to that stack alone, in [stacks.h2]" in told
+
+
+def test_a_value_is_read_by_the_experiments_stacks_alone(tmp_path: Path) -> None:
+    file = tmp_path / "test.toml"
+    file.write_text(NOTIFY.format(stacks='"h2"', factor="", table='[stack]\nnotification = "push"'))
+    [scenario] = load_experiment(str(file)).scenarios
+    assert scenario.settings["notification"] == "push"
+
+
+def test_a_factors_path_without_quotes_is_told_how_to_write_it(tmp_path: Path) -> None:
+    told = refused(tmp_path, '"http1"', factor='server.implementation = ["builtin", "nginx"]')
+    assert 'one key, in quotes: "server.implementation" = ["builtin", "nginx"]' in told

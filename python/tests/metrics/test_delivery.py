@@ -19,7 +19,7 @@ def told(index: int, delay: float | None, **given: Any) -> dict[str, Any]:
     absent = {"tcp_connect_ns": None, "handshake_ns": None, "request_start_ns": None, "first_body_sent_ns": None}
     absent |= {"first_response_byte_ns": None, "first_final_byte_ns": None}
     if delay is None:
-        return exchange(index, **absent, end_ns=1000, outcome="timed-out", **({"copies": 0} | given))
+        return exchange(index, **absent, end_ns=1000, **({"copies": 0, "outcome": "timed-out"} | given))
     return exchange(index, **absent, end_ns=delay, **({"copies": 1} | given))
 
 
@@ -68,3 +68,10 @@ def test_a_run_of_late_and_lost_messages_is_one_stall_of_one_player(
     rows = [row for pair in zip(first, [*second, told(4, 100, client=1)], strict=True) for row in pair]
     dataset = measured(tmp_path, STREAM, rows, monkeypatch)
     assert dataset.trials["stalls"].to_list() == [3]
+
+
+def test_a_player_whose_every_message_failed_has_stalled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [told(index, None, client=client, outcome="failed") for index in range(3) for client in range(2)]
+    dataset = measured(tmp_path, STREAM, rows, monkeypatch)
+    assert dataset.exchanges["playout_lateness_ns"].to_list() == [None] * 6
+    assert dataset.trials["stalls"].to_list() == [2]

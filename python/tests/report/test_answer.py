@@ -41,6 +41,27 @@ def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> 
     assert "h2 cannot be told from it (ratio 1.01 [0.97, 1.05])" in sentences(folder)
 
 
+def with_own_stack(tmp_path: Path) -> Path:
+    folder = write(tmp_path, stacks=("http1", "mine"), links=("clean",))
+    plan = read(folder, "plan.json")
+    for scenario in plan["scenarios"]:
+        if scenario["stack"] == "mine":
+            scenario["implementation"] = {"client": "mine-py", "server": "mine-py"}
+    store(folder, "plan.json", plan)
+    return folder
+
+
+def test_a_difference_of_stack_and_program_names_both(tmp_path: Path) -> None:
+    folder = with_own_stack(tmp_path)
+    said = sentences(folder)
+    assert "mine (mine-py) takes 1.50 [1.47, 1.53] times as long" in said
+    assert "times as long (of stack and program: mine-py against builtin)" in said
+    section = comparisons.section(load(folder, folder))
+    assert section is not None
+    assert "Stack and program differ at once" in str(section)
+    assert "mine (mine-py) against http1" in str(section) or "http1 against mine (mine-py)" in str(section)
+
+
 def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     estimates = read(folder, "estimates.json")

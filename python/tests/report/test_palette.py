@@ -10,6 +10,7 @@ import pytest
 
 from wirelab.report import palette
 from wirelab.report.palette import DARK, LIGHT, PARTS_DARK, PARTS_LIGHT, looks
+from wirelab.schema import registered
 
 CSS = (Path(palette.__file__).parent / "templates" / "report.css").read_text(encoding="utf-8")
 
@@ -60,3 +61,23 @@ def test_no_two_series_share_shape_colour_and_dash() -> None:
     stacks = ["raw-tcp", "raw-udp", "http1", "https1", "h2", "h2c", "h3", "coap", "mqtt", "amqp"]
     series = [(stack, variant) for stack in stacks for variant in ("builtin", "nginx")]
     assert [pair for pair in combinations(looks(series), 2) if pair[0] == pair[1]] == []
+
+
+def test_no_two_stacks_of_a_chart_share_a_colour_or_a_mark() -> None:
+    stacks = [stack.name for stack in registered().stacks]
+    assert set(stacks) == palette.STACK_SLOTS.keys()
+    for own in combinations(["mine", "yours", "ours", "dnp3", "opc-ua", "dds"], 4):
+        found = looks([(stack, "builtin") for stack in (*stacks, *own)])
+        assert len({look.slot for look in found}) == len(found)
+        assert len({(look.shape, look.dash) for look in found}) == len(found)
+
+
+def test_more_stacks_of_ones_own_than_colours_still_differ() -> None:
+    found = looks([(f"own{number}", "mine") for number in range(8)])
+    assert len(set(found)) == len(found)
+
+
+def test_a_stack_of_ones_own_looks_the_same_in_every_campaign() -> None:
+    for name in ("mine", "yours", "dnp3"):
+        alone = looks([(name, "x")])[0]
+        assert looks([("h2", "builtin"), ("coap", "builtin"), (name, "x")])[2] == alone

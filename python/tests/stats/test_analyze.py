@@ -131,7 +131,7 @@ def test_excluded_trials_are_left_out_and_counted_by_stack(tmp_path: Path) -> No
     assert counts["h2"]["excluded_trials"] == 1
     assert counts["h2"]["exchanges"] == 25
     assert counts["h3"]["exchanges"] == 30
-    assert "Trials excluded, by stack: h2 1." in made["notes"]
+    assert "Attempts that were run again and do not count, by stack: h2 1." in made["notes"]
 
 
 def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> None:

@@ -76,6 +76,37 @@ def test_a_tail_with_too_few_resamples_falls_back_to_the_standard_error() -> Non
     assert high > draws.values.max()
 
 
+@pytest.mark.parametrize("trials", [2, 3, 4])
+def test_with_few_trials_an_interval_stays_where_times_can_be_and_covers_as_before(trials: int) -> None:
+    """Two-mode delays in trials that differ."""
+    rng = np.random.default_rng(8)
+
+    def delays(count: int) -> list[Floats]:
+        scales = np.exp(rng.normal(0, 0.2, count))
+        return [scale * np.where(rng.random(20) < 0.3, 1.04, 0.04) for scale in scales]
+
+    every = np.concatenate(delays(20_000))
+    covered, highest = {"mean": 0, "sd": 0}, {"mean": 0.0, "sd": 0.0}
+    truth = {"mean": float(every.mean()), "sd": float(every.std())}
+    for _ in range(200):
+        for name, draws in zip(("mean", "sd"), bootstrap.moments(delays(trials), 500, rng), strict=True):
+            low, high = draws.interval(0.95)
+            assert low is not None and high is not None
+            assert 0 <= low <= draws.point <= high
+            covered[name] += low <= truth[name] <= high
+            highest[name] = max(highest[name], high / truth[name])
+    assert min(covered.values()) / 200 >= 0.9
+    assert max(highest.values()) < 40
+
+
+def test_a_standard_deviation_that_some_resamples_lack_has_no_negative_end() -> None:
+    rng = np.random.default_rng(4)
+    _, sd = bootstrap.moments([np.full(9, 0.04), np.full(9, 0.04), np.append(np.full(8, 0.04), 1.0)], 2000, rng)
+    low, high = sd.interval(0.95)
+    assert low == 0
+    assert high is not None and high > sd.point
+
+
 def test_the_moments_of_all_exchanges_are_the_points() -> None:
     rng = np.random.default_rng(3)
     trials = _trials(4, 7, 0.3, rng)

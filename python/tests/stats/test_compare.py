@@ -33,11 +33,22 @@ def test_implementations_of_one_stack_are_compared_but_not_across_stacks() -> No
     assert list(compare.pairs(scenarios)) == [("a", "b"), ("b", "c")]
 
 
-def test_stacks_are_compared_only_where_the_same_implementations_play() -> None:
+def test_stacks_are_compared_where_the_same_implementations_play_as_long_as_there_is_such_a_place() -> None:
     curl = {"levels": {"implementation": "curl"}}
     h2, http1 = _scenario("a", "h2", "curl", **curl), _scenario("b", "http1", "curl", **curl)
-    h3 = _scenario("c", "h3", points=[{"stack": "h3"}, {"stack": "h3", "implementation": "curl"}])
-    assert list(compare.pairs([h2, http1, h3])) == [("a", "b")]
+    other = _scenario("c", "http1", points=[{"stack": "http1"}])
+    assert list(compare.pairs([h2, http1, other])) == [("a", "b"), ("b", "c")]
+
+
+def test_a_stack_that_one_program_alone_plays_is_compared_as_it_is_with_every_other() -> None:
+    mine = _scenario("a", "mine", "mine-py")
+    others = [_scenario("b", "http1"), _scenario("c", "h2"), _scenario("d", "h2", link={"a": 2})]
+    assert list(compare.pairs([mine, *others])) == [("a", "b"), ("a", "c"), ("b", "c")]
+    curl = _scenario("e", "h2", "curl", levels={"implementation": "curl"})
+    assert ("a", "e") in set(compare.pairs([mine, *others, curl]))
+    two = _scenario("f", "mine", "mine-go", levels={"implementation": "mine-go"})
+    assert {("a", "c"), ("a", "f"), ("c", "f")} <= set(compare.pairs([mine, others[1], two]))
+    assert list(compare.pairs([mine, two, others[1], curl])) == [("a", "f"), ("c", "e")]
 
 
 def test_every_shipped_choice_is_compared_with_the_stacks_that_it_does_not_touch() -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from wirelab.experiment import Experiment
     from wirelab.experiment.model import ExperimentFile
     from wirelab.experiment.source import Source
+    from wirelab.schema.plan import Plan
 
 
 class DurationType(click.ParamType[int]):
@@ -67,6 +68,15 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
     from wirelab.experiment import load_experiment
 
     return load_experiment(file, sets, check=_metric_and_claims)
+
+
+def tell_of_programs(plan: Plan, experiment: Experiment) -> None:
+    """Refuse entries of implementations.toml that are wrong, and say which programs of the plan cannot run here."""
+    from wirelab.runner.entries import missing_programs, needed_programs
+
+    beside = experiment.source.folder
+    for words in missing_programs(needed_programs(plan, beside), beside):
+        click.echo(words, err=True)
 
 
 def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:

@@ -23,7 +23,7 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 @click.argument("kind", metavar="[KIND]")
 @click.argument("name", required=False, metavar="NAME")
 def command(kind: str, name: str | None) -> None:
-    """Describe one thing that `wirelab list` names.
+    """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
     KIND is experiment, link, stack, workload, impairment, metric or implementation; without it, the first of these that
     has NAME.
@@ -92,13 +92,15 @@ def _netem(name: str) -> str:
 
 def _stack(name: str) -> str:
     from wirelab.experiment.library import BUILTIN, implementations
+    from wirelab.experiment.own_stacks import own_stacks
     from wirelab.experiment.settings import describe_default, describe_values
     from wirelab.schema import registered
 
-    stack = _find(name, {each.name: each for each in registered().stacks}, "stack")
-    programs = [BUILTIN] + [
+    known = registered().with_stacks(own_stacks(Path.cwd()))
+    stack = _find(name, {each.name: each for each in known.stacks}, "stack")
+    programs = [BUILTIN] * stack.builtin + [
         f"{each.name} ({role})"
-        for each in implementations().values()
+        for each in implementations(Path.cwd()).values()
         for role in each.stacks
         if each.serves(role, name)
     ]
@@ -106,10 +108,10 @@ def _stack(name: str) -> str:
         ("transport", stack.transport),
         ("secure", "yes" if stack.secure else "no"),
         ("workloads", ", ".join(stack.workloads)),
-        ("libraries", ", ".join(stack.libraries)),
-        ("implementations", ", ".join(programs)),
+        *([("libraries", ", ".join(stack.libraries))] if stack.libraries else []),
+        ("implementations", ", ".join(programs) or "none"),
     ]
-    parts = [_head(stack.name, stack.title), _paragraph(stack.about), columns(facts)]
+    parts = [_head(stack.name, stack.title), *([_paragraph(stack.about)] if stack.about else []), columns(facts)]
     for setting in stack.settings:
         values = f"{setting.name}: {describe_values(setting)} (default {describe_default(setting)})"
         parts.append(f"{values}\n{_paragraph(setting.about, indent='  ')}")
@@ -156,9 +158,10 @@ def _implementation(name: str) -> str:
     if name == BUILTIN:
         libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
         return "\n\n".join([_head(BUILTIN, BUILTIN_TITLE), _section("stacks", libraries)])
-    program = _find(name, {BUILTIN: None, **implementations()}, "implementation")
+    program = _find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
     rows = [(role, ", ".join(stacks)) for role, stacks in program.stacks.items()]
-    return "\n\n".join([_head(program.name, program.title), _paragraph(program.about), _section("stacks", rows)])
+    about = [_paragraph(program.about)] if program.about else []
+    return "\n\n".join([_head(program.name, program.title), *about, _section("stacks", rows)])
 
 
 KINDS: dict[str, Callable[[str], str]] = {

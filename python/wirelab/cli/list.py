@@ -6,6 +6,7 @@ import re
 import textwrap
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 
 import click
 
@@ -23,6 +24,7 @@ def command(kind: str | None) -> None:
     """List what there is, by name.
 
     KIND is experiments, links, stacks, workloads, impairments, metrics or implementations; without it, all are listed.
+    Stacks and implementations are also those of the implementations.toml in this folder.
     """
     if kind is None:
         click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
@@ -46,9 +48,10 @@ def _links() -> Rows:
 
 
 def _stacks() -> Rows:
+    from wirelab.experiment.own_stacks import own_stacks
     from wirelab.schema import registered
 
-    return [(stack.name, stack.title) for stack in registered().stacks]
+    return [(stack.name, stack.title) for stack in registered().with_stacks(own_stacks(Path.cwd())).stacks]
 
 
 def _workloads() -> Rows:
@@ -73,7 +76,7 @@ def _metrics() -> Rows:
 def _implementations() -> Rows:
     from wirelab.experiment.library import BUILTIN, implementations
 
-    foreign = [(name, program.about) for name, program in implementations().items()]
+    foreign = [(name, program.about or program.title) for name, program in implementations(Path.cwd()).items()]
     return [(BUILTIN, BUILTIN_TITLE), *foreign]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option
+from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option, tell_of_programs
 from wirelab.cli.minutes import run_ns
 from wirelab.cli.table import columns
 from wirelab.units import format_duration
@@ -34,6 +34,7 @@ def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: i
 
     loaded = load(experiment, sets)
     plan = make_plan(loaded)
+    tell_of_programs(plan, loaded)
     chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")
     if budget is not None:
         plan = make_plan(loaded, budget_ns=budget, lanes=chosen.number)

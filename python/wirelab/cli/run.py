@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from wirelab.experiment import Experiment
+    from wirelab.report.campaign import Campaign
     from wirelab.runner.progress import Summary
     from wirelab.runner.start import Options
     from wirelab.schema.plan import Plan
@@ -53,10 +54,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """Run an experiment, measure, analyze and report it.
 
     FILE is a path, or the name of a shipped experiment. Given again, the same command goes on where it was stopped, and
-    runs only what has changed.
+    runs only what has changed. Exits with 1 if no trial of a stack succeeded.
     """
     from rich.console import Console
 
+    from wirelab.report.campaign import load as load_campaign
     from wirelab.runner.start import Options
 
     console = Console(stderr=True, highlight=False)
@@ -71,11 +73,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     )  # fmt: skip
     summary = _run(plan, folder, options, console)
     _derive(folder, console)
+    campaign = load_campaign(folder, folder)
     if as_json:
         click.echo((folder / "estimates.json").read_text(encoding="utf-8"), nl=False)
     else:
-        _tell(folder)
-    return 0 if summary.failed < summary.total else 1
+        _tell(campaign, folder)
+    if summary.failed:
+        again = (
+            f"{summary.failed} of {summary.total} trials failed; the same command with --retry-failed runs them again"
+        )
+        console.print(again, markup=False, soft_wrap=True)
+    return 1 if campaign.failed or summary.failed == summary.total else 0
 
 
 def _plan(
@@ -147,12 +155,10 @@ def _derive(folder: Path, console: Console) -> None:
             report.write(folder)
 
 
-def _tell(folder: Path) -> None:
+def _tell(campaign: Campaign, folder: Path) -> None:
     from wirelab.cli import summary
     from wirelab.report.answer import answer
-    from wirelab.report.campaign import load as load_campaign
 
-    campaign = load_campaign(folder, folder)
     click.echo(summary.link_line(campaign))
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")

@@ -18,6 +18,8 @@ from wirelab.schema.topology import BulkTraffic
 FIRST_TIMER_NS = 10**9
 LEAST_TIMER_NS = 2 * 10**8
 HEADER_BYTES = 60
+CSM_BASE_BYTES = 1024
+"""The longest body of a message of 1152 bytes, which leaves before the server's CSM is here (RFC 8323, 5.3.1)."""
 PROCESSING_NS = 10**6
 TRIAL_OVERHEAD_NS = 3 * 10**8
 """Starting and ending the endpoints of a trial."""
@@ -33,15 +35,16 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     trips = _request_trips(scenario, stack, bodies) + (
         0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack)
     )
-    sizes = (workload.upload_bytes + trips * HEADER_BYTES, workload.download_bytes + trips * HEADER_BYTES)
+    turns = max(trips, 1)
+    sizes = (workload.upload_bytes + turns * HEADER_BYTES, workload.download_bytes + turns * HEADER_BYTES)
     rtt_ns = sum(delay_ns(way) for way in ways)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
     at_once = workload.concurrency if isinstance(workload.arrival, Closed) else 1
     first = min(1.0, at_once / workload.exchanges)
-    total = PROCESSING_NS + trips * rtt_ns + waking_ns(link.radio, gap_ns, rtt_ns + PROCESSING_NS, trips, first)
+    total = PROCESSING_NS + trips * rtt_ns + waking_ns(link.radio, gap_ns, rtt_ns + PROCESSING_NS, turns, first)
     for way, size in zip(ways, sizes, strict=True):
-        total += sending_ns(way, size, trips) + medium_ns(link.medium, size, trips) + outage_ns(way)
-    packets = trips * workload.exchanges
+        total += sending_ns(way, size, turns) + medium_ns(link.medium, size, turns) + outage_ns(way)
+    packets = turns * workload.exchanges
     for trip in range(trips):
         timer = FIRST_TIMER_NS if trip == 0 and trips > 1 else max(LEAST_TIMER_NS, 2 * rtt_ns)
         total += round(timer * sum(_timers(way, workload.timeout_ns / timer, packets) for way in ways))
@@ -74,14 +77,24 @@ def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
 
 
 def _request_trips(scenario: Scenario, stack: StackDescription, bodies: Sequence[int]) -> int:
-    """One, or one for each block of CoAP's block-wise transfer."""
-    if stack.transport != "udp" or "block-size" not in scenario.settings:
+    """One, or one for each block of CoAP's block-wise transfer, two of MQTT's QoS 2, none where nobody answers."""
+    settings = scenario.settings
+    if settings.get("qos") == 0 or settings.get("delivery") == "at-most-once":
+        return 0
+    if settings.get("qos") == 2:
+        return 2
+    if stack.transport != "udp" or "block-size" not in settings:
         return 1
-    block = int(scenario.settings["block-size"])
+    block = int(settings["block-size"])
     return sum(max(1, -(-body // block)) for body in bodies) - 1
 
 
 def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
+    """Of the transport, of its security, and of the protocol above them."""
+    return _secure_trips(scenario, stack) + _session_trips(scenario)
+
+
+def _secure_trips(scenario: Scenario, stack: StackDescription) -> int:
     if "dtls-cookie" in scenario.settings:
         return 3 if scenario.settings["dtls-cookie"] else 2
     if stack.transport == "udp":
@@ -89,6 +102,18 @@ def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
     if not stack.secure:
         return 1
     return 3 if scenario.settings.get("tls") == "1.2" else 2
+
+
+def _session_trips(scenario: Scenario) -> int:
+    """CONNECT of MQTT; of AMQP open, begin and attach, and two of SASL; of CoAP over TCP the server's CSM, which a
+    message longer than the base waits for.
+    """
+    settings = scenario.settings
+    if "qos" in settings:
+        return 1
+    if "sasl" in settings:
+        return 3 if settings["sasl"] == "none" else 5
+    return int("max-message-size" in settings and scenario.workload.upload_bytes > CSM_BASE_BYTES)
 
 
 def _timers(way: Sequence[ImpairmentSpec], most: float, packets: int) -> float:

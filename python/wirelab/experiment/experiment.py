@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,14 @@ from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
+from wirelab.experiment.programs import program_digests
 from wirelab.experiment.scenario import Resolver, Scenario
 from wirelab.experiment.sets import apply_sets
-from wirelab.experiment.settings import IMPLEMENTATION, read_setting
+from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
 from wirelab.experiment.validate import combined, in_order, is_apart, validate, without_echoes
 from wirelab.schema import Description, StackDescription, canonical_json, registered
-from wirelab.units import UnitError
 
 MAX_POINTS = 20_000
 
@@ -56,6 +56,11 @@ class Experiment:
         """Whether the number of replicates was set beforehand."""
         least, most = self.stop.replicates
         return least == most
+
+    def program_digests(self) -> dict[str, str]:
+        """Every foreign program that plays a role, by its contents as they are now."""
+        names = {name for scenario in self.scenarios for name in scenario.implementation.values()}
+        return program_digests(names, self.source.folder)
 
 
 Check = Callable[[Source, ExperimentFile], Iterable[WirelabError]]
@@ -161,7 +166,7 @@ def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabEr
 def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> list[WirelabError]:
     wrong = []
     for key, value in file.stack.items():
-        wrong += _check_setting(source, ("stack", key), known.stacks, value)
+        wrong += _check_setting(source, ("stack", key), having(key, file.factors, known.stacks), value)
     for name, table in file.stacks.items():
         stack = known.stack(name)
         if stack is None:
@@ -178,18 +183,14 @@ def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> l
 
 
 def _check_setting(
-    source: Source, path: tuple[str, ...], stacks: tuple[StackDescription, ...], value: Any
+    source: Source, path: tuple[str, ...], stacks: Sequence[StackDescription], value: Any
 ) -> list[WirelabError]:
-    settings = [setting for stack in stacks if (setting := stack.setting(path[-1])) is not None]
-    if not settings:
+    if not any(stack.setting(path[-1]) for stack in stacks):
         names = {setting.name for stack in stacks for setting in stack.settings}
         return [WirelabError(f"unknown setting ({shown(value)})", source.where(path), did_you_mean(path[-1], names))]
-    try:
-        for setting in settings:
-            read_setting(setting, value)
-    except UnitError as error:
-        return [WirelabError(f"{error} ({shown(value)})", source.where(path), error.hint)]
-    return []
+    if (error := setting_error(path[-1], value, stacks)) is None:
+        return []
+    return [WirelabError(f"{error} ({shown(value)})", source.where(path), error.hint)]
 
 
 def _check_implementation(source: Source, path: tuple[str, ...], value: Any) -> list[WirelabError]:

@@ -17,12 +17,11 @@ from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, 
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
-from wirelab.experiment.settings import IMPLEMENTATION, read_setting
+from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import TrafficTable
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.schema import Description, StackDescription, canonical_json
-from wirelab.units import UnitError
 
 Point = dict[str, Any]
 """One place in the grid: factor path to level as written."""
@@ -129,7 +128,7 @@ class _LevelCheck:
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation")
             case ("stack", setting):
-                wrong = self._settings(setting, self.known.stacks)
+                wrong = self._settings(setting, having(setting, self.file.factors, self.known.stacks))
             case ("stacks", name, setting):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
                 wrong = self._settings(setting, [stack for stack in self.known.stacks if stack.name == name])
@@ -209,18 +208,14 @@ class _LevelCheck:
         return wrong
 
     def _settings(self, name: str, stacks: Sequence[StackDescription]) -> list[WirelabError]:
-        settings = [setting for stack in stacks if (setting := stack.setting(name)) is not None]
-        if not settings:
+        if not any(stack.setting(name) for stack in stacks):
             names = {setting.name for stack in stacks for setting in stack.settings} | {IMPLEMENTATION}
             what = f"{stacks[0].name} has no" if len(stacks) == 1 else "no stack has a"
             where = self.source.where(self.factor.origin)
             raise WirelabError(f"{what} setting '{name}'", where, did_you_mean(name, names))
         wrong = []
         for index, level in enumerate(self.factor.levels):
-            try:
-                for setting in settings:
-                    read_setting(setting, level)
-            except UnitError as error:
+            if (error := setting_error(name, level, stacks)) is not None:
                 wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
         return wrong
 

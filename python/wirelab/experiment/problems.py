@@ -91,6 +91,12 @@ def _problem(detail: Any, model: type[BaseModel], locate: Callable[[Path], Where
 def _list_hint(value: object, where: Where) -> str:
     word = json.dumps(value, ensure_ascii=False, default=str)
     if where.source != "--set":
+        if isinstance(value, dict) and where.key is not None:
+            path, inner = where.key.rpartition(".")[2], value
+            while isinstance(inner, dict) and len(inner) == 1:
+                [(key, inner)] = inner.items()
+                path = f"{path}.{key}"
+            return f'a factor that is a path is one key, in quotes: "{path}" = {json.dumps(inner, default=str)}'
         return f"write [{word}]" if isinstance(value, str) else "write it in brackets"
     return f"""write the list in brackets: --set '{where.key}=[{word}, ...]'; commas outside them are between levels"""
 

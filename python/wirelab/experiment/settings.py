@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from wirelab.errors import did_you_mean
@@ -29,6 +29,34 @@ def read_setting(setting: SettingDescription, value: object) -> SettingValue:
             return value
         case IntegerValues() as values:
             return _integer(values, value)
+
+
+def having(setting: str, factors: Mapping[str, Any], stacks: Sequence[StackDescription]) -> Sequence[StackDescription]:
+    """The experiment's stacks that have a setting; every known one where none of its own has it."""
+    names = factors.get("stack")
+    own = [stack for stack in stacks if isinstance(names, list) and stack.name in names and stack.setting(setting)]
+    return own or stacks
+
+
+def setting_error(name: str, value: object, stacks: Iterable[StackDescription]) -> UnitError | None:
+    """Why a value cannot be that of a setting in all of these stacks that have it; if some take it, who does not."""
+    refused: dict[str, UnitError] = {}
+    takes: list[str] = []
+    for stack in stacks:
+        if (setting := stack.setting(name)) is None:
+            continue
+        try:
+            read_setting(setting, value)
+            takes.append(stack.name)
+        except UnitError as error:
+            refused[stack.name] = error
+    if not refused:
+        return None
+    first = next(iter(refused.values()))
+    if not takes:
+        return first
+    one = f"{takes[0]} takes it: give it to that stack alone, in [stacks.{takes[0]}]"
+    return UnitError(f"{first} of {', '.join(refused)}", hint=f"{first.hint}; {one}" if first.hint else one)
 
 
 def resolve_settings(stack: StackDescription, layers: Iterable[Mapping[str, Any]]) -> dict[str, SettingValue]:

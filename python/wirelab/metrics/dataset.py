@@ -108,7 +108,8 @@ def build(campaign: Path) -> Dataset:
     replayed = trials.drop(*REPLAY).join(
         replays(campaign, done["trial"]), on="trial", how="left", maintain_order="left"
     )
-    return Dataset(exchanges, _with_totals(replayed, exchanges, flows))
+    streams = [s["key"] for s in plan["scenarios"] if s["workload"].get("playout_delay_ns") is not None]
+    return Dataset(exchanges, _with_totals(replayed, exchanges, flows, streams))
 
 
 def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: Metric) -> list[list[float]]:
@@ -272,12 +273,15 @@ def _without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
     return flows.with_columns(flow_dropped=pl.when(known).then(pl.col("flow_dropped")))
 
 
-def _with_totals(trials: pl.DataFrame, exchanges: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:
+def _with_totals(
+    trials: pl.DataFrame, exchanges: pl.DataFrame, flows: pl.DataFrame, streams: Sequence[str]
+) -> pl.DataFrame:
     """Trials with their outcomes counted and the wire's totals, flows that no exchange claims included."""
     counts = exchanges.group_by("trial").agg(
         (pl.col("outcome") == outcome).sum().cast(pl.Int64).alias(outcome.replace("-", "_")) for outcome in _OUTCOMES
     )
-    told = exchanges.sort("trial", "client", "index").group_by("trial").agg(**delivery.TOTALS)
+    streamed = exchanges.with_columns(pl.col("scenario").is_in(streams).alias(delivery.STREAMED))
+    told = streamed.sort("trial", "client", "index").group_by("trial").agg(**delivery.TOTALS)
     wire = flows.group_by("trial").agg(
         pl.col(f"flow_{direction}_{unit}").sum().alias(f"wire_{direction}_{unit}")
         for unit in ("bytes", "packets")

@@ -13,6 +13,8 @@ _PLAYED_AFTER = _DELAY.filter(COMPLETED).sort_by(pl.col("index").filter(COMPLETE
 )
 """From a message's publication to its playing: what the first message took, and the player's buffer."""
 LATENESS = "playout_lateness_ns"
+STREAMED = "streamed"
+"""Column of exchanges: whether their workload is a stream, be it that none of its messages came."""
 
 METRICS = (
     Metric(
@@ -57,10 +59,9 @@ METRICS = (
 _COPIES = pl.col("copies").cast(pl.Int64)
 _ABSENT = (pl.col(LATENESS) > 0) | pl.col(LATENESS).is_null()
 _ABSENT_BEFORE = _ABSENT.shift(1, fill_value=False) & (pl.col("client") == pl.col("client").shift(1)).fill_null(False)
-_STREAMED = pl.col(LATENESS).is_not_null().any()
 TOTALS = {
     "lost_messages": pl.when(_COPIES.is_not_null().any()).then((_COPIES == 0).sum().cast(pl.Int64)),
     "duplicate_messages": pl.when(_COPIES.is_not_null().any()).then((_COPIES - 1).clip(lower_bound=0).sum()),
-    "stalls": pl.when(_STREAMED).then((_ABSENT & ~_ABSENT_BEFORE).sum().cast(pl.Int64)),
+    "stalls": pl.when(pl.col(STREAMED).any()).then((_ABSENT & ~_ABSENT_BEFORE).sum().cast(pl.Int64)),
 }
 """Columns of `trials.parquet`, of a trial's exchanges sorted by subscriber and message."""

@@ -19,6 +19,7 @@ MOST_CONDITIONS = 6
 def answer(campaign: Campaign) -> list[str]:
     """Sentences, the most important first."""
     return [
+        *_failures(campaign),
         *_counts(campaign),
         *_verdicts(campaign),
         *_fastest(campaign),
@@ -26,6 +27,13 @@ def answer(campaign: Campaign) -> list[str]:
         *_grades(campaign),
         *_warnings(campaign),
     ]
+
+
+def _failures(campaign: Campaign) -> Iterator[str]:
+    """What is not in the answer, because it never worked."""
+    for series, why in campaign.failed.items():
+        first = why.splitlines()[0].rstrip(".")
+        yield f"No trial of {series.label} succeeded, so that nothing is said of it: {first}."
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:
@@ -131,12 +139,21 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> str | None
     if ratio is None or ratio.low is None or ratio.high is None:
         return None
     if ratio.low <= 1 <= ratio.high:
-        return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)})"
+        return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)}{_both(other, first)})"
     words = f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
+    if both := _both(other, first):
+        words += f" ({both.removeprefix('; ')})"
     link = _comparison(campaign, other, first).get("link") or {}
     if link.get("flag", GRADES[0]) == GRADES[0]:
         return words
     return f"{words} ({link['flag']}: {to_blame(link) or link['why']})"
+
+
+def _both(a: Scenario, b: Scenario) -> str:
+    """That a difference may be that of two programs as well as that of two stacks; empty where it is of one."""
+    if a.series.stack == b.series.stack or a.series.implementation == b.series.implementation:
+        return ""
+    return f"; of stack and program: {a.series.implementation} against {b.series.implementation}"
 
 
 def _comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:

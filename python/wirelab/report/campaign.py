@@ -16,8 +16,8 @@ from wirelab.metrics.steps import next_command
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
 from wirelab.report.palette import looks
-from wirelab.report.stacks import TO, provider
-from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, JournalEntry, read_journal, read_plan
+from wirelab.report.stacks import BUILTIN, TO, provider
+from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
 from wirelab.units import format_duration
 
 
@@ -112,6 +112,22 @@ class Campaign:
             lacks = f"{scenarios} have fewer trials than planned, so their intervals are wider"
         return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
 
+    @cached_property
+    def failed(self) -> dict[Series, str]:
+        """Series of which some trials failed and none succeeded, each with why its last one did."""
+        found: dict[Series, str] = {}
+        done = set()
+        for scenario in self.scenarios:
+            for trial in self.trials[scenario.key]:
+                entry = self.journal.get(trial["trial"])
+                if entry is None or entry.scenario != scenario.key:
+                    continue
+                if entry.status is EntryStatus.DONE:
+                    done.add(scenario.series)
+                elif entry.status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT}:
+                    found[scenario.series] = f"{entry.status}: {entry.error}" if entry.error else str(entry.status)
+        return {series: why for series, why in found.items() if series not in done}
+
     def href(self, relative: str) -> str | None:
         """A relative link from the page to a file of the campaign, None if it is not there."""
         path = self.folder / relative
@@ -153,12 +169,14 @@ def load(folder: Path, page_folder: Path) -> Campaign:
 def _scenarios(plan: Json, analysed: dict[str, Json], record: Json) -> tuple[tuple[Scenario, ...], tuple[Series, ...]]:
     entries = list(plan.get("scenarios") or [])
     identities = list(dict.fromkeys(_identity(entry) for entry in entries))
-    stacks_with_variants = {stack for _, stack, _ in identities if len([i for i in identities if i[1] == stack]) > 1}
+    mixed = len({implementation for _, _, implementation in identities}) > 1
     series = {}
     for identity, look in zip(identities, looks([(stack, impl) for _, stack, impl in identities]), strict=True):
         label, stack, implementation = identity
         variants = {impl for _, other, impl in identities if other == stack}
-        text = f"{label} ({implementation})" if stack in stacks_with_variants and len(variants) > 1 else label
+        # Whoever compares it with another stack must see that the program is another too.
+        named = len(variants) > 1 or (mixed and implementation != BUILTIN)
+        text = f"{label} ({implementation})" if named else label
         series[identity] = Series(text, stack, implementation, provider(stack, implementation, record), look)
     scenarios = tuple(Scenario(entry, analysed.get(entry["key"]), series[_identity(entry)]) for entry in entries)
     return scenarios, tuple(series.values())

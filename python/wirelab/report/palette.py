@@ -8,6 +8,7 @@ dark and paper.
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 STACK_SLOTS = {
@@ -18,14 +19,35 @@ STACK_SLOTS = {
     "h2": 4,
     "h2c": 5,
     "h3": 6,
+    "coap": 7,
+    "mqtt": 8,
+    "amqp": 9,
+    "coaps": 10,
+    "coap+tcp": 11,
+    "coaps+tcp": 12,
+    "mqtts": 13,
+    "mqtt+quic": 14,
+    "amqps": 15,
 }
-LIGHT = ("#6b6b6b", "#8a6d3b", "#c65200", "#a8427f", "#0068a8", "#2588bf", "#00805a", "#8f6f00", "#7a4fb5", "#b3261e")
-DARK = ("#a9a9a9", "#c9a56a", "#ff9248", "#ec92c8", "#5cb3f5", "#93d3fa", "#35cf9f", "#e3c238", "#bd9cf2", "#ff8a80")
+LIGHT = (
+    "#6b6b6b", "#8a6d3b", "#c65200", "#a8427f", "#0068a8", "#2588bf", "#00805a", "#8f6f00", "#7a4fb5", "#b3261e",
+    "#e740e7", "#1b1bde", "#394909", "#533767", "#eb5c8b", "#a57eb9", "#37a437", "#763019", "#ae1bde", "#5e15a8",
+)  # fmt: skip
+DARK = (
+    "#a9a9a9", "#c9a56a", "#ff9248", "#ec92c8", "#5cb3f5", "#93d3fa", "#35cf9f", "#e3c238", "#bd9cf2", "#ff8a80",
+    "#ce1bde", "#6969ec", "#598d11", "#a474b4", "#e42565", "#f0c9f8", "#25e425", "#b56226", "#e269ec", "#af5ceb",
+)  # fmt: skip
+OWN_SLOTS = tuple(range(len(STACK_SLOTS), len(LIGHT)))
+"""Of stacks that are not Wirelab's."""
 SHAPES = (
     "circle", "square", "triangle-up", "triangle-down", "square", "triangle-right", "circle", "diamond", "cross",
-    "triangle-left",
+    "triangle-left", "triangle-down", "triangle-up", "triangle-right", "circle", "square", "diamond", "cross",
+    "triangle-left", "diamond", "cross",
 )  # fmt: skip
-DASHES = ((1, 2), (1, 4), (), (8, 2), (7, 3), (2, 2), (3, 2), (9, 2, 2, 2), (5, 1), (6, 2, 1, 2, 1, 2))
+DASHES = (
+    (1, 2), (1, 4), (), (8, 2), (7, 3), (2, 2), (3, 2), (9, 2, 2, 2), (5, 1), (6, 2, 1, 2, 1, 2),
+    (4, 4), (10, 3), (3, 5), (6, 6), (2, 5), (12, 4), (8, 5), (5, 3), (1, 6), (11, 2, 2, 2),
+)  # fmt: skip
 
 PARTS_LIGHT = ("#8c8c8c", "#d9a441", "#b85c9e", "#3f7fb5", "#4f9d78")
 PARTS_DARK = ("#9a9a9a", "#e0b55c", "#d58ac0", "#6aa9dd", "#6cc39a")
@@ -43,16 +65,20 @@ class Look:
 def looks(stacks: list[tuple[str, str]]) -> list[Look]:
     """A look for each series, given as (stack, variant): the stack decides the colour, further variants shape and dash.
 
-    Stacks without a slot of their own take free ones in order of their names, so the choice depends on the set alone.
+    A stack that is not Wirelab's has a slot by its name, the same in every campaign; of two with the same slot in one
+    chart the later by name takes the next that is free.
     """
-    others = sorted({stack for stack, _ in stacks} - STACK_SLOTS.keys())
-    free = [slot for slot in range(len(LIGHT)) if slot not in STACK_SLOTS.values()] or [0]
-    slots = STACK_SLOTS | {stack: free[i % len(free)] for i, stack in enumerate(others)}
-    seen: dict[str, int] = {}
+    slots = dict(STACK_SLOTS)
+    for stack in sorted({stack for stack, _ in stacks} - STACK_SLOTS.keys()):
+        wanted = int.from_bytes(hashlib.sha256(stack.encode()).digest()[:4], "big") % len(OWN_SLOTS)
+        in_turn = [OWN_SLOTS[(wanted + step) % len(OWN_SLOTS)] for step in range(len(OWN_SLOTS))]
+        slots[stack] = next((slot for slot in in_turn if slot not in slots.values()), in_turn[0])
+    seen: dict[int, int] = {}
     result = []
     for stack, _ in stacks:
-        slot, variant = slots[stack], seen.get(stack, 0)
-        seen[stack] = variant + 1
+        slot = slots[stack]
+        variant = seen.get(slot, 0)
+        seen[slot] = variant + 1
         shape = SHAPES[slot] if variant == 0 else SHAPES[(slot + variant) % len(SHAPES)]
         result.append(Look(slot, shape, DASHES[slot] if variant == 0 else (4 + 2 * variant, 2)))
     return result

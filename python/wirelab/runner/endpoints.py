@@ -10,6 +10,7 @@ from pathlib import Path
 from wirelab.experiment.library import BUILTIN
 from wirelab.runner.background import background
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.runner.rows import wrong_rows
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
     CaptureFiles,
@@ -30,6 +31,7 @@ from wirelab.schema import (
     TcpConnectReady,
     Telling,
     TrialRequest,
+    TrialResult,
     UdpBoundReady,
     WorkloadSpec,
     registered,
@@ -119,6 +121,15 @@ class Endpoints:
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
         return request
+
+    def wrong_rows(self, scenario: Scenario, folder: Path, result: TrialResult) -> str | None:
+        """What is wrong with the rows of a client that performs the workload itself; none of another, whose rows the
+        agent writes.
+        """
+        program = self.implementations.get(scenario.implementation.client)
+        if program is None or program.roles.client is None or not program.roles.client.command:
+            return None
+        return wrong_rows(folder / Role.CLIENT.value, scenario.workload, result.start_ns, result.end_ns)
 
     def _process_of(self, role: Role, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
         match role:

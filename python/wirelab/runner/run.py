@@ -145,6 +145,8 @@ class Runner:
             self._schedule.again(assignment)
             return
         status, error = (EntryStatus.FAILED, why) if why is not None else (_status(over.status), over.error)
+        if status is EntryStatus.DONE and (broken := self._endpoints.wrong_rows(scenario, path.parent, over)):
+            status, error = EntryStatus.FAILED, broken
         if status is EntryStatus.FAILED:
             # A client that could not write its exchanges fails: the disk is to blame, not its stack.
             require_space(self._campaign.folder, error)

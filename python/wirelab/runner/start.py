@@ -10,14 +10,14 @@ from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
-from wirelab.experiment.library import BUILTIN
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
+from wirelab.runner.changes import changed_programs, changed_versions
 from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
+from wirelab.runner.entries import needed_programs
 from wirelab.runner.host import AgentHost
-from wirelab.runner.implementations import Implementation, load
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.probes import probe_campaign
@@ -58,7 +58,8 @@ def run_plan(
     found = agents.find_agent()
     digest = agents.digest(found)
     folder = folder.resolve()
-    implementations = _needed(plan, options.beside)
+    implementations = needed_programs(plan, options.beside)
+    changed = [] if options.fresh else changed_programs(folder, plan)
     opening = open_campaign(folder, plan, digest, fresh=options.fresh, retry_failed=options.retry_failed)
     with opening as campaign, own_agent(folder, found) as agent:
         if agents.digest(agent) != digest:
@@ -76,6 +77,8 @@ def run_plan(
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)
+            for words in (*changed, *changed_versions(folder, written["implementations"])):
+                observer.say(words)
             facts.write(folder, written, [*earlier, this_run])
             with cpus.away_from(opened.link_cpu):
                 if options.probes:
@@ -104,13 +107,6 @@ def run_campaign(
 def planned_lanes(plan: Plan) -> Lanes:
     """Lanes for this plan on this machine."""
     return default_lanes(plan.scenarios, plan.trials, cpus.count(), real_time=cpus.real_time())
-
-
-def _needed(plan: Plan, beside: Path | None) -> dict[str, Implementation]:
-    """Programs that the plan names."""
-    names = {name for s in plan.scenarios for name in (s.implementation.client, s.implementation.server)} - {BUILTIN}
-    known = load(beside) if names else {}
-    return {name: known[name] for name in sorted(names) if name in known}
 
 
 def _keep_claims(folder: Path, claims: Path | None) -> str | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from pydantic import Field
+
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.describe import Description, StackDescription, registered
 from wirelab.schema.endpoint import SettingValue
@@ -110,6 +112,8 @@ class Plan(Border):
     seed: Unsigned
     stacks: tuple[StackDescription, ...] = ()
     """Those of the user's own."""
+    programs: dict[str, str] = Field(default_factory=dict)
+    """SHA-256 of each foreign program that plays a role: of its entry, and of the files that the entry names."""
     scenarios: tuple[Scenario, ...]
     blocks: tuple[Block, ...]
 

@@ -132,13 +132,13 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
         yield f"What endpoints waited for a CPU was not counted in {uncounted} of {len(scenarios)} scenarios."
     stack = {scenario["key"]: scenario["stack"] for scenario in scenarios}
     for words, chosen in (
-        ("excluded", dataset.trials.filter(pl.col("excluded"))),
-        ("not done", dataset.trials.filter(~pl.col("excluded") & (pl.col("status") != "done"))),
+        ("Attempts that were run again and do not count", dataset.trials.filter(pl.col("excluded"))),
+        ("Trials not done", dataset.trials.filter(~pl.col("excluded") & (pl.col("status") != "done"))),
     ):
         names = sorted(stack.get(key, key) for key in chosen["scenario"])
         if names:
             by_stack = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
-            yield f"Trials {words}, by stack: {by_stack}."
+            yield f"{words}, by stack: {by_stack}."
     left_out = int(dataset.trials["left_out_of_captures"].sum())
     if left_out:
         yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."

@@ -1,4 +1,4 @@
-"""Comparisons of scenarios that differ in stack or implementation alone."""
+"""Comparisons of scenarios that differ in stack or implementation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -65,25 +65,51 @@ def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 
 
 def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Keys of scenarios that differ in the stack alone or in the implementation alone, in plan order."""
-    conditions = [_conditions(scenario) for scenario in scenarios]
-    for (a, first), (b, second) in combinations(zip(scenarios, conditions, strict=True), 2):
-        if not first.isdisjoint(second):
+    """Keys of scenarios that differ in the stack alone or in the implementation alone, in plan order.
+
+    A stack that one pair of programs plays in the whole campaign, such as one of the user's own, is compared as it is
+    with those that this pair never plays: both differ there, and whoever tells of it must say so.
+    """
+    played: dict[str, set[str]] = {}
+    for scenario in scenarios:
+        played.setdefault(scenario["stack"], set()).add(_programs(scenario))
+    shared = [_conditions(scenario) for scenario in scenarios]
+    for (a, first), (b, second) in combinations(zip(scenarios, shared, strict=True), 2):
+        if not first.alike.isdisjoint(second.alike):
+            yield a["key"], b["key"]
+            continue
+        ours, theirs = played[a["stack"]], played[b["stack"]]
+        if ours.isdisjoint(theirs) and 1 in {len(ours), len(theirs)} and not first.apart.isdisjoint(second.apart):
             yield a["key"], b["key"]
 
 
-def _conditions(scenario: Mapping[str, Any]) -> set[str]:
-    """What the scenario shares with those that it is compared with: each of its points but for the stack, and but for
-    the implementation.
-    """
+class _Conditions(NamedTuple):
+    """What a scenario shares with those that it is compared with, at each of its points."""
+
+    alike: set[str]
+    """All but the stack, and all but the implementation."""
+    apart: set[str]
+    """All but both."""
+
+
+def _conditions(scenario: Mapping[str, Any]) -> _Conditions:
     fixed = [scenario["link"], scenario["workload"], scenario.get("congestion_control")]
-    found = set()
+    found = _Conditions(set(), set())
     for point in points(scenario):
-        others = {path: level for path, level in point.items() if path != "stack"}
-        found.add(json.dumps(["stack", scenario["implementation"], *fixed, others], sort_keys=True))
-        others = {path: level for path, level in point.items() if not _is_implementation(path)}
-        found.add(json.dumps(["implementation", *fixed, others], sort_keys=True))
+        without_stack = {path: level for path, level in point.items() if path != "stack"}
+        found.alike.add(_text("stack", _programs(scenario), fixed, without_stack))
+        without_programs = {path: level for path, level in point.items() if not _is_implementation(path)}
+        found.alike.add(_text("implementation", fixed, without_programs))
+        found.apart.add(_text(fixed, {path: level for path, level in without_programs.items() if path != "stack"}))
     return found
+
+
+def _programs(scenario: Mapping[str, Any]) -> str:
+    return _text(scenario["implementation"])
+
+
+def _text(*parts: Any) -> str:
+    return json.dumps(parts, sort_keys=True)
 
 
 def _is_implementation(path: str) -> bool:

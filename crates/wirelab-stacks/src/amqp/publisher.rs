@@ -1,5 +1,6 @@
 use fe2o3_amqp::Sender;
 use tokio::task::JoinSet;
+use tokio::time::{Duration, timeout};
 use wirelab_schema::Exchange;
 
 use super::NOTIFY_ADDRESS;
@@ -9,7 +10,7 @@ use super::message::{bytes_before, of_bytes};
 use super::options::Delivery;
 use super::stamps::AmqpStamps;
 use crate::attempt::{Attempt, ExchangeError};
-use crate::workload::{Changes, Messages};
+use crate::workload::{Changes, Messages, Work};
 use crate::{Context, StackError};
 
 /// Publishes the changes to `notify`, each at its instant, whether or not those before have been accepted; returns when all have, or when stopped.
@@ -19,11 +20,19 @@ pub async fn publish(context: Context, opener: Opener) -> Result<(), StackError>
     let mut attempt = Attempt::start(clock.clone(), 0, None);
     let length = Messages::new(&parameters).length();
     let stamps = AmqpStamps::new(bytes_before(length), length);
-    let mut opened = opener.open(stamps, &mut attempt).await.map_err(failed)?;
-    let mut sender = attach_sender(&mut opened, &opener.options, NOTIFY_ADDRESS).await.map_err(failed)?;
+    let time_out = Duration::from_nanos(Work::changes(&parameters.workload).timeout_ns);
+    let attaching = async {
+        let mut opened = opener.open(stamps, &mut attempt).await?;
+        let sender = attach_sender(&mut opened, &opener.options, NOTIFY_ADDRESS).await?;
+        Ok((opened, sender))
+    };
+    let (opened, mut sender) = tokio::select! {
+        attached = timeout(time_out, attaching) => attached.unwrap_or(Err(ExchangeError::TimedOut)).map_err(failed)?,
+        () = stop.stopped() => return Ok(()),
+    };
     let changes = Changes::new(&parameters, clock);
     let published = tokio::select! {
-        published = send_all(&opened, &mut sender, opener.options.delivery, changes) => published,
+        published = send_all(&opened, &mut sender, opener.options.delivery, changes, time_out) => published,
         () = stop.stopped() => Ok(()),
     };
     opened.close(sender).await;
@@ -35,6 +44,7 @@ async fn send_all(
     sender: &mut Sender,
     delivery: Delivery,
     mut changes: Changes,
+    time_out: Duration,
 ) -> Result<(), ExchangeError> {
     let mut outcomes = JoinSet::new();
     while let Some(message) = changes.next().await {
@@ -49,8 +59,11 @@ async fn send_all(
             judge(outcome.expect("no panic")?)?;
         }
     }
-    while let Some(outcome) = outcomes.join_next().await {
-        judge(outcome.expect("no panic")?)?;
-    }
-    Ok(())
+    let rest = async {
+        while let Some(outcome) = outcomes.join_next().await {
+            judge(outcome.expect("no panic")?)?;
+        }
+        Ok(())
+    };
+    timeout(time_out, rest).await.unwrap_or(Err(ExchangeError::TimedOut))
 }

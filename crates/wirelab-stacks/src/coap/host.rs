@@ -119,10 +119,25 @@ pub async fn serve_datagrams(
     let listening = |error| StackError::failed(format!("listening on {address}"), error);
     let socket = bind(address).and_then(UdpSocket::from_std).map_err(listening)?;
     ready(BTreeMap::from([("main".to_owned(), socket.local_addr().map_err(listening)?.port())]));
+    let random = generator(endpoint.seed, Draw::Coap);
+    tokio::select! {
+        () = stop.stopped() => {}
+        () = serve_socket(socket, service, parameters, sessions, random) => {}
+    }
+    Ok(())
+}
+
+async fn serve_socket(
+    socket: UdpSocket,
+    service: Service,
+    parameters: Arc<Parameters>,
+    sessions: Option<Sessions>,
+    random: ChaCha8Rng,
+) {
     let (changes, mut changed) = mpsc::unbounded_channel();
     let mut hosts = Hosts {
         lifetime_ns: parameters.exchange_lifetime().as_nanos() as u64,
-        random: generator(endpoint.seed, Draw::Coap),
+        random,
         hosts: HashMap::new(),
         timers: BTreeSet::new(),
         parameters,
@@ -134,12 +149,14 @@ pub async fn serve_datagrams(
     loop {
         let wait = hosts.wait();
         let touched = tokio::select! {
-            () = stop.stopped() => return Ok(()),
-            // An error tells that an earlier answer found nobody; like a lost datagram it is the client's to report.
-            Ok((length, client)) = socket.recv_from(&mut buffer) => {
-                hosts.receive(client, &buffer[..length]);
-                vec![client]
-            }
+            received = socket.recv_from(&mut buffer) => match received {
+                Ok((length, client)) => {
+                    hosts.receive(client, &buffer[..length]);
+                    vec![client]
+                }
+                // It tells that an earlier answer found nobody; like a lost datagram it is the client's to report.
+                Err(_) => continue,
+            },
             Some(change) = changed.recv() => {
                 let mut touched = vec![hosts.tell(change)];
                 // What is published at once goes out at once.
@@ -149,7 +166,6 @@ pub async fn serve_datagrams(
                 touched
             }
             () = tokio::time::sleep(wait) => hosts.handle_timeouts(),
-            else => continue,
         };
         for client in touched {
             for datagram in hosts.finish(client) {
@@ -295,3 +311,6 @@ pub async fn serve_stream(stream: Box<dyn Stream>, service: Service, max_message
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,7 +69,10 @@ pub async fn publish(over: Over, context: Context, settings: &Arc<Settings>) -> 
     let failed = |error: ExchangeError| StackError::failed("publishing", error);
     let mut attempt = Attempt::start(clock.clone(), 0, None);
     let connected = tokio::time::timeout(timeout, Link::connect(&connector, &sessions, &clock, &mut attempt));
-    let (link, _) = connected.await.unwrap_or(Err(ExchangeError::TimedOut)).map_err(failed)?;
+    let (link, _) = tokio::select! {
+        connected = connected => connected.unwrap_or(Err(ExchangeError::TimedOut)).map_err(failed)?,
+        () = stop.stopped() => return Ok(()),
+    };
     let qos = qos(settings);
     let mut changes = Changes::new(&parameters, clock);
     let mut unacknowledged = FuturesUnordered::new();

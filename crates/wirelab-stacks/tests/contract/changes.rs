@@ -1,5 +1,8 @@
 //! Changes told to clients that wait: every stack that does `notify` and `stream`.
 
+use std::net::UdpSocket;
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::json;
 use wirelab_schema::SettingValues::Choice;
@@ -7,7 +10,7 @@ use wirelab_schema::{ArrivalSpec, Exchange, Notify, Outcome, Role, Stream};
 use wirelab_stacks::workload::{NOTIFY, STREAM};
 use wirelab_stacks::{Descriptor, StackError};
 
-use crate::lab::{Lab, workload};
+use crate::lab::{Lab, PATIENCE, workload};
 use crate::{assert_completed, descriptors, does};
 
 fn notify(message_bytes: u64, messages: u32, subscribers: u32) -> Notify {
@@ -116,7 +119,7 @@ async fn a_server_that_vanishes_fails_what_had_not_come() {
         let server = lab.serve(&stack.name, work.clone(), &[]).await;
         let (_stopper, client) = lab.client(&stack.name, server.port, work, &[]);
         let client = tokio::spawn(client);
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
         server.vanish();
         let rows = client.await.expect("no panic").expect("a clean end");
         assert_eq!(rows.len(), 20, "{}", stack.name);
@@ -124,6 +127,40 @@ async fn a_server_that_vanishes_fails_what_had_not_come() {
         let last = rows.iter().find(|row| row.index == 19).expect("a row for each");
         assert!(matches!(last.outcome, Outcome::Failed | Outcome::TimedOut), "{}: {last:?}", stack.name);
         assert_eq!(last.copies, Some(0), "{}", stack.name);
+    }
+}
+
+/// Somebody who takes connections and datagrams and says nothing.
+fn silent() -> (std::net::TcpListener, UdpSocket) {
+    loop {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        if let Ok(socket) = UdpSocket::bind(listener.local_addr().expect("its address")) {
+            return (listener, socket);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_publisher_whose_broker_says_nothing_gives_up_at_the_time_out_and_ends_when_stopped() {
+    let lab = Lab::new();
+    let broker = silent();
+    let port = broker.1.local_addr().expect("its address").port();
+    for stack in descriptors(|stack| stack.roles.contains(&Role::Publisher)) {
+        for (timeout_ns, stops) in [(100_000_000, false), (3_600_000_000_000, true)] {
+            let work = Notify { timeout_ns, ..notify(30, 1, 1) };
+            let (mut context, stopper, _) = lab.client_context(&stack.name, port, work, &[]);
+            context.parameters.role = Role::Publisher;
+            let publisher = tokio::spawn(wirelab_stacks::run(context));
+            if stops {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                stopper.stop();
+            }
+            let ended = tokio::time::timeout(PATIENCE, publisher).await.expect("it ends").expect("no panic");
+            match ended {
+                Ok(()) => assert!(stops, "{}", stack.name),
+                Err(error) => assert!(!stops && error.to_string().contains("timed out"), "{}: {error}", stack.name),
+            }
+        }
     }
 }
 

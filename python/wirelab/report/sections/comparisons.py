@@ -35,7 +35,7 @@ def section(campaign: Campaign) -> Section | None:
         "p value, says how much. The shift is Hodges and Lehmann's: the median "
         "difference between a value of a and one of b. Cliff's δ is the share of pairs in which a is larger minus the "
         "share in which it is "
-        f"smaller. {_family(comparisons)}"
+        f"smaller. {_family(comparisons)}{_both(campaign, comparisons)}"
     )
     why = comparison_reasons(comparisons)
     graded = [Items([f"Grade {words}" for words in why])] if why else []
@@ -46,6 +46,17 @@ def _family(comparisons: Sequence[Json]) -> str:
     families = {str((c.get("family") or {}).get("name")): (c.get("family") or {}).get("size") for c in comparisons}
     words = "; ".join(f"{name} ({size} comparisons)" for name, size in families.items() if name != "None")
     return f"p values are adjusted within: {words}." if words else ""
+
+
+def _both(campaign: Campaign, comparisons: Sequence[Json]) -> str:
+    """Which comparisons are of two programs as well as of two stacks."""
+    ends = [(campaign.scenario_by_key.get(c["a"]), campaign.scenario_by_key.get(c["b"])) for c in comparisons]
+    series = {(a.series, b.series) for a, b in ends if a is not None and b is not None}
+    both = [(a, b) for a, b in series if a.stack != b.stack and a.implementation != b.implementation]
+    if not both:
+        return ""
+    words = ", ".join(sorted(f"{a.label} against {b.label}" for a, b in both))
+    return f" Stack and program differ at once, so that a difference may be either's: {words}."
 
 
 def _table(group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:

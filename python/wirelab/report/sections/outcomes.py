@@ -19,7 +19,7 @@ TITLES = {
     "trials": "trials",
     "failed_trials": "failed trials",
     "exchanges_of_failed_trials": "their exchanges, in no count",
-    "excluded_trials": "excluded trials",
+    "excluded_trials": "attempts run again",
 }
 """Keys of the denominators, with their columns."""
 _GOOD = frozenset({"exchanges", "completed", "trials"})

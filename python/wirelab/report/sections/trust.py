@@ -1,4 +1,4 @@
-"""Whether to believe the numbers: the link as told and as measured, how late the emulator was, what was excluded."""
+"""Whether to believe the numbers: the link as told and as measured, how late the emulator was, what was run again."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def _lateness_table(lanes: Iterable[Json]) -> Table:
 
 
 def _exclusions_table(campaign: Campaign) -> Table:
-    """Trials of each stack: planned, done, excluded."""
+    """Trials of each stack: planned, done, and attempts that were run again."""
     path = campaign.folder / "trials.parquet"
     trials = pl.read_parquet(path) if path.exists() else None
     rows = []
@@ -191,14 +191,17 @@ def _exclusions_table(campaign: Campaign) -> Table:
         done = int((kept["status"] == "done").sum())
         excluded = mine.height - kept.height
         reasons = mine["exclusion"].drop_nulls().value_counts(sort=True).head(3)
-        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing excluded"
+        why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing was run again"
         rows.append([*row, number(done, 0), number(kept.height - done, 0), number(excluded, 0), Cell(why)])
     columns = [
         Column("stack", numeric=False), Column("trials planned"), Column("done"), Column("not done"),
-        Column("excluded"), Column("why excluded", numeric=False),
+        Column("attempts run again"), Column("why", numeric=False),
     ]  # fmt: skip
     return Table(
-        "Trials of each stack. An exclusion that hits one stack more than another biases the comparison", columns, rows
+        "Trials of each stack. An attempt that was run again does not count; where that hits one stack more than "
+        "another it biases the comparison",
+        columns,
+        rows,
     )
 
 

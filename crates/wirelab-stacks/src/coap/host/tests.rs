@@ -1,0 +1,75 @@
+use tokio::io::{BufStream, duplex};
+use tokio::time::timeout;
+use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Deliver, EndpointParameters, Exchange};
+
+use super::super::association::Association;
+use super::super::resources::Requests;
+use super::*;
+use crate::SystemClock;
+use crate::codec::coap::{Client, ClientEvent};
+use crate::recorder::NoRecorder;
+use crate::workload::virtual_time::context;
+
+const MAX_MESSAGE_BYTES: usize = 8 << 20;
+const SZX: u8 = 6;
+
+fn parameters(message_bytes: u64) -> EndpointParameters {
+    let workload = Deliver {
+        message_bytes,
+        exchanges: 1,
+        clients: 1,
+        arrival: ArrivalSpec::Closed,
+        concurrency: 1,
+        timeout_ns: 1_000_000_000,
+        connection: ConnectionPolicy::Fresh,
+    };
+    context(workload.into(), NoRecorder).0.parameters
+}
+
+fn service(parameters: &EndpointParameters) -> Service {
+    let clock = Arc::new(SystemClock);
+    let options = Options::new(&Parameters::default(), SZX, 1 << 20);
+    Service { application: Application::new(parameters, clock.clone()), options, confirmable: true, clock }
+}
+
+fn random() -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(1)
+}
+
+/// Asks once, and judges the response.
+async fn ask(association: &Association, parameters: &EndpointParameters) {
+    let requests = Requests::new(parameters);
+    let (_id, mut events) = association.start(requests.request());
+    let event = timeout(Duration::from_secs(60), events.recv()).await.expect("an answer");
+    let Some(ClientEvent::Response(_, response)) = event else { panic!("{event:?}") };
+    requests.judge(&response, &mut Exchange::default()).expect("the right one");
+}
+
+#[tokio::test]
+async fn word_that_an_answer_found_nobody_leaves_the_server_listening() {
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
+    let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
+    let server = socket.local_addr().expect("its address");
+    // Connected, so that the kernel tells of the error at all.
+    socket.connect(free).await.expect("connected");
+    socket.send(b"to nobody").await.expect("sent");
+    let parameters = parameters(30);
+    tokio::spawn(serve_socket(socket, service(&parameters), Arc::default(), None, random()));
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let socket = UdpSocket::bind(free).await.expect("still free");
+    socket.connect(server).await.expect("connected");
+    let engine = Client::new(Channel::Datagrams(MessageLayer::new(Arc::default(), random())), SZX, true);
+    let association = Association::over_datagrams(Side { engine, session: None }, socket, Arc::new(SystemClock));
+    ask(&association, &parameters).await;
+}
+
+#[tokio::test]
+async fn what_a_stream_takes_and_holds_back_is_flushed_by_both_ends() {
+    let parameters = parameters(100_000);
+    let (near, far) = duplex(1 << 16);
+    tokio::spawn(serve_stream(Box::new(BufStream::new(far)), service(&parameters), MAX_MESSAGE_BYTES));
+    let engine = Client::new(Channel::Stream(Framing::new(MAX_MESSAGE_BYTES, random())), SZX, false);
+    let side = Side { engine, session: None };
+    let association = Association::over_stream(side, Box::new(BufStream::new(near)), Arc::new(SystemClock));
+    ask(&association, &parameters).await;
+}

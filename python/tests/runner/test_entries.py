@@ -1,0 +1,64 @@
+"""Entries of programs, looked at before anything is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import CombinedError, WirelabError
+from wirelab.experiment import load_experiment
+from wirelab.experiment.library import templates
+from wirelab.plan import make_plan
+from wirelab.runner.entries import missing_programs, needed_programs
+from wirelab.runner.implementations import load
+from wirelab.schema.plan import Implementations, Plan
+
+
+def own(folder: Path, old: str = "", new: str = "") -> Plan:
+    for name, text in templates().items():
+        (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
+    catalogue = folder / "implementations.toml"
+    assert old in catalogue.read_text()
+    catalogue.write_text(catalogue.read_text().replace(old, new))
+    return make_plan(load_experiment(str(folder / "experiment.toml")))
+
+
+def test_the_programs_of_a_plan_are_those_that_it_names(tmp_path: Path) -> None:
+    plan = own(tmp_path)
+    programs = needed_programs(plan, tmp_path)
+    assert programs.keys() == {"mine-py"}
+    assert missing_programs(programs, tmp_path) == []
+
+
+def test_a_placeholder_that_nobody_fills_in_is_named_with_its_key(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError) as caught:
+        needed_programs(own(tmp_path, '"{address}", "{port}"', '"{adress}", "{port}"'), tmp_path)
+    assert str(caught.value).startswith(
+        f"{tmp_path / 'implementations.toml'}: mine-py.roles.server.command: nobody fills in {{adress}} ({{adress}})"
+    )
+    assert "did you mean 'address'?" in str(caught.value)
+    with pytest.raises(CombinedError):
+        needed_programs(own(tmp_path, '"{parameters}"', '"{url}", "{params}"'), tmp_path)
+
+
+def test_braces_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
+    needed_programs(
+        own(tmp_path, '"{parameters}"', '"{parameters}", "%{time}", "${HOME}", "{}", "{\\"a\\":1}"'), tmp_path
+    )
+
+
+def test_every_shipped_entry_passes(tmp_path: Path) -> None:
+    [scenario] = own(tmp_path).scenarios[:1]
+    both = [scenario.model_copy(update={"implementation": Implementations(client=n, server=n)}) for n in load(None)]
+    plan = own(tmp_path).model_copy(update={"scenarios": tuple(both)})
+    assert needed_programs(plan, tmp_path).keys() == load(None).keys()
+
+
+def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+    plan = own(tmp_path, '["{python}", "--version"]', '["no-such-program-here"]')
+    (tmp_path / "mine_client.py").unlink()
+    assert missing_programs(needed_programs(plan, tmp_path), tmp_path) == [
+        "mine-py: no-such-program-here is not installed; it lies beside the experiment",
+        f"mine-py: its entry names {tmp_path / 'mine_client.py'}, which is not there",
+    ]

@@ -1,0 +1,68 @@
+"""Rows of a client that is not ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.runner.fakes import make_plan
+from wirelab.runner.rows import wrong_rows
+from wirelab.schema import RequestResponse
+
+[SCENARIO] = make_plan(1, 1).scenarios
+ROW = {"index": 0, "start_ns": 110, "end_ns": 190, "outcome": "completed"}
+
+
+def told(folder: Path, *rows: Any, exchanges: int | None = None) -> str | None:
+    output = folder / "client"
+    output.mkdir(exist_ok=True)
+    (output / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert isinstance(SCENARIO.workload, RequestResponse)
+    many = len(rows) if exchanges is None else exchanges
+    return wrong_rows(output, SCENARIO.workload.model_copy(update={"exchanges": many}), 100, 200)
+
+
+def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
+    failed = {"index": 1, "outcome": "failed", "error": "no", "start_ns": None}
+    assert told(tmp_path, ROW, failed, {**ROW, "index": 2, "own_column": "is left alone"}) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"end_ns": 105}, "client/exchanges.jsonl:2: end_ns is 5 ns before start_ns"),
+        ({"outcome": "fine"}, "client/exchanges.jsonl:2: outcome: Input should be 'completed', 'failed', "),
+        ({"outcome": None}, "client/exchanges.jsonl:2: no outcome"),
+        ({"end_ns": None}, "client/exchanges.jsonl:2: no end_ns"),
+        ({"start_ns": 10}, "not within the trial; instants are of CLOCK_MONOTONIC"),
+        ({"end_ns": 1_700_000_000 * 10**9}, "not within the trial; instants are of CLOCK_MONOTONIC"),
+        ({"tcp_connect_ns": -1}, "client/exchanges.jsonl:2: tcp_connect_ns: "),
+    ],
+)
+def test_a_row_that_does_not_is_named_with_its_value(change: dict[str, Any], words: str, tmp_path: Path) -> None:
+    why = told(tmp_path, ROW, {**ROW, **change})
+    assert why is not None
+    assert words in why
+
+
+def test_rows_that_are_missing_or_unreadable_are_told(tmp_path: Path) -> None:
+    assert told(tmp_path, exchanges=20) == (
+        "the client wrote no rows in client/exchanges.jsonl, and the workload has 20 exchanges"
+    )
+    assert "wrote 1 rows" in str(told(tmp_path, ROW, exchanges=2))
+    assert "client/exchanges.jsonl:1: not a JSON object" in str(told(tmp_path, [1]))
+    (tmp_path / "client" / "exchanges.jsonl").write_text("{")
+    assert "client/exchanges.jsonl:1: not JSON" in str(wrong_rows(tmp_path / "client", SCENARIO.workload, 100, 200))
+
+
+def test_an_arrow_file_is_held_against_the_same(tmp_path: Path) -> None:
+    pl.DataFrame([{**ROW, "end_ns": 100}]).write_ipc(tmp_path / "exchanges.arrow")
+    why = wrong_rows(tmp_path, SCENARIO.workload, 100, 200)
+    assert why is not None
+    assert "exchanges.arrow, row 1: end_ns is 10 ns before start_ns" in why
+    (tmp_path / "exchanges.arrow").write_bytes(b"torn")
+    assert "cannot be read" in str(wrong_rows(tmp_path, SCENARIO.workload, 100, 200))
