@@ -8,11 +8,11 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.grade import reasons, to_blame
 from wirelab.report.model import Condition, Json, Scenario, level_words, metric_name
 from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
+from wirelab.report.programs import FLOORS, Order, conditions, orders
 from wirelab.report.sections.common import metric_words
 from wirelab.report.stacks import is_secure, title
 from wirelab.stats.link import GRADES
 
-FLOORS = ("raw-tcp", "raw-udp")
 MOST_CONDITIONS = 6
 
 
@@ -23,6 +23,7 @@ def answer(campaign: Campaign) -> list[str]:
         *_counts(campaign),
         *_verdicts(campaign),
         *_fastest(campaign),
+        *_programs(campaign),
         *_messages(campaign),
         *_grades(campaign),
         *_warnings(campaign),
@@ -103,6 +104,28 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
         rest += [f"the median of {_listed(late)} lies above the time-out"] if late else []
         yield "; ".join([head, *rest]) + "."
+
+
+def _programs(campaign: Campaign) -> Iterator[str]:
+    """Which orders of two protocols hold with every program, and which are of the programs."""
+    found = list(conditions(campaign))
+    if len(found) > MOST_CONDITIONS:
+        return
+    for label, stacks in found:
+        every: dict[str, list[str]] = {}
+        depends: dict[str, list[str]] = {}
+        for first, second, order in orders(campaign.metric, stacks):
+            sooner, later = (second, first) if order is Order.SECOND else (first, second)
+            if order is not Order.UNSURE:
+                (depends if order is Order.PROGRAM else every).setdefault(sooner.stack, []).append(later.stack)
+        words = [f"with every program {_before(every)}"] if every else []
+        words += [f"depending on the program {_before(depends)} or after"] if depends else []
+        if words:
+            yield f"{label}: {'; '.join(words)}."
+
+
+def _before(pairs: dict[str, list[str]]) -> str:
+    return ", ".join(f"{sooner} is before {_listed(later)}" for sooner, later in pairs.items())
 
 
 def _wins(campaign: Campaign, conditions: list[Condition], rankings: list[list[Scenario]]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirelab.report.model import ROW_PATHS, Condition, Group, Json, Levels, Scenario, level_words
+from wirelab.stats.compare import is_implementation
 
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
 
@@ -82,4 +83,4 @@ class Factors:
 
 
 def _makes_series(path: str) -> bool:
-    return path == "stack" or path.split(".", maxsplit=1)[0] in {"implementation", "endpoints"}
+    return path == "stack" or is_implementation(path)

@@ -83,6 +83,11 @@ def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
             yield a["key"], b["key"]
 
 
+def is_implementation(path: str) -> bool:
+    """Whether a factor says which program plays a role."""
+    return "implementation" in path.split(".")
+
+
 class _Conditions(NamedTuple):
     """What a scenario shares with those that it is compared with, at each of its points."""
 
@@ -98,7 +103,7 @@ def _conditions(scenario: Mapping[str, Any]) -> _Conditions:
     for point in points(scenario):
         without_stack = {path: level for path, level in point.items() if path != "stack"}
         found.alike.add(_text("stack", _programs(scenario), fixed, without_stack))
-        without_programs = {path: level for path, level in point.items() if not _is_implementation(path)}
+        without_programs = {path: level for path, level in point.items() if not is_implementation(path)}
         found.alike.add(_text("implementation", fixed, without_programs))
         found.apart.add(_text(fixed, {path: level for path, level in without_programs.items() if path != "stack"}))
     return found
@@ -110,10 +115,6 @@ def _programs(scenario: Mapping[str, Any]) -> str:
 
 def _text(*parts: Any) -> str:
     return json.dumps(parts, sort_keys=True)
-
-
-def _is_implementation(path: str) -> bool:
-    return "implementation" in path.split(".")
 
 
 def _ratio(a: Draws | None, b: Draws | None, left: Sample, right: Sample, level: float) -> Estimate:

@@ -1,0 +1,87 @@
+"""Protocol or program: does the order of two stacks hold with every program that plays them?
+
+The interval of each program's median decides. Two programs of a stack cannot stand for all there could be, so that an
+order which both show is no proof, and one which they do not share is none of the protocols.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations, product
+
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Condition, Scenario
+from wirelab.report.numbers import Estimate
+
+FLOORS = ("raw-tcp", "raw-udp")
+"""Stacks without an application protocol: how fast anything could be."""
+
+
+class Order(Enum):
+    """Of two stacks in one condition."""
+
+    FIRST = "the first with every program"
+    SECOND = "the second with every program"
+    PROGRAM = "one or the other, depending on the program"
+    UNSURE = "not told apart"
+
+
+@dataclass(frozen=True)
+class Played:
+    """A stack in one condition, by every program that played it."""
+
+    stack: str
+    scenarios: tuple[Scenario, ...]
+
+
+def played(condition: Condition) -> list[Played]:
+    """The application protocols of a condition; none unless each was played by two programs at least."""
+    found: dict[str, list[Scenario]] = {}
+    for scenario in condition.scenarios:
+        if scenario.series.stack not in FLOORS:
+            found.setdefault(scenario.series.stack, []).append(scenario)
+    if not found or min(map(len, found.values())) < 2:
+        return []
+    return [Played(stack, tuple(scenarios)) for stack, scenarios in found.items()]
+
+
+def orders(metric: str, stacks: list[Played]) -> Iterator[tuple[Played, Played, Order]]:
+    """The order of every two stacks by their medians of a metric."""
+    for first, second in combinations(stacks, 2):
+        yield first, second, _order(_medians(metric, first), _medians(metric, second))
+
+
+def conditions(campaign: Campaign) -> Iterator[tuple[str, list[Played]]]:
+    """Where every protocol was played by two programs at least, with the condition's words."""
+    for group in campaign.groups:
+        for condition in group.conditions:
+            if stacks := played(condition):
+                yield ", ".join(part for part in (group.title, condition.label) if part), stacks
+
+
+def _medians(metric: str, stack: Played) -> list[Estimate | None]:
+    return [scenario.estimate(metric, "median") for scenario in stack.scenarios]
+
+
+def _order(first: list[Estimate | None], second: list[Estimate | None]) -> Order:
+    found = {_sooner(a, b) for a, b in product(first, second)}
+    match found:
+        case _ if found == {True}:
+            return Order.FIRST
+        case _ if found == {False}:
+            return Order.SECOND
+        case _ if found >= {True, False}:
+            return Order.PROGRAM
+        case _:
+            return Order.UNSURE
+
+
+def _sooner(a: Estimate | None, b: Estimate | None) -> bool | None:
+    """Whether the interval of a lies below that of b; None if they overlap or one has none."""
+    if a is None or b is None or a.low is None or a.high is None or b.low is None or b.high is None:
+        return None
+    if a.high < b.low:
+        return True
+    return False if b.high < a.low else None
