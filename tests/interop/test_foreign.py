@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from wirelab.runner.implementations import load
+from wirelab.runner.implementations import load, missing
 
 from .conftest import REQUIRED, Bench
 
 
 @pytest.mark.namespaces
 def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_not(bench: Bench) -> None:
-    if absent := [program.missing for program in load(None).values() if program.missing is not None]:
+    if absent := [why for program in load(None).values() if (why := missing(program)) is not None]:
         (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
     status, out, words = bench.run("interop", "--json", "--out", str(bench.campaign))
     cells = json.loads(out)

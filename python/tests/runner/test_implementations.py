@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
+from wirelab.experiment.implementations import ClientEntry, Implementation, ServerEntry
 from wirelab.experiment.workload import WorkloadTable
-from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
+from wirelab.runner.implementations import load, missing, version
 from wirelab.schema import Role, StackDescription, registered
 
 PLACEHOLDERS = {
@@ -153,7 +154,7 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
     entry = Implementation.model_validate(
         {"title": "", "homepage": "", "install": "", "version_command": ["no-such-program-here"], "roles": {}}
     )
-    assert entry.version() is None
+    assert version(entry) is None
 
 
 @pytest.mark.parametrize("name", sorted(load(None)))
@@ -194,5 +195,5 @@ stacks = ["http1"]
 
 def test_a_script_on_a_library_is_missing_while_its_library_is() -> None:
     script = load(None)["aioquic"].model_copy(update={"python_module": "no_such_module_here"})
-    assert script.missing == f"the Python module no_such_module_here is not installed; {script.install}"
-    assert script.version() is None
+    assert missing(script) == f"the Python module no_such_module_here is not installed; {script.install}"
+    assert version(script) is None

@@ -16,7 +16,7 @@ from wirelab.cli.pairs import UNSUPPORTED as UNSUPPORTED_RESULT
 from wirelab.errors import WirelabError, did_you_mean
 
 if TYPE_CHECKING:
-    from wirelab.runner.implementations import ClientEntry, Implementation
+    from wirelab.experiment.implementations import ClientEntry, Implementation
 
 MESSAGES = ("1 B", "30 B", "20 kB")
 UNSUPPORTED = 3
@@ -42,14 +42,14 @@ def command(name: str, keep: Path | None) -> int:
     its own; a program that performs the whole workload is also given parameters that it must refuse. Exits with 1 if
     anything fails.
     """
-    from wirelab.runner.implementations import load
+    from wirelab.runner.implementations import load, missing
 
     programs = load(Path.cwd())
     if name not in programs:
         raise WirelabError(f"unknown implementation '{name}'", hint=did_you_mean(name, programs))
     program = programs[name]
-    if program.missing is not None:
-        raise WirelabError(program.missing)
+    if (why := missing(program)) is not None:
+        raise WirelabError(why)
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise WirelabError(f"{keep} is not empty", hint="choose another folder")
     with tempfile.TemporaryDirectory(prefix="wirelab-check-") as temporary:

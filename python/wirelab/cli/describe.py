@@ -97,10 +97,7 @@ def _stack(name: str) -> str:
 
     stack = _find(name, {each.name: each for each in registered().stacks}, "stack")
     programs = [BUILTIN] + [
-        f"{each.name} ({role})"
-        for each in implementations().values()
-        for role in each.stacks
-        if each.serves(role, name)
+        f"{program} ({role})" for program, entry in implementations().items() for role in entry.roles_of(name)
     ]
     facts = [
         ("transport", stack.transport),
@@ -157,8 +154,10 @@ def _implementation(name: str) -> str:
         libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
         return "\n\n".join([_head(BUILTIN, BUILTIN_TITLE), _section("stacks", libraries)])
     program = _find(name, {BUILTIN: None, **implementations()}, "implementation")
-    rows = [(role, ", ".join(stacks)) for role, stacks in program.stacks.items()]
-    return "\n\n".join([_head(program.name, program.title), _paragraph(program.about), _section("stacks", rows)])
+    rows = [
+        (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
+    ]
+    return "\n\n".join([_head(name, program.title), _paragraph(program.about), _section("stacks", rows)])
 
 
 KINDS: dict[str, Callable[[str], str]] = {

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment, resolve
-from wirelab.experiment.library import BUILTIN, Implementation, implementations
+from wirelab.experiment.implementations import Implementation
+from wirelab.experiment.library import BUILTIN, implementations
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.source import source_of_text

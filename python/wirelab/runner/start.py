@@ -10,6 +10,7 @@ from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
+from wirelab.experiment.implementations import Implementation
 from wirelab.experiment.library import BUILTIN
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
@@ -17,7 +18,7 @@ from wirelab.runner.certificates import make_certificates
 from wirelab.runner.disk import replace_file
 from wirelab.runner.endpoints import Endpoints, certificate_kind
 from wirelab.runner.host import AgentHost
-from wirelab.runner.implementations import Implementation, load
+from wirelab.runner.implementations import load
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.runner.own_agent import own_agent
 from wirelab.runner.probes import probe_campaign

@@ -1,0 +1,54 @@
+"""Runs a server that tells in words when it is ready, and says so as the contract has it.
+
+usage: says_ready.py PORT REGEX PROGRAM ARGUMENTS...
+
+What it prints goes to stderr; from the line on that matches it is ready. SIGTERM is handed on.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import signal
+import subprocess
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def _end_with_me() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> int:
+    """Run it; its exit code is ours, or 0 if it was told to end."""
+    port, expected, *command = sys.argv[1:]
+    told: list[int] = []
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        preexec_fn=_end_with_me,
+    ) as server:
+
+        def hand_on(number: int, _frame: object) -> None:
+            told.append(number)
+            server.send_signal(number)
+
+        signal.signal(signal.SIGTERM, hand_on)
+        assert server.stdout is not None
+        ready = False
+        for line in server.stdout:
+            sys.stderr.write(line)
+            if not ready and re.search(expected, line):
+                ready = True
+                print(json.dumps({"event": "ready", "ports": {"main": int(port)}}), flush=True)
+    return 0 if told else server.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
