@@ -67,7 +67,7 @@ def command(name: str, keep: Path | None) -> int:
 
 
 def _deliveries(name: str, program: Implementation, folder: Path) -> Iterable[Check]:
-    from wirelab.experiment.interop import interop_experiment
+    from wirelab.experiment.interop import Only, interop_experiment
     from wirelab.experiment.library import BUILTIN
     from wirelab.experiment.own_stacks import own_stacks
 
@@ -81,7 +81,7 @@ def _deliveries(name: str, program: Implementation, folder: Path) -> Iterable[Ch
             if stack in own and role == "server":
                 continue
             experiment = interop_experiment(
-                Path.cwd(), stacks=[stack], clients=[ends["client"]], servers=[ends["server"]], messages=MESSAGES
+                Path.cwd(), Only([stack], [ends["client"]], [ends["server"]]), messages=MESSAGES
             )
             cells += try_pairs(experiment, folder / f"{role}-{number}", Path.cwd())
     for cell in cells:

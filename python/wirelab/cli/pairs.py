@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from wirelab.experiment import Experiment
     from wirelab.schema.plan import Plan, Scenario
 
+SUBSCRIBED = "subscribed"
+"""The connection of who waits: opened before anything is published."""
 SUCCEEDED, FAILED, UNSUPPORTED, ABSENT = "succeeded", "failed", "unsupported", "not installed"
 
 
@@ -45,7 +47,7 @@ def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
     from wirelab.runner.start import Options, run_plan
 
     options = Options(fresh=True, beside=beside, command=("wirelab", *sys.argv[1:]))
-    console.print(f"{len(plan.scenarios)} pairs of client and server, each with three exchanges")
+    console.print(f"{len(plan.scenarios)} pairs of client and server, each with three messages")
     with terminated_as_interrupted(), LiveProgress(console) as progress:
         run_plan(plan, folder, options, None, progress)
 
@@ -63,10 +65,11 @@ def _cells(folder: Path, plan: Plan) -> list[Cell]:
 
 
 def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]) -> Cell:
-    from wirelab.schema import Deliver
+    from wirelab.schema import Deliver, Notify
 
     rows, workload = list(exchanges), scenario.workload
-    assert isinstance(workload, Deliver), "the experiment of interop delivers"
+    assert isinstance(workload, Deliver | Notify), "the experiment of interop has these"
+    connection = workload.connection.policy if isinstance(workload, Deliver) else SUBSCRIBED
     bad = [row for row in rows if row["outcome"] != "completed"]
     if entry.status == "unsupported":
         result, reason = UNSUPPORTED, entry.error
@@ -80,6 +83,4 @@ def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]
     else:
         result, reason = SUCCEEDED, None
     ends = scenario.implementation
-    return Cell(
-        scenario.stack, ends.client, ends.server, workload.connection.policy, workload.message_bytes, result, reason
-    )
+    return Cell(scenario.stack, ends.client, ends.server, connection, workload.message_bytes, result, reason)

@@ -195,7 +195,8 @@ class Implementation(_Entry):
 
 def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
     """What a `when` may ask for."""
-    return {**settings, "stack": stack, "workload": workload.kind, "upload": workload.upload_bytes > 0}
+    bodies = {"upload": workload.upload_bytes > 0, "download": workload.download_bytes > 0}
+    return {**settings, "stack": stack, "workload": workload.kind, **bodies}
 
 
 def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> dict[str, Implementation]:

@@ -11,8 +11,8 @@ from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment import library
-from wirelab.experiment.implementations import Implementation
 from wirelab.experiment.files import Files
+from wirelab.experiment.implementations import Implementation
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import Position, positions
 from wirelab.experiment.problems import shown

@@ -216,6 +216,7 @@ class Endpoints:
             "address": address,
             "host": in_url(address),
             "port": str(stack.default_port),
+            "stack": stack.name,
             "name": SERVER_NAME,
             "directory": str(directory),
             "parameters": str(directory / "parameters.json"),

@@ -16,7 +16,7 @@ _SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 
 def load(folder: Path | None) -> dict[str, Implementation]:
-    """The shipped implementations, with those of an experiment's folder, which win; with this Python and its scripts."""
+    """The shipped implementations, with those of an experiment's folder, which win."""
     shipped, known = resources.files("wirelab.data"), {"python": sys.executable}
     found = parse(shipped.joinpath(CATALOGUE), CATALOGUE, known | {"scripts": str(shipped.joinpath("clients"))})
     if folder is not None and (own := folder / CATALOGUE).is_file():

@@ -7,18 +7,13 @@ What it prints goes to stderr; from the line on that matches it is ready. SIGTER
 
 from __future__ import annotations
 
-import ctypes
 import json
 import re
 import signal
 import subprocess
 import sys
 
-PR_SET_PDEATHSIG = 1
-
-
-def _end_with_me() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+TIED = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 def main() -> int:
@@ -26,13 +21,12 @@ def main() -> int:
     port, expected, *command = sys.argv[1:]
     told: list[int] = []
     with subprocess.Popen(
-        command,
+        [*TIED, *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
-        preexec_fn=_end_with_me,
     ) as server:
 
         def hand_on(number: int, _frame: object) -> None:
