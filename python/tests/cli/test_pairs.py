@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.runner import fakes
 
+from tests.runner import fakes
 from wirelab.cli.pairs import ABSENT, FAILED, SUBSCRIBED, SUCCEEDED, UNSUPPORTED, Cell, _cell, _remove_last
 from wirelab.errors import RunError
 from wirelab.runner.lock import locked

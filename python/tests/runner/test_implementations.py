@@ -134,14 +134,14 @@ def test_some_values_of_a_setting_may_go_with_some_work_only() -> None:
 
 def test_a_workload_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "implementations.toml"
-    path.write_text(OWN.replace("command", 'workloads = ["delivr"]\ncommand'))
+    path.write_text(OWN.replace("\ncommand", '\nworkloads = ["delivr"]\ncommand'))
     with pytest.raises(WirelabError, match=r"mine\.roles\.server\.workloads\.0") as raised:
         load(tmp_path)
     assert "did you mean 'deliver'?" in str(raised.value)
 
 
 def test_a_client_that_is_run_for_each_exchange_cannot_wait_without_a_command_for_it(tmp_path: Path) -> None:
-    text = OWN.replace("server", "client").replace("command = ", "per_exchange = ").replace('ready = "event"', "")
+    text = OWN.replace("server", "client").replace("\ncommand = ", "\nper_exchange = ").replace('ready = "event"', "")
     path = tmp_path / "implementations.toml"
     path.write_text(text + 'workloads = ["notify"]\n')
     with pytest.raises(WirelabError, match="needs `waiting` for notify and stream"):

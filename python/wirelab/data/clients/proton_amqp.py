@@ -14,7 +14,7 @@ from typing import Any
 
 from contract import Parameters, Row, UnsupportedError, main, now
 from hearing import Heard
-from proton import Message, SSLDomain
+from proton import Endpoint, Message, SSLDomain
 from proton.handlers import MessagingHandler
 from proton.reactor import ApplicationEvent, AtLeastOnce, AtMostOnce, Container, EventInjector
 
@@ -70,6 +70,14 @@ class Reactor(MessagingHandler):
             self._settle(sent, None)
         else:
             link.deliveries[delivery.tag] = sent
+
+    def close(self, link: Link) -> None:
+        """Say good-bye; a peer that has said nothing yet is not waited for."""
+        connection = link.connection
+        connection.close()
+        if connection.transport is not None and not connection.state & Endpoint.REMOTE_ACTIVE:
+            connection.transport.close_tail()
+            connection.transport.close_head()
 
     def on_link_opened(self, event: Any) -> None:
         """The other side has attached."""
@@ -181,8 +189,9 @@ class Client:
 
     async def close(self, connection: Link) -> None:
         """Have the connection closed."""
-        assert self.reactor is not None, "connect() makes it"
-        self.reactor.do(connection.connection.close)
+        reactor = self.reactor
+        assert reactor is not None, "connect() makes it"
+        reactor.do(lambda: reactor.close(connection))
 
 
 main(Client)
