@@ -11,7 +11,6 @@ from wirelab.runner.implementations import load, missing
 
 from .conftest import REQUIRED, Bench
 
-
 # Each of its trials starts it anew, which takes ten seconds or more: it has a test of its own.
 SLOW = "rabbitmq"
 MATRIX_TIMEOUT_S = 600

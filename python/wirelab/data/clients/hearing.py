@@ -7,10 +7,11 @@ from then on calls `heard(body, at_ns)`, in the loop's thread, for each message;
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +26,13 @@ STAMP = struct.Struct(">IQ")
 
 Row = dict[str, Any]
 Heard = Callable[[bytes, int], None]
+
+
+async def events(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
+    """The messages of a stream of server-sent events, each in base64 on one line of data."""
+    while line := await stream.readline():
+        if line.startswith(b"data:"):
+            yield base64.b64decode(line.removeprefix(b"data:").strip())
 
 
 class Waiting(Protocol):

@@ -10,7 +10,6 @@ FORM is how a message is told: `hex` (a line of hexadecimal digits), `events` (s
 from __future__ import annotations
 
 import asyncio
-import base64
 import re
 import sys
 from collections.abc import AsyncIterator
@@ -18,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 
 from contract import Parameters, main, now
-from hearing import Heard
+from hearing import Heard, events
 
 FORM, CONFIRMED, *COMMAND = sys.argv[2:]
 TIED = ("setpriv", "--pdeathsig", "KILL", "--")
@@ -73,11 +72,12 @@ class Client:
             with suppress(asyncio.IncompleteReadError):  # it has ended
                 while body := await stdout.readexactly(self.length):
                     yield body
+        elif FORM == "events":
+            async for body in events(stdout):
+                yield body
         async for line in self._lines(stdout):
-            if FORM == "hex" and HEX.fullmatch(line.strip()):
+            if HEX.fullmatch(line.strip()):
                 yield bytes.fromhex(line)
-            elif FORM == "events" and line.startswith("data:"):
-                yield base64.b64decode(line.removeprefix("data:").strip())
 
     async def close(self, subscription: Any) -> None:
         """End it."""
