@@ -39,6 +39,8 @@ class Ends:
     seconds: float
     """How long they take at most once they have been started."""
     transport: str = "udp"
+    lasting: bool = False
+    """The server goes on until it is told to end."""
 
     @property
     def ready(self) -> str:
@@ -90,7 +92,7 @@ until $in_server grep -qs ':{ends.port:04X} ' /proc/net/{ends.transport}; do
     sleep 0.05
 done
 {client}
-wait $server
+{"kill $server; wait $server || :" if ends.lasting else "wait $server"}
 """
     namespaces = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     if not place.user.is_root:

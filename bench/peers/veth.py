@@ -10,7 +10,8 @@ import subprocess
 from bench.peers.base import Ends, Stages, play_in_namespaces, shell
 from bench.process import Place, User
 
-_CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
+SERVER_ADDRESS = "10.77.0.2"
+_CLIENT = "10.77.0.1"
 _MTU = 1500
 _PATH = "/usr/sbin:/sbin:/usr/bin:/bin"
 _SETUP = f"""
@@ -21,7 +22,7 @@ ip link set near mtu {_MTU} up
 ip address add {_CLIENT}/30 dev near
 $in_server ip link set lo up
 $in_server ip link set far mtu {_MTU} up
-$in_server ip address add {_SERVER}/30 dev far
+$in_server ip address add {SERVER_ADDRESS}/30 dev far
 if command -v ethtool > /dev/null; then
     ethtool -K near tso off gso off gro off
     $in_server ethtool -K far tso off gso off gro off
@@ -48,7 +49,7 @@ class Veth:
 
     def play(self, stages: Stages, ends: Ends, place: Place) -> str:
         """Run both ends."""
-        return play_in_namespaces(_SETUP + self.shaping(stages), shell(ends.client, _SERVER), ends, place)
+        return play_in_namespaces(_SETUP + self.shaping(stages), shell(ends.client, SERVER_ADDRESS), ends, place)
 
     def shaping(self, stages: Stages) -> str:  # noqa: ARG002
         """Shell commands in the client's namespace."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.questions import delay, instructions, lanes, loss, many_links, rate, startup, throughput
+from bench.questions import delay, instructions, lanes, load, loss, many_links, rate, startup, throughput
 from bench.results import Answer
 from bench.setup import Setup
 
@@ -16,5 +16,6 @@ QUESTIONS: dict[str, Callable[[Setup], Answer]] = {
     "many-links": many_links.answer,
     "lanes": lanes.answer,
     "instructions": instructions.answer,
+    "load": load.answer,
     "startup": startup.answer,
 }

@@ -4,67 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import select
 import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
+from tests.interop.endpoints import free_port
 
 PATIENCE_S = 60
 # As the stack `coaps` has them.
 IDENTITY, KEY = "wirelab", "wirelab-shared-k"
 
 Settings = dict[str, Any]
-
-
-@dataclass
-class Bench:
-    """Our endpoints, one folder each."""
-
-    agent: Path
-    folder: Path
-    port: int = 0
-    processes: list[subprocess.Popen[str]] = field(default_factory=list)
-
-    def start(self, role: str, stack: str, port: int, workload: Settings, settings: Settings) -> subprocess.Popen[str]:
-        """An endpoint; a server, or a client that waits, has said that it is ready."""
-        folder = self.folder / f"{role}-{len(self.processes)}"
-        folder.mkdir()
-        parameters = {
-            "schema_version": 1, "stack": stack, "role": role, "seed": 1, "certificates": None, "output": str(folder),
-            "server": {"address": "127.0.0.1", "port": port, "name": "server.test"},
-            "settings": settings, "workload": workload,
-        }  # fmt: skip
-        (folder / "parameters.json").write_text(json.dumps(parameters))
-        process = subprocess.Popen(
-            [self.agent, "endpoint", folder / "parameters.json"], stdout=subprocess.PIPE, text=True, cwd=folder
-        )
-        self.processes.append(process)
-        if role == "server" or workload["kind"] == "notify":
-            assert process.stdout is not None
-            assert select.select([process.stdout], [], [], PATIENCE_S)[0], "it does not get ready"
-            self.port = json.loads(process.stdout.readline())["ports"].get("main", port)
-        return process
-
-    def rows(self, process: subprocess.Popen[str]) -> pl.DataFrame:
-        """What a client recorded, once it has ended."""
-        assert process.wait(PATIENCE_S) == 0
-        return pl.read_ipc(Path(str(process.args[2])).parent / "exchanges.arrow")  # type: ignore[index]
-
-    def end(self) -> None:
-        """End every endpoint that runs."""
-        for process in self.processes:
-            if process.poll() is None:
-                process.terminate()
-            assert process.wait(PATIENCE_S) == 0
-            if process.stdout is not None:
-                process.stdout.close()
+RESPONSE = re.compile(r"\bt:(?:ACK|CON|NON) c:([2-5]\.\d\d)\b")
 
 
 def exchanges(upload: int, download: int, count: int = 3) -> Settings:
@@ -123,20 +80,6 @@ def lossy_path(server: int, loses: Callable[[int], bool]) -> Iterator[int]:
             each.close()
 
 
-def free_port() -> int:
-    """A port that nobody has for UDP, nor the one after it."""
-    while True:
-        with (
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one,
-            socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as two,
-        ):
-            one.bind(("127.0.0.1", 0))
-            port: int = one.getsockname()[1]
-            with contextlib.suppress(OSError, OverflowError):
-                two.bind(("127.0.0.1", port + 1))
-                return port
-
-
 @contextlib.contextmanager
 def libcoap_server(folder: Path, *options: str) -> Iterator[int]:
     """libcoap's server, which makes a resource of whatever is put to it; DTLS is on the port after."""
@@ -159,6 +102,16 @@ def libcoap_client(folder: Path, url: str, *options: str, timeout_s: float = PAT
     ran = subprocess.run(command, capture_output=True, cwd=folder, timeout=timeout_s, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
+
+
+def libcoap_post(folder: Path, url: str, length: int, *options: str) -> str:
+    """The code of the last response to a body of so many octets: libcoap's client exits with 0 whatever came."""
+    (folder / "body").write_bytes(bytes(length))
+    command = ["coap-client-openssl", "-v", "7", "-B", "20", "-m", "post", "-t", "42", "-f", "body", *options, url]
+    ran = subprocess.run(command, capture_output=True, cwd=folder, timeout=PATIENCE_S, check=False)
+    codes = RESPONSE.findall((ran.stdout + ran.stderr).decode(errors="replace"))
+    assert codes, ran.stderr
+    return str(codes[-1])
 
 
 def libcoap_put(folder: Path, port: int, path: str, body: bytes) -> None:

@@ -113,15 +113,15 @@ class Bench:
             cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def run(self, *arguments: str) -> tuple[int, str, str]:
+    def run(self, *arguments: str, timeout_s: int = TIMEOUT_S) -> tuple[int, str, str]:
         """Run the command line to its end: exit code, stdout, stderr."""
         process = self.start(*arguments)
         try:
-            out, words = process.communicate(timeout=TIMEOUT_S)
+            out, words = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
             process.kill()
             out, words = process.communicate()
-            raise AssertionError(f"still running after {TIMEOUT_S} s\n{out}\n{words}") from None
+            raise AssertionError(f"still running after {timeout_s} s\n{out}\n{words}") from None
         return process.returncode, out, words
 
     def run_experiment(self, text: str, *options: str) -> str:

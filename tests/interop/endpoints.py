@@ -1,78 +1,131 @@
-"""Our endpoints on loopback, each a process of the agent with a folder of its own."""
+"""Our endpoints on loopback, each a process of the agent with a folder of its own, and ports for others."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import select
 import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from wirelab.schema import registered
-
-if TYPE_CHECKING:
-    from conftest import Bench
 
 TIMEOUT_S = 60
 SECURE = {stack.name for stack in registered().stacks if stack.secure}
 
 
 @dataclass
+class Endpoint:
+    """One that was started."""
+
+    process: subprocess.Popen[str]
+    folder: Path
+    port: int
+
+    def wait_until_ready(self) -> int:
+        """Where it listens: of a client that waits, the port that it was given."""
+        assert self.process.stdout is not None
+        assert select.select([self.process.stdout], [], [], TIMEOUT_S)[0], "it does not get ready"
+        said = json.loads(self.process.stdout.readline())
+        assert said["event"] == "ready"
+        self.port = said["ports"].get("main", self.port)
+        return self.port
+
+    def wait(self) -> None:
+        """Until it has ended, and well."""
+        self.process.communicate(timeout=TIMEOUT_S)
+        assert self.process.returncode == 0, (self.folder / "stderr.txt").read_text()
+
+    def rows(self) -> pl.DataFrame:
+        """What a client recorded, once it has ended."""
+        self.wait()
+        return pl.read_ipc(self.folder / "exchanges.arrow")
+
+
+@dataclass
 class Endpoints:
-    """Our endpoints, each started with a folder of its own."""
+    """Starts them; `certificates` are made here unless some are given."""
 
-    bench: Bench
-    certificates: Path
-    numbers: Iterator[int] = field(default_factory=count)
+    agent: Path
+    folder: Path
+    given: Path | None = None
+    started: list[Endpoint] = field(default_factory=list)
 
-    def start(
-        self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: str
-    ) -> tuple[subprocess.Popen[str], Path]:
-        """Start one; where it writes."""
-        folder = self.bench.folder / f"{role}-{next(self.numbers)}"
+    @property
+    def certificates(self) -> Path:
+        """The folder of the authority's certificate, and of a chain and a key for loopback."""
+        folder = self.given or self.folder / "certificates"
+        if not folder.exists():
+            command = [self.agent, "certificates", "--out", folder, "--address", "127.0.0.1"]
+            subprocess.run(command, check=True, timeout=TIMEOUT_S)
+        return folder
+
+    def start(self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: Any) -> Endpoint:
+        """Start one, and wait for nothing; a server at port 0 chooses one."""
+        folder = self.folder / f"{role}-{len(self.started)}"
         folder.mkdir()
-        files = {name: str(self.certificates / f"{name}.pem") for name in ("authority", "chain", "key")}
+        names = ("authority", "chain", "key") if stack in SECURE else ()
         parameters = {
-            "schema_version": 1,
-            "stack": stack,
-            "role": role,
+            "schema_version": 1, "stack": stack, "role": role, "seed": 1, "output": str(folder), "workload": workload,
             "server": {"address": "127.0.0.1", "port": port, "name": "server.test"},
             "settings": {name.replace("_", "-"): value for name, value in settings.items()},
-            "workload": workload,
-            "certificates": files if stack in SECURE else None,
-            "output": str(folder),
-            "seed": 1,
-        }
+            "certificates": {name: str(self.certificates / f"{name}.pem") for name in names} or None,
+        }  # fmt: skip
         path = folder / "parameters.json"
         path.write_text(json.dumps(parameters))
-        command = [self.bench.agent, "endpoint", path]
-        words = (folder / "stderr.txt").open("w")
-        with words:
-            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=words, text=True), folder
+        with (folder / "stderr.txt").open("w") as words:
+            process = subprocess.Popen(
+                [self.agent, "endpoint", path], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=words, text=True,
+            )  # fmt: skip
+        endpoint = Endpoint(process, folder, port)
+        self.started.append(endpoint)
+        return endpoint
+
+    def ready(self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: Any) -> Endpoint:
+        """Start one that says that it is ready."""
+        endpoint = self.start(stack, role, port, workload, **settings)
+        endpoint.wait_until_ready()
+        return endpoint
 
     @contextmanager
-    def server(self, stack: str, workload: dict[str, Any], **settings: str) -> Iterator[int]:
-        """Our queue, at this port."""
-        port = free_port()
-        process, _ = self.start(stack, "server", port, workload, **settings)
-        assert process.stdout is not None
-        try:
-            assert json.loads(process.stdout.readline()) == {"event": "ready", "ports": {"main": port}}
-            yield port
-            process.terminate()
-            assert process.wait(TIMEOUT_S) == 0
-        finally:
-            process.kill()
-            process.wait()
-            process.stdout.close()
+    def server(self, stack: str, workload: dict[str, Any], **settings: Any) -> Iterator[int]:
+        """A server at this port, which ends well when told to."""
+        server = self.ready(stack, "server", 0, workload, **settings)
+        yield server.port
+        server.process.terminate()
+        server.wait()
+
+    def end(self) -> None:
+        """End what still runs: it must do so well."""
+        for endpoint in self.started:
+            if endpoint.process.poll() is None:
+                endpoint.process.terminate()
+                endpoint.wait()
+
+    def kill(self) -> None:
+        """End what still runs, however."""
+        for endpoint in self.started:
+            endpoint.process.kill()
+            endpoint.process.communicate()
 
 
 def free_port() -> int:
-    """A TCP port of loopback that nobody has."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+    """A port of loopback that nobody has for TCP or UDP, nor the one after it."""
+    while True:
+        with contextlib.ExitStack() as stack:
+            first = stack.enter_context(socket.socket())
+            first.bind(("127.0.0.1", 0))
+            port = int(first.getsockname()[1])
+            with contextlib.suppress(OSError, OverflowError):
+                kinds = [(1, socket.SOCK_STREAM), (0, socket.SOCK_DGRAM), (1, socket.SOCK_DGRAM)]
+                for after, kind in kinds:
+                    stack.enter_context(socket.socket(socket.AF_INET, kind)).bind(("127.0.0.1", port + after))
+                return port

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from proton.reactor import AtMostOnce
 from proton.utils import BlockingConnection, SendException
 from tests.interop import rabbitmq
 from tests.interop.conftest import built_agent
-from tests.interop.endpoints import TIMEOUT_S, Endpoints, free_port
+from tests.interop.endpoints import Endpoints, free_port
 from tests.interop.rabbitmq import RabbitMq
 
 if TYPE_CHECKING:
@@ -46,25 +45,14 @@ NOTIFY = {
 
 def hand_over(endpoints: Endpoints, stack: str, port: int, connection: dict[str, Any], **settings: str) -> pl.DataFrame:
     """Have our client hand its readings over; its rows."""
-    client, folder = endpoints.start(stack, "client", port, deliver(connection), **settings)
-    return rows(client, folder)
+    return endpoints.start(stack, "client", port, deliver(connection), **settings).rows()
 
 
 def hear(endpoints: Endpoints, stack: str, port: int, **settings: str) -> pl.DataFrame:
     """Have our publisher tell our subscribers through a broker; the subscribers' rows."""
-    client, folder = endpoints.start(stack, "client", port, NOTIFY, **settings)
-    assert client.stdout is not None
-    assert json.loads(client.stdout.readline()) == {"event": "ready", "ports": {}}
-    publisher, of_publisher = endpoints.start(stack, "publisher", port, NOTIFY, **settings)
-    publisher.communicate(timeout=TIMEOUT_S)
-    assert publisher.returncode == 0, (of_publisher / "stderr.txt").read_text()
-    return rows(client, folder)
-
-
-def rows(client: subprocess.Popen[str], folder: Path) -> pl.DataFrame:
-    client.communicate(timeout=TIMEOUT_S)
-    assert client.returncode == 0, (folder / "stderr.txt").read_text()
-    return pl.read_ipc(folder / "exchanges.arrow")
+    client = endpoints.ready(stack, "client", port, NOTIFY, **settings)
+    endpoints.start(stack, "publisher", port, NOTIFY, **settings).wait()
+    return client.rows()
 
 
 def check_delivered(rows: pl.DataFrame, stack: str, delivery: str) -> None:
@@ -87,14 +75,12 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMq]:
 
 
 @pytest.fixture
-def endpoints(bench: Bench, request: pytest.FixtureRequest) -> Endpoints:
+def endpoints(bench: Bench, request: pytest.FixtureRequest) -> Iterator[Endpoints]:
     """With RabbitMQ's certificates where that runs."""
-    if "broker" in request.fixturenames:
-        broker: RabbitMq = request.getfixturevalue("broker")
-        return Endpoints(bench, broker.folder.parent / "certificates")
-    certificates = bench.folder / "certificates"
-    subprocess.run([bench.agent, "certificates", "--out", certificates, "--address", "127.0.0.1"], check=True)
-    return Endpoints(bench, certificates)
+    broker: RabbitMq | None = request.getfixturevalue("broker") if "broker" in request.fixturenames else None
+    endpoints = Endpoints(bench.agent, bench.folder, broker and broker.folder.parent / "certificates")
+    yield endpoints
+    endpoints.kill()
 
 
 @pytest.mark.rabbitmq

@@ -14,11 +14,13 @@ from pathlib import Path
 import pytest
 from bench import instructions
 from bench.flow import Plan, send
+from bench.generators import Load, loads
 from bench.peers import Peer, Stages, Veth, Wirelab
 from bench.process import Place, User
+from bench.questions.load import BUILTIN, make
 from bench.results import table
 from bench.setup import make_setup
-from tests.interop.conftest import ROOT, built_agent
+from tests.interop.conftest import REQUIRED, ROOT, built_agent
 
 PATIENCE_S = 60.0
 
@@ -69,6 +71,25 @@ def test_a_bench_that_is_ended_leaves_nothing(
         assert bench.returncode == 130, out
         assert (tmp_path / "out" / "bench.json").exists()
         assert list(tmp_path.iterdir()) == [tmp_path / "out"]
+
+
+@pytest.mark.namespaces
+@pytest.mark.parametrize("load", loads(), ids=lambda load: load.name)
+@pytest.mark.parametrize("copies", [1, 2])
+def test_each_generator_of_a_load_makes_all_its_requests(
+    load: Load, copies: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if (how := load.missing()) is not None:
+        (pytest.fail if REQUIRED else pytest.skip)(how)
+    agent = built_agent()
+    assert agent is not None
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with make_setup(agent, quick=True) as setup:
+        for generator in (BUILTIN, load.tool):
+            made = make(setup, load, generator, copies, requests=50)
+            assert made.per_s > 0
+            assert made.user_us + made.system_us > 0
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.valgrind

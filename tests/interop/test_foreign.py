@@ -4,24 +4,78 @@ from __future__ import annotations
 
 import json
 
+import polars as pl
 import pytest
 
-from wirelab.runner.implementations import load
+from wirelab.runner.implementations import load, missing
 
 from .conftest import REQUIRED, Bench
 
+# Each of its trials starts it anew, which takes ten seconds or more: it has a test of its own.
+SLOW = "rabbitmq"
+MATRIX_TIMEOUT_S = 600
+QUICK = [name for name, program in load(None).items() if program.roles.server is not None and name != SLOW]
 
-@pytest.mark.namespaces
-def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_not(bench: Bench) -> None:
-    if absent := [program.missing for program in load(None).values() if program.missing is not None]:
-        (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
-    status, out, words = bench.run("interop", "--json", "--out", str(bench.campaign))
+
+def interop(bench: Bench, *options: str) -> set[str]:
+    """Try pairs of which none may fail; why some are unsupported."""
+    status, out, words = bench.run(
+        "interop", "--json", "--out", str(bench.campaign), *options, timeout_s=MATRIX_TIMEOUT_S
+    )
     cells = json.loads(out)
     failed = [cell for cell in cells if cell["result"] not in {"succeeded", "unsupported"}]
     assert not failed, words
     assert status == 0
-    unsupported = {cell["reason"] for cell in cells if cell["result"] == "unsupported"}
-    assert all("connection = 'kept'" in reason for reason in unsupported), unsupported
+    assert {cell["server_end"] for cell in cells} == {None}
+    bench.assert_nothing_left()
+    return {cell["reason"] for cell in cells if cell["result"] == "unsupported"}
+
+
+@pytest.mark.namespaces
+@pytest.mark.parametrize("workload", ["deliver", "notify"])
+def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_not(bench: Bench, workload: str) -> None:
+    if absent := [why for program in load(None).values() if (why := missing(program)) is not None]:
+        (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
+    servers = [f"--server={name}" for name in ("builtin", *QUICK)]
+    unsupported = interop(bench, f"--workload={workload}", *servers)
+    expected = {"deliver": "connection = 'kept'", "notify": "does not do notify"}[workload]
+    assert all(expected in reason for reason in unsupported), unsupported
+
+
+@pytest.mark.namespaces
+@pytest.mark.rabbitmq
+@pytest.mark.parametrize("stack", ["amqp", "mqtt"])
+def test_rabbitmq_serves_a_trial_and_leaves_nothing(bench: Bench, stack: str) -> None:
+    assert interop(bench, "--server=rabbitmq", "--client=builtin", f"--stack={stack}") == set()
+    unsupported = interop(bench, "--server=rabbitmq", "--client=builtin", f"--stack={stack}", "--workload=notify")
+    assert unsupported == ({"rabbitmq does this only with address-prefix = '/topic/'"} if stack == "amqp" else set())
+
+
+NOTIFIED = """
+title = "notified"
+[factors]
+stack = ["amqp"]
+"stack.address-prefix" = ["/topic/"]
+[endpoints]
+server = { implementation = "rabbitmq" }
+[link]
+rtt = "2 ms"
+[workload]
+kind = "notify"
+messages = 3
+subscribers = 2
+arrival = { fixed = "20 /s" }
+[stop]
+replicates = 1
+"""
+
+
+@pytest.mark.namespaces
+@pytest.mark.rabbitmq
+def test_rabbitmq_tells_every_subscriber_at_a_topic(bench: Bench) -> None:
+    bench.run_experiment(NOTIFIED, "--no-probes")
+    rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    assert (rows.height, set(rows["outcome"])) == (6, {"completed"})
     bench.assert_nothing_left()
 
 
@@ -31,7 +85,7 @@ def test_a_stack_of_ones_own_fulfils_the_contract_as_it_is_begun(bench: Bench) -
     assert status == 0, words
     status, out, words = bench.run("check-implementation", "mine-py")
     assert status == 0, f"{out}\n{words}"
-    assert out.splitlines()[-1] == "8 checks, 0 failed"
+    assert out.splitlines()[-1] == "9 checks, 0 failed"
     bench.assert_nothing_left()
 
 
@@ -44,3 +98,16 @@ def test_a_program_that_breaks_the_contract_is_found_out(bench: Bench) -> None:
     assert status == 1
     assert "no  mine, mine-py to mine-py: 1 B, fresh connections: the server did not say k" in out
     assert "no  refuses a stack that it does not do with exit code 3: exit code 0" in out
+
+
+@pytest.mark.namespaces
+def test_a_server_that_does_not_end_when_told_to_is_found_out(bench: Bench) -> None:
+    bench.run("new", "first.toml", "--stack", "mine")
+    server = bench.folder / "mine_server.py"
+    text = server.read_text()
+    assert text.count("lambda *_: sys.exit(0)") == 1
+    server.write_text(text.replace("lambda *_: sys.exit(0)", "signal.SIG_IGN"))
+    status, out, _ = bench.run("check-implementation", "mine-py")
+    assert status == 1
+    assert "no  mine, mine-py: the server ends within 2 s of SIGTERM: it had to be killed" in out
+    bench.assert_nothing_left()

@@ -78,6 +78,6 @@ def test_an_agent_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_of_a_version_its_beginning_is_told_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "curl 7.88.1 (x86_64-pc-linux-gnu) libcurl/7.88.1 OpenSSL/3.0.17 zlib/1.2.13 brotli/1.0.9 zstd/1.5.4"
-    monkeypatch.setattr("wirelab.runner.implementations.Implementation.version", lambda _: said)
+    monkeypatch.setattr("wirelab.runner.implementations.version", lambda _: said)
     assert re.search(r"^ok  curl +curl 7.88.1$", doctor(tmp_path, monkeypatch, [GOOD]).stdout, re.MULTILINE)
     assert json.loads(doctor(tmp_path, monkeypatch, [GOOD], "--json").stdout)["programs"]["curl"] == said

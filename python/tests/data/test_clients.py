@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
+import importlib
 import json
 import sys
 from importlib import resources
@@ -17,12 +17,16 @@ import pytest
 CLIENTS = Path(str(resources.files("wirelab.data").joinpath("clients")))
 
 
-def contract() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("contract", CLIENTS / "contract.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture(autouse=True)
+def beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if a script beside them were run, and without leaving compiled files there."""
+    monkeypatch.syspath_prepend(str(CLIENTS))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+
+def load(name: str) -> ModuleType:
+    """One of the modules, as new."""
+    return importlib.reload(importlib.import_module(name))
 
 
 class Fake:
@@ -57,7 +61,7 @@ def perform(tmp_path: Path, fake: Fake, **changed: Any) -> list[dict[str, Any]]:
     }  # fmt: skip
     path = tmp_path / "parameters.json"
     path.write_text(json.dumps(parameters))
-    module = contract()
+    module = load("contract")
     before, sys.argv = sys.argv, ["client", str(path)]
     try:
         module.main(lambda _: fake)
@@ -100,7 +104,14 @@ def test_each_client_of_a_population_has_exchanges_of_its_own(tmp_path: Path) ->
     assert sorted((row["client"], row["index"]) for row in rows) == [(c, i) for c in range(2) for i in range(3)]
 
 
-@pytest.mark.parametrize("changed", [{"kind": "notify"}, {"connection": {"policy": "resumed"}}])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": "stream"},
+        {"kind": "notify", "arrival": {"process": "fixed", "rate_hz": 1.0}},
+        {"connection": {"policy": "resumed"}},
+    ],
+)
 def test_what_it_does_not_do_is_exit_code_3(tmp_path: Path, changed: dict[str, Any]) -> None:
     with pytest.raises(SystemExit) as exit_:
         perform(tmp_path, Fake([]), **changed)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
-from wirelab.experiment.interop import interop_experiment
+from wirelab.experiment.interop import Only, interop_experiment
 
 
 def pairs(**chosen: list[str]) -> set[tuple[str, str, str]]:
-    experiment = interop_experiment(Path("/nowhere"), **chosen)
+    experiment = interop_experiment(Path("/nowhere"), Only(**chosen))
     return {(each.stack, each.implementation["client"], each.implementation["server"]) for each in experiment.scenarios}
 
 
@@ -26,9 +26,17 @@ def test_who_does_not_speak_a_stack_is_left_out_of_it() -> None:
 
 
 def test_each_pair_is_tried_over_fresh_and_over_kept_connections() -> None:
-    experiment = interop_experiment(Path("/nowhere"), stacks=["http1"], clients=["builtin"], servers=["nginx"])
+    experiment = interop_experiment(Path("/nowhere"), Only(["http1"], ["builtin"], ["nginx"]))
     assert {each.workload.connection.policy for each in experiment.scenarios} == {"fresh", "kept"}
     assert len({each.name for each in experiment.scenarios}) == 2
+
+
+def test_only_stacks_that_notify_are_tried_with_it() -> None:
+    experiment = interop_experiment(Path("/nowhere"), Only(clients=["builtin"]), workload="notify")
+    stacks = {each.stack for each in experiment.scenarios}
+    assert {"mqtt", "coap", "http1"} <= stacks
+    assert "raw-tcp" not in stacks
+    assert {each.workload.kind for each in experiment.scenarios} == {"notify"}
 
 
 def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:

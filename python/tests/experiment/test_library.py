@@ -23,12 +23,13 @@ def test_the_shipped_experiments_are_listed_without_their_claims() -> None:
 def test_foreign_implementations_name_registered_stacks() -> None:
     known = {stack.name for stack in registered().stacks}
     for program in implementations().values():
-        assert program.stacks
-        assert {stack for stacks in program.stacks.values() for stack in stacks} <= known
+        stacks = {stack for _, entry in program.roles if entry is not None for stack in entry.stacks}
+        assert stacks
+        assert stacks <= known
 
 
 def test_an_implementation_serves_the_roles_it_lists() -> None:
     curl = implementations()["curl"]
     assert curl.serves("client", "http1")
     assert not curl.serves("server", "http1")
-    assert curl.roles("h3") == ()
+    assert curl.roles_of("h3") == ()

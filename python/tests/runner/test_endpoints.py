@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import addresses, make_plan
-from wirelab.runner.endpoints import Barrier, Endpoints, trial_timeout_ns
+from wirelab.runner.endpoints import SUBSCRIBED_TIMEOUT_NS, Barrier, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
 from wirelab.schema import (
     AddressFamily,
@@ -159,7 +159,8 @@ def test_endpoints_of_a_captured_trial_are_told_where_secrets_and_traces_go(
     assert made.capture.key_logs == (folder / "client" / "tls-secrets.txt", folder / "server" / "tls-secrets.txt")
     for endpoint in made.endpoints:
         own = folder / endpoint.name
-        assert endpoint.environment == {variable: str(own / name) for variable, name in names.items()}
+        told = {key: value for key, value in endpoint.environment.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        assert told == {variable: str(own / name) for variable, name in names.items()}
         assert (own / "qlog").is_dir() == ("QLOGDIR" in names)
         assert (own / "tls-secrets.txt").exists() == ("SSLKEYLOGFILE" in names)
         assert not names or (own / "tls-secrets.txt").stat().st_mode & 0o777 == 0o600
@@ -216,11 +217,28 @@ def test_where_there_is_a_broker_a_publisher_on_the_servers_host_starts_when_the
     assert len(request(endpoints, scenario(), tmp_path / "u").endpoints) == 2
 
 
-def test_a_foreign_program_does_no_notifications(endpoints: Endpoints) -> None:
-    for of in (scenario(server="nginx"), scenario(client="curl")):
+def test_who_does_not_list_notifications_does_none(endpoints: Endpoints) -> None:
+    for of in (scenario("h2", server="nginx"), scenario("h2", client="nghttp")):
         barrier = endpoints.barrier(notifying(of))
         assert barrier is not None
         assert (barrier.status, barrier.error.endswith("does not do notify")) == (EntryStatus.UNSUPPORTED, True)
+
+
+def test_a_foreign_client_that_waits_says_when_and_is_run_once(endpoints: Endpoints, tmp_path: Path) -> None:
+    made = request(endpoints, notifying(scenario("h2", client="curl")), tmp_path / "t")
+    [client] = [each for each in made.endpoints if each.name == "client"]
+    assert client.ready == EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS)
+    assert client.command[1].endswith("subscribers.py")
+    assert client.command[-1] == "https://server.test:8443/changes"
+
+
+def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoints: Endpoints, tmp_path: Path) -> None:
+    nginx, rabbitmq = (
+        request(endpoints, scenario(stack, server=server), tmp_path / server).endpoints[0].ready
+        for stack, server in (("h2", "nginx"), ("amqp", "rabbitmq"))
+    )
+    assert nginx == TcpConnectReady(port=8443, timeout_ns=20 * 10**9)
+    assert rabbitmq == EventReady(timeout_ns=180 * 10**9)
 
 
 def test_a_trial_of_notifications_lasts_as_long_as_its_messages() -> None:

@@ -8,21 +8,22 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
+from wirelab.experiment.implementations import ClientEntry, Implementation, ServerEntry
 from wirelab.experiment.workload import WorkloadTable
-from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, load
+from wirelab.runner.implementations import load, missing, version
 from wirelab.schema import Role, StackDescription, registered
 
 PLACEHOLDERS = {
     "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
     "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": "30",
-    "download_bytes": "200",
+    "download_bytes": "200", "stack": "h2",
 }  # fmt: skip
 
 
 def curl(stack: str, *, upload: bool = True, **settings: object) -> list[str]:
     entry = load(None)["curl"].roles.client
     assert isinstance(entry, ClientEntry)
-    facts = {"expect-continue": False, **settings, "stack": stack, "upload": upload}
+    facts = {"expect-continue": False, **settings, "stack": stack, "upload": upload, "workload": "request-response"}
     return entry.fill([*entry.per_exchange, *entry.added(facts)], PLACEHOLDERS, facts)  # type: ignore[arg-type]
 
 
@@ -108,14 +109,45 @@ def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     [entry] = filter(None, [load(None)["curl"].roles.client])
     defaults = {setting.name: setting.default for setting in described("http1").settings}
     fresh, kept = WorkloadTable().spec(), WorkloadTable.model_validate({"connection": "kept"}).spec()
-    notify = WorkloadTable(kind="notify").spec()
+    stream = WorkloadTable(kind="stream").spec()
     assert entry.refusal(described("http1"), defaults, fresh) is None
     assert entry.refusal(described("h3"), {}, fresh) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
     assert entry.refusal(described("http1"), defaults, kept) == "does not do connection = 'kept'"
-    assert entry.refusal(described("http1"), defaults, notify) == "does not do notify"
+    assert entry.refusal(described("http1"), defaults, stream) == "does not do stream"
     assert (
         entry.refusal(described("http1"), defaults | {"nagle": True}, fresh) == "does not take the setting nagle = True"
     )
+
+
+def test_some_values_of_a_setting_may_go_with_some_work_only() -> None:
+    entry = load(None)["rabbitmq"].roles.server
+    assert entry is not None
+    amqp = {setting.name: setting.default for setting in described("amqp").settings}
+    deliver, notify = (WorkloadTable(kind=kind).spec() for kind in ("deliver", "notify"))
+    assert entry.refusal(described("amqp"), amqp, deliver) is None
+    assert entry.refusal(described("amqp"), amqp, notify) == "does this only with address-prefix = '/topic/'"
+    assert entry.refusal(described("amqp"), amqp | {"address-prefix": "/topic/"}, notify) is None
+    mqtt = {setting.name: setting.default for setting in described("mqtt").settings}
+    assert entry.refusal(described("mqtt"), mqtt, notify) is None
+    assert entry.refusal(described("mqtt"), mqtt | {"version": "5"}, deliver) == "does this only with version = '3.1.1'"
+
+
+def test_a_workload_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
+    path = tmp_path / "implementations.toml"
+    path.write_text(OWN.replace("\ncommand", '\nworkloads = ["delivr"]\ncommand'))
+    with pytest.raises(WirelabError, match=r"mine\.roles\.server\.workloads\.0") as raised:
+        load(tmp_path)
+    assert "did you mean 'deliver'?" in str(raised.value)
+
+
+def test_a_client_that_is_run_for_each_exchange_cannot_wait_without_a_command_for_it(tmp_path: Path) -> None:
+    text = OWN.replace("server", "client").replace("\ncommand = ", "\nper_exchange = ").replace('ready = "event"', "")
+    path = tmp_path / "implementations.toml"
+    path.write_text(text + 'workloads = ["notify"]\n')
+    with pytest.raises(WirelabError, match="needs `waiting` for notify and stream"):
+        load(tmp_path)
+    path.write_text(text + 'workloads = ["notify"]\nwaiting = ["mine"]\n')
+    assert load(tmp_path)["mine"].serves("client", "http1")
 
 
 OWN = """
@@ -153,7 +185,7 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
     entry = Implementation.model_validate(
         {"title": "", "homepage": "", "install": "", "version_command": ["no-such-program-here"], "roles": {}}
     )
-    assert entry.version() is None
+    assert version(entry) is None
 
 
 @pytest.mark.parametrize("name", sorted(load(None)))
@@ -166,12 +198,12 @@ def test_every_shipped_entry_fills_every_placeholder_that_it_uses(name: str) -> 
             described = registered().stack(stack)
             settings = {each.name: each.default for each in described.settings} if described else {}
             for upload in (True, False):
-                facts = {**settings, "stack": stack, "upload": upload}
+                facts = {**settings, "stack": stack, "upload": upload, "workload": "deliver"}
                 texts = [*entry.command, *entry.added(facts), *entry.environment.values()]  # type: ignore[union-attr]
                 if isinstance(entry, ServerEntry):
                     texts += [file.text for file in entry.files] + ([entry.payload] if entry.payload else [])
                 else:
-                    texts += entry.per_exchange  # type: ignore[union-attr]
+                    texts += [*entry.per_exchange, *entry.waiting]  # type: ignore[union-attr]
                 filled = entry.fill(texts, known, facts)  # type: ignore[union-attr]
                 left = {word for text in filled for word in re.findall(r"(?<!%)\{[a-z_]+\}", text)} - agents_own
                 assert not left, (stack, left)
@@ -194,5 +226,5 @@ stacks = ["http1"]
 
 def test_a_script_on_a_library_is_missing_while_its_library_is() -> None:
     script = load(None)["aioquic"].model_copy(update={"python_module": "no_such_module_here"})
-    assert script.missing == f"the Python module no_such_module_here is not installed; {script.install}"
-    assert script.version() is None
+    assert missing(script) == f"the Python module no_such_module_here is not installed; {script.install}"
+    assert version(script) is None

@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wirelab.cli.pairs import SUCCEEDED, Cell, try_pairs
-from wirelab.cli.pairs import UNSUPPORTED as UNSUPPORTED_RESULT
+from wirelab.cli.pairs import SUCCEEDED, UNSUPPORTED, Cell, try_pairs
 from wirelab.errors import WirelabError, did_you_mean
+from wirelab.schema import Role
 
 if TYPE_CHECKING:
-    from wirelab.runner.implementations import ClientEntry, Implementation
+    from wirelab.experiment.implementations import ClientEntry, Implementation
 
-MESSAGES = ("1 B", "30 B", "20 kB")
-UNSUPPORTED = 3
+MESSAGES = {"deliver": ("1 B", "30 B", "20 kB"), "notify": ("30 B", "20 kB")}
+OK, NO = "ok", "no"
+REFUSED = 3
+"""The exit code of who does not do something."""
 REFUSAL_TIMEOUT_S = 20
 
 
 class Check(NamedTuple):
-    """One thing that the contract asks for."""
+    """One thing that the contract asks for: `OK`, `NO`, or `UNSUPPORTED` where the program's entry leaves it out."""
 
-    ok: bool
+    result: str
     what: str
     why: str | None
 
@@ -38,59 +41,83 @@ def command(name: str, keep: Path | None) -> int:
     """Try on one program all that docs/contract.md asks of an endpoint.
 
     NAME is one of the shipped implementations, or of the implementations.toml in this folder. It delivers messages of
-    three sizes over fresh and over kept connections, with our endpoint as its peer, or with itself where the stack is
-    its own; a program that performs the whole workload is also given parameters that it must refuse. Exits with 1 if
-    anything fails.
+    three sizes over fresh and over kept connections, and waits or is waited for where it says so, with our endpoint as
+    its peer; where the stack is its own with itself, or with who plays the other role. A server must end when told to,
+    and a program that performs the whole workload is given parameters that it must refuse. Exits with 1 if anything
+    fails; what its entry leaves out is unsupported.
     """
-    from wirelab.runner.implementations import load
+    from wirelab.runner.implementations import load, missing
 
     programs = load(Path.cwd())
     if name not in programs:
         raise WirelabError(f"unknown implementation '{name}'", hint=did_you_mean(name, programs))
     program = programs[name]
-    if program.missing is not None:
-        raise WirelabError(program.missing)
+    if (why := missing(program)) is not None:
+        raise WirelabError(why)
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise WirelabError(f"{keep} is not empty", hint="choose another folder")
     with tempfile.TemporaryDirectory(prefix="wirelab-check-") as temporary:
         folder = keep if keep is not None else Path(temporary)
-        checks = [*_deliveries(name, program, folder / "campaign"), *_refusals(program, folder / "refusals")]
+        checks = [*_messages(name, programs, folder / "campaign"), *_refusals(program, folder / "refusals")]
     for check in checks:
-        click.echo(f"{'ok  ' if check.ok else 'no  '}{check.what}{f': {check.why}' if check.why else ''}")
+        click.echo(f"{check.result}  {check.what}{f': {check.why}' if check.why else ''}")
     if not checks:
         raise WirelabError(
             f"{name} plays no role that can be tried", hint="it needs a client and a server of its stack"
         )
-    failed = sum(not check.ok for check in checks)
-    click.echo(f"{len(checks)} checks, {failed} failed")
+    failed, unsupported = (sum(check.result == result for check in checks) for result in (NO, UNSUPPORTED))
+    click.echo(f"{len(checks)} checks, {failed} failed{f', {unsupported} unsupported' if unsupported else ''}")
     return 1 if failed else 0
 
 
-def _deliveries(name: str, program: Implementation, folder: Path) -> Iterable[Check]:
-    from wirelab.experiment.interop import interop_experiment
+def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -> Iterable[Check]:
+    from wirelab.experiment.interop import WORKLOADS, Only, interop_experiment
+
+    served: dict[str, list[Cell]] = {}
+    for number, (role, stack, peer) in enumerate(_pairs(name, programs)):
+        client, server = (name, peer) if role is Role.CLIENT else (peer, name)
+        entry = programs[name].role(role)
+        for workload in WORKLOADS:
+            if entry is None or not {workload} <= {*entry.workloads}:
+                continue
+            experiment = interop_experiment(
+                Path.cwd(), Only([stack], [client], [server]), messages=MESSAGES[workload], workload=workload
+            )
+            cells = try_pairs(experiment, folder / f"{number}-{workload}", Path.cwd())
+            yield from (_message(cell) for cell in cells)
+            if server == name:
+                served.setdefault(stack, []).extend(cell for cell in cells if cell.tried)
+    for stack, cells in served.items():
+        wrong = next((cell.server_end for cell in cells if cell.server_end is not None), None)
+        if cells:
+            yield Check(NO if wrong else OK, f"{stack}, {name}: the server ends within 2 s of SIGTERM", wrong)
+
+
+def _pairs(name: str, programs: Mapping[str, Implementation]) -> Iterable[tuple[Role, str, str]]:
+    """Role, stack and peer: our endpoint, or of a stack of the user's own the program itself, or else whoever plays
+    the other role.
+    """
     from wirelab.experiment.library import BUILTIN
     from wirelab.experiment.own_stacks import own_stacks
 
     own = {stack.name for stack in own_stacks(Path.cwd())}
-    roles = {"client": program.roles.client, "server": program.roles.server}
-    cells: list[Cell] = []
-    for role, entry in roles.items():
-        for number, stack in enumerate(entry.stacks if entry else ()):
-            peer = name if stack in own else BUILTIN
-            ends = {"client": name, "server": peer} if role == "client" else {"client": peer, "server": name}
-            if stack in own and role == "server":
-                continue
-            experiment = interop_experiment(
-                Path.cwd(), stacks=[stack], clients=[ends["client"]], servers=[ends["server"]], messages=MESSAGES
-            )
-            cells += try_pairs(experiment, folder / f"{role}-{number}", Path.cwd())
-    for cell in cells:
-        what = f"{cell.stack}, {cell.client} to {cell.server}: {cell.message_bytes} B, {cell.connection} connections"
-        entry = roles["client"] if cell.client == name else roles["server"]
-        excluded = entry is not None and cell.connection not in entry.connections
-        # What a program declares that it does, it must do.
-        ok = cell.result == SUCCEEDED or (cell.result == UNSUPPORTED_RESULT and excluded)
-        yield Check(ok, what, None if cell.result == SUCCEEDED else cell.reason)
+    for role, other in ((Role.CLIENT, "server"), (Role.SERVER, "client")):
+        entry = programs[name].role(role)
+        for stack in entry.stacks if entry else ():
+            if stack not in own:
+                yield role, stack, BUILTIN
+            elif programs[name].serves(other, stack):
+                yield from [(role, stack, name)] if role is Role.CLIENT else []
+            else:
+                yield from ((role, stack, peer) for peer, each in programs.items() if each.serves(other, stack))
+
+
+def _message(cell: Cell) -> Check:
+    what = f"{cell.stack}, {cell.client} to {cell.server}: {cell.message_bytes} B, {cell.connection} connections"
+    if cell.result == SUCCEEDED:
+        return Check(OK, what, None)
+    # What its entry leaves out it need not do; what it declares, it must.
+    return Check(UNSUPPORTED if cell.result == UNSUPPORTED and not cell.tried else NO, what, cell.reason)
 
 
 def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
@@ -119,11 +146,18 @@ def _refusal(entry: ClientEntry, folder: Path, changed: dict[str, Any], what: st
     path.write_text(json.dumps(parameters), encoding="utf-8")
     known = {"parameters": str(path), "directory": str(folder)}
     command = entry.fill(entry.command, known, {})
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=REFUSAL_TIMEOUT_S, check=False
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=REFUSAL_TIMEOUT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Check(False, f"refuses {what} with exit code {UNSUPPORTED}", str(error))
-    wrong = None if done.returncode == UNSUPPORTED else f"exit code {done.returncode}"
-    return Check(wrong is None, f"refuses {what} with exit code {UNSUPPORTED}", wrong)
+        return Check(NO, f"refuses {what} with exit code {REFUSED}", str(error))
+    wrong = None if done.returncode == REFUSED else f"exit code {done.returncode}"
+    return Check(NO if wrong else OK, f"refuses {what} with exit code {REFUSED}", wrong)

@@ -99,10 +99,7 @@ def _stack(name: str) -> str:
     known = registered().with_stacks(own_stacks(Path.cwd()))
     stack = _find(name, {each.name: each for each in known.stacks}, "stack")
     programs = [BUILTIN] * stack.builtin + [
-        f"{each.name} ({role})"
-        for each in implementations(Path.cwd()).values()
-        for role in each.stacks
-        if each.serves(role, name)
+        f"{program} ({role})" for program, entry in implementations(Path.cwd()).items() for role in entry.roles_of(name)
     ]
     facts = [
         ("transport", stack.transport),
@@ -159,9 +156,11 @@ def _implementation(name: str) -> str:
         libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
         return "\n\n".join([_head(BUILTIN, BUILTIN_TITLE), _section("stacks", libraries)])
     program = _find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
-    rows = [(role, ", ".join(stacks)) for role, stacks in program.stacks.items()]
+    rows = [
+        (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
+    ]
     about = [_paragraph(program.about)] if program.about else []
-    return "\n\n".join([_head(program.name, program.title), *about, _section("stacks", rows)])
+    return "\n\n".join([_head(name, program.title), *about, _section("stacks", rows)])
 
 
 KINDS: dict[str, Callable[[str], str]] = {

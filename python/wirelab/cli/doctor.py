@@ -24,13 +24,13 @@ def command(*, as_json: bool) -> int:
     from rich.console import Console
 
     from wirelab import agent
-    from wirelab.runner.implementations import load
+    from wirelab.runner.implementations import load, version
 
     program = agent.find_agent()
     checks = _parsed(agent.ask(program, ["probe"], allowed=frozenset({0, 1})))
-    programs = {name: (entry.version(), entry.install) for name, entry in load(None).items()}
+    programs = {name: (version(entry), entry.install) for name, entry in load(None).items()}
     if as_json:
-        found = {name: version for name, (version, _) in programs.items()}
+        found = {name: said for name, (said, _) in programs.items()}
         click.echo(json.dumps({"agent": str(program), "checks": checks, "programs": found}, indent=1))
     else:
         console = Console(highlight=False, soft_wrap=True)

@@ -23,7 +23,7 @@ def command(file: Path, origin: str | None, stack: str | None) -> None:
     With --stack, the experiment is of a stack of your own, and a client and a server that speak it lie beside the file;
     an implementations.toml that is there already gets their entry below its own.
     """
-    from wirelab.experiment.library import CATALOGUE
+    from wirelab.experiment.implementations import CATALOGUE
 
     if stack is not None and origin is not None:
         raise WirelabError("--from and --stack exclude each other")
@@ -52,7 +52,8 @@ def _shipped(file: Path, origin: str) -> dict[Path, str]:
 
 
 def _own_stack(file: Path, name: str) -> dict[Path, str]:
-    from wirelab.experiment.library import CATALOGUE, templates
+    from wirelab.experiment.implementations import CATALOGUE
+    from wirelab.experiment.library import templates
     from wirelab.schema import registered
 
     if not _NAME.fullmatch(name):
@@ -71,16 +72,16 @@ def _own_stack(file: Path, name: str) -> dict[Path, str]:
 
 def _grown(catalogue: Path, name: str, entries: str) -> str:
     """A folder's own catalogue with the entries of another stack below what is there."""
-    from wirelab.experiment.own_stacks import TABLE
+    from wirelab.experiment.implementations import STACKS_TABLE
     from wirelab.toml import parse_toml, read_text
 
     where = Where(str(catalogue))
     own = read_text(catalogue, where)
     known, new = parse_toml(own, where), parse_toml(entries, where)
-    taken = [entry for entry in new if entry in known and entry != TABLE]
-    if taken or name in known.get(TABLE, {}):
+    taken = [entry for entry in new if entry in known and entry != STACKS_TABLE]
+    if taken or name in known.get(STACKS_TABLE, {}):
         raise WirelabError(f"has '{taken[0] if taken else name}' already", where, hint="choose another name")
-    below = entries[entries.index(f"[{TABLE}.") :]
+    below = entries[entries.index(f"[{STACKS_TABLE}.") :]
     grown = f"{own.rstrip()}\n\n{below}"
     parse_toml(grown, where)
     return grown

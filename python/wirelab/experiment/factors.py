@@ -168,7 +168,7 @@ class _LevelCheck:
         return [
             WirelabError(f"has no role of {', '.join(map(str, stacks))} ({shown(level)})", self._where(index))
             for index, level in enumerate(self.factor.levels)
-            if level != BUILTIN and not any(self.source.programs[level].roles(stack) for stack in stacks)
+            if level != BUILTIN and not any(self.source.programs[level].roles_of(stack) for stack in stacks)
         ]
 
     def _entry(self, table: str, name: str, parts: tuple[str, ...]) -> list[WirelabError]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment, resolve
-from wirelab.experiment.library import BUILTIN, Implementation, implementations
+from wirelab.experiment.implementations import Implementation
+from wirelab.experiment.library import BUILTIN, implementations
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.source import source_of_text
@@ -19,36 +21,46 @@ _TEXT = """
 title = "Interoperability of every client with every server"
 [factors]
 stack = [{stacks}]
-"workload.connection" = ["fresh", "kept"]
 "workload.message" = [{messages}]
+{factors}
 [link]
 rtt = "2 ms"
 [workload]
-kind = "deliver"
-exchanges = 3
+{workload}
 timeout = "10 s"
 [stop]
 replicates = 1
 """
+_WORKLOADS = {
+    "deliver": ('"workload.connection" = ["fresh", "kept"]', 'kind = "deliver"\nexchanges = 3'),
+    "notify": ("", 'kind = "notify"\nmessages = 3\nsubscribers = 2\narrival = { fixed = "20 /s" }'),
+}
+WORKLOADS = tuple(_WORKLOADS)
+"""What can be tried."""
+
+
+class Only(NamedTuple):
+    """What the pairs are restricted to; nothing named restricts nothing."""
+
+    stacks: Iterable[str] = ()
+    clients: Iterable[str] = ()
+    servers: Iterable[str] = ()
 
 
 def interop_experiment(
-    folder: Path,
-    *,
-    stacks: Iterable[str] = (),
-    clients: Iterable[str] = (),
-    servers: Iterable[str] = (),
-    messages: Iterable[str] = ("30 B",),
+    folder: Path, only: Only, *, messages: Iterable[str] = ("30 B",), workload: str = "deliver"
 ) -> Experiment:
-    """Every pair of a client and a server that say that they speak the same stack, over fresh and kept connections.
+    """Every pair of a client and a server that say that they speak the same stack.
 
-    Named stacks, clients and servers restrict it; `folder` is where the user's own implementations may be.
+    They deliver over fresh and kept connections, or one notifies the other. `folder` is where the user's own
+    implementations may be.
     """
     known, programs = registered().with_stacks(own_stacks(folder)), implementations(folder)
-    chosen = _chosen("stack", stacks, [stack.name for stack in known.stacks])
+    chosen = _chosen("stack", only.stacks, [stack.name for stack in known.stacks if workload in stack.workloads])
     names = [BUILTIN, *programs]
-    clients, servers = _chosen("client", clients, names), _chosen("server", servers, names)
-    text = _TEXT.format(stacks=_listed(chosen), messages=_listed(messages))
+    clients, servers = _chosen("client", only.clients, names), _chosen("server", only.servers, names)
+    factors, work = _WORKLOADS[workload]
+    text = _TEXT.format(stacks=_listed(chosen), messages=_listed(messages), factors=factors, workload=work)
     base = resolve(source_of_text(text, NAME, folder), known)
     scenarios = tuple(
         _between(scenario, client, server)

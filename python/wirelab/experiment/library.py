@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
+from wirelab.experiment.implementations import CATALOGUE, Implementation, parse
 from wirelab.launcher import launched
 from wirelab.toml import parse_toml, read_text
 
 BUILTIN = "builtin"
-CATALOGUE = "implementations.toml"
 _DATA = "wirelab.data"
 
 
@@ -33,24 +33,6 @@ class Profile:
     def values(self) -> Iterable[tuple[str, Any]]:
         """Each value of `link` with its dotted path; tables in a list count from 1 (`radio.sleeps.1.after`)."""
         return _values(self.link)
-
-
-@dataclass(frozen=True)
-class Implementation:
-    """A program that provides stacks, by role."""
-
-    name: str
-    title: str
-    about: str
-    stacks: Mapping[str, tuple[str, ...]]
-
-    def serves(self, role: str, stack: str) -> bool:
-        """Whether it can play this role of this stack."""
-        return stack in self.stacks.get(role, ())
-
-    def roles(self, stack: str) -> tuple[str, ...]:
-        """The roles of this stack that it can play."""
-        return tuple(role for role in self.stacks if self.serves(role, stack))
 
 
 def experiment_names() -> tuple[str, ...]:
@@ -118,32 +100,13 @@ def profile_file(path: Path) -> Profile:
 
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
     """The catalogue of foreign programs by name, with those of a folder's own file; `builtin` is not in it."""
-    shipped = _implementations(resources.files(_DATA).joinpath(CATALOGUE))
-    return shipped if folder is None else {**shipped, **_implementations(folder / CATALOGUE)}
+    own = None if folder is None else folder / CATALOGUE
+    return _shipped_implementations() | (parse(own, str(own), {}) if own is not None and own.is_file() else {})
 
 
-def _implementations(file: Traversable | Path) -> dict[str, Implementation]:
-    if not file.is_file():
-        return {}
-    where = Where(str(file))
-    return {
-        name: Implementation(name, entry.get("title", name), entry.get("about", ""), _roles(entry, name, file))
-        for name, entry in parse_toml(read_text(file, where), where).items()
-        if isinstance(entry, dict) and "roles" in entry
-    }
-
-
-def _roles(entry: Mapping[str, Any], name: str, file: Traversable | Path) -> Mapping[str, tuple[str, ...]]:
-    roles = entry["roles"]
-    if not isinstance(roles, dict):
-        raise WirelabError("should be a table", Where(str(file), key=f"{name}.roles"))
-    for role, part in roles.items():
-        key = f"{name}.roles.{role}"
-        if not isinstance(part, dict):
-            raise WirelabError("should be a table", Where(str(file), key=key))
-        if not isinstance(part.get("stacks", []), list):
-            raise WirelabError("should be a list", Where(str(file), key=f"{key}.stacks"))
-    return {role: tuple(part.get("stacks", ())) for role, part in roles.items()}
+@cache
+def _shipped_implementations() -> dict[str, Implementation]:
+    return parse(resources.files(_DATA).joinpath(CATALOGUE), CATALOGUE, {})
 
 
 def _values(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, Any]]:

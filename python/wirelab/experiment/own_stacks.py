@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, ValidationError
 
 from wirelab.errors import CombinedError, Where, WirelabError
-from wirelab.experiment.library import CATALOGUE
+from wirelab.experiment.implementations import CATALOGUE, STACKS_TABLE
 from wirelab.experiment.problems import problems
 from wirelab.experiment.quantities import Table
 from wirelab.schema import (
@@ -23,8 +23,6 @@ from wirelab.schema import (
     registered,
 )
 from wirelab.toml import parse_toml, read_text
-
-TABLE = "stacks"
 
 
 class SettingTable(Table):
@@ -80,13 +78,13 @@ def own_stacks(folder: Path) -> tuple[StackDescription, ...]:
     if not path.is_file():
         return ()
     where = Where(str(path))
-    tables = parse_toml(read_text(path, where), where).get(TABLE, {})
+    tables = parse_toml(read_text(path, where), where).get(STACKS_TABLE, {})
     if not isinstance(tables, dict):
-        raise WirelabError("should be a table of stacks", Where(str(path), key=TABLE))
+        raise WirelabError("should be a table of stacks", Where(str(path), key=STACKS_TABLE))
     found, wrong = [], []
     for name, table in tables.items():
         if registered().stack(name) is not None:
-            key = Where(str(path), key=f"{TABLE}.{name}")
+            key = Where(str(path), key=f"{STACKS_TABLE}.{name}")
             wrong.append(WirelabError("is the name of a built-in stack", key, hint="give yours another"))
             continue
         try:
@@ -103,4 +101,4 @@ def _stack(name: str, table: Mapping[str, Any]) -> StackDescription:
 
 
 def _where(path: Path, name: str, key: tuple[str | int, ...]) -> Where:
-    return Where(str(path), key=".".join([TABLE, name, *(str(part) for part in key)]))
+    return Where(str(path), key=".".join([STACKS_TABLE, name, *(str(part) for part in key)]))

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where
-from wirelab.experiment.library import BUILTIN, CATALOGUE
+from wirelab.experiment.implementations import CATALOGUE
+from wirelab.experiment.library import BUILTIN
 from wirelab.toml import parse_toml, read_text
 
 BESIDE, SCRIPTS = "beside", "scripts"

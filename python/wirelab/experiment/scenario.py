@@ -11,7 +11,8 @@ from pydantic import ValidationError
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.factors import ROLES, Factor, Point, nested
-from wirelab.experiment.library import BUILTIN, CATALOGUE, Profile, profiles
+from wirelab.experiment.implementations import CATALOGUE
+from wirelab.experiment.library import BUILTIN, Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
@@ -310,7 +311,7 @@ class Resolver:
         return ", ".join(dict.fromkeys(words))
 
     def _roles(self, implementation: str, stack: str) -> tuple[str, ...]:
-        return ROLES if implementation == BUILTIN else self.source.programs[implementation].roles(stack)
+        return ROLES if implementation == BUILTIN else self.source.programs[implementation].roles_of(stack)
 
     def _who(self, role: str, stack: str) -> str:
         names = [BUILTIN, *(name for name, program in self.source.programs.items() if program.serves(role, stack))]

@@ -12,6 +12,7 @@ from typing import Any
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment import library
 from wirelab.experiment.files import Files
+from wirelab.experiment.implementations import Implementation
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import Position, positions
 from wirelab.experiment.problems import shown
@@ -33,7 +34,7 @@ class Source:
     document: dict[str, Any]
     index: dict[KeyPath, Position]
     sets: dict[str, list[Any]]
-    programs: Mapping[str, library.Implementation]
+    programs: Mapping[str, Implementation]
     files: Files
     _profiles: dict[str, library.Profile] = field(default_factory=dict, repr=False, compare=False)
 

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from wirelab.experiment.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry, facts_of
 from wirelab.experiment.library import BUILTIN
 from wirelab.runner.background import background
-from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, find_program
+from wirelab.runner.implementations import find_program, missing
 from wirelab.runner.rows import wrong_rows
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
@@ -89,8 +90,8 @@ class Endpoints:
             refusal = entry.refusal(self._stack(scenario.stack), scenario.settings, scenario.workload)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
-            if (missing := program.missing) is not None:
-                return Barrier(EntryStatus.FAILED, missing)
+            if (absent := missing(program)) is not None:
+                return Barrier(EntryStatus.FAILED, absent)
         return None
 
     def request(self, scenario: Scenario, trial: Trial, lane: int, folder: Path) -> TrialRequest:
@@ -161,10 +162,7 @@ class Endpoints:
             [path] = entry.fill([entry.payload], placeholders, facts)
             _write(directory / path, bytes(scenario.workload.download_bytes))
         command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts)
-        environment = dict(
-            zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
-        )
-        environment = self._trace_variables(scenario, directory) | environment
+        environment = self._foreign_environment(entry, scenario, directory)
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
@@ -172,24 +170,28 @@ class Endpoints:
         self._parameters(scenario, trial, Role.CLIENT, directory)
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
+        waits = isinstance(scenario.workload, Telling)
+        ready = EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS) if waits else None
         if name == BUILTIN:
-            waits = isinstance(scenario.workload, Telling)
-            ready = EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS) if waits else None
             return _process(Role.CLIENT, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
-        environment = dict(
-            zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
-        )
-        environment = self._trace_variables(scenario, directory) | environment
-        template = _found(entry.fill([*entry.command, *entry.per_exchange, *entry.added(facts)], placeholders, facts))
-        if entry.command:
-            return _process(Role.CLIENT, directory, template, environment=environment)
+        environment = self._foreign_environment(entry, scenario, directory)
+        words = entry.waiting if waits and entry.waiting else entry.command + entry.per_exchange
+        template = _found(entry.fill([*words, *entry.added(facts)], placeholders, facts))
+        if waits or entry.command:
+            return _process(Role.CLIENT, directory, template, ready, environment)
         path = directory / "per-exchange.json"
         content = {"command": template, "timed_out_exit_codes": entry.timed_out_exit_codes}
         path.write_text(json.dumps(content), encoding="utf-8")
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
+
+    def _foreign_environment(self, entry: RoleEntry, scenario: Scenario, directory: Path) -> dict[str, str]:
+        """What it is told by variables. Python's compiled files would end up in the package, beside its scripts."""
+        texts = entry.fill(entry.environment.values(), self._placeholders(scenario, directory), _facts(scenario))
+        own = dict(zip(entry.environment, texts, strict=True))
+        return {"PYTHONDONTWRITEBYTECODE": "1"} | self._trace_variables(scenario, directory) | own
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
         spoken, settings = scenario.stack, scenario.settings
@@ -225,6 +227,7 @@ class Endpoints:
             "address": address,
             "host": in_url(address),
             "port": str(stack.default_port),
+            "stack": stack.name,
             "name": SERVER_NAME,
             "directory": str(directory),
             "parameters": str(directory / "parameters.json"),
@@ -304,17 +307,18 @@ def _process(
 
 
 def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
+    timeout_ns = round(entry.ready_timeout_s * 1e9)
     match entry.ready:
         case "tcp-connect":
-            return TcpConnectReady(port=port, timeout_ns=READY_TIMEOUT_NS)
+            return TcpConnectReady(port=port, timeout_ns=timeout_ns)
         case "udp-bound":
-            return UdpBoundReady(port=port, timeout_ns=READY_TIMEOUT_NS)
+            return UdpBoundReady(port=port, timeout_ns=timeout_ns)
         case "event":
-            return EventReady(timeout_ns=READY_TIMEOUT_NS)
+            return EventReady(timeout_ns=timeout_ns)
 
 
 def _facts(scenario: Scenario) -> dict[str, SettingValue]:
-    return {**scenario.settings, "stack": scenario.stack, "upload": scenario.workload.upload_bytes > 0}
+    return facts_of(scenario.stack, scenario.settings, scenario.workload)
 
 
 def _found(command: list[str]) -> list[str]:

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
-from wirelab.experiment.library import BUILTIN, CATALOGUE
+from wirelab.experiment.implementations import CATALOGUE, ClientEntry, Implementation, RoleEntry, ServerEntry
+from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs import missing_files
-from wirelab.runner.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry, load
+from wirelab.runner.implementations import load, missing
 from wirelab.schema import Certificates, Role
 from wirelab.schema.plan import Plan
 
@@ -33,7 +34,7 @@ def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation
 
 def missing_programs(programs: Mapping[str, Implementation], beside: Path | None) -> list[str]:
     """A sentence for each program that cannot run on this machine, and for each file that its command lacks."""
-    absent = [f"{name}: {program.missing}" for name, program in programs.items() if program.missing is not None]
+    absent = [f"{name}: {why}" for name, program in programs.items() if (why := missing(program)) is not None]
     lost = missing_files(programs, beside) if beside is not None else {}
     return absent + [
         f"{name}: its entry names {file}, which is not there" for name, files in lost.items() for file in files

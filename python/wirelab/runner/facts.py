@@ -13,8 +13,9 @@ from typing import Any
 
 import wirelab
 from wirelab import agent as agents
+from wirelab.experiment.implementations import Implementation
 from wirelab.runner.disk import replace_file
-from wirelab.runner.implementations import Implementation
+from wirelab.runner.implementations import version
 from wirelab.schema import SCHEMA_VERSION, HostFacts
 from wirelab.schema.campaign import FACTS
 
@@ -40,7 +41,7 @@ def collect(
         "os": _os_name(),
         "host": host.model_dump(mode="json"),
         "implementations": {
-            name: {"title": program.title, "homepage": program.homepage, "version": program.version()}
+            name: {"title": program.title, "homepage": program.homepage, "version": version(program)}
             for name, program in implementations.items()
         },
         "command": [_without_home(word) for word in command],

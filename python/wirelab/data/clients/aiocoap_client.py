@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import aiocoap
 from aiocoap.numbers.constants import TransportTuning
 from contract import Parameters, Row, UnsupportedError, main, now
+from hearing import Heard
 
 
 class Client:
@@ -18,8 +20,10 @@ class Client:
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
         path = "upload" if self.body else f"bytes/{parameters.download_bytes}"
+        path = "changes" if parameters.waits else path
         host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address
         self.uri = f"coap://{host}:{parameters.port}/{path}"
+        self.listening: list[asyncio.Task[None]] = []
         self.confirmable = bool(parameters.settings.get("confirmable", True))
 
     async def connect(self, row: Row) -> Any:
@@ -41,6 +45,23 @@ class Client:
             raise ValueError(f"response {response.code.dotted}")
         if len(response.payload) != self.parameters.download_bytes:
             raise ValueError(f"body of {len(response.payload)} bytes, not {self.parameters.download_bytes}")
+
+    async def subscribe(self, number: int, heard: Heard) -> Any:
+        """Observe the state; that which it is at first is none that was published, and empty."""
+        context = await aiocoap.Context.create_client_context()
+        asked = context.request(aiocoap.Message(code=aiocoap.GET, uri=self.uri, observe=0))
+        first = await asked.response
+        if first.opt.observe is None:
+            raise ConnectionError(f"not observed: {first.code.dotted}")
+        if first.payload:
+            heard(first.payload, now())
+
+        async def listen() -> None:
+            async for notification in asked.observation:
+                heard(notification.payload, now())
+
+        self.listening.append(asyncio.create_task(listen()))
+        return context
 
     async def close(self, connection: Any) -> None:
         """Close the socket."""

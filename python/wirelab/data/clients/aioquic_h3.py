@@ -1,4 +1,4 @@
-"""HTTP/3 by aioquic: the client's half of the contract."""
+"""HTTP/3 by aioquic: the client's half of the contract. A `notify` is a stream of server-sent events."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any
 from aioquic.asyncio.client import connect
 from aioquic.asyncio.protocol import QuicConnectionProtocol
 from aioquic.h3.connection import H3_ALPN, H3Connection
-from aioquic.h3.events import DataReceived, HeadersReceived
+from aioquic.h3.events import DataReceived, H3Event, HeadersReceived
 from aioquic.quic.configuration import QuicConfiguration
 from aioquic.quic.events import ConnectionTerminated, QuicEvent
 from contract import Parameters, Row, UnsupportedError, main, now
+from hearing import Heard, events
 
 
 class Http3(QuicConnectionProtocol):
@@ -24,12 +25,16 @@ class Http3(QuicConnectionProtocol):
         self.http = H3Connection(self._quic)
         self.row: Row = {}
         self.done: asyncio.Future[None] | None = None
+        self.told: asyncio.StreamReader | None = None
 
     def quic_event_received(self, event: QuicEvent) -> None:
         """Stamp what comes."""
         if isinstance(event, ConnectionTerminated) and self.done is not None and not self.done.done():
             self.done.set_exception(ConnectionError(event.reason_phrase or "the connection ended"))
         for http in self.http.handle_event(event):
+            if self.told is not None and self.done is not None:
+                self._tell(self.told, self.done, http)
+                continue
             if self.done is None or self.done.done():
                 continue
             if isinstance(http, HeadersReceived):
@@ -39,6 +44,20 @@ class Http3(QuicConnectionProtocol):
                 self.row["body_received_bytes"] += len(http.data)
             if isinstance(http, HeadersReceived | DataReceived) and http.stream_ended:
                 self.done.set_result(None)
+
+    def _tell(self, told: asyncio.StreamReader, confirmed: asyncio.Future[None], http: H3Event) -> None:
+        if isinstance(http, HeadersReceived) and not confirmed.done():
+            confirmed.set_result(None)
+        if isinstance(http, DataReceived):
+            told.feed_data(http.data)
+
+    async def listen(self, headers: list[tuple[bytes, bytes]]) -> asyncio.StreamReader:
+        """Send a request whose response does not end, and wait for its beginning; what its body is read from."""
+        self.told, self.done = asyncio.StreamReader(limit=2**26), asyncio.get_running_loop().create_future()
+        self.http.send_headers(self._quic.get_next_available_stream_id(), headers, end_stream=True)
+        self.transmit()
+        await self.done
+        return self.told
 
     async def request(self, row: Row, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         """Send a request and wait for the whole response."""
@@ -62,6 +81,8 @@ class Client:
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
         target = "/upload" if self.body else f"/bytes/{parameters.download_bytes}"
+        target = "/changes" if parameters.waits else target
+        self.listening: list[asyncio.Task[None]] = []
         authority = f"{parameters.name}:{parameters.port}"
         self.headers = [
             (b":method", b"POST" if self.body else b"GET"),
@@ -69,6 +90,8 @@ class Client:
             (b":authority", authority.encode()),
             (b":path", target.encode()),
         ]
+        if parameters.waits:
+            self.headers += [(b"accept", b"text/event-stream")]
         if self.body:
             self.headers += [
                 (b"content-type", b"application/octet-stream"),
@@ -96,6 +119,22 @@ class Client:
             raise ValueError(f"status {row['status']}")
         if row["body_received_bytes"] != self.parameters.download_bytes:
             raise ValueError(f"body of {row['body_received_bytes']} bytes, not {self.parameters.download_bytes}")
+
+    async def subscribe(self, number: int, heard: Heard) -> tuple[AsyncExitStack, Http3]:
+        """Ask for the changes on a connection of its own."""
+        connection = await self.connect({})
+        try:
+            stream = await connection[1].listen(self.headers)
+        except BaseException:
+            await self.close(connection)
+            raise
+
+        async def listen() -> None:
+            async for body in events(stream):
+                heard(body, now())
+
+        self.listening.append(asyncio.create_task(listen()))
+        return connection
 
     async def close(self, connection: tuple[AsyncExitStack, Http3]) -> None:
         """Close without waiting for the peer."""

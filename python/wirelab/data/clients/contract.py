@@ -1,7 +1,8 @@
 """The client's half of the endpoint contract (docs/contract.md) for programs on asyncio.
 
 A client gives `connect`, `exchange` and `close`; this keeps the arrival process, the places, the connection policy, the
-time-out, the outcome and the file of exchanges. It needs nothing but Python's own library.
+time-out, the outcome and the file of exchanges. One that waits gives `subscribe` and `close` (`hearing.py`); one may do
+both. It needs nothing but Python's own library.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
+
+from hearing import hear
 
 USAGE, UNSUPPORTED = 2, 3
 Row = dict[str, Any]
@@ -54,13 +57,20 @@ class Parameters:
         self.settings: dict[str, Any] = self.all["settings"]
         self.certificates: dict[str, str] = self.all.get("certificates") or {}
         self.workload: dict[str, Any] = self.all["workload"]
-        if self.all["role"] != "client" or self.workload["kind"] not in {"request-response", "deliver"}:
-            raise UnsupportedError(f"role {self.all['role']}, workload {self.workload['kind']}")
-        if self.workload["connection"]["policy"] not in {"fresh", "kept"}:
+        kind = self.workload["kind"]
+        self.waits = kind == "notify"
+        self.upload_bytes = self.download_bytes = 0
+        if self.all["role"] != "client" or kind not in {"request-response", "deliver", "notify"}:
+            raise UnsupportedError(f"role {self.all['role']}, workload {kind}")
+        if self.waits and self.workload["arrival"]["process"] != "fixed":
+            # Of a message that never comes, only who draws the instants knows when it was due.
+            raise UnsupportedError(f"notify with arrival {self.workload['arrival']['process']}")
+        if not self.waits and self.workload["connection"]["policy"] not in {"fresh", "kept"}:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
-        delivers = self.workload["kind"] == "deliver"
-        self.upload_bytes: int = self.workload["message_bytes" if delivers else "upload_bytes"]
-        self.download_bytes: int = 0 if delivers else self.workload["download_bytes"]
+        if kind == "deliver":
+            self.upload_bytes = self.workload["message_bytes"]
+        elif kind == "request-response":
+            self.upload_bytes, self.download_bytes = self.workload["upload_bytes"], self.workload["download_bytes"]
 
 
 def main(make: Any) -> None:
@@ -68,13 +78,18 @@ def main(make: Any) -> None:
     try:
         parameters = Parameters(sys.argv[1])
         client = make(parameters)
+        if not hasattr(client, "subscribe" if parameters.waits else "exchange"):
+            raise UnsupportedError(f"workload {parameters.workload['kind']}")
     except UnsupportedError as error:
         print(error, file=sys.stderr)
         sys.exit(UNSUPPORTED)
     except (IndexError, KeyError, OSError, ValueError) as error:
         print(f"cannot read the parameters: {error!r}", file=sys.stderr)
         sys.exit(USAGE)
-    rows = asyncio.run(_perform(client, parameters))
+    work = (
+        hear(client, parameters.workload, parameters.all["seed"]) if parameters.waits else _perform(client, parameters)
+    )
+    rows = asyncio.run(work)
     target = Path(parameters.all["output"]) / "exchanges.jsonl"
     partial = target.with_suffix(".partial")
     partial.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")

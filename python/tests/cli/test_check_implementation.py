@@ -1,0 +1,156 @@
+"""The checks of one program, with pairs that are not tried for real."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from wirelab.cli import main
+from wirelab.cli.pairs import FAILED, SUCCEEDED, UNSUPPORTED, Cell
+
+OWN = """
+[stacks.mine]
+title = "Mine"
+about = "A stack."
+transport = "tcp"
+port = 7000
+"""
+PROGRAM = """
+[{name}]
+title = "One"
+homepage = "https://example.org"
+install = "it is here"
+version_command = ["{python}", "--version"]
+"""
+CLIENT = """
+[{name}.roles.client]
+stacks = ["mine"]
+workloads = ["deliver"]
+connections = ["fresh"]
+command = ["{python}", "-c", "raise SystemExit({code})"]
+"""
+SERVER = """
+[{name}.roles.server]
+stacks = ["mine"]
+workloads = ["deliver"]
+command = ["{python}"]
+ready = "event"
+"""
+
+
+def program(name: str, *roles: str, code: int = 3) -> str:
+    return "".join(text.format(name=name, python=sys.executable, code=code) for text in (PROGRAM, *roles))
+
+
+def check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, catalogue: str, name: str, **came: Any
+) -> tuple[Result, list[tuple[str, str]]]:
+    """Check a program of this catalogue; who was paired with whom."""
+    (tmp_path / "implementations.toml").write_text(OWN + catalogue)
+    monkeypatch.chdir(tmp_path)
+    paired: list[tuple[str, str]] = []
+
+    def try_pairs(experiment: Any, folder: Path, beside: Path) -> list[Cell]:
+        cells = []
+        for each in experiment.scenarios:
+            ends = each.implementation
+            paired.append((ends["client"], ends["server"]))
+            policy = each.workload.connection.policy
+            cells.append(
+                replace(
+                    Cell(
+                        each.stack, ends["client"], ends["server"], policy, each.workload.message_bytes, SUCCEEDED, None
+                    ),
+                    **came,
+                )
+            )
+        return cells
+
+    monkeypatch.setattr("wirelab.cli.check_implementation.try_pairs", try_pairs)
+    return CliRunner().invoke(main, ["check-implementation", name], prog_name="wirelab"), paired
+
+
+def test_of_a_stack_of_ones_own_a_program_with_both_roles_meets_itself_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, paired = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one")
+    assert done.exit_code == 0, done.output
+    assert set(paired) == {("one", "one")}
+    assert len(paired) == 6
+    assert "ok  mine, one: the server ends within 2 s of SIGTERM" in done.stdout
+    assert done.stdout.splitlines()[-1] == "9 checks, 0 failed"
+
+
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_where_two_programs_share_the_roles_each_is_checked_with_the_other(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, paired = check(tmp_path, monkeypatch, program("one", CLIENT) + program("two", SERVER), name)
+    assert done.exit_code == 0, done.output
+    assert set(paired) == {("one", "two")}
+    assert ("the server ends" in done.stdout) == (name == "two")
+    assert ("refuses a stack" in done.stdout) == (name == "one")
+
+
+def test_who_has_nobody_to_talk_to_cannot_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, paired = check(tmp_path, monkeypatch, program("two", SERVER), "two")
+    assert done.exit_code == 2
+    assert not paired
+    assert "two plays no role that can be tried" in done.stderr
+
+
+def test_what_an_entry_leaves_out_is_unsupported_and_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_out = {"result": UNSUPPORTED, "reason": "one does not do connection = 'kept'", "tried": False}
+    done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", **left_out)
+    assert done.exit_code == 0
+    assert "unsupported  mine, one to one: 1 B, kept connections: one does not do connection = 'kept'" in done.stdout
+    assert done.stdout.splitlines()[-1] == "8 checks, 0 failed, 6 unsupported"
+
+
+@pytest.mark.parametrize(
+    "came",
+    [
+        {"result": UNSUPPORTED, "reason": "client: it says that it does not do this"},
+        {"result": FAILED, "reason": "client: it says that it does not do this"},
+    ],
+)
+def test_what_an_entry_declares_must_be_done(
+    came: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", **came)
+    assert done.exit_code == 1
+    assert "no  mine, one to one: 1 B, fresh connections: client: it says that it does not do this" in done.stdout
+
+
+def test_a_server_that_has_to_be_killed_fails_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", server_end="it had to be killed")
+    assert done.exit_code == 1
+    assert "no  mine, one: the server ends within 2 s of SIGTERM: it had to be killed" in done.stdout
+
+
+def test_a_client_that_takes_what_it_does_not_know_fails_its_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER, code=0), "one")
+    assert done.exit_code == 1
+    assert "no  refuses a stack that it does not do with exit code 3: exit code 0" in done.stdout
+    assert "no  refuses a workload that it does not do with exit code 3: exit code 0" in done.stdout
+
+
+def test_an_unknown_program_and_one_that_is_not_installed_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "won")
+    assert done.exit_code == 2
+    assert "unknown implementation 'won'" in done.stderr
+    absent = program("one", CLIENT, SERVER).replace(sys.executable, "no-such-program-here")
+    done, _ = check(tmp_path, monkeypatch, absent, "one")
+    assert done.exit_code == 2
+    assert "no-such-program-here is not installed; it is here" in done.stderr

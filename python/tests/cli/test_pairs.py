@@ -1,0 +1,108 @@
+"""What came of a pair, as its trial's files tell it."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.runner import fakes
+from wirelab.cli.pairs import ABSENT, FAILED, SUBSCRIBED, SUCCEEDED, UNSUPPORTED, Cell, _cell, _remove_last
+from wirelab.errors import RunError
+from wirelab.runner.lock import locked
+from wirelab.schema import Closed, Deliver, Fixed, Fresh, Notify
+
+NOWHERE = Path("/nowhere/result.json")
+
+
+def scenario(exchanges: int = 1) -> Any:
+    workload = Deliver(
+        message_bytes=1, exchanges=exchanges, arrival=Closed(), concurrency=1, timeout_ns=1, connection=Fresh()
+    )
+    return SimpleNamespace(stack="h2", implementation=SimpleNamespace(client="curl", server="nginx"), workload=workload)
+
+
+def cell(status: str, error: str | None, *outcomes: str, exchanges: int | None = None, outcome: Path = NOWHERE) -> Cell:
+    rows = [{"outcome": each, "error": None if each == "completed" else "why"} for each in outcomes]
+    of = scenario(exchanges=len(outcomes) if exchanges is None else exchanges)
+    return _cell(of, SimpleNamespace(status=status, error=error), rows, outcome)
+
+
+def result(*arguments: Any, **more: Any) -> tuple[str, str | None]:
+    found = cell(*arguments, **more)
+    return found.result, found.reason
+
+
+def test_a_pair_succeeds_only_if_every_exchange_completed() -> None:
+    assert result("done", None, "completed", "completed") == (SUCCEEDED, None)
+    assert result("done", None, "completed", "failed") == (FAILED, "why")
+    assert result("done", None, "completed", exchanges=2) == (FAILED, "1 exchanges of 2 were recorded")
+
+
+def test_of_subscribers_each_message_to_each_is_an_exchange() -> None:
+    of = scenario()
+    of.workload = Notify(message_bytes=30, messages=2, subscribers=2, arrival=Fixed(rate_hz=1.0), timeout_ns=1)
+    entry, row = SimpleNamespace(status="done", error=None), {"outcome": "completed", "error": None}
+    assert _cell(of, entry, [row] * 4, NOWHERE).result == SUCCEEDED
+    assert _cell(of, entry, [row] * 4, NOWHERE).connection == SUBSCRIBED
+    assert _cell(of, entry, [row] * 3, NOWHERE).reason == "3 exchanges of 4 were recorded"
+
+
+def test_what_a_program_does_not_do_is_unsupported_whether_it_said_so_before_or_in_each_exchange() -> None:
+    assert result("unsupported", "curl does not do connection = 'kept'")[0] == UNSUPPORTED
+    assert result("done", None, "unsupported")[0] == UNSUPPORTED
+
+
+def test_a_program_that_is_not_there_is_told_from_one_that_fails() -> None:
+    assert result("failed", "nginx is not installed; apt install nginx-light")[0] == ABSENT
+    assert result("failed", "server: exit code 1")[0] == FAILED
+
+
+@pytest.mark.parametrize(
+    ("ended", "wrong"),
+    [
+        ({"exit_code": 0}, None),
+        ({"signal": int(signal.SIGTERM)}, None),
+        ({"signal": int(signal.SIGKILL)}, "it had to be killed"),
+        ({"exit_code": 1}, "exit code 1, signal None"),
+    ],
+)
+def test_a_server_is_to_end_by_itself_when_it_is_told_to(
+    ended: dict[str, int], wrong: str | None, tmp_path: Path
+) -> None:
+    outcome = tmp_path / "result.json"
+    outcome.write_text(json.dumps({"endpoints": [{"name": "server", **ended}, {"name": "client", "exit_code": 0}]}))
+    found = cell("done", None, "completed", outcome=outcome)
+    assert (found.tried, found.server_end) == (True, wrong)
+
+
+def test_what_was_refused_before_anything_started_was_not_tried() -> None:
+    found = cell("unsupported", "curl does not do connection = 'kept'")
+    assert (found.tried, found.server_end) == (False, None)
+
+
+def campaign(folder: Path, name: str) -> Path:
+    folder.mkdir()
+    (folder / "plan.json").write_text(fakes.make_plan(name=name).model_dump_json())
+    return folder
+
+
+def test_the_campaign_of_the_last_time_is_removed_and_no_other(tmp_path: Path) -> None:
+    last, other, nothing = campaign(tmp_path / "last", "interop"), campaign(tmp_path / "other", "mine"), tmp_path / "no"
+    damaged = tmp_path / "damaged"
+    damaged.mkdir()
+    (damaged / "plan.json").write_text("{")
+    for folder in (last, other, nothing, damaged):
+        _remove_last(folder, fakes.make_plan(name="interop"))
+    assert [folder.exists() for folder in (last, other, nothing, damaged)] == [False, True, False, True]
+
+
+def test_a_campaign_that_is_being_run_is_not_removed(tmp_path: Path) -> None:
+    last = campaign(tmp_path / "last", "interop")
+    with locked(last), pytest.raises(RunError, match="is being run by another process"):
+        _remove_last(last, fakes.make_plan(name="interop"))
+    assert last.exists()

@@ -1,0 +1,240 @@
+"""Foreign programs that can play a role, as `implementations.toml` describes them (`docs/contract.md`).
+
+Nothing here looks at the machine: whether they are installed is the runner's to know.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.schema import Asking, Role, StackDescription, WorkloadSpec
+from wirelab.schema.endpoint import SettingValue
+from wirelab.toml import parse_toml, read_text
+
+CATALOGUE = "implementations.toml"
+STACKS_TABLE = "stacks"
+"""The key of that file which is no program: the user's own stacks."""
+_PLACEHOLDER = re.compile(r"\{([a-z][a-z_0-9]*)\}")
+_WORD = re.compile(r"'([^']+)'")
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class When(_Entry):
+    """Values that some settings must have for an addition to hold."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    def holds(self, facts: Mapping[str, SettingValue]) -> bool:
+        """Every key has one of its values."""
+        return all(facts.get(key) in values for key, values in (self.model_extra or {}).items())
+
+
+class Requires(_Entry):
+    """Values that some facts must have, each one of those listed, where a condition holds."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    when: When = When()
+
+    def unmet(self, facts: Mapping[str, SettingValue]) -> str | None:
+        """The first that is not met, in words; none where the condition does not hold."""
+        if not self.when.holds(facts):
+            return None
+        for key, values in (self.model_extra or {}).items():
+            if key in facts and facts[key] not in values:
+                return f"does this only with {key} = {' or '.join(repr(value) for value in values)}"
+        return None
+
+
+class Define(_Entry):
+    """Placeholders with a text of their own."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    when: When = When()
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """Placeholder to text."""
+        return {key: str(value) for key, value in (self.model_extra or {}).items()}
+
+
+class Arguments(_Entry):
+    """Arguments that are added to the command."""
+
+    when: When = When()
+    add: tuple[str, ...]
+
+
+class TemplateFile(_Entry):
+    """A file that is written into the endpoint's folder."""
+
+    path: str
+    text: str
+
+
+class RoleEntry(_Entry):
+    """What a program can do in one role, and how."""
+
+    stacks: tuple[str, ...]
+    workloads: tuple[Literal["request-response", "deliver", "notify", "stream"], ...] = ("request-response", "deliver")
+    connections: tuple[Literal["fresh", "resumed", "kept"], ...] = ("fresh", "kept")
+    settings: tuple[str, ...] = ()
+    requires: tuple[Requires, ...] = ()
+    define: tuple[Define, ...] = ()
+    arguments: tuple[Arguments, ...] = ()
+    environment: dict[str, str] = Field(default_factory=dict)
+
+    def refusal(
+        self, stack: StackDescription, settings: Mapping[str, SettingValue], workload: WorkloadSpec
+    ) -> str | None:
+        """Why the program does not do this; none if it does."""
+        if stack.name not in self.stacks:
+            return f"does not speak {stack.name} (it speaks {', '.join(self.stacks)})"
+        if workload.kind not in self.workloads:
+            return f"does not do {workload.kind}"
+        connection = workload.connection.policy if isinstance(workload, Asking) else None
+        if connection is not None and connection not in self.connections:
+            return f"does not do connection = '{connection}'"
+        for name, value in settings.items():
+            setting = stack.setting(name)
+            if name not in self.settings and (setting is None or value != setting.default):
+                return f"does not take the setting {name} = {value!r}"
+        facts = facts_of(stack.name, settings, workload)
+        return next((words for each in self.requires if (words := each.unmet(facts)) is not None), None)
+
+    def fill(
+        self, texts: Iterable[str], placeholders: Mapping[str, str], facts: Mapping[str, SettingValue]
+    ) -> list[str]:
+        """Texts with every known placeholder replaced; the agent's own (`{url}`, …) stay."""
+        known = dict(placeholders)
+        for definition in self.define:
+            if definition.when.holds(facts):
+                known |= definition.texts
+        return [_fill(text, known) for text in texts]
+
+    def added(self, facts: Mapping[str, SettingValue]) -> list[str]:
+        """Arguments whose condition holds."""
+        return [text for arguments in self.arguments if arguments.when.holds(facts) for text in arguments.add]
+
+
+class ServerEntry(RoleEntry):
+    """A server: files from templates, a command, a ready probe, and a payload file of `download_bytes`."""
+
+    command: tuple[str, ...]
+    ready: Literal["event", "tcp-connect", "udp-bound"]
+    ready_timeout_s: float = Field(default=20, gt=0)
+    files: tuple[TemplateFile, ...] = ()
+    payload: str | None = None
+
+
+class ClientEntry(RoleEntry):
+    """A client: a command that performs the whole workload by the contract, or one executed for each exchange.
+
+    `waiting` is the command that performs the workloads in which a client waits and is told, if that is another.
+    """
+
+    command: tuple[str, ...] = ()
+    per_exchange: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    timed_out_exit_codes: tuple[int, ...] = ()
+
+    @model_validator(mode="after")
+    def _one_way_to_run(self) -> Self:
+        if bool(self.command) == bool(self.per_exchange):
+            raise ValueError("a client has either `command` or `per_exchange`")
+        if self.per_exchange and not self.waiting and {"notify", "stream"} & {*self.workloads}:
+            raise ValueError("a client that is run for each exchange needs `waiting` for notify and stream")
+        return self
+
+
+class Roles(_Entry):
+    """Roles of a program."""
+
+    client: ClientEntry | None = None
+    server: ServerEntry | None = None
+
+
+class Implementation(_Entry):
+    """One program."""
+
+    title: str
+    about: str = ""
+    homepage: str
+    install: str
+    version_command: tuple[str, ...]
+    program: str | None = None
+    """What must be installed, if that is not the first word of `version_command`."""
+    python_module: str | None = None
+    """A top-level module that the Python beside Wirelab must have, for a program that is a script of ours."""
+    roles: Roles
+
+    def role(self, role: Role) -> ClientEntry | ServerEntry | None:
+        """Its entry for a role."""
+        return {Role.CLIENT: self.roles.client, Role.SERVER: self.roles.server}.get(role)
+
+    def serves(self, role: str, stack: str) -> bool:
+        """Whether it can play this role of this stack."""
+        entry = self.role(Role(role))
+        return entry is not None and stack in entry.stacks
+
+    def roles_of(self, stack: str) -> tuple[str, ...]:
+        """The roles of this stack that it can play."""
+        return tuple(role for role in ("client", "server") if self.serves(role, stack))
+
+
+def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
+    """What a `when` may ask for."""
+    bodies = {"upload": workload.upload_bytes > 0, "download": workload.download_bytes > 0}
+    return {**settings, "stack": stack, "workload": workload.kind, **bodies}
+
+
+def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> dict[str, Implementation]:
+    """The entries of a file, with the placeholders that are known by now filled in."""
+    where = Where(source)
+    found = {}
+    for name, entry in parse_toml(read_text(file, where), where).items():
+        if name == STACKS_TABLE:
+            continue
+        try:
+            found[name] = Implementation.model_validate(_fill_all(entry, known))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            key = ".".join([name, *(str(part) for part in first["loc"])])
+            raise WirelabError(first["msg"], where=Where(source, key=key), hint=_hint(first)) from error
+    return found
+
+
+def _hint(error: Mapping[str, Any]) -> str:
+    """The words that can stand there, if they are few."""
+    if error["type"] == "literal_error" and isinstance(error["input"], str):
+        return did_you_mean(error["input"], _WORD.findall(error["ctx"]["expected"]))
+    return "see docs/contract.md"
+
+
+def _fill_all(value: Any, known: Mapping[str, str]) -> Any:
+    match value:
+        case str():
+            return _fill(value, known)
+        case dict():
+            return {key: _fill_all(part, known) for key, part in value.items()}
+        case list():
+            return [_fill_all(part, known) for part in value]
+    return value
+
+
+def _fill(text: str, known: Mapping[str, str]) -> str:
+    # Twice: what `define` adds may hold placeholders itself.
+    for _ in range(2):
+        text = _PLACEHOLDER.sub(lambda match: known.get(match[1], match[0]), text)
+    return text
