@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import log2
 
 from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
+from wirelab.experiment.expected_traffic import queueing_ns
 from wirelab.experiment.scenario import Scenario
 from wirelab.schema import Closed, ImpairmentSpec, Kept, Notify, StackDescription, Stream
 from wirelab.schema.topology import BulkTraffic
@@ -34,7 +35,7 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
         0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack)
     )
     sizes = (workload.upload_bytes + trips * HEADER_BYTES, workload.download_bytes + trips * HEADER_BYTES)
-    rtt_ns = sum(delay_ns(way) for way in ways)
+    rtt_ns = sum(delay_ns(way) for way in ways) + queueing_ns(scenario)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
     at_once = workload.concurrency if isinstance(workload.arrival, Closed) else 1
     first = min(1.0, at_once / workload.exchanges)
@@ -68,6 +69,7 @@ def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
     """Down the link once, with what its loss costs."""
     way, size = scenario.link.downlink, workload.message_bytes + HEADER_BYTES
     total = PROCESSING_NS + delay_ns(way) + sending_ns(way, size, 1) + medium_ns(scenario.link.medium, size, 1)
+    total += queueing_ns(scenario)
     timer = max(LEAST_TIMER_NS, 2 * sum(delay_ns(each) for each in (scenario.link.uplink, way)))
     total += outage_ns(way) + round(timer * _timers(way, workload.timeout_ns / timer, workload.messages))
     return min(total, workload.timeout_ns)
