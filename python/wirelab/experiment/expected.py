@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log2
 
-from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
+from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.experiment.expected_traffic import queueing_ns
 from wirelab.experiment.scenario import Scenario
 from wirelab.schema import Closed, ImpairmentSpec, Kept, Notify, StackDescription, Stream
@@ -44,8 +44,11 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
         total += sending_ns(way, size, trips) + medium_ns(link.medium, size, trips) + outage_ns(way)
     packets = trips * workload.exchanges
     for trip in range(trips):
-        timer = FIRST_TIMER_NS if trip == 0 and trips > 1 else max(LEAST_TIMER_NS, 2 * rtt_ns)
-        total += round(timer * sum(_timers(way, workload.timeout_ns / timer, packets) for way in ways))
+        timer = _timer_ns(scenario, first=trip == 0 and trips > 1, rtt_ns=rtt_ns)
+        most = workload.timeout_ns / timer
+        on_air = medium_loss(link.medium)
+        waits = sum(_timers(way, most, packets) + _waits(on_air, on_air, most) for way in ways)
+        total += round(timer * waits)
     return min(total, workload.timeout_ns)
 
 
@@ -93,12 +96,20 @@ def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
     return 3 if scenario.settings.get("tls") == "1.2" else 2
 
 
+def _timer_ns(scenario: Scenario, *, first: bool, rtt_ns: int) -> int:
+    """After how long a lost packet is sent again for the first time."""
+    if (ack_timeout_ms := scenario.settings.get("ack-timeout")) is not None:
+        return max(int(ack_timeout_ms) * 10**6, 1)
+    return FIRST_TIMER_NS if first else max(LEAST_TIMER_NS, 2 * rtt_ns)
+
+
 def _timers(way: Sequence[ImpairmentSpec], most: float, packets: int) -> float:
     """How many times the first timer one of a trial's packets waits, on average: repetition n waits 2^n timers, none
     beyond `most`.
     """
-    total = 0.0
-    for stage in way:
-        first, again = loss(stage, packets)
-        total += sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))
-    return total
+    return sum(_waits(*loss(stage, packets), most) for stage in way)
+
+
+def _waits(first: float, again: float, most: float) -> float:
+    """In first timers, where a packet is lost with the one probability and its repetitions with the other."""
+    return sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))
