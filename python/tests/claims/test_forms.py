@@ -23,6 +23,10 @@ class Fake:
         self.touched: dict[str, int] = {}
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
+        self.ended: dict[frozenset[str], list[tuple[int, int]]] = {}
+
+    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
+        return self.ended.get(frozenset(levels.values()))
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())
@@ -230,3 +234,26 @@ def test_every_form_is_judged_here_and_registered() -> None:
     from wirelab.claims.forms import JUDGES
 
     assert set(JUDGES) == set(FORMS)
+
+
+@pytest.mark.parametrize(
+    ("missing", "size", "verdict"),
+    [((0, 1), 30, "held"), ((0, 0), 30, "undecided"), ((0, 0), 200, "refuted")],
+)
+def test_one_exchange_without_an_answer_shows_that_there_are_some_and_many_answers_that_there_are_few(
+    missing: tuple[int, int], size: int, verdict: str
+) -> None:
+    source = Fake({})
+    for link, count in zip(("clean", "lossy"), missing, strict=True):
+        source.ended[frozenset(("h2", link))] = [(count, size // 10), *[(0, size // 10)] * 9]
+    over = {"link": ["clean", "lossy"]}
+    part = FORMS["unanswered"].model_validate({"form": "unanswered", "of": H2, "over": over, "least": 1 / 30})
+    judged = judge_part(part, Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert judged.verdict == verdict, judged.why
+    assert f"{sum(missing)} of {2 * size} without an answer" in judged.why
+
+
+def test_outcomes_of_a_scenario_that_was_not_run_decide_nothing() -> None:
+    part = FORMS["unanswered"].model_validate({"form": "unanswered", "of": H2, "least": 0.1})
+    judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert (judged.verdict, "is not measured" in judged.why) == ("undecided", True)

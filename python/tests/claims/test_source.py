@@ -48,3 +48,14 @@ def test_levels_are_compared_without_spaces_and_case(tmp_path: Path) -> None:
     source = _source(tmp_path, 0)
     assert source.draws("delay", "mean", {**LEVELS, "workload.upload": "30B"}) is not None
     assert source.draws("delay", "mean", {**LEVELS, "workload.upload": "31 B"}) is None
+
+
+def test_exchanges_that_timed_out_are_unanswered_trial_by_trial(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0.3)
+    trials = source.unanswered(LEVELS)
+    assert trials is not None
+    assert [exchanges for _, exchanges in trials] == [20] * 6
+    completed = source.draws("delay", "mean", LEVELS)
+    assert completed is not None
+    assert sum(missing for missing, _ in trials) == 120 - completed.n > 0
+    assert source.unanswered({**LEVELS, "stack": "h3"}) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -141,6 +142,31 @@ def test_what_is_not_there_is_named(campaign: Path, words: list[str], said: str)
     done = show(*words)
     assert done.exit_code in {1, 2}
     assert said in done.stderr
+
+
+def test_of_a_proxys_exchange_the_way_to_its_origin_is_shown_too(campaign: Path) -> None:
+    plan = json.loads((campaign / "plan.json").read_text())
+    [scenario] = [each for each in plan["scenarios"] if each["stack"] == "h2"]
+    near, far = ["client"], ["server", "proxy"]
+    scenario["topology"] = [{"name": "air", "near": near, "far": far}, {"name": "wire", "near": far[1:], "far": far}]
+    scenario["origin"] = {"stack": "http1", "settings": {}}
+    (campaign / "plan.json").write_text(json.dumps(plan))
+    log = campaign / "trials" / "trial-0" / "packets.wlpl"
+    log.with_name("packets-wire.wlpl").write_bytes(log.read_bytes())
+    done = show("mine", "trial-0", "--exchange", "2")
+    mine, meanwhile = done.stdout.split("wire, meanwhile")
+    assert [line.split() for line in done.stdout.splitlines() if " ms " in line] == [
+        ["ms", "client", "proxy"],
+        ["ms", "proxy", "server"],
+    ]
+    assert (mine.count("│SYN"), meanwhile.count("│SYN")) == (1, 1)
+    assert "meanwhile" not in show("mine", "trial-0").stdout
+
+
+def test_background_traffic_is_left_out_of_a_trial(campaign: Path) -> None:
+    agent = Path(os.environ["WIRELAB_AGENT"])
+    agent.write_text(agent.read_text().replace('"client_port": 40002', '"client_port": 5001'))
+    assert packets(show("mine", "trial-0")) == 2
 
 
 def test_the_trial_s_own_lateness_is_told(campaign: Path) -> None:

@@ -109,3 +109,19 @@ def test_a_closed_loop_takes_its_exchanges_one_after_another(tmp_path: Path) -> 
 def test_an_open_loop_takes_as_long_as_its_arrivals(tmp_path: Path) -> None:
     scenario = load(tmp_path, BASE, 'workload.arrival={fixed = "1 /s"}').scenarios[0]
     assert expected_trial_ns(10**9, scenario) == TRIAL_OVERHEAD_NS + 11 * 10**9
+
+
+def test_frames_that_their_retries_do_not_save_cost_timers_as_lost_packets_do(tmp_path: Path) -> None:
+    poor = ("stack=http1", "link=wifi-poor")
+    usual, poorer, poorest = (expected(tmp_path, *poor, f"link.medium.frame-error={e} %") for e in (10, 45, 75))
+    assert usual < poorer < 50_000_000 < poorest
+
+
+def test_a_stack_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_path: Path) -> None:
+    scenario = load(tmp_path, BASE, "stack=raw-udp", "link.loss=10 %").scenarios[0]
+    stack = KNOWN.stack("raw-udp")
+    assert stack is not None
+    short, long = (
+        expected_exchange_ns(replace(scenario, settings={"ack-timeout": timer_ms}), stack) for timer_ms in (500, 2000)
+    )
+    assert long - short > 2 * 0.1 * 1_500_000_000

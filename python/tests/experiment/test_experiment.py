@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import pytest
@@ -5,6 +6,7 @@ import pytest
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
 from wirelab.experiment import load_experiment
+from wirelab.experiment.library import experiment_names
 from wirelab.plan import make_plan
 from wirelab.schema import Delay, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
 
@@ -78,7 +80,42 @@ def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
     assert any(isinstance(scenario.workload.connection, Kept) for scenario in choices.scenarios)
 
 
-@pytest.mark.parametrize("name", ["quickstart", "milosevic2021", "milosevic2021-choices"])
+def test_londono2016_asks_the_proxy_by_coap_alone_over_air_that_all_share() -> None:
+    experiment = load_experiment("londono2016")
+    for scenario in experiment.scenarios:
+        assert (scenario.origin is not None) == (scenario.stack == "coap")
+        air, wire = scenario.topology
+        assert isinstance(scenario.link.medium, Wifi)
+        assert {"client", "laptop-1", "laptop-2", "laptop-3"} == set(air.near)
+        assert wire.link is not None
+        assert wire.link.medium is None
+        if scenario.stack == "coap":
+            assert scenario.settings["ack-random-factor"] == 100
+    flows = {tuple(each.flows for each in scenario.traffic if each.kind == "bulk") for scenario in experiment.scenarios}
+    assert flows == {(), (5, 5), (20, 20)}
+    pings = {
+        each.payload_bytes for scenario in experiment.scenarios for each in scenario.traffic if each.kind == "ping"
+    }
+    assert pings == {2000}
+
+
+def test_the_choices_start_from_the_cases_of_londono2016() -> None:
+    plain = {
+        json.dumps(scenario.identity(), sort_keys=True)
+        for scenario in load_experiment("londono2016").scenarios
+        if scenario.stack in ("h2", "coap") and scenario.workload.connection == "fresh"
+    }
+    choices = load_experiment("londono2016-choices")
+    assert plain <= {json.dumps(scenario.identity(), sort_keys=True) for scenario in choices.scenarios}
+
+
+def test_milosevic2021_attribution_gives_all_three_the_same_tls() -> None:
+    experiment = load_experiment("milosevic2021-attribution")
+    assert {s.settings["tls"] for s in experiment.scenarios if "tls" in s.settings} == {"1.3"}
+    assert {s.stack for s in experiment.scenarios} == {"http1", "https1", "h2c", "h2", "h3"}
+
+
+@pytest.mark.parametrize("name", experiment_names())
 def test_a_shipped_experiment_is_right_with_the_real_stacks(name: str) -> None:
     assert load_experiment(name).scenarios
 

@@ -103,6 +103,14 @@ def test_traffic_goes_between_its_hosts_and_none_of_it_is_none(tmp_path: Path) -
     assert [[each.flows for each in scenario.traffic] for scenario in varied.scenarios] == [[1], [1, 1], [20, 1]]
 
 
+def test_a_star_varies_all_traffic_of_that_name_together(tmp_path: Path) -> None:
+    both = CROSS + '[traffic.bulk-back]\nkind = "bulk"\nfrom = "laptop"\ndirection = "download"\n'
+    varied = load(tmp_path, both, 'link = ["good"]\n"traffic.bulk*.flows" = [0, 20]')
+    flows = [{each.name: each.flows for each in scenario.traffic} for scenario in varied.scenarios]
+    assert flows == [{"laptop": 1}, {"bulk": 20, "laptop": 1, "bulk-back": 20}]
+    assert [scenario.levels["traffic.bulk*.flows"] for scenario in varied.scenarios] == [0, 20]
+
+
 @pytest.mark.parametrize(
     ("more", "words"),
     [
@@ -128,6 +136,7 @@ def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str
 def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
     assert "must be at least 0" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flows" = [-1]')
     assert "unknown traffic 'bulky'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulky.flows" = [1]')
+    assert "unknown traffic 'b*y'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.b*y.flows" = [1]')
     assert "no key 'flow'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flow" = [1]')
 
 

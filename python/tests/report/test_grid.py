@@ -33,6 +33,14 @@ def test_each_choice_is_a_group_named_by_what_differs(tmp_path: Path) -> None:
     ]
 
 
+def test_levels_of_congestion_are_rows(tmp_path: Path) -> None:
+    folder = write(tmp_path, choices={"traffic.bulk-*.flows": ("0", "20"), "link.rtt": ("20 ms", "2 ms")})
+    first, second = load(folder, folder).groups
+    rows = ["0 bulk flows · clean", "0 bulk flows · lossy", "20 bulk flows · clean", "20 bulk flows · lossy"]
+    assert [condition.label for condition in first.conditions] == rows
+    assert second.title == "link.rtt 2 ms"
+
+
 def test_a_scenario_that_a_choice_does_not_touch_stands_in_its_group_too(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     plan = read(folder, "plan.json")

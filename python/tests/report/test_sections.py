@@ -170,6 +170,19 @@ def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     assert table.reasons == ["the phase did not happen or was not seen"]
 
 
+def test_what_a_proxy_took_has_a_table_of_its_own(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("http1", "h2"), links=("clean",))
+    estimates = read(folder, "estimates.json")
+    metrics = estimates["scenarios"][0]["metrics"]
+    metrics |= {"proxy-time": metrics["phase-connect"], "origin-time": metrics["phase-transfer"]}
+    store(folder, "estimates.json", estimates)
+    found = phases.section(load(folder, folder))
+    assert found is not None
+    _, table = [t for block in found.blocks for t in getattr(block, "tables", [])]
+    assert table.caption == "Median time of a request at the proxy"
+    assert [row[:3] for row in cells(table)] == [["clean", "http1", "20.0 [19.6, 20.4]"]]
+
+
 def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (table,) = tables(glance.section(load(folder, folder)))

@@ -13,6 +13,7 @@ from wirelab.plan import make_plan as plan_of
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns, trial_cpu_ns
 from wirelab.schema import Kept
 from wirelab.schema.plan import Implementations, Scenario
+from wirelab.schema.topology import BulkTraffic
 
 MS = 1_000_000
 
@@ -66,6 +67,15 @@ def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() ->
     kept = scenario(1_000, connection=Kept(connections=1))
     curl = fresh.model_copy(update={"implementation": Implementations(client="curl", server="builtin")})
     assert trial_cpu_ns(kept) < trial_cpu_ns(fresh) < trial_cpu_ns(curl)
+
+
+def test_background_traffic_computes_as_long_as_the_trial_lasts() -> None:
+    idle = scenario(10_000)
+    bulk = BulkTraffic(name="bulk", source="client", to="server", flows=5, direction="upload", stagger_ns=0)
+    busy = idle.model_copy(update={"traffic": (bulk,)})
+    longer = busy.model_copy(update={"expected_trial_ns": 20_000 * MS})
+    assert trial_cpu_ns(longer) - trial_cpu_ns(idle) == 2 * (trial_cpu_ns(busy) - trial_cpu_ns(idle)) > 0
+    assert default_lanes([busy], 500, 2, real_time=True).number < default_lanes([idle], 500, 2, real_time=True).number
 
 
 @dataclass

@@ -25,7 +25,9 @@ from wirelab.claims.model import (
     Part,
     Ratio,
     Trend,
+    Unanswered,
 )
+from wirelab.claims.outcomes import judge_unanswered
 from wirelab.stats.bootstrap import Draws
 
 LEAST_DF = 4
@@ -34,7 +36,7 @@ LEAST_DF = 4
 
 def expand(part: AnyPart) -> list[AnyPart]:
     """The part as parts that need one decision each: a cell of `over` each, an order pair by pair."""
-    if isinstance(part, Count | Existence):
+    if isinstance(part, Count | Existence | Unanswered):
         return [part]
     cells = [part.model_copy(update={"where": {**part.where, **cell}, "over": {}}) for cell in cells_of(part.over)]
     if not isinstance(part, Order):
@@ -309,4 +311,5 @@ JUDGES: dict[str, Callable[[Any, Bench], Judgement]] = {
     "change-point": _change_point,
     "existence": _existence,
     "causal-contrast": _causal_contrast,
+    "unanswered": lambda part, bench: judge_unanswered(part, list(cells_of(part.over)), bench),
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels
+from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels, metrics_of
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
@@ -114,22 +114,19 @@ def _numbers(
 def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
     """Every name that must be known: what is known, the name, and where it stands."""
     measured = [metric.name for metric in EXCHANGE_METRICS]
+    varied = {**file.choices, **file.grid}
     for name, meant in file.metrics.items():
         for metric in meant:
             yield measured, metric, ("metrics", name)
     for index, claim in enumerate(claims):
         for number, part in enumerate(claim.parts):
             at: KeyPath = ("claim", index, "part", number)
-            for metric in _metrics(part):
+            for metric in metrics_of(part):
                 yield list(file.metrics), metric, (*at, "metrics" if part.form == "count" else "metric")
             for key, levels in _selectors(part):
                 for path, level in levels:
-                    yield list(file.grid), path, (*at, key)
-                    yield file.grid.get(path, [level]), level, (*at, key)
-
-
-def _metrics(part: AnyPart) -> list[str]:
-    return part.metrics if part.form == "count" else [part.metric]
+                    yield list(varied), path, (*at, key)
+                    yield varied.get(path, [level]), level, (*at, key)
 
 
 def _selectors(part: AnyPart) -> Iterator[tuple[str, list[tuple[str, str]]]]:

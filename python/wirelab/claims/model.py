@@ -134,7 +134,19 @@ class CausalContrast(Part):
     rival: str | None = None
 
 
-AnyPart = Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast
+class Unanswered(Table):
+    """Some exchanges of the cases `of` stay unanswered: they time out or fail. A share below `least` counts as none; it
+    is of the exchanges of all cells of `over` together.
+    """
+
+    form: Literal["unanswered"]
+    of: Levels
+    where: Levels = {}
+    over: Grid = {}
+    least: float = Field(gt=0, lt=1)
+
+
+AnyPart = Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast | Unanswered
 
 FORMS: dict[str, type[BaseModel]] = {
     "order": Order,
@@ -145,7 +157,22 @@ FORMS: dict[str, type[BaseModel]] = {
     "change-point": ChangePoint,
     "existence": Existence,
     "causal-contrast": CausalContrast,
+    "unanswered": Unanswered,
 }
+
+
+def metrics_of(part: AnyPart) -> list[str]:
+    """The claim's names of the metrics that a part is judged by; none if it is judged by outcomes."""
+    if isinstance(part, Unanswered):
+        return []
+    return part.metrics if isinstance(part, Count) else [part.metric]
+
+
+def statistics_of(part: AnyPart) -> list[Statistic]:
+    """The statistics of those metrics."""
+    if isinstance(part, Unanswered):
+        return []
+    return part.statistics if isinstance(part, Count) else [part.statistic]
 
 
 class ClaimTable(Table):
@@ -169,7 +196,7 @@ class PublishedTable(Table):
 
 class ClaimsFile(Table):
     """A file of claims. `metrics` maps a name to the metrics that may be meant by it; the first is the one judged
-    by.
+    by. `choices` are paths outside the grid at which some claims name the levels themselves.
     """
 
     paper: str
@@ -178,6 +205,7 @@ class ClaimsFile(Table):
     factor: Annotated[float, Field(gt=1)] = 1.25
     metrics: dict[str, list[str]]
     grid: Grid
+    choices: Grid = {}
     labels: dict[str, str] = {}
     primary: Levels = {}
     claim: list[ClaimTable] = Field(min_length=1)

@@ -28,6 +28,9 @@ class Source(Protocol):
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None: ...
 
+    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
+        """Of each trial of the scenario: exchanges without an answer, and all; None if there is no such number."""
+
 
 @dataclass
 class Published:
@@ -40,6 +43,9 @@ class Published:
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         value = self.claims.numbers.get((metric, statistic, frozenset(levels.items())))
         return None if value is None else Draws(value, np.array([value]), np.inf, 0)
+
+    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:  # noqa: ARG002 (nobody printed outcomes yet)
+        return None
 
 
 @dataclass
@@ -71,6 +77,14 @@ class Measured:
         if draws is not None:
             self.touched[scenario] = max(draws.n, self.touched.get(scenario, 0))
         return draws
+
+    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
+        scenario = self.samples.scenario({**self.choice, **levels})
+        trials = self.samples.dataset.unanswered(scenario) if scenario is not None else []
+        if scenario is None or not trials:
+            return None
+        self.touched[scenario] = sum(exchanges for _, exchanges in trials)
+        return trials
 
     def _draw(self, scenario: str, metric: str) -> None:
         sample = self.samples.of(scenario).get(metric)

@@ -34,12 +34,18 @@ PHASES = {
 }
 
 
-def ladder(packets: Iterable[Packet], exchanges: Iterable[Mapping[str, Any]], origin_ns: int) -> Iterator[Text]:
-    """Lines of at most 100 columns, in the order in which the client saw things."""
+def ladder(
+    packets: Iterable[Packet],
+    exchanges: Iterable[Mapping[str, Any]],
+    origin_ns: int,
+    ends: tuple[str, str] = ("client", "server"),
+) -> Iterator[Text]:
+    """Lines of at most 100 columns, in the order in which the end on the left, where the uplink begins, saw things."""
     events: list[tuple[int, int, Text]] = [(seen_ns(p), 0, _packet(p, origin_ns)) for p in packets]
     for exchange in exchanges:
         events += [(at, 1, _marker(at, words, origin_ns)) for at, words in _phases(exchange)]
-    yield Text(f"{'ms':>{_TIME}}  {'client':<{LANE // 2}}{'server':>{LANE - LANE // 2 + 2}}", style="bold")
+    left, right = ends
+    yield Text(f"{'ms':>{_TIME}}  {left:<{LANE // 2}}{right:>{LANE - LANE // 2 + 2}}", style="bold")
     for _, _, line in sorted(events, key=lambda event: event[:2]):
         yield line
 

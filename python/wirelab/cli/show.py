@@ -14,10 +14,12 @@ from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
 from wirelab.errors import RunError, WirelabError, did_you_mean
 from wirelab.launcher import launched
 from wirelab.schema import is_netem
-from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, read_plan
+from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, packet_log, read_plan
 
 if TYPE_CHECKING:
     import polars as pl
+
+SERVER, PROXY = "server", "proxy"
 
 
 class Place(NamedTuple):
@@ -149,7 +151,14 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6
         console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")
     origin = min([r["start_ns"] for r in records] or [p["arrival_ns"] for p in packets] or [0])
-    for line in ladder(packets, records, origin):
+    proxied = scenario is not None and scenario.get("origin") is not None
+    for line in ladder(packets, records, origin, ("client", PROXY if proxied else SERVER)):
+        console.print(line)
+    if scenario is None or not proxied or len(records) != 1:
+        return
+    link, ends, behind = _behind(folder, scenario, records[0])
+    console.print(f"\n{link}, meanwhile")
+    for line in ladder(behind, [], origin, ends):
         console.print(line)
 
 
@@ -169,18 +178,40 @@ def _link_words(folder: Path) -> Iterator[str]:
 
 
 def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
-    """Packets of the trial, or of one exchange: its connection's, on a kept one those of its time."""
-    from wirelab import agent
-
-    log = folder / PACKET_LOG
-    if not log.exists():
-        raise RunError(f"{folder} has no packet log", hint="the trial never used its link")
-    packets = [json.loads(line) for line in agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()]
+    """Packets of the trial's exchanges, or of one: its connection's, on a kept one those of its time. Background
+    traffic is left out, where the exchanges' ports are known.
+    """
+    packets = _dissected(folder / PACKET_LOG)
     if whole:
-        return packets
+        ports = {exchange["local_port"] for exchange in exchanges}
+        return packets if not ports or None in ports else [p for p in packets if p["client_port"] in ports]
     [exchange] = exchanges
     port, start, end = exchange["local_port"], exchange["start_ns"], exchange["end_ns"]
     mine = [p for p in packets if port is None or p["client_port"] == port]
     if exchange["connection_reused"] or port is None:
         return [p for p in mine if start <= p["arrival_ns"] <= end]
     return mine
+
+
+def _behind(
+    folder: Path, scenario: dict[str, Any], exchange: dict[str, Any]
+) -> tuple[str, tuple[str, str], list[dict[str, Any]]]:
+    """The link from the proxy to its origin, its ends, near side first, and what went over it during the exchange."""
+    both_ways = ((PROXY, SERVER), (SERVER, PROXY))
+    link, ends = next(
+        (link, ends)
+        for link in scenario["topology"]
+        for ends in both_ways
+        if ends[0] in link["near"] and ends[1] in link["far"]
+    )
+    packets = _dissected(folder / packet_log(link["name"]))
+    during = [p for p in packets if exchange["start_ns"] <= p["arrival_ns"] <= exchange["end_ns"]]
+    return link["name"], ends, during
+
+
+def _dissected(log: Path) -> list[dict[str, Any]]:
+    from wirelab import agent
+
+    if not log.exists():
+        raise RunError(f"{log.parent} has no {log.name}", hint="the trial never used its link")
+    return [json.loads(line) for line in agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()]

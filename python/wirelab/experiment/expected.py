@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import log2
 
-from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
+from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium_ns, outage_ns, sending_ns, waking_ns
+from wirelab.experiment.expected_traffic import queueing_ns
 from wirelab.experiment.scenario import Scenario
 from wirelab.schema import Closed, ImpairmentSpec, Kept, Notify, StackDescription, Stream
 from wirelab.schema.topology import BulkTraffic
@@ -37,7 +38,7 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     )
     turns = max(trips, 1)
     sizes = (workload.upload_bytes + turns * HEADER_BYTES, workload.download_bytes + turns * HEADER_BYTES)
-    rtt_ns = sum(delay_ns(way) for way in ways)
+    rtt_ns = sum(delay_ns(way) for way in ways) + queueing_ns(scenario)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
     at_once = workload.concurrency if isinstance(workload.arrival, Closed) else 1
     first = min(1.0, at_once / workload.exchanges)
@@ -46,8 +47,11 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
         total += sending_ns(way, size, turns) + medium_ns(link.medium, size, turns) + outage_ns(way)
     packets = turns * workload.exchanges
     for trip in range(trips):
-        timer = FIRST_TIMER_NS if trip == 0 and trips > 1 else max(LEAST_TIMER_NS, 2 * rtt_ns)
-        total += round(timer * sum(_timers(way, workload.timeout_ns / timer, packets) for way in ways))
+        timer = _timer_ns(scenario, first=trip == 0 and trips > 1, rtt_ns=rtt_ns)
+        most = workload.timeout_ns / timer
+        on_air = medium_loss(link.medium)
+        waits = sum(_timers(way, most, packets) + _waits(on_air, on_air, most) for way in ways)
+        total += round(timer * waits)
     return min(total, workload.timeout_ns)
 
 
@@ -71,6 +75,7 @@ def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
     """Down the link once, with what its loss costs."""
     way, size = scenario.link.downlink, workload.message_bytes + HEADER_BYTES
     total = PROCESSING_NS + delay_ns(way) + sending_ns(way, size, 1) + medium_ns(scenario.link.medium, size, 1)
+    total += queueing_ns(scenario)
     timer = max(LEAST_TIMER_NS, 2 * sum(delay_ns(each) for each in (scenario.link.uplink, way)))
     total += outage_ns(way) + round(timer * _timers(way, workload.timeout_ns / timer, workload.messages))
     return min(total, workload.timeout_ns)
@@ -116,12 +121,20 @@ def _session_trips(scenario: Scenario) -> int:
     return int("max-message-size" in settings and scenario.workload.upload_bytes > CSM_BASE_BYTES)
 
 
+def _timer_ns(scenario: Scenario, *, first: bool, rtt_ns: int) -> int:
+    """After how long a lost packet is sent again for the first time."""
+    if (ack_timeout_ms := scenario.settings.get("ack-timeout")) is not None:
+        return max(int(ack_timeout_ms) * 10**6, 1)
+    return FIRST_TIMER_NS if first else max(LEAST_TIMER_NS, 2 * rtt_ns)
+
+
 def _timers(way: Sequence[ImpairmentSpec], most: float, packets: int) -> float:
     """How many times the first timer one of a trial's packets waits, on average: repetition n waits 2^n timers, none
     beyond `most`.
     """
-    total = 0.0
-    for stage in way:
-        first, again = loss(stage, packets)
-        total += sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))
-    return total
+    return sum(_waits(*loss(stage, packets), most) for stage in way)
+
+
+def _waits(first: float, again: float, most: float) -> float:
+    """In first timers, where a packet is lost with the one probability and its repetitions with the other."""
+    return sum(first * (2 * again) ** repetition for repetition in range(int(log2(max(most, 1))) + 1))

@@ -77,6 +77,14 @@ def medium_ns(medium: MediumSpec | None, size: int, packets: int) -> int:
     return 0
 
 
+def medium_loss(medium: MediumSpec | None) -> float:
+    """Share of packets that are lost on the air although their frames were repeated."""
+    match medium:
+        case Wifi() | Ieee802154():
+            return medium.frame_error ** (medium.retries + 1)
+    return 0.0
+
+
 def outage_ns(way: Iterable[ImpairmentSpec]) -> int:
     """Waiting for the end of outages that come again and again; one alone is rare."""
     total = 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import partial
 from math import prod
 from typing import Any
@@ -100,6 +101,11 @@ def grid_size(factors: Sequence[Factor]) -> int:
     return varied * (1 + sum(len(factor.levels) for factor in factors if factor.origin[0] == "choices"))
 
 
+def named(pattern: str, names: Iterable[str]) -> list[str]:
+    """The names that a path of background traffic means: `ping-*` is all that begin with `ping-`."""
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
 def nested(parts: tuple[str, ...], level: Any) -> dict[str, Any]:
     """A table that holds the level at the path."""
     for part in reversed(parts):
@@ -176,8 +182,10 @@ class _LevelCheck:
         if table == "links":
             self._one(name, self.file.links, "link")
             return self._table(LinkTable, parts)
-        self._one(name, self.file.traffic, table)
-        return self._table(TrafficTable, parts, self.source.document[table][name])
+        meant = named(name, self.file.traffic)
+        self._one(name, [*self.file.traffic, *([name] if meant else [])], table)
+        tables = [self.source.document[table][each] for each in meant]
+        return [error for each in tables for error in self._table(TrafficTable, parts, each)]
 
     def _table(
         self, model: type[BaseModel], parts: tuple[str, ...], rest: Mapping[str, Any] | None = None

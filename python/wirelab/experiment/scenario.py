@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import WirelabError
-from wirelab.experiment.factors import ROLES, Factor, Point, nested
+from wirelab.experiment.factors import ROLES, Factor, Point, named, nested
 from wirelab.experiment.implementations import CATALOGUE
 from wirelab.experiment.library import BUILTIN, Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
@@ -182,7 +182,7 @@ class Resolver:
         """What goes on in the background; what has no flows does not."""
         found = []
         for name, table in self.source.document.get("traffic", {}).items():
-            varied = {f.parts[2]: point[f.path] for f in self._factors(point, "traffic") if f.parts[1] == name}
+            varied = {f.parts[2]: point[f.path] for f in self._factors(point, "traffic") if named(f.parts[1], [name])}
             found.append(TrafficTable.model_validate({**table, **varied}).traffic(name))
         return tuple(each for each in found if each.flows)
 

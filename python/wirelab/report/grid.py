@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wirelab.report.model import ROW_PATHS, Condition, Group, Json, Levels, Scenario, level_words
+from wirelab.report.model import Condition, Group, Json, Levels, Scenario, level_words, makes_row
 from wirelab.stats.compare import is_implementation
 
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
@@ -32,7 +32,7 @@ class Factors:
         chosen = tuple(
             path
             for path in paths
-            if path in varied and (path in declared or not (path in ROW_PATHS or _makes_series(path)))
+            if path in varied and (path in declared or not (makes_row(path) or _makes_series(path)))
         )
         first = points[0] if points else {}
         constant = tuple((path, str(level)) for path, level in first.items() if path not in varied and path != "stack")

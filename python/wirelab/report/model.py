@@ -11,7 +11,7 @@ from wirelab.report.palette import Look
 Json = dict[str, Any]
 Levels = tuple[tuple[str, str], ...]
 ROW_PATHS = ("link", "workload.upload", "workload.download")
-"""Factors that make the rows of a chart; a publication's own ones."""
+"""Factors that make the rows of a chart; a publication's own ones. How congested a link is makes rows too."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,19 @@ def metric_name(name: str) -> str:
     return name
 
 
+def makes_row(path: str) -> bool:
+    """Whether a factor makes the rows of a chart."""
+    return path in ROW_PATHS or _flows_of(path) is not None
+
+
+def _flows_of(path: str) -> str | None:
+    """Whose number of flows a factor varies: `bulk` of `traffic.bulk-*.flows`; None if it varies none."""
+    match path.split("."):
+        case ["traffic", name, "flows"]:
+            return name.rstrip("*-")
+    return None
+
+
 def level_words(path: str, level: str) -> str:
     """A level with enough of its factor's path to be understood; sizes and links speak for themselves.
 
@@ -132,4 +145,6 @@ def level_words(path: str, level: str) -> str:
             "response-time-curl": "response time as curl's",
             "response-time": "response time to the final response",
         }.get(level, level)
+    if (traffic := _flows_of(path)) is not None:
+        return " ".join(filter(None, (level, traffic, "flows")))
     return level if path in ROW_PATHS else f"{path.removeprefix('workload.')} {level}"

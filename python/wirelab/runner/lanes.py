@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from wirelab.experiment.expected_traffic import background_packets_per_s
 from wirelab.experiment.library import BUILTIN
 from wirelab.schema import Asking, Kept
 from wirelab.schema.plan import Scenario
@@ -34,6 +35,8 @@ FRESH_CPU_NS = 2_500_000
 KEPT_CPU_NS = 600_000
 PROGRAM_CPU_NS = 8_000_000
 """For an exchange of a foreign client, which is a process for each."""
+BACKGROUND_CPU_NS = 25_000
+"""For a packet of background traffic: the processes at its two ends."""
 
 
 class Lanes(NamedTuple):
@@ -77,4 +80,5 @@ def trial_cpu_ns(scenario: Scenario) -> int:
     exchange_ns = FRESH_CPU_NS if opens else KEPT_CPU_NS
     if ends.client != BUILTIN:
         exchange_ns = PROGRAM_CPU_NS
-    return TRIAL_CPU_NS + exchange_ns * workload.rows
+    background = background_packets_per_s(scenario) * BACKGROUND_CPU_NS / 1e9
+    return TRIAL_CPU_NS + exchange_ns * workload.rows + round(background * scenario.expected_trial_ns)

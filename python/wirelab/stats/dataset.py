@@ -99,6 +99,15 @@ class Dataset:
             "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
 
+    def unanswered(self, scenario: str) -> list[tuple[int, int]]:
+        """Of each trial: exchanges that timed out or failed, and all that the stack supports."""
+        import polars as pl
+
+        rows = self.exchanges.filter((pl.col("scenario") == scenario) & (pl.col("outcome") != "unsupported"))
+        missing = (pl.col("outcome") != "completed").sum().alias("missing")
+        trials = rows.group_by("trial", maintain_order=True).agg(missing, pl.len().alias("exchanges"))
+        return [(int(row["missing"]), int(row["exchanges"])) for row in trials.iter_rows(named=True)]
+
     def messages(self, scenario: str) -> dict[str, int | None] | None:
         """What became of the messages of `notify` and `stream`, over the trials that are done; None of another
         workload. `stalls` is None without a player.

@@ -16,6 +16,7 @@ PHASES = {
     "phase-wait": "wait for the response",
     "phase-transfer": "transfer",
 }
+PROXY = {"proxy-time": "at the proxy", "origin-time": "of this, waiting for the origin"}
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -28,6 +29,8 @@ def section(campaign: Campaign) -> Section | None:
         "a bar's length is not the median "
         "delay. A phase that did not happen is absent: plain TCP has no TLS handshake, QUIC no TCP connect."
     )
+    if any(scenario.metric("proxy-time") for scenario in campaign.scenarios):
+        note += " Behind a proxy the wait is also the proxy's: how long it had the request, and how long the origin."
     key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])
     return Section("phases", "Phases of an exchange", [Prose(note), key, *by_choices(campaign, _blocks)])
 
@@ -45,4 +48,20 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
     table = Table("Median of each phase", columns, rows, row_headers=2)
     label = "Median phases of each scenario as stacked bars"
     svg = bars(f"{prefix}-phases", label, drawn, {words: i for i, words in enumerate(PHASES.values())}, "ms")
-    return [Figure("", label, "", svg, [table])] if svg else [table]
+    tables = [table, *_proxy(group)]
+    return [Figure("", label, "", svg, tables)] if svg else list(tables)
+
+
+def _proxy(group: Choices) -> list[Table]:
+    """What a proxy took of the wait; none where nobody asked one."""
+    asked = [
+        (condition, one) for condition in group.conditions for one in condition.scenarios if one.metric("proxy-time")
+    ]
+    rows = []
+    for condition, scenario in asked:
+        medians = [scenario.estimate(metric, "median") for metric in PROXY]
+        rows.append(
+            [*scenario_cells(condition, scenario), *(estimate(m, MILLISECONDS, "was not seen") for m in medians)]
+        )
+    columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PROXY.values())]
+    return [Table("Median time of a request at the proxy", columns, rows, row_headers=2)] if rows else []
