@@ -11,7 +11,7 @@ from typing import Any
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.judgement import REFUTED, Judgement, as_dict
 from wirelab.claims.load import Claims, load
-from wirelab.claims.model import Claim, Count
+from wirelab.claims.model import Claim, metrics_of, statistics_of
 from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
 from wirelab.launcher import launched
@@ -155,18 +155,13 @@ def _link(
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:
-    statistics = {
-        statistic
-        for claim in claims.claims
-        for part in claim.parts
-        for statistic in (part.statistics if isinstance(part, Count) else [part.statistic])
-    }
+    statistics = {statistic for claim in claims.claims for part in claim.parts for statistic in statistics_of(part)}
     return Samples(dataset, frozenset(claims.file.grid), "median" in statistics)
 
 
 def _metrics(claim: Claim) -> list[str]:
     """The claim's names of metrics, each once."""
-    names = [m for part in claim.parts for m in (part.metrics if isinstance(part, Count) else [part.metric])]
+    names = [metric for part in claim.parts for metric in metrics_of(part)]
     return list(dict.fromkeys(names))
 
 

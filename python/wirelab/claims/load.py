@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels
+from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels, metrics_of
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
@@ -120,16 +120,12 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
     for index, claim in enumerate(claims):
         for number, part in enumerate(claim.parts):
             at: KeyPath = ("claim", index, "part", number)
-            for metric in _metrics(part):
+            for metric in metrics_of(part):
                 yield list(file.metrics), metric, (*at, "metrics" if part.form == "count" else "metric")
             for key, levels in _selectors(part):
                 for path, level in levels:
                     yield list(file.grid), path, (*at, key)
                     yield file.grid.get(path, [level]), level, (*at, key)
-
-
-def _metrics(part: AnyPart) -> list[str]:
-    return part.metrics if part.form == "count" else [part.metric]
 
 
 def _selectors(part: AnyPart) -> Iterator[tuple[str, list[tuple[str, str]]]]:

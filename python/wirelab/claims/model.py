@@ -22,19 +22,21 @@ class Table(BaseModel):
 
 
 class Part(Table):
-    """What every form has."""
+    """What every form has. `beside` says why a part stands beside the verdict and does not decide it."""
 
     metric: str
     statistic: Statistic = "mean"
     where: Levels = {}
     over: Grid = {}
+    beside: str | None = None
 
 
 class Order(Part):
-    """The first is the smallest, and so on."""
+    """The first is the smallest, and so on; each is more than `by` times the one before."""
 
     form: Literal["order"]
     ascending: list[Levels] = Field(min_length=2)
+    by: float = Field(default=1, ge=1)
 
 
 class Ratio(Part):
@@ -134,7 +136,14 @@ class CausalContrast(Part):
     rival: str | None = None
 
 
-AnyPart = Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast
+class NotMeasured(Table):
+    """Nothing that is measured here tells: undecided whatever comes, and `reason` says why."""
+
+    form: Literal["not-measured"]
+    reason: str
+
+
+AnyPart = Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast | NotMeasured
 
 FORMS: dict[str, type[BaseModel]] = {
     "order": Order,
@@ -145,6 +154,7 @@ FORMS: dict[str, type[BaseModel]] = {
     "change-point": ChangePoint,
     "existence": Existence,
     "causal-contrast": CausalContrast,
+    "not-measured": NotMeasured,
 }
 
 
@@ -182,6 +192,26 @@ class ClaimsFile(Table):
     primary: Levels = {}
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
+
+
+def metrics_of(part: AnyPart) -> list[str]:
+    """A part's names of metrics; none if it is not measured."""
+    match part:
+        case NotMeasured():
+            return []
+        case Count():
+            return part.metrics
+    return [part.metric]
+
+
+def statistics_of(part: AnyPart) -> list[Statistic]:
+    """The statistics that it is judged by."""
+    match part:
+        case NotMeasured():
+            return []
+        case Count():
+            return part.statistics
+    return [part.statistic]
 
 
 class Claim(Table):

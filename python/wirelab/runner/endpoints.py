@@ -147,8 +147,9 @@ class Endpoints:
             path, text = entry.fill([file.path, file.text], placeholders, facts)
             _write(directory / path, text.encode())
         if entry.payload is not None:
-            [path] = entry.fill([entry.payload], placeholders, facts)
-            _write(directory / path, bytes(scenario.workload.download_bytes))
+            for size in scenario.workload.downloads:
+                [path] = entry.fill([entry.payload], {**placeholders, "download_bytes": str(size)}, facts)
+                _write(directory / path, bytes(size))
         command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts)
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
@@ -172,6 +173,9 @@ class Endpoints:
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
         environment = self._trace_variables(scenario, directory) | environment
+        if len(scenario.workload.downloads) > 1:
+            # The agent knows whose turn it is.
+            del placeholders["download_bytes"]
         template = _found(entry.fill([*entry.command, *entry.per_exchange, *entry.added(facts)], placeholders, facts))
         if entry.command:
             return _process(Role.CLIENT, directory, template, environment=environment)
@@ -218,7 +222,7 @@ class Endpoints:
             "directory": str(directory),
             "parameters": str(directory / "parameters.json"),
             "upload_bytes": str(scenario.workload.upload_bytes),
-            "download_bytes": str(scenario.workload.download_bytes),
+            "download_bytes": str(scenario.workload.downloads[0]),
             **files,
         }
 
@@ -300,8 +304,6 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return UdpBoundReady(port=port, timeout_ns=READY_TIMEOUT_NS)
         case "event":
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
-
-
 
 
 def _facts(scenario: Scenario) -> dict[str, SettingValue]:

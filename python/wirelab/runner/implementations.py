@@ -74,6 +74,8 @@ class RoleEntry(_Entry):
     stacks: tuple[str, ...]
     workloads: tuple[str, ...] = ("request-response", "deliver")
     connections: tuple[Literal["fresh", "resumed", "kept"], ...] = ("fresh", "kept")
+    downloads_in_turn: bool = False
+    """Whether the answers of one trial may have several sizes."""
     settings: tuple[str, ...] = ()
     define: tuple[Define, ...] = ()
     arguments: tuple[Arguments, ...] = ()
@@ -90,6 +92,8 @@ class RoleEntry(_Entry):
         connection = workload.connection.policy if isinstance(workload, Asking) else None
         if connection is not None and connection not in self.connections:
             return f"does not do connection = '{connection}'"
+        if len(workload.downloads) > 1 and not self.downloads_in_turn:
+            return "does not do downloads of several sizes in turn"
         for name, value in settings.items():
             setting = stack.setting(name)
             if name not in self.settings and (setting is None or value != setting.default):
@@ -112,7 +116,7 @@ class RoleEntry(_Entry):
 
 
 class ServerEntry(RoleEntry):
-    """A server: files from templates, a command, a ready probe, and a payload file of `download_bytes`."""
+    """A server: files from templates, a command, a ready probe, and a payload file for each size of a download."""
 
     command: tuple[str, ...]
     ready: Literal["event", "tcp-connect", "udp-bound"]

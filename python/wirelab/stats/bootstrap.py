@@ -34,12 +34,17 @@ BLOCK = 1_000_000
 
 @dataclass(frozen=True)
 class Draws:
-    """A statistic's bootstrap distribution, with the degrees of freedom of its standard error."""
+    """A statistic's bootstrap distribution, with the degrees of freedom of its standard error.
+
+    `tells` says whether its lower and its upper tail say something: where time-outs count as the time-out, a mean is no
+    smaller, but may be larger.
+    """
 
     point: float
     values: Floats
     df: float
     n: int
+    tells: tuple[bool, bool] = (True, True)
     _formed: dict[tuple[str, int], tuple[Draws | None, Draws]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -73,6 +78,9 @@ class Draws:
         low, high = self.interval(level)
         if low is None and high is None:
             method = "no interval: the statistic is not defined in every resample"
+        elif self.tells != (True, True):
+            low, high = (low if self.tells[0] else None), (high if self.tells[1] else None)
+            method = f"{method}, a bound: time-outs count as the time-out"
         return Estimate(finite(self.point), low, high, level, self.n, method)
 
     def over(self, other: Draws) -> Draws:
@@ -82,7 +90,7 @@ class Draws:
     def times(self, scale: float) -> Draws:
         """The statistic in other units."""
         return self._once(
-            f"times {scale}", None, lambda: Draws(self.point * scale, self.values * scale, self.df, self.n)
+            f"times {scale}", None, lambda: Draws(self.point * scale, self.values * scale, self.df, self.n, self.tells)
         )
 
     def minus(self, other: Draws) -> Draws:
@@ -93,11 +101,17 @@ class Draws:
         with np.errstate(divide="ignore", invalid="ignore"):
             point = float(np.float64(self.point) / np.float64(other.point))
             values = self.values / other.values
-        return Draws(point, values, welch(self, other), self.n + other.n)
+        return Draws(point, values, welch(self, other), self.n + other.n, self._tells_with(other))
 
     def _difference(self, other: Draws) -> Draws:
         df = welch(self, other, relative=False)
-        return Draws(self.point - other.point, self.values - other.values, df, self.n + other.n)
+        return Draws(
+            self.point - other.point, self.values - other.values, df, self.n + other.n, self._tells_with(other)
+        )
+
+    def _tells_with(self, other: Draws) -> tuple[bool, bool]:
+        """Of a ratio or a difference: the other's upper tail is the lower one's, and the other way round."""
+        return self.tells[0] and other.tells[1], self.tells[1] and other.tells[0]
 
     def _once(self, what: str, other: Draws | None, form: Callable[[], Draws]) -> Draws:
         """Form it once: claims ask for the same one at many levels. It keeps `other`, so that its id stays its own."""

@@ -61,19 +61,16 @@ class Client:
             raise UnsupportedError(f"stack {parameters.stack}")
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
-        target = "/upload" if self.body else f"/bytes/{parameters.download_bytes}"
         authority = f"{parameters.name}:{parameters.port}"
         self.headers = [
             (b":method", b"POST" if self.body else b"GET"),
             (b":scheme", b"https"),
             (b":authority", authority.encode()),
-            (b":path", target.encode()),
         ]
-        if self.body:
-            self.headers += [
-                (b"content-type", b"application/octet-stream"),
-                (b"content-length", str(len(self.body)).encode()),
-            ]
+        self.content = [
+            (b"content-type", b"application/octet-stream"),
+            (b"content-length", str(len(self.body)).encode()),
+        ]
 
     async def connect(self, row: Row) -> tuple[AsyncExitStack, Http3]:
         """Handshake."""
@@ -91,11 +88,14 @@ class Client:
 
     async def exchange(self, connection: tuple[AsyncExitStack, Http3], row: Row) -> None:
         """One request."""
-        await connection[1].request(row, self.headers, self.body)
+        download_bytes = self.parameters.download_of(row)
+        path = "/upload" if self.body else f"/bytes/{download_bytes}"
+        headers = [*self.headers, (b":path", path.encode()), *(self.content if self.body else [])]
+        await connection[1].request(row, headers, self.body)
         if row["status"] // 100 != 2:
             raise ValueError(f"status {row['status']}")
-        if row["body_received_bytes"] != self.parameters.download_bytes:
-            raise ValueError(f"body of {row['body_received_bytes']} bytes, not {self.parameters.download_bytes}")
+        if row["body_received_bytes"] != download_bytes:
+            raise ValueError(f"body of {row['body_received_bytes']} bytes, not {download_bytes}")
 
     async def close(self, connection: tuple[AsyncExitStack, Http3]) -> None:
         """Close without waiting for the peer."""

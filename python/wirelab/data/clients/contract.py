@@ -60,7 +60,12 @@ class Parameters:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
         delivers = self.workload["kind"] == "deliver"
         self.upload_bytes: int = self.workload["message_bytes" if delivers else "upload_bytes"]
-        self.download_bytes: int = 0 if delivers else self.workload["download_bytes"]
+        sizes: int | list[int] = 0 if delivers else self.workload["download_bytes"]
+        self.downloads: list[int] = [sizes] if isinstance(sizes, int) else sizes
+
+    def download_of(self, row: Row) -> int:
+        """Size of the answer to an exchange: of several each in its turn."""
+        return self.downloads[int(row["index"]) % len(self.downloads)]
 
 
 def main(make: Any) -> None:
