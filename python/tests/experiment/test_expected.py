@@ -76,3 +76,23 @@ def test_a_closed_loop_takes_its_exchanges_one_after_another(tmp_path: Path) -> 
 def test_an_open_loop_takes_as_long_as_its_arrivals(tmp_path: Path) -> None:
     scenario = load(tmp_path, BASE, 'workload.arrival={fixed = "1 /s"}').scenarios[0]
     assert expected_trial_ns(10**9, scenario) == TRIAL_OVERHEAD_NS + 11 * 10**9
+
+
+def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> None:
+    long = "workload.download=11 MB"
+    kept = "workload.connection=kept"
+    assert expected(tmp_path, "stack=http1", kept, long) == 10 * RTT, "14,480 B, then twice as much each time"
+    assert expected(tmp_path, "stack=h2", kept, long) == 167 * RTT, "65,535 B each time"
+
+
+def test_sizes_in_turn_take_their_mean(tmp_path: Path) -> None:
+    turns = ('workload.download=["11 MB", "612 B"]', "workload.upload=0 B")
+    assert expected(tmp_path, "stack=http1", "workload.connection=kept", *turns) == (10 + 1) * RTT // 2
+
+
+def test_requests_that_wait_for_one_another_on_a_connection_take_longer_than_their_arrivals(tmp_path: Path) -> None:
+    sets = ('workload.arrival={fixed = "10 /s"}', "workload.concurrency=10")
+    kept = load(tmp_path, BASE, "stack=http1", "workload.connection=kept", *sets).scenarios[0]
+    assert expected_trial_ns(10**9, kept) == TRIAL_OVERHEAD_NS + 10 * 10**9
+    fresh = load(tmp_path, BASE, "stack=http1", *sets).scenarios[0]
+    assert expected_trial_ns(10**9, fresh) == TRIAL_OVERHEAD_NS + 2 * 10**9
