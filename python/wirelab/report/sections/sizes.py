@@ -34,7 +34,9 @@ def section(campaign: Campaign) -> Section | None:
             for scenario in condition.scenarios
             if scenario.key in group.own and _has_sizes(scenario)
         ]
-        table = Table("Delays of the largest and the smallest object", [*SCENARIO_COLUMNS, *COLUMNS], rows, row_headers=2)
+        table = Table(
+            "Delays of the largest and the smallest object", [*SCENARIO_COLUMNS, *COLUMNS], rows, row_headers=2
+        )
         return [table] if rows else []
 
     note = (
