@@ -48,8 +48,8 @@ impl From<Stream> for WorkloadSpec {
 pub struct RequestResponse {
     /// Request body size.
     pub upload_bytes: u64,
-    /// Response body size.
-    pub download_bytes: u64,
+    /// Response body size. Several go with GET alone: who is sent a POST is not told which exchange it is.
+    pub download_bytes: DownloadBytes,
     /// How many exchanges each client performs.
     pub exchanges: u32,
     /// Independent clients in the one process, each with its own arrival process, concurrency, connections and sessions. Those after the first
@@ -64,6 +64,43 @@ pub struct RequestResponse {
     pub timeout_ns: u64,
     /// Which connection an exchange uses.
     pub connection: ConnectionPolicy,
+}
+
+/// Sizes of the responses' bodies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum DownloadBytes {
+    /// All alike.
+    Alike(u64),
+    /// Exchanges of a client take them in turn: the one with index `i` the size at `i` modulo their number.
+    InTurn(Vec<u64>),
+}
+
+impl DownloadBytes {
+    /// Every size, in the order in which they are taken.
+    pub fn sizes(&self) -> &[u64] {
+        match self {
+            DownloadBytes::Alike(size) => std::slice::from_ref(size),
+            DownloadBytes::InTurn(sizes) => sizes,
+        }
+    }
+
+    /// That of one exchange; 0 if there are no sizes.
+    pub fn of(&self, index: u32) -> u64 {
+        let sizes = self.sizes();
+        sizes.get(index as usize % sizes.len().max(1)).copied().unwrap_or(0)
+    }
+
+    /// The largest; 0 if there are none.
+    pub fn largest(&self) -> u64 {
+        self.sizes().iter().copied().max().unwrap_or(0)
+    }
+}
+
+impl From<u64> for DownloadBytes {
+    fn from(size: u64) -> Self {
+        DownloadBytes::Alike(size)
+    }
 }
 
 /// Parameters of `deliver`.

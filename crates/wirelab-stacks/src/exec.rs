@@ -14,7 +14,7 @@ use std::process::{Output, Stdio};
 
 use serde::Deserialize;
 use tokio::process::Command;
-use wirelab_schema::{ConnectionPolicy, EndpointParameters, RequestResponse, Role};
+use wirelab_schema::{ConnectionPolicy, DownloadBytes, EndpointParameters, RequestResponse, Role};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::workload::{Client, Work, drive};
@@ -58,6 +58,7 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
     let client = ForeignClient {
         program: command.next().ok_or_else(|| StackError::Usage("`command` is empty".to_owned()))?,
         arguments: command.collect(),
+        target: Target::of(parameters, &workload, secure),
         folder: parameters.output.clone(),
         timed_out_exit_codes: template.timed_out_exit_codes,
         download_bytes: workload.download_bytes,
@@ -68,10 +69,12 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
 #[derive(Clone)]
 struct ForeignClient {
     program: String,
+    /// Those of the exchange itself are still to be filled in.
     arguments: Vec<String>,
+    target: Target,
     folder: PathBuf,
     timed_out_exit_codes: Vec<i32>,
-    download_bytes: u64,
+    download_bytes: DownloadBytes,
 }
 
 impl Client for ForeignClient {
@@ -82,7 +85,8 @@ impl Client for ForeignClient {
     }
 
     async fn exchange(&self, _connection: &mut (), attempt: &mut Attempt) -> Result<(), ExchangeError> {
-        let output = self.execute().await?;
+        let download_bytes = self.download_bytes.of(attempt.exchange.index);
+        let output = self.execute(download_bytes).await?;
         attempt.stamp_end();
         let report = Report::parse(&output.stdout, &attempt.exchange);
         if !output.status.success() {
@@ -96,7 +100,7 @@ impl Client for ForeignClient {
         }
         let report = report?;
         attempt.exchange = report.exchange.clone();
-        report.judge(self.download_bytes)
+        report.judge(download_bytes)
     }
 
     fn is_usable(&self, _connection: &()) -> bool {
@@ -108,9 +112,10 @@ impl Client for ForeignClient {
 
 impl ForeignClient {
     /// Runs to the end, or is killed when the exchange is given up.
-    async fn execute(&self) -> Result<Output, ExchangeError> {
+    async fn execute(&self, download_bytes: u64) -> Result<Output, ExchangeError> {
+        let placeholders = self.target.placeholders(download_bytes);
         let child = Command::new(&self.program)
-            .args(&self.arguments)
+            .args(self.arguments.iter().map(|word| fill(word, &placeholders)))
             .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -127,6 +132,28 @@ impl ForeignClient {
     }
 }
 
+/// What the exchanges of a client ask for.
+#[derive(Clone)]
+struct Target {
+    /// `https://server.test:8443`.
+    origin: String,
+    uploads: bool,
+}
+
+impl Target {
+    fn of(parameters: &EndpointParameters, workload: &RequestResponse, secure: bool) -> Self {
+        let scheme = if secure { "https" } else { "http" };
+        let origin = format!("{scheme}://{}:{}", parameters.server.name, parameters.server.port);
+        Target { origin, uploads: workload.upload_bytes > 0 }
+    }
+
+    /// Those that differ from exchange to exchange.
+    fn placeholders(&self, download_bytes: u64) -> [(&'static str, String); 2] {
+        let path = if self.uploads { "/upload".to_owned() } else { format!("/bytes/{download_bytes}") };
+        [("{url}", format!("{}{path}", self.origin)), ("{download_bytes}", download_bytes.to_string())]
+    }
+}
+
 fn placeholders(
     parameters: &EndpointParameters,
     workload: &RequestResponse,
@@ -135,13 +162,9 @@ fn placeholders(
 ) -> Vec<(&'static str, String)> {
     let server = &parameters.server;
     let scheme = if secure { "https" } else { "http" };
-    let (method, path) = match workload.upload_bytes {
-        0 => ("GET", format!("/bytes/{}", workload.download_bytes)),
-        _ => ("POST", "/upload".to_owned()),
-    };
+    let method = if workload.upload_bytes == 0 { "GET" } else { "POST" };
     let authority = parameters.certificates.as_ref().map(|files| files.authority.display().to_string());
     vec![
-        ("{url}", format!("{scheme}://{}:{}{path}", server.name, server.port)),
         ("{scheme}", scheme.to_owned()),
         ("{method}", method.to_owned()),
         ("{name}", server.name.clone()),
@@ -151,7 +174,6 @@ fn placeholders(
         ("{authority}", authority.unwrap_or_default()),
         ("{upload_file}", upload_file.to_owned()),
         ("{upload_bytes}", workload.upload_bytes.to_string()),
-        ("{download_bytes}", workload.download_bytes.to_string()),
         ("{timeout_s}", (workload.timeout_ns as f64 / 1e9).to_string()),
     ]
 }

@@ -175,7 +175,8 @@ impl Client for Http2Client {
         }
         let mut sender = connection.sender.clone().ready().await?;
         let upload = self.requests.upload.clone();
-        let (response, mut request_body) = sender.send_request(self.requests.head()?, upload.is_empty())?;
+        let (response, mut request_body) =
+            sender.send_request(self.requests.head(&attempt.exchange)?, upload.is_empty())?;
         let (stamps, stream) = (connection.stamps.clone(), response.stream_id().as_u32());
         attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").take(stream, exchange));
         if !upload.is_empty() {

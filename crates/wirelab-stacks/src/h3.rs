@@ -169,7 +169,7 @@ impl Client for Http3Client {
         if attempt.exchange.connection_reused {
             quic::observe(&connection.quic, connection.local_port, attempt);
         }
-        let mut stream = connection.sender.send_request(self.requests.head()?).await?;
+        let mut stream = connection.sender.send_request(self.requests.head(&attempt.exchange)?).await?;
         attempt.exchange.request_start_ns = attempt.now();
         let upload = Upload { body: self.requests.upload.clone(), sent: Arc::default() };
         if upload.has_remaining() {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Builder;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use wirelab_schema::{EndpointParameters, Exchange, RequestResponse, SettingDescription};
+use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription};
 
 use crate::attempt::ExchangeError;
 use crate::settings::{self, Settings};
@@ -72,13 +72,13 @@ impl Origin {
 /// Media type of bodies that are a [`Payload`], so that the other end can check every byte; foreign bodies are checked by their length alone.
 pub const PAYLOAD_TYPE: HeaderValue = HeaderValue::from_static("application/vnd.wirelab");
 
-/// The requests of a client: all alike.
+/// The requests of a client: alike but for what they ask for.
 #[derive(Clone)]
 pub struct Requests {
     origin: Origin,
     /// Request body; empty for a GET.
     pub upload: Bytes,
-    download_bytes: usize,
+    download_bytes: DownloadBytes,
     payload: Payload,
 }
 
@@ -90,15 +90,15 @@ impl Requests {
         Requests {
             origin,
             upload: payload.bytes(workload.upload_bytes as usize),
-            download_bytes: workload.download_bytes as usize,
+            download_bytes: workload.download_bytes,
             payload,
         }
     }
 
-    /// A request without its body.
-    pub fn head(&self) -> Result<Request<()>, http::Error> {
+    /// The request of an exchange, without its body.
+    pub fn head(&self, exchange: &Exchange) -> Result<Request<()>, http::Error> {
         if self.upload.is_empty() {
-            return self.origin.get(&format!("/bytes/{}", self.download_bytes)).body(());
+            return self.origin.get(&format!("/bytes/{}", self.download_bytes.of(exchange.index))).body(());
         }
         let request = self.origin.request(Method::POST, "/upload");
         request.header(CONTENT_TYPE, PAYLOAD_TYPE).header(CONTENT_LENGTH, self.upload.len()).body(())
@@ -107,7 +107,7 @@ impl Requests {
     /// Takes note of the final response's head and says what its body must be. An error status is no reason to stop reading.
     pub fn expect<B>(&self, response: &Response<B>, exchange: &mut Exchange) -> BodyCheck {
         exchange.status = Some(response.status().as_u16());
-        BodyCheck::new(response.headers(), &self.payload, self.download_bytes)
+        BodyCheck::new(response.headers(), &self.payload, self.download_bytes.of(exchange.index) as usize)
     }
 
     /// Whether the whole response was right.
@@ -178,7 +178,8 @@ impl Answers {
             Work::Changes(_) => Answers::Changes(Publication::new(parameters, context.clock.clone())),
             Work::Exchanges(workload) => Answers::Exchanges(Bodies {
                 upload_bytes: workload.upload_bytes as usize,
-                download_bytes: workload.download_bytes as usize,
+                // Of a POST, which has one.
+                download_bytes: workload.download_bytes.of(0) as usize,
                 payload: made_ahead(parameters, &workload),
             }),
         }
@@ -259,7 +260,7 @@ pub async fn wait_for_changes<G: Get>(
 /// The payload, long enough for the workload, so that no exchange waits for its making.
 fn made_ahead(parameters: &EndpointParameters, workload: &RequestResponse) -> Payload {
     let payload = Payload::new(parameters.seed);
-    payload.bytes(workload.upload_bytes.max(workload.download_bytes) as usize);
+    payload.bytes(workload.upload_bytes.max(workload.download_bytes.largest()) as usize);
     payload
 }
 

@@ -14,7 +14,7 @@ use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::sync::Notify;
-use wirelab_schema::{Role, SettingDescription};
+use wirelab_schema::{Exchange, Role, SettingDescription};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h1_stamps::H1Stamps;
@@ -181,7 +181,7 @@ impl Client for Http1Client {
         let stamps = connection.stamps.clone();
         attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").copy_to(exchange));
         connection.sender.ready().await?;
-        let response = connection.sender.send_request(self.request(responded)?).await?;
+        let response = connection.sender.send_request(self.request(&attempt.exchange, responded)?).await?;
         let mut check = self.requests.expect(&response, &mut attempt.exchange);
         let mut body = response.into_body();
         while let Some(bytes) = self.connector.data(&mut body).await? {
@@ -201,8 +201,8 @@ impl Client for Http1Client {
 }
 
 impl Http1Client {
-    fn request(&self, responded: Arc<Notify>) -> Result<Request<UploadBody>, ::http::Error> {
-        let head = self.requests.head()?;
+    fn request(&self, exchange: &Exchange, responded: Arc<Notify>) -> Result<Request<UploadBody>, ::http::Error> {
+        let head = self.requests.head(exchange)?;
         let upload = self.requests.upload.clone();
         if upload.is_empty() || !self.expect_continue {
             return Ok(head.map(|()| Full::new(upload).boxed_unsync()));

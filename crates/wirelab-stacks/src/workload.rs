@@ -56,7 +56,7 @@ impl Work {
             WorkloadSpec::RequestResponse(work) => Work::Exchanges(work),
             WorkloadSpec::Deliver(work) => Work::Exchanges(RequestResponse {
                 upload_bytes: work.message_bytes,
-                download_bytes: 0,
+                download_bytes: 0.into(),
                 exchanges: work.exchanges,
                 clients: work.clients,
                 arrival: work.arrival,
@@ -152,7 +152,12 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
             if let ConnectionPolicy::Kept { connections } = work.connection {
                 at_least("connections", connections.into(), 1)?;
             }
-            ([work.upload_bytes, work.download_bytes], work.arrival, work.timeout_ns)
+            let sizes = work.download_bytes.sizes();
+            at_least("sizes in download_bytes", sizes.len() as u64, 1)?;
+            if sizes.len() > 1 && work.upload_bytes > 0 {
+                return usage("several `download_bytes` with an upload: the answer to a POST has one size".to_owned());
+            }
+            ([work.upload_bytes, work.download_bytes.largest()], work.arrival, work.timeout_ns)
         }
         Work::Changes(work) => {
             at_least("messages", work.messages.into(), 1)?;

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import binom
 
 from wirelab.claims.family import Rules, judge, judge_family
-from wirelab.claims.model import Claim, Levels, Order
+from wirelab.claims.model import Claim, Levels, NotMeasured, Order
 from wirelab.stats.bootstrap import Draws
 
 RULES = Rules(0.05, 1.25, {})
@@ -103,3 +103,14 @@ def test_a_claim_whose_parts_are_not_all_decided_is_undecided() -> None:
     source.drawn[frozenset({"c-a", "c-1"})] = source.draws("delay", "mean", {"x": "c-b", "y": "c-1"})  # type: ignore[assignment]
     judged = judge(_claim("c", 2), source, 0.05, RULES)
     assert judged.verdict == "undecided"
+
+
+def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:
+    decides = NotMeasured(form="not-measured", reason="nobody looked")
+    beside = Order(
+        form="order", metric="delay", ascending=[{"stack": "a"}, {"stack": "b"}], beside="here"
+    )  # fmt: skip
+    claim = Claim.model_construct(id="c", text="c", note=None, parts=[decides, beside])
+    judged = judge(claim, Noise(np.random.default_rng(1), {"b": 1.0}), 0.05, RULES)
+    assert (judged.verdict, judged.why) == ("undecided", "not measured: nobody looked")
+    assert [part.verdict for part in judged.parts] == ["undecided", "held"]

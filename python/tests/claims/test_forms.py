@@ -257,3 +257,23 @@ def test_outcomes_of_a_scenario_that_was_not_run_decide_nothing() -> None:
     part = FORMS["unanswered"].model_validate({"form": "unanswered", "of": H2, "least": 0.1})
     judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (judged.verdict, "is not measured" in judged.why) == ("undecided", True)
+
+
+@pytest.mark.parametrize(("h2", "verdict"), [(2.5, "held"), (1.7, "undecided"), (1.0, "refuted")])
+def test_an_order_by_a_factor_is_held_only_beyond_it(h2: float, verdict: str) -> None:
+    source = Fake({("h2",): h2, ("h3",): 1.0}, 0.1)
+    judged = _judge(source, form="order", ascending=[H3, H2], by=1.5)
+    assert judged.verdict == verdict, judged.why
+    assert "by more than a factor of 1.5" in judged.text
+
+
+def test_a_part_beside_the_verdict_says_why_and_does_not_decide() -> None:
+    judged = _judge(Fake({("h2",): 2, ("h3",): 1}), form="order", ascending=[H3, H2], beside="on a fast machine")
+    assert (judged.verdict, judged.decides) == ("held", False)
+    assert judged.text.startswith("on a fast machine (mean delay: h3 below h2")
+
+
+def test_what_is_not_measured_is_undecided_and_says_why() -> None:
+    [part] = expand(FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}))  # type: ignore[list-item]
+    judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))
+    assert (judged.verdict, judged.why, judged.n) == ("undecided", "not measured: nobody looked", 0)

@@ -105,3 +105,17 @@ def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
         "n": 50,
         "id": "x",
     }
+
+
+def test_a_bound_decides_on_its_own_side_alone() -> None:
+    at_least = Draws(2.0, np.full(10, 2.0), df=9.0, n=10, tells=(True, False))
+    assert within(bench(), at_least, 1.5, None) == HELD
+    assert within(bench(), at_least, 1.5, 3.0) == UNDECIDED
+    assert within(bench(), at_least, 3.0, None) == UNDECIDED
+    assert within(bench(), at_least, None, 1.5) == REFUTED
+    at_most = exactly(1.0).over(at_least)
+    assert at_most.tells == (False, True)
+    assert within(bench(), at_most, None, 1.0) == HELD
+    assert within(bench(), at_most, 1.0, None) == REFUTED
+    assert at_least.over(at_least).tells == (False, False)
+    assert (written(number(at_least)), written(number(at_most))) == ("at least 2", "at most 0.5")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -59,3 +60,30 @@ def test_exchanges_that_timed_out_are_unanswered_trial_by_trial(tmp_path: Path) 
     assert completed is not None
     assert sum(missing for missing, _ in trials) == 120 - completed.n > 0
     assert source.unanswered({**LEVELS, "stack": "h3"}) is None
+
+
+def _with_time_out(folder: Path, seconds: float) -> Measured:
+    plan = json.loads((folder / "plan.json").read_text())
+    for scenario in plan["scenarios"]:
+        scenario["workload"]["timeout_ns"] = int(seconds * 1e9)
+    (folder / "plan.json").write_text(json.dumps(plan))
+    samples = Samples(Dataset.read(folder), frozenset(LEVELS), medians=True)
+    return Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, False, 200)
+
+
+def test_a_mean_of_which_many_timed_out_is_a_lower_bound(tmp_path: Path) -> None:
+    _source(tmp_path, 0.5)
+    source = _with_time_out(tmp_path, 10)
+    draws = source.draws("delay", "mean", LEVELS)
+    assert draws is not None
+    share = source.samples.of(next(iter(source.touched)))["end-to-end-delay"].censored_share
+    assert draws.point == pytest.approx(10 * share + 0.081 * (1 - share), abs=0.01)
+    assert (draws.n, draws.tells) == (120, (True, False))
+    assert source.draws("delay", "sd", LEVELS) is None
+
+
+def test_a_mean_of_which_few_timed_out_is_of_the_others(tmp_path: Path) -> None:
+    _source(tmp_path, 0.0)
+    draws = _with_time_out(tmp_path, 10).draws("delay", "mean", LEVELS)
+    assert draws is not None
+    assert draws.tells == (True, True)

@@ -6,6 +6,7 @@ import asyncio
 import importlib
 import json
 import sys
+from collections.abc import Callable
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -49,7 +50,9 @@ class Fake:
         self.closed += 1
 
 
-def perform(tmp_path: Path, fake: Fake, **changed: Any) -> list[dict[str, Any]]:
+def perform(
+    tmp_path: Path, fake: Fake, seen: Callable[[Any], None] = lambda _: None, **changed: Any
+) -> list[dict[str, Any]]:
     workload = {
         "kind": "request-response", "upload_bytes": 3, "download_bytes": 4, "exchanges": 3,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9,
@@ -64,7 +67,7 @@ def perform(tmp_path: Path, fake: Fake, **changed: Any) -> list[dict[str, Any]]:
     module = load("contract")
     before, sys.argv = sys.argv, ["client", str(path)]
     try:
-        module.main(lambda _: fake)
+        module.main(lambda parameters: (seen(parameters), fake)[1])
     finally:
         sys.argv = before
     return [json.loads(line) for line in (tmp_path / "exchanges.jsonl").read_text().splitlines()]
@@ -116,3 +119,16 @@ def test_what_it_does_not_do_is_exit_code_3(tmp_path: Path, changed: dict[str, A
     with pytest.raises(SystemExit) as exit_:
         perform(tmp_path, Fake([]), **changed)
     assert exit_.value.code == 3
+
+
+def test_sizes_in_turn_go_by_the_index(tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    class Asking(Fake):
+        async def exchange(self, connection: int, row: dict[str, Any]) -> None:
+            asked.append(parameters[0].download_of(row))
+
+    parameters: list[Any] = []
+    fake = Asking([])
+    perform(tmp_path, fake, download_bytes=[9, 5], exchanges=3, seen=parameters.append)
+    assert asked == [9, 5, 9]

@@ -125,3 +125,23 @@ def test_a_stack_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_pa
         expected_exchange_ns(replace(scenario, settings={"ack-timeout": timer_ms}), stack) for timer_ms in (500, 2000)
     )
     assert long - short > 2 * 0.1 * 1_500_000_000
+
+
+def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> None:
+    long = "workload.download=11 MB"
+    kept = "workload.connection=kept"
+    assert expected(tmp_path, "stack=http1", kept, long) == 10 * RTT, "14,480 B, then twice as much each time"
+    assert expected(tmp_path, "stack=h2", kept, long) == 167 * RTT, "65,535 B each time"
+
+
+def test_sizes_in_turn_take_their_mean(tmp_path: Path) -> None:
+    turns = ('workload.download=["11 MB", "612 B"]', "workload.upload=0 B")
+    assert expected(tmp_path, "stack=http1", "workload.connection=kept", *turns) == (10 + 1) * RTT // 2
+
+
+def test_requests_that_wait_for_one_another_on_a_connection_take_longer_than_their_arrivals(tmp_path: Path) -> None:
+    sets = ('workload.arrival={fixed = "10 /s"}', "workload.concurrency=10")
+    kept = load(tmp_path, BASE, "stack=http1", "workload.connection=kept", *sets).scenarios[0]
+    assert expected_trial_ns(10**9, kept) == TRIAL_OVERHEAD_NS + 10 * 10**9
+    fresh = load(tmp_path, BASE, "stack=http1", *sets).scenarios[0]
+    assert expected_trial_ns(10**9, fresh) == TRIAL_OVERHEAD_NS + 2 * 10**9

@@ -8,7 +8,7 @@ from wirelab.errors import WirelabError
 from wirelab.experiment import load_experiment
 from wirelab.experiment.library import experiment_names
 from wirelab.plan import make_plan
-from wirelab.schema import Delay, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
+from wirelab.schema import Delay, Fixed, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
 
 
 def test_a_file_is_resolved_with_its_defaults(tmp_path: Path) -> None:
@@ -78,6 +78,43 @@ def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
         differing = {name for name, value in mine.settings.items() if theirs.settings[name] != value}
         assert differing <= {"quic-idle-timeout"}
     assert any(isinstance(scenario.workload.connection, Kept) for scenario in choices.scenarios)
+
+
+def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_stacks() -> None:
+    experiment = load_experiment("elmangoush2017")
+    assert len(experiment.scenarios) == 36
+    assert experiment.fixed()
+    by_workload = {scenario.levels["workload"]: scenario.workload for scenario in experiment.scenarios}
+    assert by_workload["mixed-sizes"].downloads == (11_000_000, 612)
+    assert by_workload["push-stream"].upload_bytes == 50
+    arrivals = {name: workload.arrival for name, workload in by_workload.items()}
+    assert (arrivals["pull-stream"], arrivals["push-stream"]) == (Fixed(rate_hz=5), Fixed(rate_hz=10))
+    assert [by_workload[name].clients for name in ("single", "pull-stream", "mixed-sizes", "push-stream")] == [
+        1,
+        2,
+        2,
+        2,
+    ]
+    assert {s.settings.get("tls") for s in experiment.scenarios if s.stack != "http1"} == {"1.2"}
+    late = [s.link for s in experiment.scenarios if s.link_name == "delay"]
+    assert {stage.delay_ns for link in late for stage in (*link.uplink, *link.downlink)} == {10**9}  # type: ignore[union-attr]
+
+
+def test_the_choices_of_elmangoush2017_hold_its_grid_for_each_level() -> None:
+    plain, experiment = load_experiment("elmangoush2017"), load_experiment("elmangoush2017-choices")
+    open_paths = set(experiment.choices)
+    grids: dict[frozenset[tuple[str, str]], int] = {}
+    for scenario in experiment.scenarios:
+        for point in scenario.points:
+            choice = frozenset((path, str(level)) for path, level in point.items() if path in open_paths)
+            grids[choice] = grids.get(choice, 0) + 1
+    assert set(grids.values()) == {36}
+    assert len(grids) == 1 + sum(len(levels) for levels in experiment.choices.values())
+    for mine, theirs in zip(plain.scenarios, experiment.scenarios[:36], strict=True):
+        assert (mine.link, mine.stack, mine.settings) == (theirs.link, theirs.stack, theirs.settings)
+        # One exchange needs no connection that it could share.
+        if mine.levels["workload"] != "single":
+            assert mine.workload == theirs.workload
 
 
 def test_londono2016_asks_the_proxy_by_coap_alone_over_air_that_all_share() -> None:

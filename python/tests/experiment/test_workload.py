@@ -132,12 +132,12 @@ def write_named(folder: Path, text: str = NAMED) -> str:
 
 def test_a_factor_chooses_among_named_workloads_which_share_their_defaults(tmp_path: Path) -> None:
     ask, tell = load_experiment(write_named(tmp_path)).scenarios
-    assert (ask.workload.kind, ask.workload.download_bytes, ask.workload.timeout_ns) == (
+    assert (ask.workload.kind, ask.workload.downloads, ask.workload.timeout_ns) == (
         "request-response",
-        612,
+        (612,),
         3 * 10**9,
     )
-    assert (tell.workload.kind, tell.workload.download_bytes) == ("notify", 50)
+    assert (tell.workload.kind, tell.workload.downloads) == ("notify", (50,))
     assert {each.workload.timeout_ns for each in (ask, tell)} == {3 * 10**9}
     assert [each.levels["workload"] for each in (ask, tell)] == ["ask", "tell"]
 
@@ -156,3 +156,22 @@ def test_a_key_that_belongs_to_no_named_workloads_kind_is_refused_at_its_place(t
 def test_an_unknown_named_workload_is_refused_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match=r'unknown workload \("tel"\)'):
         load_experiment(write_named(tmp_path, NAMED.replace('["ask", "tell"]', '["ask", "tel"]')))
+
+
+def test_a_download_of_several_sizes_is_told_as_they_take_turns() -> None:
+    spec = WorkloadTable(download=["11 MB", "612 B"]).spec()  # type: ignore[arg-type]
+    assert spec.to_json()["download_bytes"] == [11_000_000, 612]
+    assert spec.downloads == (11_000_000, 612)
+    assert WorkloadTable(download=["612 B"]).spec() == WorkloadTable(download="612 B").spec()  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("written", [[], ["11"], [3], "x", ["1 B", ["2 B"]]])
+def test_what_is_no_size_nor_a_list_of_them_is_refused(written: object) -> None:
+    with pytest.raises(ValidationError):
+        WorkloadTable(download=written)  # type: ignore[arg-type]
+
+
+def test_several_sizes_with_an_upload_are_refused_at_their_key(tmp_path: Path) -> None:
+    text = NAMED.replace('download = "612 B"', 'download = ["1 kB", "612 B"]\nupload = "1 B"')
+    with pytest.raises(WirelabError, match="several sizes go without an upload"):
+        load_experiment(write_named(tmp_path, text))

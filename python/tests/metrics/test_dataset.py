@@ -16,6 +16,7 @@ from wirelab.metrics import EXCHANGE_METRICS
 from wirelab.metrics.dataset import Dataset, build, measure, values_so_far
 from wirelab.schema import EXCHANGE_COLUMNS
 from wirelab.schema.campaign import EntryStatus
+from wirelab.stats.dataset import Dataset as Samples
 
 Build = Callable[[Records], Dataset]
 
@@ -38,7 +39,8 @@ def test_columns_are_the_documented_ones_in_order(records: Records, built: Build
     records.trial("s", [exchange()], [flow(40_000)])
     dataset = built(records)
     keys = ["trial", "scenario", "block", "replicate", "lane"]
-    assert dataset.exchanges.columns == [*keys, *EXCHANGE_COLUMNS, *(metric.column for metric in EXCHANGE_METRICS)]
+    metrics = [metric.column for metric in EXCHANGE_METRICS]
+    assert dataset.exchanges.columns == [*keys, *EXCHANGE_COLUMNS, "download_bytes", *metrics]
     documented = (Path(__file__).parents[3] / "docs" / "reference" / "files.md").read_text()
     section = documented.split("## exchanges.parquet")[1].split("## trials.parquet")[0]
     for metric in EXCHANGE_METRICS:
@@ -181,3 +183,51 @@ def test_values_so_far_are_by_trial_with_timed_out_ones_infinite(records: Record
     delay = next(metric for metric in EXCHANGE_METRICS if metric.name == "end-to-end-delay")
     assert values_so_far(records.folder, plan, "s", delay) == [[63 * MS, float("inf")], [100 * MS]]
     assert values_so_far(records.folder, plan, "another", delay) == []
+
+
+IN_TURN = {"kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "timeout_ns": 10**9}
+
+
+def test_each_exchange_has_the_size_whose_turn_it_was_and_each_size_delays_of_its_own(
+    tmp_path: Path, built: Build
+) -> None:
+    records = Records(tmp_path / "campaign", {"s": {"workload": IN_TURN}, "t": {}})
+    rows = [exchange(i, end_ns=100 * (i + 1)) for i in range(3)]
+    records.trial("s", [*rows, exchange(3, outcome="timed-out", end_ns=1000)], [flow(40_000)])
+    records.trial("t", [exchange(0)], [flow(40_000)])
+    both = built(records).exchanges
+    seen = both.filter(pl.col("scenario") == "s").sort("index")
+    assert seen["download_bytes"].to_list() == [11_000_000, 612, 11_000_000, 612]
+    assert seen["end_to_end_delay_largest_ns"].to_list() == [100 * MS, None, 300 * MS, None]
+    assert seen["end_to_end_delay_smallest_ns"].to_list() == [None, 200 * MS, None, None]
+    assert seen["response_time_largest_ns"].to_list() == [62 * MS, None, 62 * MS, None]
+    alike = both.filter(pl.col("scenario") == "t")
+    assert alike.select("download_bytes", "end_to_end_delay_largest_ns").row(0) == (None, None)
+
+
+def test_a_time_out_is_one_of_its_own_size(tmp_path: Path, built: Build) -> None:
+    records = Records(tmp_path / "campaign", {"s": {"workload": IN_TURN}})
+    records.trial("s", [exchange(0, outcome="timed-out"), exchange(1)], [flow(40_000)])
+    dataset = built(records)
+    dataset.exchanges.write_parquet(records.folder / "exchanges.parquet")
+    dataset.trials.write_parquet(records.folder / "trials.parquet")
+    measured = {one.metric.name: one.sample for one in Samples.read(records.folder).measured("s")}
+    assert measured["end-to-end-delay"].censored == (1,)
+    assert (measured["end-to-end-delay-largest"].n, measured["end-to-end-delay-largest"].censored) == (1, (1,))
+    assert (measured["end-to-end-delay-smallest"].n, measured["end-to-end-delay-smallest"].censored) == (1, (0,))
+
+
+def test_throughput_is_what_all_exchanges_of_a_trial_carried_in_its_time(records: Records, built: Build) -> None:
+    rows = [
+        exchange(0, outcome="timed-out", body_received_bytes=70),
+        exchange(1, body_received_bytes=970),
+        exchange(2, body_received_bytes=970, end_ns=300),
+    ]
+    records.trial("s", rows, [flow(40_000)])
+    # From the start of the first to the end of the last, 500 ms: 2010 bytes received and 3 x 30 sent.
+    assert built(records).exchanges["throughput_bps"].to_list() == [None, 2100 * 8 / 0.5, None]
+
+
+def test_wire_bytes_are_those_of_both_ways(records: Records, built: Build) -> None:
+    records.trial("s", [exchange(0)], [flow(40_000)])
+    assert built(records).exchanges["wire_bytes"].to_list() == [1200]

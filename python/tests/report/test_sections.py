@@ -24,6 +24,7 @@ from wirelab.report.sections import (
     published,
     reuse,
     rule,
+    sizes,
     trials,
     trust,
 )
@@ -215,6 +216,31 @@ def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_othe
     other["messages"] = {"lost": 0, "duplicate": 0, "stalls": 3}
     store(folder, "estimates.json", estimates)
     assert "stalled 3 times: h2 3." in "\n".join(answer(load(folder, folder)))
+
+
+def test_each_size_has_its_delays_where_downloads_take_turns_and_no_section_otherwise(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    assert sizes.section(load(folder, folder)) is None
+    estimates = read(folder, "estimates.json")
+    metrics = estimates["scenarios"][0]["metrics"]
+    whole = metrics["end-to-end-delay"]
+    metrics["end-to-end-delay-largest"] = whole
+    metrics["response-time-largest"] = {**whole, "median": None}
+    store(folder, "estimates.json", estimates)
+    [table] = tables(sizes.section(load(folder, folder)))
+    [row] = cells(table)
+    assert row[1] == "http1"
+    assert row[2].startswith("44.0 [")
+    assert row[3].startswith("40.0 [")
+    assert row[4:] == ["–", str(whole["n"]), "–", "–", "–", "–"]
+
+
+def test_sizes_that_take_turns_are_told_in_words() -> None:
+    workload = {
+        "kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "exchanges": 2,
+        "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "fresh"},
+    }  # fmt: skip
+    assert "download 11 MB and 612 B in turn" in plan.workload_words(workload)
 
 
 def test_a_workload_of_messages_is_told_in_words() -> None:

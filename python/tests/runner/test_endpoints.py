@@ -19,6 +19,7 @@ from wirelab.schema import (
     Fixed,
     Notify,
     Poisson,
+    RequestResponse,
     Role,
     TcpConnectReady,
     TrialRequest,
@@ -164,6 +165,36 @@ def test_endpoints_of_a_captured_trial_are_told_where_secrets_and_traces_go(
         assert (own / "qlog").is_dir() == ("QLOGDIR" in names)
         assert (own / "tls-secrets.txt").exists() == ("SSLKEYLOGFILE" in names)
         assert not names or (own / "tls-secrets.txt").stat().st_mode & 0o777 == 0o600
+
+
+def in_turn(of: Scenario) -> Scenario:
+    assert isinstance(of.workload, RequestResponse)
+    workload = of.workload.model_copy(update={"upload_bytes": 0, "download_bytes": (7000, 6)})
+    return of.model_copy(update={"workload": workload})
+
+
+def test_a_foreign_server_has_a_file_of_each_size_and_a_client_run_for_each_exchange_is_told_its_own(
+    endpoints: Endpoints, tmp_path: Path
+) -> None:
+    request(endpoints, in_turn(scenario("http1", server="nginx")), tmp_path / "nginx")
+    served = (tmp_path / "nginx" / "server" / "www" / "bytes").iterdir()
+    assert {file.name: file.stat().st_size for file in served} == {"7000": 7000, "6": 6}
+    made = request(endpoints, in_turn(scenario("coap", client="libcoap")), tmp_path / "libcoap")
+    template = json.loads(Path(made.endpoints[1].command[-1]).read_text())
+    assert template["command"][-1].endswith("/bytes/{download_bytes}")
+
+
+def test_a_program_that_does_not_say_so_does_no_sizes_in_turn(endpoints: Endpoints) -> None:
+    programs = dict(endpoints.implementations)
+    client = programs["curl"].roles.client
+    assert client is not None
+    roles = programs["curl"].roles.model_copy(update={"client": client.model_copy(update={"downloads_in_turn": False})})
+    programs["curl"] = programs["curl"].model_copy(update={"roles": roles})
+    mine = Endpoints(endpoints.agent, programs, endpoints.certificates, endpoints.addresses)
+    assert mine.barrier(in_turn(scenario(client="curl"))) == Barrier(
+        EntryStatus.UNSUPPORTED, "curl does not do downloads of several sizes in turn"
+    )
+    assert endpoints.barrier(in_turn(scenario(client="curl"))) is None
 
 
 def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -139,6 +139,7 @@ WRITTEN = {
     "link-spec": [FULL, LINK, LINK.model_copy(update={"medium": AIR}), schema.LinkSpec(uplink=(), downlink=())],
     "workload-spec": [
         WORKLOAD,
+        WORKLOAD.model_copy(update={"upload_bytes": 0, "download_bytes": (11_000_000, 612)}),
         WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.Fresh()}),
         WORKLOAD.model_copy(update={"arrival": schema.Fixed(rate_hz=1), "clients": 3}),
         schema.Deliver(

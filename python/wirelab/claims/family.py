@@ -54,9 +54,13 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
     deciding = [part for part in judged if part.decides]
     verdict = all_of([part.verdict for part in deciding])
     counts = {word: sum(part.verdict == word for part in deciding) for word in ("held", "refuted", "undecided")}
-    why = f"of {len(deciding)} parts " + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    why = (
+        deciding[0].why
+        if len(deciding) == 1
+        else f"of {len(deciding)} parts " + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    )
     refuted = [part for part in deciding if part.verdict == REFUTED]
-    if refuted:
+    if refuted and len(deciding) > 1:
         more = f", and {len(refuted) - 1} more" if len(refuted) > 1 else ""
         why = f"{why}; against it: {refuted[0].text}: {refuted[0].why}{more}"
     first = next((part for part in judged if part.form == "ratio"), None)

@@ -21,6 +21,7 @@ from wirelab.claims.model import (
     Existence,
     Grid,
     Levels,
+    NotMeasured,
     Order,
     Part,
     Ratio,
@@ -36,7 +37,7 @@ LEAST_DF = 4
 
 def expand(part: AnyPart) -> list[AnyPart]:
     """The part as parts that need one decision each: a cell of `over` each, an order pair by pair."""
-    if isinstance(part, Count | Existence | Unanswered):
+    if isinstance(part, Count | Existence | Unanswered | NotMeasured):
         return [part]
     cells = [part.model_copy(update={"where": {**part.where, **cell}, "over": {}}) for cell in cells_of(part.over)]
     if not isinstance(part, Order):
@@ -48,6 +49,8 @@ def judge_part(part: AnyPart, bench: Bench) -> Judgement:
     """Judge one part by its form."""
     bench.source.touched.clear()
     judgement = JUDGES[part.form](part, bench)
+    if isinstance(part, Part) and part.beside:
+        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})", decides=False)
     return replace(judgement, scenarios=dict(bench.source.touched))
 
 
@@ -59,11 +62,12 @@ def cells_of(grid: Grid) -> Iterator[Levels]:
 
 def _order(part: Order, bench: Bench) -> Judgement:
     below, above = part.ascending
-    text = f"{_quantity(part, bench)}: {bench.words(below)} below {bench.words(above)}"
+    much = f" by more than a factor of {part.by:g}" if part.by > 1 else ""
+    text = f"{_quantity(part, bench)}: {bench.words(below)} below {bench.words(above)}{much}"
     ratio = _ratio(part, above, below, bench)
     if isinstance(ratio, str):
         return bench.missing("order", text, ratio)
-    verdict = within(bench, ratio, 1.0, None, strict=True)
+    verdict = within(bench, ratio, part.by, None, strict=True)
     why = f"{bench.words(above)} takes {written(number(ratio))} times as much as {bench.words(below)}"
     return Judgement("order", text, verdict, why, None, number(ratio))
 
@@ -119,6 +123,10 @@ def _count(part: Count, bench: Bench) -> Judgement:
         counted = within(bench, wins, part.counted / bench.factor, part.counted * bench.factor)
         why += f"; {part.counted}, as the publication's own tables count, {counted}"
     return Judgement("count", text, all_of(verdicts), why, part.published, number(wins))
+
+
+def _not_measured(part: NotMeasured, bench: Bench) -> Judgement:
+    return Judgement("not-measured", "not measured", UNDECIDED, f"not {bench.source.words}: {part.reason}")
 
 
 def _trend(part: Trend, bench: Bench) -> Judgement:
@@ -312,4 +320,5 @@ JUDGES: dict[str, Callable[[Any, Bench], Judgement]] = {
     "existence": _existence,
     "causal-contrast": _causal_contrast,
     "unanswered": lambda part, bench: judge_unanswered(part, list(cells_of(part.over)), bench),
+    "not-measured": _not_measured,
 }

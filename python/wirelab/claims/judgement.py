@@ -67,13 +67,15 @@ def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *,
     the bounds.
     """
     lower, upper = (-math.inf if low is None else low), (math.inf if high is None else high)
+    tells_low, tells_high = draws.tells
     first, last = draws.interval(bench.hold)
     if first is not None and last is not None:
-        inside = lower < first and last < upper if strict else lower <= first and last <= upper
-        if inside:
+        above = low is None or (tells_low and (lower < first if strict else lower <= first))
+        below = high is None or (tells_high and (last < upper if strict else last <= upper))
+        if above and below:
             return HELD
     first, last = draws.interval(bench.refute)
-    if (first is not None and first > upper) or (last is not None and last < lower):
+    if (tells_low and first is not None and first > upper) or (tells_high and last is not None and last < lower):
         return REFUTED
     return UNDECIDED
 
@@ -96,6 +98,10 @@ def written(estimate: Estimate) -> str:
     """`1.43 [1.39, 1.47]`."""
     if estimate.point is None:
         return "undefined"
+    if estimate.low is not None and estimate.high is None:
+        return f"at least {estimate.low:.3g}"
+    if estimate.high is not None and estimate.low is None:
+        return f"at most {estimate.high:.3g}"
     if estimate.low is None or estimate.high is None:
         return f"{estimate.point:.3g}"
     return f"{estimate.point:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"

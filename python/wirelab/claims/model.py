@@ -22,19 +22,21 @@ class Table(BaseModel):
 
 
 class Part(Table):
-    """What every form has."""
+    """What every form has. `beside` says why a part stands beside the verdict and does not decide it."""
 
     metric: str
     statistic: Statistic = "mean"
     where: Levels = {}
     over: Grid = {}
+    beside: str | None = None
 
 
 class Order(Part):
-    """The first is the smallest, and so on."""
+    """The first is the smallest, and so on; each is more than `by` times the one before."""
 
     form: Literal["order"]
     ascending: list[Levels] = Field(min_length=2)
+    by: float = Field(default=1, ge=1)
 
 
 class Ratio(Part):
@@ -146,7 +148,16 @@ class Unanswered(Table):
     least: float = Field(gt=0, lt=1)
 
 
-AnyPart = Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast | Unanswered
+class NotMeasured(Table):
+    """Nothing that is measured here tells: undecided whatever comes, and `reason` says why."""
+
+    form: Literal["not-measured"]
+    reason: str
+
+
+AnyPart = (
+    Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast | Unanswered | NotMeasured
+)
 
 FORMS: dict[str, type[BaseModel]] = {
     "order": Order,
@@ -158,21 +169,8 @@ FORMS: dict[str, type[BaseModel]] = {
     "existence": Existence,
     "causal-contrast": CausalContrast,
     "unanswered": Unanswered,
+    "not-measured": NotMeasured,
 }
-
-
-def metrics_of(part: AnyPart) -> list[str]:
-    """The claim's names of the metrics that a part is judged by; none if it is judged by outcomes."""
-    if isinstance(part, Unanswered):
-        return []
-    return part.metrics if isinstance(part, Count) else [part.metric]
-
-
-def statistics_of(part: AnyPart) -> list[Statistic]:
-    """The statistics of those metrics."""
-    if isinstance(part, Unanswered):
-        return []
-    return part.statistics if isinstance(part, Count) else [part.statistic]
 
 
 class ClaimTable(Table):
@@ -210,6 +208,26 @@ class ClaimsFile(Table):
     primary: Levels = {}
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
+
+
+def metrics_of(part: AnyPart) -> list[str]:
+    """A part's names of metrics; none if it is judged by outcomes, or not measured."""
+    match part:
+        case NotMeasured() | Unanswered():
+            return []
+        case Count():
+            return part.metrics
+    return [part.metric]
+
+
+def statistics_of(part: AnyPart) -> list[Statistic]:
+    """The statistics that it is judged by."""
+    match part:
+        case NotMeasured() | Unanswered():
+            return []
+        case Count():
+            return part.statistics
+    return [part.statistic]
 
 
 class Claim(Table):

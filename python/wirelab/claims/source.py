@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +14,9 @@ from wirelab.stats import bootstrap, published_rule
 from wirelab.stats.bootstrap import Draws
 from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.sample import Sample
+
+MOST_TIMED_OUT = 0.01
+"""Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound."""
 
 Point = Mapping[str, Any]
 
@@ -91,13 +94,19 @@ class Measured:
         if sample is not None and self.filtered:
             sample = published_rule.filtered(sample)
         trials = sample.completed() if sample is not None else ()
+        time_out_s = self.samples.time_out_s(scenario)
+        bound = False
+        if sample is not None and time_out_s is not None and sample.censored_share > MOST_TIMED_OUT:
+            bound = True
+            trials = tuple(trial for trial in sample.with_censored(time_out_s) if len(trial))
         if sum(map(len, trials)) < 2:
             for statistic in ("mean", "sd", "median"):
                 self._drawn[scenario, metric, statistic] = None
             return
         rng = self.samples.dataset.rng(scenario, "claims")
         mean, sd = bootstrap.moments(trials, self.resamples, rng)
-        self._drawn |= {(scenario, metric, "mean"): mean, (scenario, metric, "sd"): sd}
+        mean = replace(mean, tells=(True, not bound))
+        self._drawn |= {(scenario, metric, "mean"): mean, (scenario, metric, "sd"): None if bound else sd}
         every = sample.with_censored() if sample is not None else ()
         median = bootstrap.medians(every, bootstrap.RESAMPLES, rng) if self.samples.medians else None
         self._drawn[scenario, metric, "median"] = median
@@ -123,6 +132,13 @@ class Samples:
     def scenario(self, point: Point) -> str | None:
         """Key of the scenario at exactly these levels."""
         return self._points.get(_key(point))
+
+    def time_out_s(self, scenario: str) -> float | None:
+        """After which an exchange of the scenario is given up."""
+        for each in self.dataset.scenarios:
+            if each["key"] == scenario and (time_out_ns := each["workload"].get("timeout_ns")) is not None:
+                return float(time_out_ns) * 1e-9
+        return None
 
     def of(self, scenario: str) -> dict[str, Sample]:
         """The scenario's samples by metric."""

@@ -8,12 +8,12 @@ lost packets cost: each round trip is repeated after a timer that doubles, 1 s f
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log2
+from math import ceil, log2
 
 from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.experiment.expected_traffic import queueing_ns
 from wirelab.experiment.scenario import Scenario
-from wirelab.schema import Closed, ImpairmentSpec, Kept, Notify, StackDescription, Stream
+from wirelab.schema import Closed, Deliver, ImpairmentSpec, Kept, Notify, RequestResponse, StackDescription, Stream
 from wirelab.schema.topology import BulkTraffic
 
 FIRST_TIMER_NS = 10**9
@@ -22,22 +22,38 @@ HEADER_BYTES = 60
 CSM_BASE_BYTES = 1024
 """The longest body of a message of 1152 bytes, which leaves before the server's CSM is here (RFC 8323, 5.3.1)."""
 PROCESSING_NS = 10**6
+INITIAL_WINDOW_BYTES = 14_480
+"""Ten segments (RFC 6928)."""
+SEGMENT_BYTES = 1448
+H2_WINDOW_BYTES = 65_535
+"""RFC 9113, section 6.9.2."""
+H2_STACKS = frozenset({"h2", "h2c"})
+ONE_AT_A_TIME = frozenset({"http1", "https1"})
+"""Of which a connection carries one exchange at a time."""
 TRIAL_OVERHEAD_NS = 3 * 10**8
 """Starting and ending the endpoints of a trial."""
 
 
 def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     """Time that one exchange takes in a closed loop, on average."""
-    link, workload = scenario.link, scenario.workload
+    workload = scenario.workload
     if isinstance(workload, Notify | Stream):
         return _expected_message_ns(scenario, workload)
+    each = [_expected_request_ns(scenario, workload, stack, size) for size in workload.downloads]
+    return sum(each) // len(each)
+
+
+def _expected_request_ns(
+    scenario: Scenario, workload: RequestResponse | Deliver, stack: StackDescription, download: int
+) -> int:
+    link = scenario.link
     ways = (link.uplink, link.downlink)
-    bodies = (workload.upload_bytes, workload.download_bytes)
+    bodies = (workload.upload_bytes, download)
     trips = _request_trips(scenario, stack, bodies) + (
         0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack)
     )
     turns = max(trips, 1)
-    sizes = (workload.upload_bytes + turns * HEADER_BYTES, workload.download_bytes + turns * HEADER_BYTES)
+    sizes = (workload.upload_bytes + turns * HEADER_BYTES, download + turns * HEADER_BYTES)
     rtt_ns = sum(delay_ns(way) for way in ways) + queueing_ns(scenario)
     gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
     at_once = workload.concurrency if isinstance(workload.arrival, Closed) else 1
@@ -46,11 +62,12 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     for way, size in zip(ways, sizes, strict=True):
         total += sending_ns(way, size, turns) + medium_ns(link.medium, size, turns) + outage_ns(way)
     packets = turns * workload.exchanges
+    together = max(1, max(bodies) // (SEGMENT_BYTES * turns))
     for trip in range(trips):
         timer = _timer_ns(scenario, first=trip == 0 and trips > 1, rtt_ns=rtt_ns)
         most = workload.timeout_ns / timer
         on_air = medium_loss(link.medium)
-        waits = sum(_timers(way, most, packets) + _waits(on_air, on_air, most) for way in ways)
+        waits = sum(_timers(way, most, packets, together) + _waits(on_air, on_air, most) for way in ways)
         total += round(timer * waits)
     return min(total, workload.timeout_ns)
 
@@ -65,10 +82,14 @@ def _expected_exchanges_ns(exchange_ns: int, scenario: Scenario) -> int:
     workload = scenario.workload
     if isinstance(workload, Notify | Stream):
         return TRIAL_OVERHEAD_NS + round(workload.messages / workload.rate_hz * 1e9) + exchange_ns
+    places = min(workload.concurrency, workload.exchanges)
+    if isinstance(workload.connection, Kept) and scenario.stack in ONE_AT_A_TIME:
+        places = min(places, workload.connection.connections)
+    one_after_another = exchange_ns * workload.exchanges // places
     if isinstance(workload.arrival, Closed):
-        places = min(workload.concurrency, workload.exchanges)
-        return TRIAL_OVERHEAD_NS + exchange_ns * workload.exchanges // places
-    return TRIAL_OVERHEAD_NS + round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns
+        return TRIAL_OVERHEAD_NS + one_after_another
+    arrivals_ns = round(workload.exchanges / workload.arrival.rate_hz * 1e9)
+    return TRIAL_OVERHEAD_NS + max(arrivals_ns + exchange_ns, one_after_another)
 
 
 def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
@@ -82,16 +103,26 @@ def _expected_message_ns(scenario: Scenario, workload: Notify | Stream) -> int:
 
 
 def _request_trips(scenario: Scenario, stack: StackDescription, bodies: Sequence[int]) -> int:
-    """One, or one for each block of CoAP's block-wise transfer, two of MQTT's QoS 2, none where nobody answers."""
+    """One, or one for each block of CoAP's block-wise transfer or each window of a long body, two of MQTT's QoS 2, none
+    where nobody answers.
+    """
     settings = scenario.settings
     if settings.get("qos") == 0 or settings.get("delivery") == "at-most-once":
         return 0
     if settings.get("qos") == 2:
         return 2
     if stack.transport != "udp" or "block-size" not in settings:
-        return 1
+        return max(_window_trips(scenario.stack, body) for body in bodies)
     block = int(settings["block-size"])
     return sum(max(1, -(-body // block)) for body in bodies) - 1
+
+
+def _window_trips(stack: str, body: int) -> int:
+    """Windows that a body takes: the initial one and twice as much after each round trip (RFC 5681, section 3.1), but
+    over HTTP/2 no more than its flow control allows.
+    """
+    doubled = ceil(log2(1 + body / INITIAL_WINDOW_BYTES))
+    return max(1, doubled, body // H2_WINDOW_BYTES if stack in H2_STACKS else 0)
 
 
 def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:
@@ -128,11 +159,15 @@ def _timer_ns(scenario: Scenario, *, first: bool, rtt_ns: int) -> int:
     return FIRST_TIMER_NS if first else max(LEAST_TIMER_NS, 2 * rtt_ns)
 
 
-def _timers(way: Sequence[ImpairmentSpec], most: float, packets: int) -> float:
+def _timers(way: Sequence[ImpairmentSpec], most: float, packets: int, together: int = 1) -> float:
     """How many times the first timer one of a trial's packets waits, on average: repetition n waits 2^n timers, none
-    beyond `most`.
+    beyond `most`. Of several on their way `together` one waits if its repetition is lost too.
     """
-    return sum(_waits(*loss(stage, packets), most) for stage in way)
+    total = 0.0
+    for stage in way:
+        first, again = loss(stage, packets)
+        total += _waits(max(first, min(1.0, together * first * (1 - again) * again)), again, most)
+    return total
 
 
 def _waits(first: float, again: float, most: float) -> float:

@@ -89,6 +89,8 @@ class RoleEntry(_Entry):
     stacks: tuple[str, ...]
     workloads: tuple[Literal["request-response", "deliver", "notify", "stream"], ...] = ("request-response", "deliver")
     connections: tuple[Literal["fresh", "resumed", "kept"], ...] = ("fresh", "kept")
+    downloads_in_turn: bool = False
+    """Whether the answers of one trial may have several sizes."""
     settings: tuple[str, ...] = ()
     requires: tuple[Requires, ...] = ()
     define: tuple[Define, ...] = ()
@@ -106,6 +108,8 @@ class RoleEntry(_Entry):
         connection = workload.connection.policy if isinstance(workload, Asking) else None
         if connection is not None and connection not in self.connections:
             return f"does not do connection = '{connection}'"
+        if len(workload.downloads) > 1 and not self.downloads_in_turn:
+            return "does not do downloads of several sizes in turn"
         for name, value in settings.items():
             setting = stack.setting(name)
             if name not in self.settings and (setting is None or value != setting.default):
@@ -129,7 +133,7 @@ class RoleEntry(_Entry):
 
 
 class ServerEntry(RoleEntry):
-    """A server: files from templates, a command, a ready probe, and a payload file of `download_bytes`."""
+    """A server: files from templates, a command, a ready probe, and a payload file for each size of a download."""
 
     command: tuple[str, ...]
     ready: Literal["event", "tcp-connect", "udp-bound"]
@@ -195,7 +199,7 @@ class Implementation(_Entry):
 
 def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
     """What a `when` may ask for."""
-    bodies = {"upload": workload.upload_bytes > 0, "download": workload.download_bytes > 0}
+    bodies = {"upload": workload.upload_bytes > 0, "download": max(workload.downloads) > 0}
     return {**settings, "stack": stack, "workload": workload.kind, **bodies}
 
 

@@ -22,7 +22,7 @@ from wirelab.schema import (
     WorkloadSpec,
 )
 from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
-from wirelab.units import UnitError, frequency_hz
+from wirelab.units import UnitError, frequency_hz, size_bytes
 
 MAX_CONNECTIONS = 10_000
 MAX_CLIENTS = 1_000
@@ -76,6 +76,16 @@ def read_connection(value: object) -> Fresh | Resumed | Kept:
     raise UnitError("is not a connection policy", hint='write "fresh", "resumed", "kept" or { kept = 4 }')
 
 
+def read_download(value: object) -> int | tuple[int, ...]:
+    """`"612 B"`, or `["11 MB", "612 B"]`: sizes that exchanges take in turn."""
+    if not isinstance(value, list):
+        return size_bytes(value)
+    if not value:
+        raise UnitError("has no size", hint='write "612 B" or ["11 MB", "612 B"]')
+    sizes = tuple(size_bytes(size) for size in value)
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
 def read_rate(value: object) -> float:
     """`"10 /s"`, more than 0."""
     rate = frequency_hz(value)
@@ -113,6 +123,18 @@ Connection = Annotated[
 ]
 
 
+Download = Annotated[
+    int | tuple[int, ...],
+    PlainValidator(read_download),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*[0-9.]", "examples": ["3.5 kB"]},
+                {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": r"^\s*[0-9.]"}},
+            ]
+        }
+    ),
+]
 Rate = Annotated[float, PlainValidator(read_rate), WithJsonSchema({"type": "string", "examples": ["25 /s"]})]
 
 
@@ -133,7 +155,9 @@ class WorkloadTable(Table):
         "stream (messages at a steady rate to clients that wait).",
     )
     upload: Size = Field(default=0, description="request-response: request body; more than 0 makes it a POST.")
-    download: Size = Field(default=0, description="request-response: response body.")
+    download: Download = Field(
+        default=0, description="request-response: response body; of several sizes the exchanges of a client take turns."
+    )
     message: Size = Field(
         default=100,
         description="deliver, notify, stream: size of a message.",
@@ -177,6 +201,9 @@ class WorkloadTable(Table):
             raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B")
         match self.kind:
             case "request-response":
+                if self.upload and not isinstance(self.download, int):
+                    what = "several sizes go without an upload: the answer to a POST has one"
+                    raise WorkloadKeyError("download", what, hint='upload = "0 B", or one size')
                 return RequestResponse(
                     upload_bytes=self.upload,
                     download_bytes=self.download,

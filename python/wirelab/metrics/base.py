@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 COMPLETED = pl.col("outcome") == "completed"
+EVERY = pl.lit(True)
 ORIGIN = pl.coalesce("name_lookup_ns", "start_ns")
 """What the delays of an exchange count from: its name lookup's end, or its start where nothing was looked up."""
 
@@ -16,8 +17,9 @@ class Metric:
     """A definition that yields a number with a unit.
 
     `value` is computed over the columns of `Exchange`, of the exchange's trial and of its flow
-    (`wirelab.metrics.dataset`); it is null where the metric does not apply. `about` says what is measured and whose
-    definition it is.
+    (`wirelab.metrics.dataset`); it is null where the metric does not apply. `among` says which exchanges it is of, by
+    the columns of `exchanges.parquet`, whether they have a value or were given up. `about` says what is measured and
+    whose definition it is.
     """
 
     name: str
@@ -25,6 +27,7 @@ class Metric:
     about: str
     value: pl.Expr
     of: str = "exchange"
+    among: pl.Expr = EVERY
 
     @property
     def column(self) -> str:

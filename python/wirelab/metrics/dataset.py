@@ -69,6 +69,10 @@ _FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64,
     **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions"], pl.List(pl.Int64)),
 }  # fmt: skip
+_DOWNLOAD = (
+    pl.when(pl.col("downloads").list.len() > 0)
+    .then(pl.col("downloads").list.get(pl.col("index") % pl.col("downloads").list.len(), null_on_oob=True))
+)  # fmt: skip
 _LOGS_AT_ONCE = 500
 CLIENT = "client"
 
@@ -176,6 +180,7 @@ def _exchanges(
                 s["key"],
                 s["stack"],
                 _upload_bytes(s["workload"]),
+                _downloads(s["workload"]),
                 bool(s["settings"].get("expect-continue", False)),
                 s["workload"].get("playout_delay_ns"),
             )
@@ -185,6 +190,7 @@ def _exchanges(
             "scenario": pl.String,
             "stack": pl.String,
             "upload_bytes": pl.Int64,
+            "downloads": pl.List(pl.Int64),
             "expect_continue": pl.Boolean,
             "playout_delay_ns": pl.Int64,
         },
@@ -195,8 +201,13 @@ def _exchanges(
         .join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
         .join(context, on="scenario", how="left", maintain_order="left")
         .join(flows, on=["trial", "local_port"], how="left", maintain_order="left")
-        .with_columns(flow_exchanges=pl.len().over("trial", "local_port"))
-        .select(*TRIAL_KEYS, *EXCHANGE_TYPES, *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS))
+        .with_columns(flow_exchanges=pl.len().over("trial", "local_port"), download_bytes=_DOWNLOAD)
+        .select(
+            *TRIAL_KEYS,
+            *EXCHANGE_TYPES,
+            "download_bytes",
+            *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS),
+        )
     )
 
 
@@ -207,6 +218,12 @@ def exchanges_of(campaign: Path, trial: str) -> list[dict[str, Any]]:
 
 def _upload_bytes(workload: dict[str, Any]) -> int:
     return int(workload["message_bytes"] if workload.get("kind") == "deliver" else workload.get("upload_bytes", 0))
+
+
+def _downloads(workload: dict[str, Any]) -> list[int]:
+    """Sizes of what exchanges ask for, which those of each client take in turn; none of other kinds."""
+    sizes = workload.get("download_bytes", [])
+    return [sizes] if isinstance(sizes, int) else list(sizes)
 
 
 def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:

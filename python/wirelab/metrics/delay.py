@@ -22,20 +22,57 @@ _CURL_START = (
     .then(pl.col("first_response_byte_ns"))
 )
 
+_SIZES = pl.col("download_bytes")
+_LARGEST, _SMALLEST = _SIZES.max().over("scenario"), _SIZES.min().over("scenario")
+_OF_LARGEST = (_SIZES == _LARGEST) & (_SMALLEST < _LARGEST)
+_OF_SMALLEST = (_SIZES == _SMALLEST) & (_SMALLEST < _LARGEST)
+_END_TO_END = when_completed(since("end_ns", ORIGIN))
+_RESPONSE = when_completed(since("first_final_byte_ns", ORIGIN))
+
 METRICS = (
     Metric(
         "end-to-end-delay",
         "ns",
         "From the end of the name lookup (the start, where nothing was looked up) to the last byte of the final "
         "response. milosevic2021's end-to-end delay: curl's time_total - time_namelookup.",
-        when_completed(since("end_ns", ORIGIN)),
+        _END_TO_END,
+    ),
+    Metric(
+        "end-to-end-delay-largest",
+        "ns",
+        "The end-to-end delay of those exchanges whose download is the largest of several sizes that take turns; null "
+        "where all are alike.",
+        pl.when(_OF_LARGEST).then(_END_TO_END),
+        among=_OF_LARGEST,
+    ),
+    Metric(
+        "end-to-end-delay-smallest",
+        "ns",
+        "The same of those whose download is the smallest.",
+        pl.when(_OF_SMALLEST).then(_END_TO_END),
+        among=_OF_SMALLEST,
     ),
     Metric(
         "response-time",
         "ns",
         "From the end of the name lookup to the first byte of the final response. Means the same for every stack: a "
         "1xx response and the request's own bytes do not count.",
-        when_completed(since("first_final_byte_ns", ORIGIN)),
+        _RESPONSE,
+    ),
+    Metric(
+        "response-time-largest",
+        "ns",
+        "The response time of those exchanges whose download is the largest of several sizes that take turns; null "
+        "where all are alike.",
+        pl.when(_OF_LARGEST).then(_RESPONSE),
+        among=_OF_LARGEST,
+    ),
+    Metric(
+        "response-time-smallest",
+        "ns",
+        "The same of those whose download is the smallest.",
+        pl.when(_OF_SMALLEST).then(_RESPONSE),
+        among=_OF_SMALLEST,
     ),
     Metric(
         "response-time-curl",

@@ -19,6 +19,7 @@ def _share(column: str) -> pl.Expr:
 METRICS = (
     Metric("wire-up-bytes", "bytes", "IP bytes from client to server.", _share("up_bytes")),
     Metric("wire-down-bytes", "bytes", "IP bytes from server to client.", _share("down_bytes")),
+    Metric("wire-bytes", "bytes", "IP bytes both ways.", _share("up_bytes") + _share("down_bytes")),
     Metric("wire-up-packets", "packets", "IP packets from client to server.", _share("up_packets")),
     Metric("wire-down-packets", "packets", "IP packets from server to client.", _share("down_packets")),
 )

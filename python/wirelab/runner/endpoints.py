@@ -159,8 +159,9 @@ class Endpoints:
             path, text = entry.fill([file.path, file.text], placeholders, facts)
             _write(directory / path, text.encode())
         if entry.payload is not None:
-            [path] = entry.fill([entry.payload], placeholders, facts)
-            _write(directory / path, bytes(scenario.workload.download_bytes))
+            for size in scenario.workload.downloads:
+                [path] = entry.fill([entry.payload], {**placeholders, "download_bytes": str(size)}, facts)
+                _write(directory / path, bytes(size))
         command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts)
         environment = self._foreign_environment(entry, scenario, directory)
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
@@ -178,6 +179,9 @@ class Endpoints:
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
         environment = self._foreign_environment(entry, scenario, directory)
+        if len(scenario.workload.downloads) > 1:
+            # The agent knows whose turn it is.
+            del placeholders["download_bytes"]
         words = entry.waiting if waits and entry.waiting else entry.command + entry.per_exchange
         template = _found(entry.fill([*words, *entry.added(facts)], placeholders, facts))
         if waits or entry.command:
@@ -232,7 +236,7 @@ class Endpoints:
             "directory": str(directory),
             "parameters": str(directory / "parameters.json"),
             "upload_bytes": str(scenario.workload.upload_bytes),
-            "download_bytes": str(scenario.workload.download_bytes),
+            "download_bytes": str(scenario.workload.downloads[0]),
             **files,
         }
 

@@ -84,7 +84,12 @@ class RequestResponse(Asking):
 
     kind: Literal["request-response"] = "request-response"
     upload_bytes: Unsigned
-    download_bytes: Unsigned
+    download_bytes: Unsigned | tuple[Unsigned, ...]
+
+    @property
+    def downloads(self) -> tuple[int, ...]:
+        """Sizes of the answers, which the exchanges of a client take in turn."""
+        return (self.download_bytes,) if isinstance(self.download_bytes, int) else self.download_bytes
 
 
 class Deliver(Asking):
@@ -99,9 +104,9 @@ class Deliver(Asking):
         return self.message_bytes
 
     @property
-    def download_bytes(self) -> int:
+    def downloads(self) -> tuple[int, ...]:
         """Its answer carries nothing."""
-        return 0
+        return (0,)
 
 
 class Telling(Border):
@@ -123,9 +128,9 @@ class Telling(Border):
         return 0
 
     @property
-    def download_bytes(self) -> int:
+    def downloads(self) -> tuple[int, ...]:
         """What a subscriber is sent."""
-        return self.message_bytes
+        return (self.message_bytes,)
 
     def scaled(self, factor: float) -> Self:
         """The same with a share of the messages."""

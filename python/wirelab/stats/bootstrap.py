@@ -37,12 +37,17 @@ BLOCK = 1_000_000
 
 @dataclass(frozen=True)
 class Draws:
-    """A statistic's bootstrap distribution, with the degrees of freedom of its standard error."""
+    """A statistic's bootstrap distribution, with the degrees of freedom of its standard error.
+
+    `tells` says whether its lower and its upper tail say something: where time-outs count as the time-out, a mean is no
+    smaller, but may be larger.
+    """
 
     point: float
     values: Floats
     df: float
     n: int
+    tells: tuple[bool, bool] = (True, True)
     least: float = -np.inf
     """What the statistic cannot lie below."""
     logarithmic: bool = True
@@ -80,6 +85,9 @@ class Draws:
         low, high = self.interval(level)
         if low is None and high is None:
             method = "no interval: the statistic is not defined in every resample"
+        elif self.tells != (True, True):
+            low, high = (low if self.tells[0] else None), (high if self.tells[1] else None)
+            method = f"{method}, a bound: time-outs count as the time-out"
         return Estimate(finite(self.point), low, high, level, self.n, method)
 
     def over(self, other: Draws) -> Draws:
@@ -99,15 +107,21 @@ class Draws:
             point = float(np.float64(self.point) / np.float64(other.point))
             values = self.values / other.values
         least = 0.0 if min(self.least, other.least) >= 0 else -np.inf
-        return Draws(point, values, welch(self, other), self.n + other.n, least)
+        return Draws(point, values, welch(self, other), self.n + other.n, self._tells_with(other), least)
 
     def _scaled(self, scale: float) -> Draws:
         least = self.least * scale if scale > 0 else -np.inf
-        return Draws(self.point * scale, self.values * scale, self.df, self.n, least, self.logarithmic)
+        return Draws(self.point * scale, self.values * scale, self.df, self.n, self.tells, least, self.logarithmic)
 
     def _difference(self, other: Draws) -> Draws:
         df = welch(self, other, relative=False)
-        return Draws(self.point - other.point, self.values - other.values, df, self.n + other.n)
+        return Draws(
+            self.point - other.point, self.values - other.values, df, self.n + other.n, self._tells_with(other)
+        )
+
+    def _tells_with(self, other: Draws) -> tuple[bool, bool]:
+        """Of a ratio or a difference: the other's upper tail is the lower one's, and the other way round."""
+        return self.tells[0] and other.tells[1], self.tells[1] and other.tells[0]
 
     def _once(self, what: str, other: Draws | None, form: Callable[[], Draws]) -> Draws:
         """Form it once: claims ask for the same one at many levels. It keeps `other`, so that its id stays its own."""
@@ -152,8 +166,8 @@ def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
     sd = float(np.std(pooled, ddof=1)) if len(pooled) > 1 else float("nan")
     if np.ptp(pooled) == 0:
         sd, mean, variance = 0.0 if len(pooled) > 1 else float("nan"), np.zeros(resamples), np.zeros(resamples)
-    means = Draws(centre, mean + centre, df, len(pooled), _least(pooled), logarithmic=False)
-    return means, Draws(sd, np.sqrt(variance), df, len(pooled), 0.0, logarithmic=False)
+    means = Draws(centre, mean + centre, df, len(pooled), least=_least(pooled), logarithmic=False)
+    return means, Draws(sd, np.sqrt(variance), df, len(pooled), least=0.0, logarithmic=False)
 
 
 def medians(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) -> Draws:
@@ -164,7 +178,7 @@ def medians(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
     else:
         values = np.array([_median_of_one(trials, *row, rng) for row in zip(chosen, within, strict=True)])
     pooled = np.concatenate(trials)
-    return Draws(median(pooled), values, _df(trials), len(pooled), _least(pooled), logarithmic=False)
+    return Draws(median(pooled), values, _df(trials), len(pooled), least=_least(pooled), logarithmic=False)
 
 
 def median(values: Floats) -> float:

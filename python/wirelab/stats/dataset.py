@@ -22,7 +22,7 @@ from wirelab.stats.sample import Sample
 if TYPE_CHECKING:
     import polars as pl
 
-CENSORED = {"end-to-end-delay", "response-time"}
+CENSORED = {f"{name}{of}" for name in ("end-to-end-delay", "response-time") for of in ("", "-largest", "-smallest")}
 """Metrics of which a timed-out exchange tells that its value is above the time-out."""
 
 UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0)}
@@ -135,7 +135,7 @@ class Dataset:
             return
         starts = np.flatnonzero(rows["trial"] != rows["trial"].shift(1).fill_null(""))
         completed = (rows["outcome"] == "completed").to_numpy()
-        late = np.split((rows["outcome"] == "timed-out").to_numpy(), starts[1:])
+        timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
         told = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
         has_time_outs = CENSORED | {"delivery-delay"} if told else CENSORED
@@ -144,8 +144,12 @@ class Dataset:
                 continue
             unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
             values = rows[metric.column].cast(pl.Float64).to_numpy() * factor
+            among = rows.select(metric.among.alias("among"))["among"].fill_null(False).to_numpy()
+            late = np.split(timed_out & among, starts[1:])
             use = completed & np.isfinite(values)
-            only_late = metric.name in has_time_outs and not completed.any() and any(part.any() for part in late)
+            only_late = (
+                metric.name in has_time_outs and not (completed & among).any() and any(part.any() for part in late)
+            )
             if not (use.any() or only_late):
                 continue
             masks = np.split(use, starts[1:])

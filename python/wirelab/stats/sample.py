@@ -53,10 +53,15 @@ class Sample:
         """Completed and censored values."""
         return len(self.ordered)
 
-    def with_censored(self) -> tuple[Floats, ...]:
-        """Trials with their censored values as infinity, without trials that have no value."""
+    @property
+    def censored_share(self) -> float:
+        """Of all values, those that are censored."""
+        return sum(self.censored) / self.n if self.n else 0.0
+
+    def with_censored(self, instead: float = np.inf) -> tuple[Floats, ...]:
+        """Trials with their censored values as infinity, or as another number, without trials that have no value."""
         joined = (
-            np.concatenate([trial, np.full(count, np.inf)])
+            np.concatenate([trial, np.full(count, instead)])
             for trial, count in zip(self.trials, self.censored, strict=True)
         )
         return tuple(trial for trial in joined if len(trial))

@@ -130,7 +130,7 @@ impl Client for Asking {
         if let Some(socket) = connection.socket.as_ref().filter(|_| attempt.exchange.connection_reused) {
             socket.observe(attempt);
         }
-        let (id, mut events) = connection.association.start(self.requests.request());
+        let (id, mut events) = connection.association.start(self.requests.request(&attempt.exchange));
         let (association, counts) = (connection.association.clone(), connection.socket.is_none());
         attempt.at_end(move |exchange| {
             if let Some(progress) = association.finish(id) {

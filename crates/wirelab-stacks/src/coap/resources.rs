@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use wirelab_schema::{EndpointParameters, Exchange};
+use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange};
 
 use super::proxy::Gateway;
 use crate::attempt::ExchangeError;
@@ -24,11 +24,12 @@ const BAD_REQUEST: u8 = 0x80;
 const NOT_FOUND: u8 = 0x84;
 const METHOD_NOT_ALLOWED: u8 = 0x85;
 
-/// The requests of a client: all alike.
+/// The requests of a client: alike but for what they ask for.
 #[derive(Clone)]
 pub struct Requests {
-    request: Request,
-    expected: Bytes,
+    upload: Bytes,
+    download_bytes: DownloadBytes,
+    payload: Payload,
 }
 
 impl Requests {
@@ -36,29 +37,18 @@ impl Requests {
     pub fn new(parameters: &EndpointParameters) -> Self {
         let workload = Work::exchanges(&parameters.workload);
         let payload = Payload::new(parameters.seed);
+        payload.bytes(workload.upload_bytes.max(workload.download_bytes.largest()) as usize);
         let upload = payload.bytes(workload.upload_bytes as usize);
-        let request = match upload.len() {
-            0 => Request {
-                method: Method::Get,
-                path: format!("/bytes/{}", workload.download_bytes),
-                content_format: None,
-                payload: upload,
-                observe: false,
-            },
-            _ => Request {
-                method: Method::Post,
-                path: "/upload".to_owned(),
-                content_format: Some(PAYLOAD_FORMAT),
-                payload: upload,
-                observe: false,
-            },
-        };
-        Requests { request, expected: payload.bytes(workload.download_bytes as usize) }
+        Requests { upload, download_bytes: workload.download_bytes, payload }
     }
 
-    /// One.
-    pub fn request(&self) -> Request {
-        self.request.clone()
+    /// That of an exchange.
+    pub fn request(&self, exchange: &Exchange) -> Request {
+        let (method, path, content_format) = match self.upload.len() {
+            0 => (Method::Get, format!("/bytes/{}", self.download_bytes.of(exchange.index)), None),
+            _ => (Method::Post, "/upload".to_owned(), Some(PAYLOAD_FORMAT)),
+        };
+        Request { method, path, content_format, payload: self.upload.clone(), observe: false }
     }
 
     /// Whether the whole response was right.
@@ -66,7 +56,10 @@ impl Requests {
         let status = status(response.code);
         exchange.status = Some(status);
         match status {
-            200..300 => check(response.content_format, &response.payload, &self.expected),
+            200..300 => {
+                let expected = self.payload.bytes(self.download_bytes.of(exchange.index) as usize);
+                check(response.content_format, &response.payload, &expected)
+            }
             _ => Err(ExchangeError::new(format!(
                 "status {}.{:02}{}",
                 status / 100,
@@ -113,7 +106,11 @@ impl Application {
     pub fn new(parameters: &EndpointParameters, clock: Arc<dyn Clock>) -> Self {
         let payload = Payload::new(parameters.seed);
         let (sizes, publication) = match Work::of(&parameters.workload) {
-            Work::Exchanges(work) => ((work.upload_bytes, work.download_bytes), None),
+            Work::Exchanges(work) => {
+                // Made before anybody waits for it.
+                payload.bytes(work.download_bytes.largest() as usize);
+                ((work.upload_bytes, work.download_bytes.of(0)), None)
+            }
             Work::Changes(_) => ((0, 0), Some(Publication::new(parameters, clock))),
         };
         let [upload, download] = [sizes.0, sizes.1].map(|bytes| payload.bytes(bytes as usize));

@@ -2,7 +2,7 @@ use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 
 use tokio::time::sleep;
-use wirelab_schema::{Deliver, Outcome};
+use wirelab_schema::{Deliver, DownloadBytes, Outcome};
 
 use super::virtual_time::{MS, Rows, context};
 use super::*;
@@ -72,7 +72,7 @@ impl Client for Scripted {
 fn workload(exchanges: u32) -> RequestResponse {
     RequestResponse {
         upload_bytes: 30,
-        download_bytes: 0,
+        download_bytes: 0.into(),
         exchanges,
         clients: 1,
         arrival: ArrivalSpec::Closed,
@@ -268,7 +268,10 @@ fn a_workload_that_makes_no_sense_is_refused() {
     let kept = ConnectionPolicy::Kept { connections: 0 };
     let bad = [
         RequestResponse { upload_bytes: MAX_BODY_BYTES + 1, ..workload(1) },
-        RequestResponse { download_bytes: u64::MAX, ..workload(1) },
+        RequestResponse { download_bytes: u64::MAX.into(), ..workload(1) },
+        RequestResponse { download_bytes: DownloadBytes::InTurn(vec![1, MAX_BODY_BYTES + 1]), ..workload(1) },
+        RequestResponse { download_bytes: DownloadBytes::InTurn(vec![]), ..workload(1) },
+        RequestResponse { download_bytes: DownloadBytes::InTurn(vec![1, 2]), upload_bytes: 1, ..workload(1) },
         RequestResponse { clients: 0, ..workload(1) },
         RequestResponse { concurrency: 0, ..workload(1) },
         RequestResponse { timeout_ns: 0, ..workload(1) },

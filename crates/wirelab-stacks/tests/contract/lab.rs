@@ -234,7 +234,7 @@ impl Recorder for Rows {
 pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> RequestResponse {
     RequestResponse {
         upload_bytes,
-        download_bytes,
+        download_bytes: download_bytes.into(),
         exchanges,
         clients: 1,
         arrival: ArrivalSpec::Closed,
@@ -249,7 +249,7 @@ fn as_done_by(stack: &str, workload: WorkloadSpec) -> WorkloadSpec {
     let does =
         |kind: &str| find(stack).is_none_or(|stack| stack.descriptor().workloads.iter().any(|known| known == kind));
     match workload {
-        WorkloadSpec::RequestResponse(work) if !does(REQUEST_RESPONSE) && work.download_bytes == 0 => {
+        WorkloadSpec::RequestResponse(work) if !does(REQUEST_RESPONSE) && work.download_bytes.largest() == 0 => {
             deliver(work).into()
         }
         other => other,

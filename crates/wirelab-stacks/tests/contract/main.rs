@@ -8,6 +8,7 @@ mod lab;
 mod lossy_path;
 mod mqtt;
 mod proxy;
+mod sizes;
 
 use std::net::{TcpListener, UdpSocket};
 use std::time::Duration;

@@ -19,10 +19,8 @@ class Client:
             raise UnsupportedError(f"stack {parameters.stack}")
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
-        path = "upload" if self.body else f"bytes/{parameters.download_bytes}"
-        path = "changes" if parameters.waits else path
         host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address
-        self.uri = f"coap://{host}:{parameters.port}/{path}"
+        self.origin = f"coap://{host}:{parameters.port}"
         self.listening: list[asyncio.Task[None]] = []
         self.confirmable = bool(parameters.settings.get("confirmable", True))
 
@@ -34,8 +32,12 @@ class Client:
         """One request; block-wise where it does not fit."""
         tuning = TransportTuning()
         tuning.reliability = self.confirmable
+        download_bytes = self.parameters.download_of(row)
         request = aiocoap.Message(
-            code=aiocoap.POST if self.body else aiocoap.GET, uri=self.uri, payload=self.body, transport_tuning=tuning
+            code=aiocoap.POST if self.body else aiocoap.GET,
+            uri=f"{self.origin}/upload" if self.body else f"{self.origin}/bytes/{download_bytes}",
+            payload=self.body,
+            transport_tuning=tuning,
         )
         row |= {"request_start_ns": now(), "body_sent_bytes": len(self.body)}
         response = await connection.request(request).response
@@ -43,13 +45,13 @@ class Client:
         row["status"] = response.code.class_ * 100 + (int(response.code) & 31)
         if not response.code.is_successful():
             raise ValueError(f"response {response.code.dotted}")
-        if len(response.payload) != self.parameters.download_bytes:
-            raise ValueError(f"body of {len(response.payload)} bytes, not {self.parameters.download_bytes}")
+        if len(response.payload) != download_bytes:
+            raise ValueError(f"body of {len(response.payload)} bytes, not {download_bytes}")
 
     async def subscribe(self, number: int, heard: Heard) -> Any:
         """Observe the state; that which it is at first is none that was published, and empty."""
         context = await aiocoap.Context.create_client_context()
-        asked = context.request(aiocoap.Message(code=aiocoap.GET, uri=self.uri, observe=0))
+        asked = context.request(aiocoap.Message(code=aiocoap.GET, uri=f"{self.origin}/changes", observe=0))
         first = await asked.response
         if first.opt.observe is None:
             raise ConnectionError(f"not observed: {first.code.dotted}")

@@ -80,23 +80,17 @@ class Client:
             raise UnsupportedError(f"stack {parameters.stack}")
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
-        target = "/upload" if self.body else f"/bytes/{parameters.download_bytes}"
-        target = "/changes" if parameters.waits else target
         self.listening: list[asyncio.Task[None]] = []
         authority = f"{parameters.name}:{parameters.port}"
         self.headers = [
             (b":method", b"POST" if self.body else b"GET"),
             (b":scheme", b"https"),
             (b":authority", authority.encode()),
-            (b":path", target.encode()),
         ]
-        if parameters.waits:
-            self.headers += [(b"accept", b"text/event-stream")]
-        if self.body:
-            self.headers += [
-                (b"content-type", b"application/octet-stream"),
-                (b"content-length", str(len(self.body)).encode()),
-            ]
+        self.content = [
+            (b"content-type", b"application/octet-stream"),
+            (b"content-length", str(len(self.body)).encode()),
+        ]
 
     async def connect(self, row: Row) -> tuple[AsyncExitStack, Http3]:
         """Handshake."""
@@ -114,17 +108,21 @@ class Client:
 
     async def exchange(self, connection: tuple[AsyncExitStack, Http3], row: Row) -> None:
         """One request."""
-        await connection[1].request(row, self.headers, self.body)
+        download_bytes = self.parameters.download_of(row)
+        path = "/upload" if self.body else f"/bytes/{download_bytes}"
+        headers = [*self.headers, (b":path", path.encode()), *(self.content if self.body else [])]
+        await connection[1].request(row, headers, self.body)
         if row["status"] // 100 != 2:
             raise ValueError(f"status {row['status']}")
-        if row["body_received_bytes"] != self.parameters.download_bytes:
-            raise ValueError(f"body of {row['body_received_bytes']} bytes, not {self.parameters.download_bytes}")
+        if row["body_received_bytes"] != download_bytes:
+            raise ValueError(f"body of {row['body_received_bytes']} bytes, not {download_bytes}")
 
     async def subscribe(self, number: int, heard: Heard) -> tuple[AsyncExitStack, Http3]:
         """Ask for the changes on a connection of its own."""
         connection = await self.connect({})
         try:
-            stream = await connection[1].listen(self.headers)
+            asked = [*self.headers, (b":path", b"/changes"), (b"accept", b"text/event-stream")]
+            stream = await connection[1].listen(asked)
         except BaseException:
             await self.close(connection)
             raise

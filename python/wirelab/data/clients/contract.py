@@ -59,7 +59,7 @@ class Parameters:
         self.workload: dict[str, Any] = self.all["workload"]
         kind = self.workload["kind"]
         self.waits = kind == "notify"
-        self.upload_bytes = self.download_bytes = 0
+        self.upload_bytes = 0
         if self.all["role"] != "client" or kind not in {"request-response", "deliver", "notify"}:
             raise UnsupportedError(f"role {self.all['role']}, workload {kind}")
         if self.waits and self.workload["arrival"]["process"] != "fixed":
@@ -67,10 +67,16 @@ class Parameters:
             raise UnsupportedError(f"notify with arrival {self.workload['arrival']['process']}")
         if not self.waits and self.workload["connection"]["policy"] not in {"fresh", "kept"}:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
+        self.downloads = [0]
         if kind == "deliver":
             self.upload_bytes = self.workload["message_bytes"]
         elif kind == "request-response":
-            self.upload_bytes, self.download_bytes = self.workload["upload_bytes"], self.workload["download_bytes"]
+            self.upload_bytes, sizes = self.workload["upload_bytes"], self.workload["download_bytes"]
+            self.downloads = [sizes] if isinstance(sizes, int) else sizes
+
+    def download_of(self, row: Row) -> int:
+        """Size of the answer to an exchange: of several each in its turn."""
+        return self.downloads[int(row["index"]) % len(self.downloads)]
 
 
 def main(make: Any) -> None:

@@ -60,7 +60,7 @@ def workload_words(workload: Json) -> str:
     else:
         content = (
             f"upload {format_size(workload.get('upload_bytes', 0))}, "
-            f"download {format_size(workload.get('download_bytes', 0))}"
+            f"download {_download_words(workload.get('download_bytes', 0))}"
         )
     clients = workload.get("clients", 1)
     of_each = f" of each of {clients} clients" if clients > 1 else ""
@@ -69,6 +69,10 @@ def workload_words(workload: Json) -> str:
         f"{workload.get('concurrency')} at once; {policy}; "
         f"given up after {format_duration(workload.get('timeout_ns', 0))}"
     )
+
+
+def _download_words(sizes: int | list[int]) -> str:
+    return format_size(sizes) if isinstance(sizes, int) else " and ".join(map(format_size, sizes)) + " in turn"
 
 
 def _telling_words(workload: Json) -> str:

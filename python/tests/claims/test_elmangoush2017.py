@@ -1,0 +1,86 @@
+"""The shipped claims of elmangoush2017, judged on made-up numbers that agree and disagree with them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import wirelab.data
+from wirelab.claims import Claims, load
+from wirelab.claims.family import Rules, judge_family
+from wirelab.claims.judgement import Judgement
+from wirelab.claims.model import Levels
+from wirelab.experiment import load_experiment
+from wirelab.stats.bootstrap import Draws
+
+FILE = Path(str(wirelab.data.__file__)).parent / "experiments" / "elmangoush2017.claims.toml"
+
+AGREES = {
+    ("response-time", "single"): {"http1": 1.0, "https1": 2.0, "h2": 2.0},
+    ("response-time", "pull-stream"): {"http1": 3.0, "https1": 3.0, "h2": 1.0},
+    ("wire-bytes", "pull-stream"): {"http1": 800.0, "https1": 900.0, "h2": 700.0},
+    ("response-time", "mixed-sizes"): {"http1": 1.0, "https1": 1.1, "h2": 3.0},
+    ("response-time-large", "mixed-sizes"): {"http1": 1.0, "https1": 1.1, "h2": 3.0},
+    ("response-time-small", "mixed-sizes"): {"http1": 1.0, "https1": 1.1, "h2": 3.0},
+    ("throughput", "mixed-sizes"): {"http1": 9.0, "https1": 9.0, "h2": 9.0},
+    ("response-time", "push-stream"): {"http1": 3.0, "https1": 3.0, "h2": 1.0},
+}
+
+
+class Told:
+    """The same mean in every channel, with a relative standard error of 1 %."""
+
+    words = "measured"
+
+    def __init__(self, means: dict[tuple[str, str], dict[str, float]]) -> None:
+        self.means, self.touched = means, dict[str, int]()
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+        value = self.means[metric, levels["workload"]][levels["stack"]]
+        seed = sorted(map(ord, metric + "".join(levels.values())))
+        return Draws(value, value * np.exp(np.random.default_rng(seed).normal(0, 0.01, 4000)), 1000.0, 100)
+
+
+@pytest.fixture(scope="module")
+def claims() -> Claims:
+    return load(FILE)
+
+
+def verdicts(claims: Claims, means: dict[tuple[str, str], dict[str, float]]) -> dict[str, Judgement]:
+    judged = judge_family(claims.claims, Told(means), Rules(0.05, 1.25, claims.file.labels))
+    return {claim.id: one for claim, one in zip(claims.claims, judged, strict=True)}
+
+
+def test_all_nine_claims_are_there(claims: Claims) -> None:
+    assert [claim.id for claim in claims.claims] == [f"E{number}" for number in range(1, 10)]
+
+
+def test_numbers_that_agree_hold_all_but_what_turns_on_the_device_or_is_not_measured(claims: Claims) -> None:
+    found = {name: one.verdict for name, one in verdicts(claims, AGREES).items()}
+    undecided = {"E1", "E2", "E8"}
+    assert found == {name: "undecided" if name in undecided else "held" for name in found}
+
+
+def test_numbers_that_disagree_refute_them(claims: Claims) -> None:
+    turned = {key: {"http1": means["h2"], "https1": means["h2"], "h2": means["http1"]} for key, means in AGREES.items()}
+    turned["throughput", "mixed-sizes"] = {"http1": 9.0, "https1": 9.0, "h2": 2.0}
+    found = {name: one.verdict for name, one in verdicts(claims, turned).items()}
+    assert found == {name: "undecided" if name in {"E1", "E2", "E8"} else "refuted" for name in found}
+
+
+def test_what_this_machine_says_of_the_device_stands_beside(claims: Claims) -> None:
+    e1 = verdicts(claims, AGREES)["E1"]
+    assert "Raspberry Pi" in e1.why
+    assert {part.verdict for part in e1.parts if not part.decides} == {"held"}
+
+
+@pytest.mark.parametrize("name", ["elmangoush2017", "elmangoush2017-choices"])
+def test_every_case_that_a_claim_names_is_in_the_experiment(claims: Claims, name: str) -> None:
+    cases = {
+        (scenario.levels["workload"], scenario.link_name, scenario.stack)
+        for scenario in load_experiment(name).scenarios
+    }
+    grid = claims.file.grid
+    assert {(w, link, s) for w in grid["workload"] for link in grid["link"] for s in grid["stack"]} == cases
