@@ -63,6 +63,7 @@ def test_what_netem_dropped_of_an_exchange_is_not_known(tmp_path: Path, monkeypa
     monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
     rows = build(records.folder).exchanges.sort("scenario")
     assert rows["lost_packets"].to_list() == [None, 1]
+    assert rows["spurious_retransmissions"].to_list() == [None, 0]
     assert rows["wire_up_bytes"].to_list() == [700, 700]
 
 
@@ -74,6 +75,19 @@ def test_exchanges_share_the_cost_of_a_kept_connection(records: Records, built: 
 def test_over_quic_a_retransmission_is_what_the_client_declared_lost(records: Records, built: Build) -> None:
     records.trial("s", [exchange(client_retransmissions=3)], [flow(40_000, transport="udp", retransmissions=[0, 0])])
     assert built(records).exchanges["retransmissions"].to_list() == [3]
+
+
+def test_needless_retransmissions_are_shared_and_not_known_where_packets_do_not_tell(
+    records: Records, built: Build
+) -> None:
+    flows = [
+        flow(40_000, spurious=[2, 1]),
+        flow(40_001, transport="udp", retransmissions=[1, 0], spurious=[1, 0]),
+        flow(40_002, transport="udp", retransmissions=None, spurious=None),
+    ]
+    records.trial("s", [exchange(0), exchange(1, local_port=40_000), exchange(2, local_port=40_001),
+                        exchange(3, local_port=40_002)], flows)  # fmt: skip
+    assert built(records).exchanges["spurious_retransmissions"].to_list() == [1.5, 1.5, 1, None]
 
 
 def test_an_exchange_without_a_port_has_no_wire_cost_but_its_trial_has(records: Records, built: Build) -> None:

@@ -67,7 +67,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
 }  # fmt: skip
 _FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64,
-    **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions"], pl.List(pl.Int64)),
+    **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions", "spurious"], pl.List(pl.Int64)),
 }  # fmt: skip
 _LOGS_AT_ONCE = 500
 CLIENT = "client"
@@ -246,7 +246,7 @@ def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
         for column in ("bytes", "packets")
         for index, direction in enumerate(DIRECTIONS)
     ]
-    both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions")]
+    both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions", "spurious")]
     names = pl.DataFrame(
         {"log": list(logs), "trial": list(logs.values())}, schema={"log": pl.String, "trial": pl.String}
     )
@@ -262,14 +262,19 @@ def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
             *both,
         )
         .group_by("trial", "local_port", maintain_order=True)
-        .agg(pl.col("flow_transport").first(), pl.exclude("trial", "local_port", "flow_transport").sum())
+        .agg(
+            pl.col("flow_transport").first(),
+            # The sum of what is not known is not 0.
+            pl.when(pl.col("flow_spurious").count() > 0).then(pl.col("flow_spurious").sum()),
+            pl.exclude("trial", "local_port", "flow_transport", "flow_spurious").sum(),
+        )
     )
 
 
 def _without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
     """What was lost of these trials' flows is not known: netem dropped it behind the log."""
     known = ~pl.col("trial").is_in(trials.implode())
-    return flows.with_columns(flow_dropped=pl.when(known).then(pl.col("flow_dropped")))
+    return flows.with_columns(pl.when(known).then(pl.col("flow_dropped", "flow_spurious")))
 
 
 def _with_totals(trials: pl.DataFrame, exchanges: pl.DataFrame, flows: pl.DataFrame) -> pl.DataFrame:

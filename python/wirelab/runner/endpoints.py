@@ -302,8 +302,6 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
 
 
-
-
 def _facts(scenario: Scenario) -> dict[str, SettingValue]:
     return {**scenario.settings, "stack": scenario.stack, "upload": scenario.workload.upload_bytes > 0}
 
