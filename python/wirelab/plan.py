@@ -121,6 +121,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment) -> Scenario:
         topology=scenario.topology,
         traffic=scenario.traffic,
         origin=scenario.origin,
+        cpu=dict(scenario.cpu),
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
     )

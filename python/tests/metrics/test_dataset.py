@@ -108,6 +108,24 @@ def test_a_trial_has_its_outcomes_counted_and_its_link_and_resources(records: Re
     assert row["excluded"] is False
 
 
+def test_a_limit_on_cpu_time_is_told_and_what_the_host_waited_for_it_is_not(records: Records, built: Build) -> None:
+    trial = records.trial("s", [exchange()])
+    path = records.folder / "trials" / trial / "result.json"
+    result = json.loads(path.read_text())
+    for endpoint in result["endpoints"]:
+        endpoint["run_delay_ns"] = 7 * MS
+    limit = {"quota_ns": MS, "period_ns": 10 * MS, "periods": 40, "throttled_periods": 30, "throttled_ns": 90 * MS}
+    path.write_text(json.dumps({**result, "cpu_limits": {"client": limit}}))
+    [row] = built(records).trials.to_dicts()
+    assert (row["client_quota_periods"], row["client_throttled_periods"], row["client_throttled_ns"]) == (
+        40,
+        30,
+        90 * MS,
+    )
+    assert (row["client_run_delay_ns"], row["server_run_delay_ns"]) == (None, 7 * MS)
+    assert row["server_throttled_ns"] is None
+
+
 def test_a_trial_s_log_is_replayed(records: Records, built: Build) -> None:
     records.trial("s", [exchange()])
     wrong = records.trial("s", [exchange()])

@@ -50,9 +50,14 @@ _OUTCOMES = ("completed", "failed", "timed-out", "unsupported")
 _LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
 _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
 _WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
+LIMIT = {
+    "quota_periods": "periods", "throttled_periods": "throttled_periods", "throttled_ns": "throttled_ns",
+}  # fmt: skip
+"""Columns of a limit on CPU time, by what `result.json` calls them."""
 _RESOURCES = [
     "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns",
     "client_peak_memory_bytes", "server_peak_memory_bytes", "background_bps",
+    *(f"{role}_{what}" for role in ("client", "server") for what in LIMIT),
 ]  # fmt: skip
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
@@ -160,6 +165,10 @@ def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, re
                 row[f"{endpoint['name']}_cpu_ns"] = endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]
                 row[f"{endpoint['name']}_run_delay_ns"] = endpoint.get("run_delay_ns")
                 row[f"{endpoint['name']}_peak_memory_bytes"] = endpoint["peak_memory_bytes"]
+        for role, limit in (result.get("cpu_limits") or {}).items():
+            # What it waited for its limit may be in it.
+            row[f"{role}_run_delay_ns"] = None
+            row |= {f"{role}_{name}": limit[key] for name, key in LIMIT.items()}
     return {name: row.get(name) for name in TRIAL_TYPES}
 
 

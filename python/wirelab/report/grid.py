@@ -82,4 +82,5 @@ class Factors:
 
 
 def _makes_series(path: str) -> bool:
-    return path == "stack" or path.split(".", maxsplit=1)[0] in {"implementation", "endpoints"}
+    head, *rest = path.split(".")
+    return path == "stack" or (head in {"implementation", "endpoints"} and "cpu" not in rest)
