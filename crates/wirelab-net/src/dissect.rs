@@ -4,7 +4,7 @@
 //! Nothing is decrypted or reassembled (but later fragments have the ports of their datagram's first), and checksums are not looked at.
 
 mod coap;
-mod quic;
+pub mod quic;
 mod ranges;
 mod tcp;
 

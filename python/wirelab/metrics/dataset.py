@@ -17,6 +17,7 @@ import polars as pl
 from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
+from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
@@ -86,9 +87,12 @@ class Dataset(NamedTuple):
 
 
 def measure(campaign: Path) -> Dataset:
-    """Compute both tables from the raw records and write them into the campaign, and what its probes logged."""
+    """Compute both tables from the raw records and write them into the campaign, what its probes logged, and what
+    captures tell of each byte.
+    """
     dataset = build(campaign)
     measure_all_probes(campaign)
+    measure_ledger(campaign, read_plan(campaign), dataset.trials, dataset.exchanges)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset
