@@ -110,7 +110,7 @@ impl Flow {
                     *(if set_up { &mut bytes.connection } else { &mut bytes.acknowledgements }) += u64::from(headers);
                     return;
                 }
-                let ip = ip_bytes(packet);
+                let ip = ip_bytes(packet).min(headers.into());
                 bytes.ip += ip;
                 bytes.transport += u64::from(headers) - ip;
                 self.segments[side].push((segment.sequence, carried));
@@ -124,7 +124,7 @@ impl Flow {
     }
 
     fn close(self, bytes: &mut [LedgerBytes; 2], secrets: &Secrets) {
-        let streams = self.segments.map(|segments| stream(segments));
+        let streams = self.segments.map(stream);
         for (side, (_, again)) in streams.iter().enumerate() {
             bytes[side].again += again;
         }
@@ -139,7 +139,7 @@ impl Flow {
                 bytes[side].application += stream.len() as u64;
             }
         }
-        self::datagrams(&self.datagrams, bytes, secrets);
+        datagrams(&self.datagrams, bytes, secrets);
     }
 }
 
@@ -202,7 +202,110 @@ fn ip_bytes(packet: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+    use wirelab_net::link::{Instant, PortId};
+    use wirelab_net::packet_log::Fate;
+
     use super::*;
+
+    /// An IPv4 packet between the ports of a client and a server, with these bytes behind its TCP or UDP header.
+    fn packet(side: usize, tcp: bool, flags: u8, sequence: u8, payload: &[u8]) -> (Record, Vec<u8>) {
+        let header_bytes = if tcp { 40 } else { 28 };
+        let size = header_bytes + payload.len();
+        let ([source, destination], [from, to]) =
+            if side == 0 { ([1, 2], [[195, 80], [1, 187]]) } else { ([2, 1], [[1, 187], [195, 80]]) };
+        let protocol = if tcp { 6 } else { 17 };
+        let length = (size as u16).to_be_bytes();
+        let mut bytes = vec![0x45, 0, length[0], length[1], 0, 0, 0x40, 0, 64, protocol, 0, 0];
+        bytes.extend([10, 0, 0, source, 10, 0, 0, destination]);
+        bytes.extend([from, to].concat());
+        if tcp {
+            bytes.extend([0, 0, 0, sequence, 0, 0, 0, 0, 0x50, flags, 0, 0, 0, 0, 0, 0]);
+        } else {
+            bytes.extend(((payload.len() + 8) as u16).to_be_bytes());
+            bytes.extend([0, 0]);
+        }
+        bytes.extend(payload);
+        let record = Record {
+            sequence: 0,
+            port: PortId(side as u16),
+            fate: Fate::Delivered,
+            copy: false,
+            corrupted_bit: None,
+            size: size as u32,
+            arrival: Instant::default(),
+            departure: Instant::default(),
+            lateness: Duration::ZERO,
+        };
+        (record, bytes)
+    }
+
+    fn parts(bytes: &LedgerBytes) -> u64 {
+        let headers = bytes.ip + bytes.transport + bytes.connection + bytes.acknowledgements + bytes.again;
+        headers + bytes.handshake + bytes.protection + bytes.application + bytes.sealed + bytes.other
+    }
+
+    #[test]
+    fn a_plain_exchange_is_its_headers_its_bytes_and_what_carries_nothing() {
+        let packets = [
+            packet(0, true, 0x02, 0, b""),
+            packet(1, true, 0x12, 0, b""),
+            packet(0, true, 0x10, 1, b""),
+            packet(0, true, 0x18, 1, b"request"),
+            packet(0, true, 0x18, 1, b"request"),
+            packet(1, true, 0x19, 1, b"answer"),
+        ];
+        let [up, down] = account(&packets, &Secrets::default());
+        let expected = LedgerBytes {
+            packets: 4,
+            total: 174,
+            ip: 40,
+            transport: 40,
+            connection: 40,
+            acknowledgements: 40,
+            again: 7,
+            application: 7,
+            ..LedgerBytes::default()
+        };
+        assert_eq!(up, expected);
+        assert_eq!((down.connection, down.ip, down.transport, down.application, down.total), (40, 20, 20, 6, 86));
+    }
+
+    fn beginning() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            Just(vec![]),
+            Just(vec![22, 3, 3]),
+            Just(vec![23, 3, 3, 0, 20]),
+            Just(vec![22, 0xfe, 0xfd]),
+            Just(vec![0xc0, 0, 0, 0, 1, 4, 1, 2, 3, 4, 2, 9, 9]),
+            Just(vec![0x41, 9, 9]),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_are_counted_once(
+            sent in prop::collection::vec((0..2usize, any::<bool>(), any::<u8>(), 0..60u8, beginning(), prop::collection::vec(any::<u8>(), 0..80)), 0..12),
+            cut in 0..60usize,
+        ) {
+            let mut packets: Vec<_> = sent
+                .into_iter()
+                .map(|(side, tcp, flags, sequence, begin, rest)| packet(side, tcp, flags, sequence, &[begin, rest].concat()))
+                .collect();
+            if let Some((record, bytes)) = packets.last_mut() {
+                bytes.truncate(cut);
+                record.size = bytes.len() as u32;
+            }
+            let secrets = Secrets::read(&format!("CLIENT_TRAFFIC_SECRET_0 00 {}\n", "07".repeat(32)));
+            for bytes in account(&packets, &secrets) {
+                prop_assert_eq!(parts(&bytes), bytes.total);
+            }
+        }
+    }
 
     #[test]
     fn bytes_of_a_stream_count_once_and_what_came_again_apart() {
