@@ -129,6 +129,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         topology=scenario.topology,
         traffic=scenario.traffic,
         origin=scenario.origin,
+        cpu=dict(scenario.cpu),
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
     )

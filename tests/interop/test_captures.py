@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-
-from wirelab.runner.implementations import find_program
+from tests.interop.wireshark import tshark
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -62,19 +60,6 @@ def captured(
     assert set(bench.statuses().values()) == {"done"}
     bench.assert_nothing_left()
     return {path.name.split("-")[0]: path for path in (bench.campaign / "trials").iterdir()}
-
-
-def tshark(capture: Path, query: str, *fields: str) -> list[tuple[str, ...]]:
-    """The fields of each packet for which a display filter holds."""
-    program = find_program("tshark")
-    assert program is not None
-    # Checksums are looked at, and a home of its own keeps the user's settings away.
-    done = subprocess.run(
-        [program, "-r", str(capture), "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-Y", query,
-         "-T", "fields", *(word for field in fields for word in ("-e", field))],
-        capture_output=True, text=True, check=True, env={"HOME": str(capture.parent), "PATH": os.defpath},
-    )  # fmt: skip
-    return [tuple(line.split("\t")) for line in done.stdout.splitlines()]
 
 
 def comments(folder: Path, end: str) -> list[str]:

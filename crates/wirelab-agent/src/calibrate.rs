@@ -72,7 +72,7 @@ fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
     process::raise_open_files()?;
     let rootless = namespace::gain_namespaces()?;
     let most = arguments.lanes.iter().copied().max().context("no number of lanes")?;
-    let open = OpenLanes { lanes: most, mtu: 1500, offloads: false, netem: false, links: vec![] };
+    let open = OpenLanes { lanes: most, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links: vec![] };
     let running = Running::default();
     let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
     if !arguments.json {
@@ -165,6 +165,7 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
         packet_log: Some(directory.join("packets.wlpl")),
         header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
         other_links: Default::default(),
+        cpu_shares: Default::default(),
         capture: None,
         congestion_control: "reno".into(),
         endpoints: vec![endpoint("server", &sink, Some(ready)), endpoint("client", &source, None)],

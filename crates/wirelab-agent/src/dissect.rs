@@ -68,6 +68,7 @@ fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissection)> {
 /// The packets of a log in order of arrival.
 pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
     dissections(log).map(|(record, dissection)| {
+        let (retransmission, spurious) = dissection.sent_again().unwrap_or_default();
         let Dissection { transport, ports, payload_bytes, tcp, quic, .. } = dissection;
         DissectedPacket {
             sequence: record.sequence,
@@ -85,8 +86,8 @@ pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
             payload_bytes,
             tcp_sequence: tcp.as_ref().map(|segment| segment.sequence),
             tcp_acknowledgement: tcp.as_ref().and_then(|segment| segment.acknowledgement),
-            retransmission: tcp.as_ref().is_some_and(|segment| segment.retransmission),
-            spurious: tcp.as_ref().is_some_and(|segment| segment.spurious),
+            retransmission,
+            spurious,
             tcp_flags: tcp.map(|segment| segment.flags),
             quic_packet: quic,
         }
@@ -110,8 +111,8 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
                 bytes: [0; 2],
                 duplicated: [0; 2],
                 dropped: [0; 2],
-                retransmissions: [0; 2],
-                spurious: [0; 2],
+                retransmissions: None,
+                spurious: None,
             });
         }
         let flow = &mut flows[dissection.flow];
@@ -125,7 +126,6 @@ pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
 
 fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
     let side = record.port.direction().index();
-    let segment = dissection.tcp.as_ref();
     if record.copy {
         flow.duplicated[side] += 1;
     } else {
@@ -133,8 +133,10 @@ fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
         flow.bytes[side] += u64::from(record.size);
     }
     flow.dropped[side] += u64::from(record.fate.is_drop());
-    flow.retransmissions[side] += u64::from(segment.is_some_and(|segment| segment.retransmission));
-    flow.spurious[side] += u64::from(segment.is_some_and(|segment| segment.spurious));
+    if let Some((retransmission, spurious)) = dissection.sent_again() {
+        flow.retransmissions.get_or_insert_default()[side] += u64::from(retransmission);
+        flow.spurious.get_or_insert_default()[side] += u64::from(spurious);
+    }
     flow.first_ns = flow.first_ns.min(record.arrival.as_nanos());
     if record.fate != Fate::Held {
         flow.last_ns = flow.last_ns.max(record.departure.as_nanos());
@@ -225,11 +227,12 @@ mod tests {
             bytes: [80, 80],
             duplicated: [0, 1],
             dropped: [1, 1],
-            retransmissions: [1, 1],
-            spurious: [0, 1],
+            retransmissions: Some([1, 1]),
+            spurious: Some([0, 1]),
         };
         assert_eq!(rows[0], expected);
         assert_eq!((rows[1].transport.as_str(), rows[1].packets, rows[1].last_ns), ("udp", [1, 0], 500));
+        assert_eq!((rows[1].retransmissions, rows[1].spurious), (None, None));
         assert_eq!(rows.len(), 2);
     }
 

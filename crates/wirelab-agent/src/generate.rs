@@ -7,7 +7,7 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, TrafficReport, WorkloadSpec,
+    HostRequest, Ledger, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, TrafficReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -49,6 +49,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("flow.json", schema(schema_for!(Flow))),
         ("host-reply.json", schema(schema_for!(HostReply))),
         ("host-request.json", schema(schema_for!(HostRequest))),
+        ("ledger.json", schema(schema_for!(Ledger))),
         ("link-spec.json", schema(schema_for!(LinkSpec))),
         ("packet-log-header.json", schema(schema_for!(PacketLogHeader))),
         ("probe-plan.json", schema(schema_for!(ProbePlan))),

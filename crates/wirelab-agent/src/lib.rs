@@ -16,6 +16,7 @@ mod generate;
 mod host;
 pub mod inputs;
 mod lane_shape;
+mod ledger;
 mod link;
 mod link_chain;
 mod log_file;
@@ -60,6 +61,8 @@ enum Command {
     Dissect(dissect::Arguments),
     /// Print the packets of a capture (pcap, pcapng) as lines of JSON.
     Capture(capture::Arguments),
+    /// Print what the bytes of captured trials were spent on, layer by layer, as lines of JSON.
+    Ledger(ledger::Arguments),
     /// Run a packet log through a fresh chain and compare every fate and departure.
     Replay(replay::Arguments),
     /// Print every registered stack, setting and impairment as JSON.
@@ -99,6 +102,7 @@ pub fn run() -> ExitCode {
         Command::Endpoint(arguments) => endpoint::run(arguments),
         Command::Dissect(arguments) => dissect::run(arguments),
         Command::Capture(arguments) => capture::run(arguments),
+        Command::Ledger(arguments) => ledger::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),

@@ -16,12 +16,14 @@ use wirelab_net::scheduling::Scheduling;
 use wirelab_net::topology::{self, Addresses, IPV4, IPV6, Shape, Sides, Topology};
 use wirelab_net::{clock, process};
 
-use crate::host::lanes::{NETEM_CURE, NO_NETEM};
+use crate::host::lanes::{self, NETEM_CURE, NO_NETEM};
 use crate::host::run_trial::rehearse;
 use cure::Surroundings;
 
 const MTU: u32 = 1500;
 const PATIENCE: Duration = Duration::from_secs(1);
+const CPU_QUOTA_CURE: &str =
+    "start it in a group of its own, `systemd-run --user --scope --property=Delegate=yes wirelab ...`, or as root";
 const IPV6_CURE: &str = "`sudo sysctl net.ipv6.conf.all.disable_ipv6=0`, or boot without `ipv6.disable=1`";
 
 #[derive(clap::Args)]
@@ -100,6 +102,7 @@ fn kernel_checks(surroundings: &Surroundings) -> Vec<Check> {
                 keep(Check::of("congestion-control", text(pinned.map(|()| "cubic can be pinned by route")), modprobe));
                 keep(Check { optional: true, ..Check::of("ipv6", ipv6(&topology), IPV6_CURE) });
                 keep(Check { optional: true, ..Check::of("netem", netem(), NETEM_CURE) });
+                keep(Check { optional: true, ..Check::of("cpu-quota", cpu_quota(), CPU_QUOTA_CURE) });
             }
             Err(error) => {
                 keep(Check::failed("veth", error.to_string(), surroundings.cure_for_veth()));
@@ -135,6 +138,14 @@ fn netem() -> Result<String, String> {
     match NetNamespace::create().and_then(|namespace| namespace.run(topology::try_netem)) {
         Ok(()) => Ok("links with `backend = \"netem\"` can run".into()),
         Err(error) => Err(format!("links with `backend = \"netem\"` cannot be run: {NO_NETEM} ({error})")),
+    }
+}
+
+/// Slower endpoints need it, and nothing else does.
+fn cpu_quota() -> Result<String, String> {
+    match lanes::cpu_quotas() {
+        Ok(quotas) => Ok(format!("endpoints with `cpu = \"10 %\"` can run, by {}", quotas.version())),
+        Err(error) => Err(format!("endpoints with `cpu = \"10 %\"` cannot be run: {error}")),
     }
 }
 

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
@@ -44,6 +45,8 @@ pub struct TrialHost {
     pub namespace: i32,
     /// At which readiness is probed.
     pub addresses: Vec<IpAddr>,
+    /// File by which its processes join their control group, if they are limited.
+    pub joined_by: Option<PathBuf>,
 }
 
 /// What became of it.

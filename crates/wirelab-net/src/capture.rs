@@ -33,7 +33,16 @@ pub enum CaptureError {
 
 /// Read a whole capture: the first bytes of each of its IP packets, in the file's order. What is no IP packet is left out.
 pub fn read(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
-    let mut capture = Capture::default();
+    read_bytes(input, HEADERS_BYTES)
+}
+
+/// The same with everything that was captured of each packet.
+pub fn read_whole(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+    read_bytes(input, usize::MAX)
+}
+
+fn read_bytes(input: impl Read + Send, kept_bytes: usize) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+    let mut capture = Capture { kept_bytes, ..Capture::default() };
     let mut reader = create_reader(BUFFER_BYTES, input).map_err(|_| CaptureError::NotACapture)?;
     loop {
         match reader.next() {
@@ -53,10 +62,11 @@ pub fn read(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureEr
 /// Room for the largest block.
 const BUFFER_BYTES: usize = 1 << 19;
 /// More than any header.
-const KEPT_BYTES: usize = 255;
+const HEADERS_BYTES: usize = 255;
 
 #[derive(Default)]
 struct Capture {
+    kept_bytes: usize,
     interfaces: Vec<Interface>,
     clients: HashMap<Ends, Client>,
     packets: Vec<(Record, Vec<u8>)>,
@@ -138,7 +148,7 @@ impl Capture {
             departure: arrival,
             lateness: Duration::ZERO,
         };
-        self.packets.push((record, packet[..packet.len().min(KEPT_BYTES)].to_vec()));
+        self.packets.push((record, packet[..packet.len().min(self.kept_bytes)].to_vec()));
         Ok(())
     }
 

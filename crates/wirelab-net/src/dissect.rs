@@ -1,9 +1,10 @@
-//! Reads the packets of a log: transport, ports, TCP sequence numbers with retransmissions, QUIC packet types.
+//! Reads the packets of a log: transport, ports, TCP sequence numbers and CoAP message IDs with retransmissions, QUIC packet types.
 //!
 //! The log keeps only the first bytes of each packet, so anything may be cut off; what is not there is not reported. No bytes make it panic.
 //! Nothing is decrypted or reassembled (but later fragments have the ports of their datagram's first), and checksums are not looked at.
 
-mod quic;
+mod coap;
+pub mod quic;
 mod ranges;
 mod tcp;
 
@@ -11,6 +12,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::IpAddr;
 
+pub use coap::Message;
 use etherparse::{IpNumber, LaxIpSlice};
 pub use tcp::Segment;
 use wirelab_link::Direction;
@@ -31,6 +33,8 @@ pub struct Dissection {
     pub payload_bytes: u32,
     /// TCP's part.
     pub tcp: Option<Segment>,
+    /// CoAP's, for UDP to its port that looks like it.
+    pub coap: Option<Message>,
     /// Types of its QUIC packets joined by `+`, for UDP that looks like QUIC.
     pub quic: Option<String>,
 }
@@ -73,6 +77,7 @@ type Key = (Transport, Option<(IpAddr, IpAddr)>, Option<Ports>);
 #[derive(Debug, Default)]
 struct Flow {
     connection: tcp::Connection,
+    association: coap::Association,
     is_quic: bool,
 }
 
@@ -88,6 +93,7 @@ impl Dissector {
                 ports: None,
                 payload_bytes: 0,
                 tcp: None,
+                coap: None,
                 quic: None,
             };
         };
@@ -116,8 +122,13 @@ impl Dissector {
         let delivered = record.fate == Fate::Delivered && record.corrupted_bit.is_none();
         let seen = tcp::Seen { copy: record.copy, delivered };
         let tcp = header.map(|header| flow.connection.segment(direction, &header, payload_bytes, seen));
-        let quic = bytes.get(8..).filter(|_| transport == Transport::Udp).and_then(|datagram| flow.quic(datagram));
-        Dissection { flow: number, transport, ports, payload_bytes, tcp, quic }
+        let datagram = bytes.get(8..).filter(|_| transport == Transport::Udp);
+        let to_coap = ports.is_some_and(|ports| ports.server == coap::PORT);
+        let coap = datagram
+            .filter(|_| to_coap)
+            .and_then(|datagram| flow.association.message(direction, datagram, record.copy, delivered));
+        let quic = datagram.filter(|_| !to_coap).and_then(|datagram| flow.quic(datagram));
+        Dissection { flow: number, transport, ports, payload_bytes, tcp, coap, quic }
     }
 
     fn flow(&mut self, key: Key, anew: bool) -> usize {
@@ -127,6 +138,15 @@ impl Dissector {
             self.flows.push(Flow::default());
         }
         *number
+    }
+}
+
+impl Dissection {
+    /// Whether the packet was sent before, and whether that was needless; `None` where its bytes do not tell: QUIC and DTLS number each packet
+    /// anew.
+    pub fn sent_again(&self) -> Option<(bool, bool)> {
+        let tcp = self.tcp.as_ref().map(|segment| (segment.retransmission, segment.spurious));
+        tcp.or_else(|| self.coap.map(|message| (message.retransmission, message.spurious)))
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Confinement<'a> {
     pub network: Option<BorrowedFd<'a>>,
     /// Descriptors to keep open under the same number.
     pub inherited: Vec<BorrowedFd<'a>>,
+    /// Control group to be in: its `cgroup.procs`, open for writing.
+    pub group: Option<BorrowedFd<'a>>,
 }
 
 /// Start `command`. It is killed when the calling **thread** ends, so call this from one that lives long enough. SIGINT is back at its default.
@@ -63,6 +65,7 @@ impl FirstProcess {
 /// `parent` is what the child must see as its parent when it has asked to die with it; in a PID namespace of its own it sees none.
 fn prepare(command: &mut Command, confinement: &Confinement<'_>, parent: Option<u32>) {
     let network = confinement.network.map(|descriptor| descriptor.as_raw_fd());
+    let group = confinement.group.map(|descriptor| descriptor.as_raw_fd());
     let inherited: Vec<RawFd> = confinement.inherited.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
     // SAFETY: between fork and exec the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe {
@@ -72,6 +75,10 @@ fn prepare(command: &mut Command, confinement: &Confinement<'_>, parent: Option<
                 libc::_exit(1);
             }
             libc::signal(libc::SIGINT, libc::SIG_DFL);
+            if let Some(group) = group {
+                // Whoever writes 0 means itself.
+                check(libc::write(group, c"0".as_ptr().cast(), 1) as i32)?;
+            }
             if let Some(network) = network {
                 check(libc::setns(network, libc::CLONE_NEWNET))?;
             }

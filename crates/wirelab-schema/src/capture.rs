@@ -25,3 +25,41 @@ pub struct CapturedPacket {
     /// A TCP segment some of whose sequence range (or SYN, FIN) was captured before.
     pub retransmission: bool,
 }
+
+/// What the bytes of a captured trial were spent on, as `wirelab-agent ledger` prints it: a line of JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Ledger {
+    /// The trial's folder, as given on the command line.
+    pub trial: String,
+    /// What the client sent, then what the server did.
+    pub directions: [LedgerBytes; 2],
+}
+
+/// IP bytes that one end sent, each counted once: but for `packets` and `total` the parts sum to `total`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerBytes {
+    /// Packets.
+    pub packets: u64,
+    /// All of their bytes.
+    pub total: u64,
+    /// IP headers of packets that carry something.
+    pub ip: u64,
+    /// TCP and UDP headers of these; short headers of QUIC, and its frames but for what they carry.
+    pub transport: u64,
+    /// TCP segments with SYN, FIN or RST that carry nothing, whole.
+    pub connection: u64,
+    /// TCP segments that only acknowledge, and datagrams of QUIC that do, whole.
+    pub acknowledgements: u64,
+    /// What TCP sent again, without its headers.
+    pub again: u64,
+    /// Handshakes, tickets and alerts of TLS and DTLS, with their records; QUIC packets with long headers.
+    pub handshake: u64,
+    /// What protects the application's bytes: headers of records, nonces and tags.
+    pub protection: u64,
+    /// What the application protocol made: its headers and what it carries.
+    pub application: u64,
+    /// What could not be opened for want of a secret: protection and application together, and early data of QUIC.
+    pub sealed: u64,
+    /// Packets that are neither TCP nor UDP, and fragments.
+    pub other: u64,
+}

@@ -47,6 +47,9 @@ pub struct OpenLanes {
     /// Some links are run by the kernel's netem: without it the lanes are refused.
     #[serde(default)]
     pub netem: bool,
+    /// Trials may limit the CPU time of hosts (`cpu_shares`); the setting `trial.cpu_quota` then says by what, or why the machine does not let them.
+    #[serde(default)]
+    pub cpu_quota: bool,
     /// The links of each lane, and with them its hosts. None at all means one, `main`, between the hosts `client` and `server`.
     #[serde(default)]
     pub links: Vec<LaneLink>,
@@ -91,6 +94,9 @@ pub struct TrialRequest {
     pub capture: Option<CaptureFiles>,
     /// TCP congestion control of the lane's routes, for example `cubic`.
     pub congestion_control: String,
+    /// Share of one CPU that all processes of a host together may use, from 0.001 to 1, by host; the others have no limit.
+    #[serde(default)]
+    pub cpu_shares: BTreeMap<String, f64>,
     /// Processes, in start order. Each `server` must be ready before the next starts.
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
@@ -274,6 +280,24 @@ pub struct TrialResult {
     /// What the other links of the trial counted, by name.
     #[serde(default)]
     pub other_links: BTreeMap<String, LinkReport>,
+    /// What became of `cpu_shares`, by host.
+    #[serde(default)]
+    pub cpu_limits: BTreeMap<String, CpuLimit>,
+}
+
+/// A limit on the CPU time of a host's processes, and what it did in one trial, their start and end included (`cpu.stat` of their control group).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuLimit {
+    /// CPU time in each period.
+    pub quota_ns: u64,
+    /// Length of a period: the shortest whose quota the kernel takes, 1 ms.
+    pub period_ns: u64,
+    /// Periods in which there was something to do.
+    pub periods: u64,
+    /// Those in which the quota was used up.
+    pub throttled_periods: u64,
+    /// For how long processes were then held back; each CPU counts for itself.
+    pub throttled_ns: u64,
 }
 
 /// How a trial ended.
@@ -306,7 +330,7 @@ pub struct EndpointResult {
     /// System CPU time.
     pub cpu_system_ns: u64,
     /// How long its threads were ready to run and waited for a CPU: from when it was ready (of one that needs no waiting, from its start) until it
-    /// ended or was told to; null where the kernel does not count it. Neither its children's nor, if it ended by itself, that of threads after the
+    /// ended or was told to; null where the kernel does not count it. Under a limit, what that held them back may be in it. Neither its children's nor, if it ended by itself, that of threads after the
     /// first.
     #[serde(default)]
     pub run_delay_ns: Option<u64>,

@@ -85,7 +85,7 @@ pub struct DissectedPacket {
     pub tcp_sequence: Option<u32>,
     /// TCP acknowledgement number relative to the other side's first.
     pub tcp_acknowledgement: Option<u32>,
-    /// A TCP segment whose sequence range (or SYN, FIN) the link had seen before; never a copy.
+    /// A TCP segment whose sequence range (or SYN, FIN) the link had seen before, or a confirmable CoAP message that it had; never a copy.
     pub retransmission: bool,
     /// A retransmission whose original the link delivered: the sender was impatient.
     pub spurious: bool,
@@ -120,10 +120,10 @@ pub struct Flow {
     pub duplicated: [u64; 2],
     /// Packets dropped, copies included.
     pub dropped: [u64; 2],
-    /// TCP segments sent again.
-    pub retransmissions: [u64; 2],
+    /// TCP segments, or confirmable CoAP messages without DTLS, sent again; null where packets do not tell, as those of QUIC and DTLS.
+    pub retransmissions: Option<[u64; 2]>,
     /// Those among them whose original was delivered.
-    pub spurious: [u64; 2],
+    pub spurious: Option<[u64; 2]>,
 }
 
 /// What `wirelab-agent replay` prints of a packet log: a line of JSON. The log's arrivals were run through a fresh chain of the same seed.

@@ -70,6 +70,7 @@ class Records:
         self._trials: list[dict[str, Any]] = []
         self._flows: dict[str, list[dict[str, Any]]] = {}
         self.mismatches: dict[str, int] = {}
+        self.ledgers: dict[str, list[dict[str, int]]] = {}
         (folder / "trials").mkdir(parents=True)
 
     def trial(
@@ -125,6 +126,11 @@ class Records:
             "        ways = [dict(packets=90, duplicated=0, corrupted=2, reordered=way) for way in (0, 1)]\n"
             "        print(json.dumps(dict(log=log, packets=200, mismatches=wrong, directions=ways)))\n"
             "    sys.exit(bool(mismatches))\n"
+            f"ledgers = json.loads({json.dumps(self.ledgers)!r})\n"
+            "if sys.argv[1] == 'ledger':\n"
+            "    for folder in sys.argv[2:]:\n"
+            "        print(json.dumps(dict(trial=folder, directions=ledgers[folder.split('/')[-1]])))\n"
+            "    sys.exit()\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"
             "for log in sys.argv[3:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"
         )

@@ -65,6 +65,7 @@ def test_what_netem_dropped_of_an_exchange_is_not_known(tmp_path: Path, monkeypa
     monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
     rows = build(records.folder).exchanges.sort("scenario")
     assert rows["lost_packets"].to_list() == [None, 1]
+    assert rows["spurious_retransmissions"].to_list() == [None, 0]
     assert rows["wire_up_bytes"].to_list() == [700, 700]
 
 
@@ -76,6 +77,19 @@ def test_exchanges_share_the_cost_of_a_kept_connection(records: Records, built: 
 def test_over_quic_a_retransmission_is_what_the_client_declared_lost(records: Records, built: Build) -> None:
     records.trial("s", [exchange(client_retransmissions=3)], [flow(40_000, transport="udp", retransmissions=[0, 0])])
     assert built(records).exchanges["retransmissions"].to_list() == [3]
+
+
+def test_needless_retransmissions_are_shared_and_not_known_where_packets_do_not_tell(
+    records: Records, built: Build
+) -> None:
+    flows = [
+        flow(40_000, spurious=[2, 1]),
+        flow(40_001, transport="udp", retransmissions=[1, 0], spurious=[1, 0]),
+        flow(40_002, transport="udp", retransmissions=None, spurious=None),
+    ]
+    records.trial("s", [exchange(0), exchange(1, local_port=40_000), exchange(2, local_port=40_001),
+                        exchange(3, local_port=40_002)], flows)  # fmt: skip
+    assert built(records).exchanges["spurious_retransmissions"].to_list() == [1.5, 1.5, 1, None]
 
 
 def test_an_exchange_without_a_port_has_no_wire_cost_but_its_trial_has(records: Records, built: Build) -> None:
@@ -94,6 +108,24 @@ def test_a_trial_has_its_outcomes_counted_and_its_link_and_resources(records: Re
     assert (row["lateness_p50_ns"], row["lateness_p99_ns"], row["lateness_max_ns"]) == (10_000, 3 * MS, 3 * MS)
     assert (row["client_cpu_ns"], row["server_peak_memory_bytes"], row["duration_ns"]) == (4 * MS, 5000, 500 * MS)
     assert row["excluded"] is False
+
+
+def test_a_limit_on_cpu_time_is_told_and_what_the_host_waited_for_it_is_not(records: Records, built: Build) -> None:
+    trial = records.trial("s", [exchange()])
+    path = records.folder / "trials" / trial / "result.json"
+    result = json.loads(path.read_text())
+    for endpoint in result["endpoints"]:
+        endpoint["run_delay_ns"] = 7 * MS
+    limit = {"quota_ns": MS, "period_ns": 10 * MS, "periods": 40, "throttled_periods": 30, "throttled_ns": 90 * MS}
+    path.write_text(json.dumps({**result, "cpu_limits": {"client": limit}}))
+    [row] = built(records).trials.to_dicts()
+    assert (row["client_quota_periods"], row["client_throttled_periods"], row["client_throttled_ns"]) == (
+        40,
+        30,
+        90 * MS,
+    )
+    assert (row["client_run_delay_ns"], row["server_run_delay_ns"]) == (None, 7 * MS)
+    assert row["server_throttled_ns"] is None
 
 
 def test_a_trial_s_log_is_replayed(records: Records, built: Build) -> None:

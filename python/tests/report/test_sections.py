@@ -16,6 +16,7 @@ from wirelab.report.grade import grade
 from wirelab.report.sections import (
     claims,
     glance,
+    ledger,
     limits,
     messages,
     outcomes,
@@ -357,3 +358,38 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
         "machine: of a radio only its sleep and its waking, as a model (lossy), "
         "of air only the frames of the link's two ends and their contention, as a model, no constrained device."
     ) in str(limits.section(load(folder, folder)))
+
+
+def test_a_limited_host_is_told_with_how_often_the_limit_was_in_force(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    assert not any("less than a CPU" in table.caption for table in tables(trust.section(load(folder, folder))))
+    client = {"share": 0.1, "periods": 200, "throttled": 150, "throttled_s": 0.25}
+    idle = {"share": 0.5, "periods": 0, "throttled": 0, "throttled_s": 0.0}
+    scenarios[0]["cpu"] = {"client": client, "server": idle}
+    change(folder, "estimates.json", scenarios=scenarios)
+    [table] = [each for each in tables(trust.section(load(folder, folder))) if "less than a CPU" in each.caption]
+    limited, unused = cells(table)
+    assert limited[1:] == ["client", "10 %", "200", "75.0", "250"]
+    assert unused[1:5] == ["server", "50 %", "0", "–"]
+
+
+def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert ledger.section(load(folder, folder)) is None
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    none = dict.fromkeys((*ledger.PARTS, "total", "packets", "application"), 0.0)
+    up = none | {"total": 700.0, "application": 660.0, "payload": 612.0, "headers": 48.0, "ip": 40.0}
+    scenarios[0]["ledger"] = {"exchanges": 10, "up": up, "down": none | {"total": 68.0, "ip": 20.0, "headers": 48.0}}
+    change(folder, "estimates.json", scenarios=scenarios)
+    [table] = tables(ledger.section(load(folder, folder)))
+    shown = dict(zip([column.title for column in table.columns], cells(table)[0], strict=True))
+    assert [shown[title] for title in ("all", "message", "application's own", "IP headers")] == [
+        "768", "612", "96.0", "60.0",
+    ]  # fmt: skip
+    assert "not opened" not in shown
+    scenarios[0]["ledger"]["down"] |= {"payload": None, "headers": None, "sealed": 48.0}
+    change(folder, "estimates.json", scenarios=scenarios)
+    [table] = tables(ledger.section(load(folder, folder)))
+    shown = dict(zip([column.title for column in table.columns], cells(table)[0], strict=True))
+    assert (shown["message"], shown["not opened"]) == ("–", "48.0")

@@ -211,6 +211,20 @@ def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest
     assert missing == Barrier(EntryStatus.FAILED, "nginx is not installed; apt install nginx-light")
 
 
+def test_a_slower_host_is_asked_for_where_the_machine_can_and_unsupported_where_it_cannot(
+    endpoints: Endpoints, tmp_path: Path
+) -> None:
+    slow = scenario().model_copy(update={"cpu": {"client": 0.1}})
+    able = replace(endpoints, cpu_quota="cgroup v1")
+    assert able.barrier(slow) is None
+    assert request(able, slow, tmp_path / "t").cpu_shares == {"client": 0.1}
+    barrier = replace(endpoints, cpu_quota="none: writing +cpu to x: Permission denied").barrier(slow)
+    assert barrier is not None
+    assert barrier.status is EntryStatus.UNSUPPORTED
+    assert barrier.error.startswith("this machine cannot limit CPU time (writing +cpu to x: Permission denied)")
+    assert endpoints.barrier(scenario()) is None
+
+
 def test_a_trials_time_out_leaves_room_for_every_exchange_to_time_out() -> None:
     workload = make_plan(1, 1).scenarios[0].workload
     twelve = workload.model_copy(update={"exchanges": 12, "concurrency": 5, "timeout_ns": 10**9})

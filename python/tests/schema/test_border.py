@@ -116,6 +116,7 @@ RUN = schema.RunTrial(
     header_bytes=64,
     capture=schema.CaptureFiles(client=Path("c"), server=Path("s"), key_logs=(Path("k"),)),
     congestion_control="cubic",
+    cpu_shares={"client": 0.1},
     endpoints=(
         PROCESS,
         PROCESS.model_copy(update={"name": "udp", "ready": schema.UdpBoundReady(port=1, timeout_ns=1)}),

@@ -53,6 +53,14 @@ def test_what_was_not_counted_is_not_taken_for_none(tmp_path: Path) -> None:
     assert found["why"] == "how long endpoints waited for a CPU was not counted"
 
 
+def test_a_host_that_its_limit_held_back_is_no_busy_machine_and_the_other_host_tells(tmp_path: Path) -> None:
+    limited: dict[str, int | None] = {"client_run_delay_ns": None, "client_throttled_ns": 400 * MS}
+    assert waits(tmp_path / "idle", **limited, server_run_delay_ns=2 * MS)["flag"] == "publishable"
+    assert waits(tmp_path / "busy", **limited, server_run_delay_ns=80 * MS)["flag"] == "invalid"
+    neither = waits(tmp_path / "both", **limited, server_run_delay_ns=None, server_throttled_ns=MS)
+    assert neither["why"] == "how long endpoints waited for a CPU was not counted"
+
+
 def test_cpus_that_a_hypervisor_took_lower_the_grade(tmp_path: Path) -> None:
     found = waits(tmp_path, client_run_delay_ns=0, server_run_delay_ns=0, stolen_cpu_ns=20 * MS)
     assert (found["flag"], found["steal"]) == ("teaching", 0.04)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.library import BUILTIN, profiles
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
-from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.model import EndpointTable, ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
 from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
@@ -128,6 +128,8 @@ class _LevelCheck:
                 wrong = self._names(self._words(what), what.replace("-", " "))
             case ("client" | "server", "implementation"):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+            case ("client" | "server", "cpu"):
+                wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
             case ("stacks", name, "implementation"):
@@ -259,6 +261,8 @@ _PATHS = (
     "implementation",
     "client.implementation",
     "server.implementation",
+    "client.cpu",
+    "server.cpu",
     "congestion-control",
     *(f"workload.{key}" for key in field_names(WorkloadTable)),
     *(f"link.{key}" for key in field_names(LinkTable)),

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
-from wirelab.experiment.quantities import PositiveDuration, Table
+from wirelab.experiment.quantities import CpuShare, PositiveDuration, Table
 from wirelab.experiment.topology import ProxyTable, TopologyTable, TrafficTable
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.units import UnitError, share
@@ -76,6 +76,7 @@ class EndpointTable(Table):
     """What plays a role."""
 
     implementation: str = Field(default=BUILTIN, description="Code that provides the stack.")
+    cpu: CpuShare = Field(default=None, description="Share of one CPU that its host may use; none is no limit.")
 
 
 class EndpointsTable(Table):

@@ -21,6 +21,8 @@ from wirelab.units import UnitError, duration_ns, level_dbm, offset_ns, packet_c
 
 MOST_16 = 2**16 - 1
 """What IP holds as the length of a packet."""
+LEAST_CPU = 0.001
+"""The kernel takes 1 ms of CPU time at least, in a period of 1 s at most."""
 MOST_32 = 2**32 - 1
 """What the data plane holds in fields of 32 bits."""
 
@@ -82,6 +84,16 @@ def fits_32_bits(value: int) -> int:
     return value
 
 
+def cpu_share(value: object) -> float | None:
+    """A share of one CPU that the kernel can hold a host to, or `"none"` for no limit."""
+    if value == "none":
+        return None
+    found = share(value)
+    if not LEAST_CPU <= found <= 1:
+        raise UnitError("is no share of a CPU", hint='from "0.1 %" to "100 %", or "none" for no limit')
+    return found
+
+
 def choose(tag: str, models: Mapping[str, type[Table]], value: object, info: ValidationInfo, default: str = "") -> Any:
     """Read a table by the one of several models that its key `tag` names."""
     if not isinstance(value, Mapping):
@@ -116,4 +128,6 @@ BitRateOrZero = Annotated[int, *quantity(rate_bps, "250 kbit/s")]
 Share = Annotated[float, *quantity(share, "10 %")]
 Correlation = Annotated[float, *quantity(share, "25 %"), AfterValidator(below_100_percent)]
 PositiveShare = Annotated[float, *quantity(share, "1 %"), AfterValidator(positive)]
+CpuShare = Annotated[float | None, *quantity(cpu_share, "10 %")]
+"""None: no limit."""
 SignalLevel = Annotated[float, *signed(level_dbm, "-85 dBm")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,6 +17,7 @@ from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, mer
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import problems
+from wirelab.experiment.quantities import cpu_share
 from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import (
@@ -59,6 +60,8 @@ class Scenario:
     traffic: tuple[Traffic, ...] = ()
     origin: Origin | None = None
     """The server that a proxy asks; without a proxy none."""
+    cpu: Mapping[str, float] = field(default_factory=dict)
+    """Share of one CPU that a role's host has, where it has less than the machine."""
 
     def identity(self) -> dict[str, Any]:
         """What determines the scenario's trials; equal ones are one scenario."""
@@ -76,6 +79,8 @@ class Scenario:
             identity["traffic"] = [each.to_json() for each in self.traffic]
         if self.origin is not None:
             identity["origin"] = self.origin.to_json()
+        if self.cpu:
+            identity["cpu"] = dict(self.cpu)
         return identity
 
 
@@ -107,6 +112,7 @@ class Resolver:
             topology=self._topology(point),
             traffic=self._traffic(point),
             origin=self._behind(point, stack),
+            cpu=self._cpu(point),
         )
         self._check(point, scenario, stack)
         return scenario
@@ -263,6 +269,15 @@ class Resolver:
                     f"{chosen[role]} is no {role} of {stack.name}", self.source.where(path), self._who(role, stack.name)
                 )
         return chosen
+
+    def _cpu(self, point: Point) -> dict[str, float]:
+        """Of the hosts that have a limit."""
+        found = {}
+        for role in ROLES:
+            written = [point[path] for path in (f"{role}.cpu", f"endpoints.{role}.cpu") if path in point]
+            shares = [cpu_share(level) for level in written] or [getattr(self.file.endpoints, role).cpu]
+            found[role] = shares[-1]
+        return {role: share for role, share in found.items() if share is not None}
 
     def _first(self, role: str, stack: StackDescription) -> str:
         """What the file says of a role; of a stack of the user's own, its only program if it says nothing."""

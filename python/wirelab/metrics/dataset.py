@@ -17,6 +17,7 @@ import polars as pl
 from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
+from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
@@ -50,9 +51,14 @@ _OUTCOMES = ("completed", "failed", "timed-out", "unsupported")
 _LINK = [f"{direction}_{name}" for direction in DIRECTIONS for name in COUNTS]
 _LATENESS = ["lateness_p50_ns", "lateness_p99_ns", "lateness_max_ns", "kernel_drops", "oversized"]
 _WIRE = [f"wire_{direction}_{unit}" for unit in ("bytes", "packets") for direction in DIRECTIONS]
+LIMIT = {
+    "quota_periods": "periods", "throttled_periods": "throttled_periods", "throttled_ns": "throttled_ns",
+}  # fmt: skip
+"""Columns of a limit on CPU time, by what `result.json` calls them."""
 _RESOURCES = [
     "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns",
     "client_peak_memory_bytes", "server_peak_memory_bytes", "background_bps",
+    *(f"{role}_{what}" for role in ("client", "server") for what in LIMIT),
 ]  # fmt: skip
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
@@ -67,7 +73,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
 }  # fmt: skip
 _FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64,
-    **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions"], pl.List(pl.Int64)),
+    **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions", "spurious"], pl.List(pl.Int64)),
 }  # fmt: skip
 _DOWNLOAD = (
     pl.when(pl.col("downloads").list.len() > 0)
@@ -85,9 +91,12 @@ class Dataset(NamedTuple):
 
 
 def measure(campaign: Path) -> Dataset:
-    """Compute both tables from the raw records and write them into the campaign, and what its probes logged."""
+    """Compute both tables from the raw records and write them into the campaign, what its probes logged, and what
+    captures tell of each byte.
+    """
     dataset = build(campaign)
     measure_all_probes(campaign)
+    measure_ledger(campaign, read_plan(campaign), dataset.trials, dataset.exchanges)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset
@@ -165,6 +174,10 @@ def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, re
                 row[f"{endpoint['name']}_cpu_ns"] = endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]
                 row[f"{endpoint['name']}_run_delay_ns"] = endpoint.get("run_delay_ns")
                 row[f"{endpoint['name']}_peak_memory_bytes"] = endpoint["peak_memory_bytes"]
+        for role, limit in (result.get("cpu_limits") or {}).items():
+            # What it waited for its limit may be in it.
+            row[f"{role}_run_delay_ns"] = None
+            row |= {f"{role}_{name}": limit[key] for name, key in LIMIT.items()}
     return {name: row.get(name) for name in TRIAL_TYPES}
 
 
@@ -264,7 +277,7 @@ def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
         for column in ("bytes", "packets")
         for index, direction in enumerate(DIRECTIONS)
     ]
-    both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions")]
+    both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions", "spurious")]
     names = pl.DataFrame(
         {"log": list(logs), "trial": list(logs.values())}, schema={"log": pl.String, "trial": pl.String}
     )
@@ -280,14 +293,19 @@ def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
             *both,
         )
         .group_by("trial", "local_port", maintain_order=True)
-        .agg(pl.col("flow_transport").first(), pl.exclude("trial", "local_port", "flow_transport").sum())
+        .agg(
+            pl.col("flow_transport").first(),
+            # The sum of what is not known is not 0.
+            pl.when(pl.col("flow_spurious").count() > 0).then(pl.col("flow_spurious").sum()),
+            pl.exclude("trial", "local_port", "flow_transport", "flow_spurious").sum(),
+        )
     )
 
 
 def _without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
     """What was lost of these trials' flows is not known: netem dropped it behind the log."""
     known = ~pl.col("trial").is_in(trials.implode())
-    return flows.with_columns(flow_dropped=pl.when(known).then(pl.col("flow_dropped")))
+    return flows.with_columns(pl.when(known).then(pl.col("flow_dropped", "flow_spurious")))
 
 
 def _with_totals(

@@ -17,6 +17,15 @@ METRICS = (
         .otherwise(pl.col("client_retransmissions").cast(pl.Float64)),
     ),
     Metric(
+        "spurious-retransmissions",
+        "",
+        "What was sent again although the link delivered it the first time, both directions, from the packet log (a "
+        "connection's share): TCP segments, SYN included, and CoAP's confirmable messages; a copy still inside when "
+        "the trial ended was not delivered. Null over QUIC and DTLS, which number every packet anew, and with netem, "
+        "which does not say what it lost.",
+        pl.col("flow_spurious") / pl.col("flow_exchanges"),
+    ),
+    Metric(
         "lost-packets",
         "",
         "Packets of both directions that the link dropped, from the packet log (a connection's share).",

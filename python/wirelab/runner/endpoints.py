@@ -9,6 +9,7 @@ from pathlib import Path
 
 from wirelab.experiment.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry, facts_of
 from wirelab.experiment.library import BUILTIN
+from wirelab.launcher import launched
 from wirelab.runner.background import background
 from wirelab.runner.implementations import find_program, missing
 from wirelab.runner.rows import wrong_rows
@@ -70,6 +71,8 @@ class Endpoints:
     addresses: LaneAddresses
     known: Description = field(default_factory=registered)
     """Stacks, with the user's own."""
+    cpu_quota: str = "none"
+    """By what CPU time can be limited, or `none: ` and why it cannot."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """Missing programs are failures with a cure; what a program does not do is unsupported."""
@@ -79,6 +82,12 @@ class Endpoints:
                     EntryStatus.FAILED,
                     f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
                 )
+        if scenario.cpu and self.cpu_quota.startswith("none"):
+            why = f"this machine cannot limit CPU time ({self.cpu_quota.partition(': ')[2]}); see {launched('doctor')}"
+            return Barrier(EntryStatus.UNSUPPORTED, why)
+        return self._program_barrier(scenario)
+
+    def _program_barrier(self, scenario: Scenario) -> Barrier | None:
         for role in (Role.CLIENT, Role.SERVER):
             name = getattr(scenario.implementation, role.value)
             if name == BUILTIN:
@@ -117,6 +126,7 @@ class Endpoints:
             header_bytes=HEADER_BYTES,
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
+            cpu_shares=scenario.cpu,
             endpoints=tuple(processes),
             timeout_ns=trial_timeout_ns(scenario.workload),
         )

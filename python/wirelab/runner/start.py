@@ -72,8 +72,16 @@ def run_plan(
         host = AgentHost(agent, folder / HOST_LOG)
         try:
             netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
-            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem, links=lane_links(plan)))
-            endpoints = Endpoints(agent, implementations, certificates, LaneAddresses(opened.links), plan.known)
+            limited = any(scenario.cpu for scenario in plan.scenarios)
+            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem, cpu_quota=limited, links=lane_links(plan)))
+            endpoints = Endpoints(
+                agent,
+                implementations,
+                certificates,
+                LaneAddresses(opened.links),
+                plan.known,
+                opened.settings.get("trial.cpu_quota", "none"),
+            )
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)
             _tell_of_changed_claims(earlier, this_run, observer)

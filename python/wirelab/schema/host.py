@@ -27,6 +27,7 @@ class OpenLanes(Border):
     mtu: Unsigned = 1500
     offloads: bool = False
     netem: bool = False
+    cpu_quota: bool = False
     links: tuple[LaneLink, ...] = ()
 
 
@@ -105,6 +106,7 @@ class TrialRequest(Border):
     header_bytes: Unsigned
     capture: CaptureFiles | None = None
     congestion_control: str
+    cpu_shares: dict[str, float] = Field(default_factory=dict)
     endpoints: tuple[EndpointProcess, ...]
     timeout_ns: Unsigned
 
@@ -177,6 +179,16 @@ class EndpointResult(Received):
     stderr_tail: str
 
 
+class CpuLimit(Received):
+    """A limit on the CPU time of a host's processes, and what it did in one trial."""
+
+    quota_ns: Unsigned
+    period_ns: Unsigned
+    periods: Unsigned
+    throttled_periods: Unsigned
+    throttled_ns: Unsigned
+
+
 class TrialResult(Received):
     """How a trial went; instants are nanoseconds of CLOCK_MONOTONIC unless named otherwise."""
 
@@ -190,6 +202,7 @@ class TrialResult(Received):
     endpoints: tuple[EndpointResult, ...]
     link: LinkReport
     other_links: dict[str, LinkReport] = Field(default_factory=dict)
+    cpu_limits: dict[str, CpuLimit] = Field(default_factory=dict)
 
 
 class Opened(HostFacts):

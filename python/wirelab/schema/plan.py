@@ -83,6 +83,8 @@ class Scenario(Border):
     traffic: tuple[Traffic, ...] = ()
     origin: Origin | None = None
     """The server that a proxy asks; without a proxy none."""
+    cpu: dict[str, float] = Field(default_factory=dict)
+    """Share of one CPU that a role's host has, where it has less than the machine."""
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
 
@@ -138,7 +140,7 @@ class Plan(Border):
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
     """A client and a server that are alone need no word of it."""
-    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin"})
+    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin", "cpu"})
     own["link"] = scenario.link.to_json()
     if scenario.topology:
         own["topology"] = [link.to_json() for link in scenario.topology]
@@ -146,4 +148,6 @@ def _scenario_json(scenario: Scenario) -> dict[str, Any]:
         own["traffic"] = [each.to_json() for each in scenario.traffic]
     if scenario.origin is not None:
         own["origin"] = scenario.origin.to_json()
+    if scenario.cpu:
+        own["cpu"] = scenario.cpu
     return own

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.stats import compare, descriptive, link_error, published_rule
+from wirelab.stats.cpu_limits import cpu_limits
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.endpoint_waits import CURE, endpoint_waits
 from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.ledger import ledgers
 from wirelab.stats.link import GRADES
 from wirelab.stats.link_certificates import link_certificates, with_certificates
 from wirelab.stats.link_report import lateness_by_lane, links, replay
@@ -52,7 +54,13 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
     errors, link_rows, waits = (
         link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows), endpoint_waits(dataset),
     )  # fmt: skip
-    scenarios = [{**scenario, "endpoints": waits.get(scenario["key"])} for scenario in scenarios]
+    limits, spent = cpu_limits(dataset), ledgers(dataset)
+    scenarios = [
+        {**scenario, "endpoints": waits.get(scenario["key"])}
+        | ({"cpu": limits[scenario["key"]]} if scenario["key"] in limits else {})
+        | ({"ledger": spent[scenario["key"]]} if scenario["key"] in spent else {})
+        for scenario in scenarios
+    ]
     named = {s["key"]: {**s["endpoints"], "name": s["name"]} for s in scenarios if s["endpoints"] is not None}
     comparisons = [c for name in compared for c in _comparisons(dataset, name, sides)]
     return {

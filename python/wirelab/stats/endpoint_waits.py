@@ -2,6 +2,7 @@
 
 The kernel counts how long a ready thread waited (`/proc/PID/schedstat`), and how much CPU time a hypervisor gave to
 others. Both are set against the time of the exchanges, as the link's lateness is against the round trip.
+A host under a limit waits for that on purpose, and the kernel counts both as one: the other hosts tell.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from wirelab.stats.link_report import kept_trials
 if TYPE_CHECKING:
     import polars as pl
 
-WAITS = ("client_run_delay_ns", "server_run_delay_ns")
+ROLES = ("client", "server")
+WAITS = tuple(f"{role}_run_delay_ns" for role in ROLES)
 CURE = "run fewer lanes (--lanes), or leave the machine alone"
 """What to do about it; said once for all scenarios."""
 
@@ -39,7 +41,7 @@ def _busy_ns() -> pl.Expr:
 
 
 def _judged(trials: pl.DataFrame) -> dict[str, Any]:
-    counted = trials.drop_nulls(WAITS)
+    counted = trials.filter(_told())
     wait_s = share = None
     reasons = []
     if counted.is_empty() or not counted["busy_ns"].sum():
@@ -56,6 +58,17 @@ def _judged(trials: pl.DataFrame) -> dict[str, Any]:
     flag = max((grade for grade, _ in reasons), key=GRADES.index)
     why = "; ".join(words for grade, words in reasons if grade == flag)
     return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why}
+
+
+def _told() -> pl.Expr:
+    """Whether each host's wait was counted, or is not to be told from its limit, and that of one was."""
+    import polars as pl
+
+    known = pl.all_horizontal(
+        pl.col(wait).is_not_null() | pl.col(f"{role}_throttled_ns").is_not_null()
+        for role, wait in zip(ROLES, WAITS, strict=True)
+    )
+    return known & pl.any_horizontal(pl.col(wait).is_not_null() for wait in WAITS)
 
 
 def _waited(wait_s: float, share: float) -> tuple[str, str]:

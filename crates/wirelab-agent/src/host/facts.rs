@@ -16,6 +16,12 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     add("link.cpus_awake", lanes.link().cpus_awake().to_string());
     add("trial.own_proc", lanes.own_proc().to_string());
     add("clocksource", clock_source());
+    if let Some(quotas) = lanes.cpu_quotas() {
+        add(
+            "trial.cpu_quota",
+            quotas.map_or_else(|error| format!("none: {error}"), |quotas| quotas.version().to_string()),
+        );
+    }
     let ipv6 = lanes.topology().ipv6().is_ok();
     let [(_, namespace), ..] = lanes.lane(0).hosts().collect::<Vec<_>>()[..] else { unreachable!("a lane has hosts") };
     let destroyed = namespace.run(destroy_sockets);

@@ -2,20 +2,23 @@ use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
+use wirelab_net::cpu_quota::CpuQuotas;
 use wirelab_net::namespace::NetNamespace;
 use wirelab_net::topology::{self, Addresses, IPV4, IPV6, LaneNamespaces, Numbers, Topology, least_mtu, try_netem};
 use wirelab_schema::{AddressFamily, LinkSpec, OpenLanes};
 
 use super::link_client::LinkClient;
 use super::{Refusal, Running, lock, rehearse};
-use crate::lane_shape;
 use crate::link::At;
+use crate::{lane_shape, own_program};
 
 /// The lanes of a campaign with their link process.
 pub struct Lanes {
     topology: Topology,
     link: LinkClient,
     own_proc: bool,
+    /// Whether CPU time can be limited; none where nobody asked.
+    cpu_quotas: Option<Result<CpuQuotas, wirelab_net::Error>>,
     occupied: Mutex<HashSet<u32>>,
     /// MTU with which the lanes were made.
     mtu: u32,
@@ -66,9 +69,10 @@ impl Lanes {
         let topology = Topology::create(shape, open.lanes as usize, open.mtu, open.offloads)?;
         let link = LinkClient::start(&topology, open, running)?;
         let own_proc = rehearse()?;
+        let cpu_quotas = open.cpu_quota.then(cpu_quotas);
         let setup = Setup { mtu: open.mtu, family: AddressFamily::default(), congestion_control: String::new() };
         let setups = Mutex::new(vec![setup; open.lanes as usize * links]);
-        Ok(Self { topology, link, own_proc, occupied: Mutex::default(), mtu: open.mtu, setups })
+        Ok(Self { topology, link, own_proc, cpu_quotas, occupied: Mutex::default(), mtu: open.mtu, setups })
     }
 
     pub fn topology(&self) -> &Topology {
@@ -82,6 +86,11 @@ impl Lanes {
     /// True if trials get a `/proc` of their own.
     pub fn own_proc(&self) -> bool {
         self.own_proc
+    }
+
+    /// Whether CPU time can be limited; none where nobody asked.
+    pub fn cpu_quotas(&self) -> Option<Result<&CpuQuotas, &wirelab_net::Error>> {
+        self.cpu_quotas.as_ref().map(Result::as_ref)
     }
 
     /// The namespaces of a lane that exists.
@@ -140,6 +149,15 @@ impl Lanes {
     pub fn close(&self) {
         self.link.close();
     }
+}
+
+/// Groups of processes whose CPU time is limited.
+pub fn cpu_quotas() -> Result<CpuQuotas, wirelab_net::Error> {
+    CpuQuotas::open(|| {
+        let mut idle = own_program();
+        idle.arg("--version");
+        idle
+    })
 }
 
 fn require_netem() -> Result<(), Refusal> {

@@ -10,11 +10,12 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
+use wirelab_net::cpu_quota::{CpuQuota, SHARES, Used};
 use wirelab_net::namespace::NetNamespace;
 use wirelab_net::process::{Confinement, FirstProcess};
 use wirelab_net::topology::{LaneNamespaces, Shape};
 use wirelab_net::{clock, destroy_sockets};
-use wirelab_schema::{CaptureFiles, LinkTrial, TrialRequest, TrialResult, TrialStatus};
+use wirelab_schema::{CaptureFiles, CpuLimit, LinkTrial, TrialRequest, TrialResult, TrialStatus};
 
 use super::lanes::{self, Lanes};
 use super::{Refusal, Running, lock};
@@ -33,9 +34,10 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
         lanes.set_up(link.at, &link.trial.link, &request.congestion_control)?;
     }
     let lane = lanes.lane(request.lane);
+    let limits = limits(lanes, request)?;
     let dropped = links.iter().map(|link| lane.dropped(link.at.link)).collect::<Result<Vec<_>, _>>()?;
     begin(lanes, &links, request)?;
-    let outcome = start_and_wait(&places(lane, lanes.topology().shape(), &links), request, running);
+    let outcome = start_and_wait(&places(lane, lanes.topology().shape(), &links, &limits), request, running);
     // The links first: what sockets still say when they are destroyed belongs to no trial.
     let finished: Vec<_> = links.iter().map(|link| lanes.link().finish(link.at)).collect();
     destroy_leftovers(lane);
@@ -54,6 +56,8 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
     let TrialOutcome { status, error, start_ns, end_ns, start_realtime_ns, steal_ns, endpoints, own_proc: _ } = outcome;
     let (trial, others) = (request.trial.clone(), reports.split_off(1));
     let link = reports.remove(0);
+    let cpu_limits = limits.iter().map(|(host, quota)| Ok((host.clone(), limit(&quota.used()?))));
+    let cpu_limits = cpu_limits.collect::<anyhow::Result<_>>()?;
     let other_links = links[1..].iter().map(|link| link.name.to_owned()).zip(others).collect();
     Ok(TrialResult {
         trial,
@@ -66,7 +70,38 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
         endpoints,
         link,
         other_links,
+        cpu_limits,
     })
+}
+
+/// Groups for the processes of the hosts that are limited, by host.
+fn limits(lanes: &Lanes, request: &TrialRequest) -> Result<BTreeMap<String, CpuQuota>, Refusal> {
+    let mut limits = BTreeMap::new();
+    for (host, share) in &request.cpu_shares {
+        if !lanes.lane(request.lane).hosts().any(|(name, _)| name == host) {
+            return Err(Refusal::new(format!("cpu_shares: the lanes have no host `{host}`")));
+        }
+        if !SHARES.contains(share) {
+            let (least, most) = (SHARES.start(), SHARES.end());
+            return Err(Refusal::new(format!("cpu_shares: {share} of `{host}` is not from {least} to {most}")));
+        }
+        let quotas =
+            lanes.cpu_quotas().ok_or_else(|| Refusal::new("cpu_shares: lanes were opened without `cpu_quota`"))?;
+        let quotas =
+            quotas.map_err(|error| Refusal::new(format!("cpu_shares: no CPU time can be limited: {error}")))?;
+        limits.insert(host.clone(), quotas.limit(*share)?);
+    }
+    Ok(limits)
+}
+
+fn limit(used: &Used) -> CpuLimit {
+    CpuLimit {
+        quota_ns: used.quota.as_nanos() as u64,
+        period_ns: used.period.as_nanos() as u64,
+        periods: used.periods,
+        throttled_periods: used.throttled_periods,
+        throttled_ns: used.throttled.as_nanos() as u64,
+    }
 }
 
 /// A link of a trial.
@@ -116,7 +151,12 @@ fn begin(lanes: &Lanes, links: &[TrialOfLink<'_>], request: &TrialRequest) -> an
 }
 
 /// The hosts of a lane with the addresses that the trial's links give them.
-fn places<'a>(lane: &'a LaneNamespaces, shape: &Shape, links: &[TrialOfLink<'_>]) -> Vec<Place<'a>> {
+fn places<'a>(
+    lane: &'a LaneNamespaces,
+    shape: &Shape,
+    links: &[TrialOfLink<'_>],
+    limits: &BTreeMap<String, CpuQuota>,
+) -> Vec<Place<'a>> {
     let address = |host: &str, link: &TrialOfLink<'_>| {
         let number = link.at.link;
         let port = shape.links()[number].port_of(host)?;
@@ -126,6 +166,7 @@ fn places<'a>(lane: &'a LaneNamespaces, shape: &Shape, links: &[TrialOfLink<'_>]
         name,
         namespace: namespace.as_fd(),
         addresses: links.iter().filter_map(|link| address(name, link)).collect(),
+        joined_by: limits.get(name).map(CpuQuota::joined_by),
     };
     lane.hosts().map(place).collect()
 }
@@ -154,12 +195,15 @@ pub struct Place<'a> {
     pub namespace: BorrowedFd<'a>,
     /// At which servers may listen.
     pub addresses: Vec<IpAddr>,
+    /// File by which processes join their control group, if they are limited.
+    pub joined_by: Option<PathBuf>,
 }
 
 /// Run the endpoints of a trial in the namespaces of their hosts. When it returns, all of them are gone.
 pub fn start_and_wait(hosts: &[Place<'_>], request: &TrialRequest, running: &Running) -> anyhow::Result<TrialOutcome> {
-    let host = |Place { name, namespace, addresses }: &Place<'_>| {
-        ((*name).to_owned(), TrialHost { namespace: namespace.as_raw_fd(), addresses: addresses.clone() })
+    let host = |Place { name, namespace, addresses, joined_by }: &Place<'_>| {
+        let (namespace, addresses, joined_by) = (namespace.as_raw_fd(), addresses.clone(), joined_by.clone());
+        ((*name).to_owned(), TrialHost { namespace, addresses, joined_by })
     };
     let plan = TrialPlan {
         hosts: hosts.iter().map(host).collect(),

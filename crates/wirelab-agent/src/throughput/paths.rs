@@ -106,6 +106,7 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
         packet_log: Some(folder.join("packets.wlpl")),
         header_bytes: HEADER_BYTES,
         other_links: BTreeMap::new(),
+        cpu_shares: BTreeMap::new(),
         capture: None,
         congestion_control: CONGESTION_CONTROL.into(),
         endpoints: vec![endpoint("server", &receive, Some(ready)), endpoint("client", &send, None)],
@@ -129,7 +130,7 @@ pub fn over_veth(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carrie
 /// Between the two are a link's stages and log.
 pub fn over_link(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carried>> {
     let running = Running::default();
-    let open = OpenLanes { lanes: 1, mtu: MTU, offloads: false, netem: false, links: vec![] };
+    let open = OpenLanes { lanes: 1, mtu: MTU, offloads: false, netem: false, cpu_quota: false, links: vec![] };
     let lanes = Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
     let carried = requests.iter().map(|(kind, request)| {
         let before = lanes.lane(0).dropped(0)?;
@@ -144,7 +145,7 @@ pub fn over_link(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carrie
 }
 
 fn place<'a>(name: &'a str, namespace: &'a NetNamespace, address: IpAddr) -> Place<'a> {
-    Place { name, namespace: namespace.as_fd(), addresses: vec![address] }
+    Place { name, namespace: namespace.as_fd(), addresses: vec![address], joined_by: None }
 }
 
 fn carried(kind: Kind, request: &TrialRequest, dropped: Dropped) -> anyhow::Result<Carried> {

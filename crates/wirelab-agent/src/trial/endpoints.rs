@@ -118,7 +118,12 @@ impl<'a> Endpoints<'a> {
         command.arg0(program).args(arguments).env_clear().env("PATH", path).env("HOME", &endpoint.directory);
         command.envs(&endpoint.environment).current_dir(&endpoint.directory).stdin(Stdio::null());
         command.stdout(create(&endpoint.stdout)?).stderr(create(&endpoint.stderr)?);
-        let confinement = Confinement { network: Some(host.as_fd()), ..Confinement::default() };
+        let group = self.plan.hosts[&endpoint.host].joined_by.as_deref().map(group).transpose()?;
+        let confinement = Confinement {
+            network: Some(host.as_fd()),
+            group: group.as_ref().map(AsFd::as_fd),
+            ..Confinement::default()
+        };
         Ok(process::spawn(&mut command, &confinement).map_err(failed)?.id())
     }
 
@@ -263,6 +268,11 @@ pub fn find(program: &str, path: &str) -> io::Result<PathBuf> {
     let candidates = std::env::split_paths(path).map(|folder| folder.join(program));
     let executable = |file: &PathBuf| file.metadata().is_ok_and(|data| data.is_file() && data.mode() & 0o111 != 0);
     candidates.into_iter().find(executable).ok_or_else(|| io::Error::from_raw_os_error(Errno::ENOENT as i32))
+}
+
+/// Where a process joins a control group.
+fn group(path: &Path) -> anyhow::Result<File> {
+    File::options().write(true).open(path).with_context(|| format!("opening {}", path.display()))
 }
 
 fn create(path: &Path) -> anyhow::Result<File> {

@@ -4,6 +4,7 @@ mod captures;
 mod families;
 mod library;
 mod lifetime;
+mod limits;
 mod machine;
 mod mqtt;
 mod netem;

@@ -19,7 +19,14 @@ fn host_with_netem() -> Option<Host> {
         return None;
     }
     let mut host = Host::start();
-    let id = host.send(HostOp::Open(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, links: vec![] }));
+    let id = host.send(HostOp::Open(OpenLanes {
+        lanes: 1,
+        mtu: 1500,
+        offloads: false,
+        netem: true,
+        cpu_quota: false,
+        links: vec![],
+    }));
     match host.receive(id) {
         HostResult::Opened(_) => Some(host),
         HostResult::Error { message, hint } => {
@@ -144,7 +151,7 @@ fn a_token_buckets_queue_holds_what_it_is_told_though_a_socket_may_hold_less() {
     }
     // An ordinary user's sockets have the room of net.core.wmem_max, some hundred packets.
     let mut host = Host::start_as(Some(65534));
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, links: vec![] });
+    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, cpu_quota: false, links: vec![] });
     let queue = QueueSpec::DropTail { bytes: Some(4_000_000), packets: None };
     let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 };
     let packets = 3000;

@@ -16,6 +16,8 @@ pub const FLOOD: u64 = 5000;
 pub const SEND: &str = "WIRELAB_TEST_SEND";
 /// When `udp_late_echo` answers again, and for how long `udp_listener` listens.
 pub const LATE: Duration = Duration::from_millis(300);
+/// For how long a spinner spins.
+const SPIN: Duration = Duration::from_secs(1);
 /// How long a sender stays after its last datagram, so that the link can deliver it.
 const LINGER: Duration = Duration::from_millis(400);
 /// Variable that tells the server's address; IPv4's without it.
@@ -51,6 +53,15 @@ fn serve_udp(serve: impl Fn(&dyn Fn())) -> ! {
         serve(&|| {
             socket.send_to(&buffer[..length], peer).unwrap();
         });
+    }
+}
+
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn spinner() {
+    let begin = Instant::now();
+    while begin.elapsed() < SPIN {
+        std::hint::spin_loop();
     }
 }
 

@@ -65,7 +65,7 @@ impl Host {
     }
 
     pub fn open(&mut self, lanes: u32) -> HostFacts {
-        self.open_with(OpenLanes { lanes, mtu: 1500, offloads: false, netem: false, links: vec![] })
+        self.open_with(OpenLanes { lanes, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links: vec![] })
     }
 
     pub fn open_with(&mut self, open: OpenLanes) -> HostFacts {
@@ -128,6 +128,7 @@ impl Host {
             packet_log: Some(self.log(name)),
             header_bytes: 64,
             other_links: BTreeMap::new(),
+            cpu_shares: BTreeMap::new(),
             capture: None,
             congestion_control: "reno".into(),
             endpoints,

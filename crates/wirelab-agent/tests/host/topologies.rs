@@ -21,7 +21,7 @@ fn link(name: &str, near: &[&str], far: &[&str]) -> LaneLink {
 }
 
 fn open(host: &mut Host, links: Vec<LaneLink>) -> HostFacts {
-    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: false, links })
+    host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links })
 }
 
 /// Address and port of a host's server on a link.
@@ -146,8 +146,14 @@ fn what_no_lane_or_link_of_several_hosts_can_do_is_refused_with_the_reason() {
         return;
     }
     let mut host = Host::start();
-    let bad =
-        OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: false, links: vec![link("air", &[], &["server"])] };
+    let bad = OpenLanes {
+        lanes: 1,
+        mtu: 1500,
+        offloads: false,
+        netem: false,
+        cpu_quota: false,
+        links: vec![link("air", &[], &["server"])],
+    };
     let id = host.send(HostOp::Open(bad));
     let HostResult::Error { message, .. } = host.receive(id) else { panic!() };
     assert_eq!(message, "links: air.far: 0 hosts; there can be 1 to 127".replace("far", "near"));

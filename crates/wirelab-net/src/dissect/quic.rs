@@ -1,9 +1,11 @@
+//! Headers of QUIC packets, as far as they are in the clear.
+
 /// Types of the packets in a UDP datagram that looks like QUIC (RFC 9000 section 17, RFC 9369 section 3.2), in order; empty if it does not.
 ///
 /// A long header of version 1 or 2 tells by itself. A short header (`1-rtt`), a version negotiation and a packet whose fixed bit is greased
 /// (RFC 9287) tell only if the flow is `known` to have shown a long header before. Coalesced packets that begin beyond the logged bytes are not
 /// seen.
-pub(super) fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
+pub fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
     let mut types = Vec::new();
     let mut rest = Some(datagram);
     while let Some(packet) = rest.take() {
@@ -13,7 +15,7 @@ pub(super) fn packet_types(datagram: &[u8], known: bool) -> Vec<&'static str> {
             break;
         }
         types.push(kind);
-        rest = behind_long_header(packet, kind);
+        rest = behind_long_header(packet);
     }
     types
 }
@@ -45,7 +47,8 @@ fn packet_type(packet: &[u8], surely: bool) -> Option<&'static str> {
 }
 
 /// What follows a packet with a long header in its datagram, if its Length field (RFC 9000 section 17.2) and so much of the datagram is there.
-fn behind_long_header<'a>(packet: &'a [u8], kind: &str) -> Option<&'a [u8]> {
+pub fn behind_long_header(packet: &[u8]) -> Option<&[u8]> {
+    let kind = packet_type(packet, true)?;
     if matches!(kind, "1-rtt" | "retry" | "version-negotiation") {
         return None;
     }
@@ -59,13 +62,19 @@ fn behind_long_header<'a>(packet: &'a [u8], kind: &str) -> Option<&'a [u8]> {
     rest.get(usize::try_from(length).ok()?..)
 }
 
+/// Length of the source connection id in a long header: the other side's packets with a short header begin with that id.
+pub fn source_id_bytes(packet: &[u8]) -> Option<usize> {
+    packet.first().filter(|first| *first & LONG_HEADER != 0)?;
+    behind_connection_id(packet.get(5..)?)?.first().map(|length| usize::from(*length))
+}
+
 fn behind_connection_id(bytes: &[u8]) -> Option<&[u8]> {
     let (length, rest) = bytes.split_first()?;
     rest.get(usize::from(*length)..)
 }
 
-/// RFC 9000 section 16.
-fn variable_length_integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
+/// The integer (RFC 9000 section 16) that these bytes begin with, and what is behind it.
+pub fn variable_length_integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let first = *bytes.first()?;
     let (integer, rest) = bytes.split_at_checked(1 << (first >> 6))?;
     let value = integer.iter().fold(0, |value: u64, byte| value << 8 | u64::from(*byte));

@@ -142,6 +142,56 @@ fn a_corrupted_segment_was_not_delivered() {
     assert_eq!(marks(&dissector.dissect(&record, &segment).tcp.unwrap()), (true, false));
 }
 
+/// A CoAP message to its port, or from it: type, message ID and what follows.
+fn coap(port: u16, kind: u8, id: u8, rest: &[u8]) -> Vec<u8> {
+    let (source, destination) = oriented(CLIENT, coap::PORT, PortId(port).direction());
+    let mut packet = Vec::new();
+    let message = [&[0x42 | kind << 4, 0x02, 0x70, id], rest].concat();
+    ipv4(port).udp(source, destination).write(&mut packet, &message).unwrap();
+    packet
+}
+
+#[test]
+fn a_confirmable_message_sent_again_is_a_retransmission_and_spurious_if_the_link_had_delivered_it() {
+    let mut log = Log { header_bytes: Some(64), ..Log::default() };
+    let mut sent = |port, fate, kind, id, rest: &[u8]| log.packet(port, fate, &coap(port, kind, id, rest)).sent_again();
+    assert_eq!(sent(0, Fate::Loss, 0, 1, b"AB"), Some((false, false)));
+    assert_eq!(sent(0, Fate::Delivered, 0, 1, b"AB"), Some((true, false)));
+    assert_eq!(sent(0, Fate::Loss, 0, 1, b"AB"), Some((true, true)));
+    assert_eq!(sent(0, Fate::Delivered, 0, 2, b"AC"), Some((false, false)));
+    // The other side's numbers are its own; acknowledgements answer duplicates; a number with another token is used anew.
+    assert_eq!(sent(1, Fate::Delivered, 0, 1, b"AB"), Some((false, false)));
+    for _ in 0..2 {
+        assert_eq!(sent(1, Fate::Delivered, 2, 1, b"AB"), Some((false, false)));
+    }
+    assert_eq!(sent(0, Fate::Delivered, 0, 1, b"AD"), Some((false, false)));
+}
+
+#[test]
+fn a_copy_of_a_message_that_the_link_made_is_no_retransmission_but_may_deliver() {
+    let mut dissector = Dissector::default();
+    let mut sent = |sequence, copy, fate| {
+        let packet = coap(0, 0, 9, b"AB");
+        let record = Record { copy, ..record(sequence, 0, fate, packet.len() as u32) };
+        dissector.dissect(&record, &packet).sent_again()
+    };
+    assert_eq!(sent(0, false, Fate::Loss), Some((false, false)));
+    assert_eq!(sent(0, true, Fate::Delivered), Some((false, false)));
+    assert_eq!(sent(1, false, Fate::Delivered), Some((true, true)));
+}
+
+#[test]
+fn what_is_not_coap_is_not_said_to_be_sent_again() {
+    let mut log = Log::default();
+    for message in [&b""[..], b"\x42\x02\x70", b"\x82\x02\x70\x01AB", b"\x49\x02\x70\x01AB", b"\x42\x22\x70\x01AB"] {
+        let mut packet = Vec::new();
+        ipv4(0).udp(CLIENT, coap::PORT).write(&mut packet, message).unwrap();
+        assert_eq!(log.packet(0, Fate::Delivered, &packet).sent_again(), None, "{message:?}");
+    }
+    // Another port.
+    assert_eq!(log.packet(0, Fate::Delivered, &udp(0, b"\x42\x02\x70\x01AB")).sent_again(), None);
+}
+
 #[test]
 fn acknowledgements_alone_are_never_retransmissions() {
     let mut log = Log::default();

@@ -30,6 +30,7 @@ COLUMNS = {
     "wire-up-packets": Column("up: mean [interval]", "packets"),
     "wire-down-packets": Column("down: mean [interval]", "packets"),
     "retransmissions": Column("retransmitted: mean [interval]", "packets"),
+    "spurious-retransmissions": Column("needlessly: mean [interval]", "packets"),
     "lost-packets": Column("lost on the link: mean [interval]", "packets"),
 }
 
@@ -43,7 +44,8 @@ def section(campaign: Campaign) -> Section | None:
         "retransmissions and packets that "
         "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are "
         "packets that the client "
-        "declared lost."
+        "declared lost. Needlessly sent again is what the link had delivered before: TCP segments and CoAP's "
+        "confirmable messages, of which alone the packets tell."
     )
     key = Legend([LegendEntry(words, f"var(--p{slot})") for words, slot in PARTS.items()])
     return Section("wire", "On the wire", [Prose(note), key, *by_choices(campaign, _blocks)])

@@ -1,0 +1,69 @@
+"""What captures tell of each byte, as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.metrics.records import Records, exchange
+from wirelab.metrics.dataset import measure
+from wirelab.metrics.ledger import LEDGER, PARTS
+
+DELIVER = {"kind": "deliver", "message_bytes": 612}
+
+
+def spent(**given: int) -> dict[str, int]:
+    parts = dict.fromkeys(PARTS, 0) | given
+    return {"packets": 3, "total": sum(parts.values()), **parts}
+
+
+def ledger(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *outcomes: str, sealed: int = 0, **scenario: Any
+) -> list[dict[str, Any]]:
+    """Of one trial with these exchanges."""
+    records = Records(folder, {"s": {"capture": True, "workload": DELIVER} | scenario})
+    trial = records.trial("s", [exchange(index, outcome=outcome) for index, outcome in enumerate(outcomes)])
+    records.ledgers[trial] = [spent(ip=20, application=1300), spent(ip=20, sealed=sealed)]
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    measure(records.folder)
+    path = folder / LEDGER
+    return pl.read_parquet(path).to_dicts() if path.exists() else []
+
+
+def test_each_direction_of_a_captured_trial_has_its_parts_and_its_messages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    up, down = ledger(tmp_path, monkeypatch, "completed", "completed")
+    assert (up["direction"], up["total"], up["application"], up["payload"]) == ("up", 1320, 1300, 1224)
+    assert (down["direction"], down["total"], down["payload"], down["exchanges"]) == ("down", 20, 0, 2)
+
+
+def test_what_of_a_message_was_carried_is_not_known_if_its_exchange_failed_or_nothing_opened_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    up, down = ledger(tmp_path / "failed", monkeypatch, "completed", "timed-out")
+    assert (up["payload"], down["payload"]) == (None, None)
+    up, down = ledger(tmp_path / "sealed", monkeypatch, "completed", sealed=9)
+    assert (up["payload"], down["payload"]) == (612, None)
+
+
+@pytest.mark.parametrize(
+    ("stack", "workload", "payload"),
+    [
+        ("h2", {"kind": "request-response", "upload_bytes": 30, "download_bytes": 500}, (30, 500)),
+        ("raw-udp", {"kind": "request-response", "upload_bytes": 30, "download_bytes": 0}, (30, 30)),
+        ("coap", {"kind": "notify", "message_bytes": 12}, (0, 12)),
+    ],
+)
+def test_a_message_goes_the_way_of_its_workload(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stack: str, workload: dict[str, Any], payload: tuple[int, int]
+) -> None:
+    rows = ledger(tmp_path, monkeypatch, "completed", stack=stack, workload=workload)
+    assert tuple(row["payload"] for row in rows) == payload
+
+
+def test_without_captures_there_is_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert ledger(tmp_path, monkeypatch, "completed", capture=False) == []

@@ -1,0 +1,80 @@
+"""What the bytes of captured trials were spent on, layer by layer; each byte counts once (`docs/guide/captures.md`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wirelab import agent
+from wirelab.metrics.link import DIRECTIONS
+from wirelab.schema.campaign import TRIALS
+
+LEDGER = "ledger.parquet"
+PARTS = (
+    "ip", "transport", "connection", "acknowledgements", "again", "handshake", "protection", "application", "sealed",
+    "other",
+)  # fmt: skip
+"""Parts of `total`, as `wirelab-agent ledger` names them (`schema/ledger.json`)."""
+COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "trial": pl.String, "scenario": pl.String, "direction": pl.String, "exchanges": pl.Int64,
+    **dict.fromkeys(("packets", "total", *PARTS, "payload"), pl.Int64),
+}  # fmt: skip
+_ECHOES = ("raw-tcp", "raw-udp")
+_AT_ONCE = 100
+
+
+def measure_ledger(
+    campaign: Path, plan: Mapping[str, Any], trials: pl.DataFrame, exchanges: pl.DataFrame
+) -> pl.DataFrame | None:
+    """Write the ledger of the trials whose captures have every packet, a row for each direction; none without any."""
+    scenarios = {each["key"]: each for each in plan["scenarios"] if each.get("capture")}
+    whole = (pl.col("status") == "done") & ~pl.col("excluded") & (pl.col("left_out_of_captures").fill_null(0) == 0)
+    captured = trials.filter(whole & pl.col("scenario").is_in(list(scenarios)))
+    if captured.is_empty():
+        (campaign / LEDGER).unlink(missing_ok=True)
+        return None
+    folders = {str(campaign / TRIALS / trial): (trial, key) for trial, key in captured["trial", "scenario"].iter_rows()}
+    outcomes = {
+        str(trial): (count, completed)
+        for trial, count, completed in exchanges.group_by("trial")
+        .agg(pl.len(), (pl.col("outcome") == "completed").sum())
+        .rename({"len": "count", "outcome": "completed"})
+        .iter_rows()
+    }
+    rows = []
+    for found in _ask(list(folders)):
+        trial, key = folders[found["trial"]]
+        count, completed = outcomes.get(trial, (0, 0))
+        for direction, spent, message in zip(DIRECTIONS, found["directions"], _messages(scenarios[key]), strict=True):
+            # What of a message came before its exchange failed is not known.
+            payload = message * completed if completed == count and not spent["sealed"] else None
+            rows.append(
+                {"trial": trial, "scenario": key, "direction": direction, "exchanges": count, **spent}
+                | {"payload": payload}
+            )
+    table = pl.DataFrame(rows, schema=COLUMNS)
+    table.write_parquet(campaign / LEDGER, compression="zstd")
+    return table
+
+
+def _ask(folders: list[str]) -> list[dict[str, Any]]:
+    lines = []
+    for first in range(0, len(folders), _AT_ONCE):
+        lines += agent.ask(agent.find_agent(), ["ledger", *folders[first : first + _AT_ONCE]]).splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def _messages(scenario: Mapping[str, Any]) -> tuple[int, int]:
+    """Bytes of the user's that an exchange carries up and down."""
+    workload = scenario["workload"]
+    kind = workload.get("kind", "request-response")
+    if kind == "deliver":
+        return int(workload["message_bytes"]), 0
+    if kind in {"notify", "stream"}:
+        return 0, int(workload["message_bytes"])
+    upload = int(workload["upload_bytes"])
+    return upload, upload if scenario["stack"] in _ECHOES else int(workload["download_bytes"])
