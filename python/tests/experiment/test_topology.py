@@ -117,6 +117,12 @@ def test_traffic_goes_between_its_hosts_and_none_of_it_is_none(tmp_path: Path) -
         ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nto = "client"', "no link has client on one side and client"),
         ('[traffic.x]\nkind = "ping"\nfrom = "client"\ndirection = "upload"', "is of bulk, not of ping"),
         ('[traffic.x]\nkind = "flood"\nfrom = "client"', "unknown value"),
+        ('[traffic.x]\nkind = "ping"\nfrom = "client"\ninterval = "1 us"', "from 10 us to 1 h"),
+        ('[traffic.x]\nkind = "ping"\nfrom = "client"\npayload = "66 kB"', "at most 65000 B"),
+        ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nstagger = "2 min"', "at most 60 s"),
+        ('[traffic."../x"]\nkind = "bulk"\nfrom = "client"', 'traffic."../x": is no name'),
+        ('[topology]\n"a/b" = { near = ["client"], far = ["server"] }', 'topology."a/b": is no name'),
+        ('[topology]\nair = { near = ["client"], far = ["Server"] }', 'is no name ("Server")'),
     ],
 )
 def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str, words: str) -> None:
@@ -129,6 +135,21 @@ def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
     assert "must be at least 0" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flows" = [-1]')
     assert "unknown traffic 'bulky'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulky.flows" = [1]')
     assert "no key 'flow'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flow" = [1]')
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ('"traffic.bulk.from" = ["laptop", "labtop"]', 'unknown host ("labtop")'),
+        ('"traffic.bulk.to" = ["server", "client"]', "no link has laptop on one side and client on the other"),
+        ('"traffic.bulk.payload" = ["10 B"]', "is of ping, not of bulk"),
+        ('"traffic.bulk.kind" = ["bulk", "ping"]\n"traffic.bulk.direction" = ["upload"]', "is of bulk, not of ping"),
+    ],
+)
+def test_traffic_that_levels_make_impossible_is_told_where_they_stand(tmp_path: Path, factor: str, words: str) -> None:
+    told = refusal(tmp_path, CROSS, f"{LINK}\n{factor}")
+    assert words in told
+    assert 'factors."traffic.bulk.' in told
 
 
 def test_a_radio_that_sleeps_is_that_of_one_host(tmp_path: Path) -> None:
@@ -172,7 +193,8 @@ def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
         (PROXY, "http1 asks no proxy, and the server is not on the client's link"),
         (PROXY + ASKED, "http1 has no role proxy"),
         (PROXY + ASKED.replace("http1", "htp1"), 'unknown stack ("htp1")'),
-        (PROXY + ASKED + 'origin = "h2"', "a proxy speaks no h2"),
+        (PROXY + ASKED + 'origin = "h2"', "a proxy does not speak h2 to its server"),
+        (PROXY + ASKED + 'origin = "raw-tcp"', "a proxy does not speak raw-tcp to its server"),
         (ASKED, "no links lead from the client to the proxy"),
     ],
 )

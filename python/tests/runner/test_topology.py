@@ -69,7 +69,7 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     bulk = BulkTraffic(name="bulk", source="laptop", to="proxy", flows=5, direction="download", stagger_ns=2 * 10**9)
     ping = PingTraffic(name="ping", source="proxy", to="server", flows=1, payload_bytes=56, interval_ns=10**7)
     asked = request(scenario(bulk, ping), tmp_path)
-    names = ["server", "traffic-bulk-server", "traffic-bulk", "traffic-ping", "proxy", "client"]
+    names = ["server", "traffic-bulk.server", "traffic-bulk", "traffic-ping", "proxy", "client"]
     assert [each.name for each in asked.endpoints] == names
     _, sink, source, flood, _, client = asked.endpoints
     assert [each.host for each in (sink, source, flood)] == ["proxy", "laptop", "proxy"]
@@ -79,7 +79,7 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     )  # fmt: skip
     assert source.command[9:11] == ("--stagger-ms", "2000")
     assert flood.command[3:5] == ("--to", "fd77:0:0:1::2")
-    assert flood.command[-2:] == ("--interval-us", "10000")
+    assert flood.command[-2:] == ("--interval-us", "10000.000")
     assert all(each.ready is not None and not each.ends_trial for each in (sink, source, flood))
     assert client.ends_trial
     assert sink.directory.is_dir()

@@ -13,7 +13,7 @@ from math import log2
 from wirelab.experiment.expected_link import delay_ns, loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.experiment.scenario import Scenario
 from wirelab.schema import Closed, ImpairmentSpec, Kept, Notify, StackDescription, Stream
-from wirelab.schema.topology import BulkTraffic
+from wirelab.schema.topology import stagger_ns
 
 FIRST_TIMER_NS = 10**9
 LEAST_TIMER_NS = 2 * 10**8
@@ -50,8 +50,7 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
 
 def expected_trial_ns(exchange_ns: int, scenario: Scenario) -> int:
     """Time that one trial holds its lane, with that until background traffic is there."""
-    staggers = [each.stagger_ns for each in scenario.traffic if isinstance(each, BulkTraffic)]
-    return sum(staggers) + _expected_exchanges_ns(exchange_ns, scenario)
+    return stagger_ns(scenario.traffic) + _expected_exchanges_ns(exchange_ns, scenario)
 
 
 def _expected_exchanges_ns(exchange_ns: int, scenario: Scenario) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wirelab.experiment.library import BUILTIN
-from wirelab.runner.background import background
+from wirelab.runner.background import background, patience_ns
 from wirelab.runner.implementations import ClientEntry, Implementation, ServerEntry, find_program
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
@@ -84,7 +84,8 @@ class Endpoints:
                 return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
             if (entry := program.role(role)) is None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            refusal = entry.refusal(self._stack(scenario.stack), scenario.settings, scenario.workload)
+            spoken, settings = _spoken(scenario, role)
+            refusal = entry.refusal(self._stack(spoken), settings, scenario.workload)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
             if (missing := program.missing) is not None:
@@ -115,7 +116,7 @@ class Endpoints:
             capture=_capture(folder) if scenario.capture else None,
             congestion_control=scenario.congestion_control,
             endpoints=tuple(processes),
-            timeout_ns=trial_timeout_ns(scenario.workload),
+            timeout_ns=trial_timeout_ns(scenario.workload) + patience_ns(scenario),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
         return request
@@ -133,7 +134,7 @@ class Endpoints:
                 return _process(role, directory, self._endpoint_command(directory), ready)
 
     def _server(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
-        directory = folder / "server"
+        directory, role = folder / "server", Role.SERVER
         parameters = self._parameters(scenario, trial, Role.SERVER, directory)
         name = scenario.implementation.server
         if name == BUILTIN:
@@ -142,7 +143,7 @@ class Endpoints:
             return _process(Role.SERVER, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
-        facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
+        facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
         for file in entry.files:
             path, text = entry.fill([file.path, file.text], placeholders, facts)
             _write(directory / path, text.encode())
@@ -157,7 +158,7 @@ class Endpoints:
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
-        directory = folder / "client"
+        directory, role = folder / "client", Role.CLIENT
         self._parameters(scenario, trial, Role.CLIENT, directory)
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
@@ -167,7 +168,7 @@ class Endpoints:
             return _process(Role.CLIENT, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
-        facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
+        facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
         environment = dict(
             zip(entry.environment, entry.fill(entry.environment.values(), placeholders, facts), strict=True)
         )
@@ -181,17 +182,14 @@ class Endpoints:
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
-        spoken, settings = scenario.stack, scenario.settings
-        address, upstream = self.addresses.peer(scenario), None
-        if scenario.origin is not None and role is Role.SERVER:
-            spoken, settings, address = scenario.origin.stack, scenario.origin.settings, self.addresses.server(scenario)
+        (spoken, settings), upstream = _spoken(scenario, role), None
         if scenario.origin is not None and role is Role.PROXY:
             upstream = self._server_address(scenario.origin.stack, self.addresses.server(scenario))
         stack = self._stack(spoken)
         parameters = EndpointParameters(
             stack=spoken,
             role=role,
-            server=self._server_address(spoken, address),
+            server=self._server_address(spoken, self._address(scenario, role)),
             upstream=upstream,
             settings=dict(settings),
             workload=scenario.workload,
@@ -205,11 +203,16 @@ class Endpoints:
     def _endpoint_command(self, directory: Path) -> list[str]:
         return [str(self.agent), "endpoint", str(directory / "parameters.json")]
 
-    def _placeholders(self, scenario: Scenario, directory: Path) -> dict[str, str]:
-        stack = self._stack(scenario.stack)
-        certificates = self.certificates.get(certificate_kind(scenario.settings))
+    def _address(self, scenario: Scenario, role: Role) -> str:
+        """Where a server listens; where everybody else finds who answers, or a proxy is found."""
+        return self.addresses.server(scenario) if role is Role.SERVER else self.addresses.peer(scenario)
+
+    def _placeholders(self, scenario: Scenario, role: Role, directory: Path) -> dict[str, str]:
+        spoken, settings = _spoken(scenario, role)
+        stack = self._stack(spoken)
+        certificates = self.certificates.get(certificate_kind(settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
-        address = self.addresses.peer(scenario)
+        address = self._address(scenario, role)
         return {
             "address": address,
             "host": in_url(address),
@@ -302,8 +305,16 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return EventReady(timeout_ns=READY_TIMEOUT_NS)
 
 
-def _facts(scenario: Scenario) -> dict[str, SettingValue]:
-    return {**scenario.settings, "stack": scenario.stack, "upload": scenario.workload.upload_bytes > 0}
+def _spoken(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:
+    """The stack of a role with its settings: a server behind a proxy has its own."""
+    if role is Role.SERVER and scenario.origin is not None:
+        return scenario.origin.stack, scenario.origin.settings
+    return scenario.stack, scenario.settings
+
+
+def _facts(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
+    spoken, settings = _spoken(scenario, role)
+    return {**settings, "stack": spoken, "upload": scenario.workload.upload_bytes > 0}
 
 
 def _found(command: list[str]) -> list[str]:

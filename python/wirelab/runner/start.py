@@ -70,7 +70,7 @@ def run_plan(
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
         host = AgentHost(agent, folder / HOST_LOG)
         try:
-            netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
+            netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
             opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem, links=lane_links(plan)))
             endpoints = Endpoints(agent, implementations, certificates, LaneAddresses(opened.links), plan.known)
             written = facts.collect(agent, opened, implementations, options.command)
