@@ -131,6 +131,12 @@ def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str
     assert "hosts.toml:" in told
 
 
+def test_a_mistake_in_the_topology_is_told_once(tmp_path: Path) -> None:
+    told = refusal(tmp_path, PROXY.replace('["client"]', '"client"') + ASKED)
+    assert "topology.air.near: should be a list" in told
+    assert "links lead" not in told
+
+
 def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
     assert "must be at least 0" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flows" = [-1]')
     assert "unknown traffic 'bulky'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulky.flows" = [1]')
@@ -200,3 +206,23 @@ def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
 )
 def test_a_proxy_that_nobody_can_be_is_told(tmp_path: Path, more: str, words: str) -> None:
     assert words in refusal(tmp_path, more)
+
+
+def test_what_a_proxy_cannot_hand_on_is_told(tmp_path: Path) -> None:
+    text = HEAD.format(factors=LINK).replace('"request-response"\nupload = "30 B"', '"notify"') + PROXY + ASKED
+    path = tmp_path / "hosts.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(WirelabError, match="a proxy observes nothing, so that http1 does no notify through it"):
+        load_experiment(str(path), known=with_proxy())
+
+
+def test_a_server_behind_a_proxy_may_be_a_program_that_speaks_what_the_proxy_does(tmp_path: Path) -> None:
+    factors = LINK + '\n"server.implementation" = ["builtin", "nginx"]'
+    text = HEAD.format(factors=factors).replace('"http1"', '"coap"') + PROXY + ASKED.replace("http1", "coap")
+    path = tmp_path / "hosts.toml"
+    path.write_text(text, encoding="utf-8")
+    servers = {scenario.implementation["server"] for scenario in load_experiment(str(path)).scenarios}
+    assert servers == {"builtin", "nginx"}
+    path.write_text(text.replace('"nginx"', '"mosquitto"'), encoding="utf-8")
+    with pytest.raises(WirelabError, match="mosquitto is no server of http1"):
+        load_experiment(str(path))
