@@ -141,10 +141,10 @@ impl Pair {
         while let Some(event) = self.server.poll_event() {
             let ServerEvent::Asked(id, asked) = event else { continue };
             let payload = vec![1; 10 * asked.payload.len()].into();
-            let response = Response { code: 0x45.into(), content_format: None, payload };
+            let response = Response::new(0x45.into(), payload);
             if asked.observe {
                 if let Some(observer) = self.server.observe(self.now_ns, id, response.clone()) {
-                    self.server.notify(self.now_ns, observer, response, asked.path == "/a");
+                    self.server.notify(self.now_ns, observer, response, asked.path() == "/a");
                 }
             } else {
                 self.server.respond(self.now_ns, id, response);

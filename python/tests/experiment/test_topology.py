@@ -125,6 +125,12 @@ def test_a_star_varies_all_traffic_of_that_name_together(tmp_path: Path) -> None
         ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nto = "client"', "no link has client on one side and client"),
         ('[traffic.x]\nkind = "ping"\nfrom = "client"\ndirection = "upload"', "is of bulk, not of ping"),
         ('[traffic.x]\nkind = "flood"\nfrom = "client"', "unknown value"),
+        ('[traffic.x]\nkind = "ping"\nfrom = "client"\ninterval = "1 us"', "from 10 us to 1 h"),
+        ('[traffic.x]\nkind = "ping"\nfrom = "client"\npayload = "66 kB"', "at most 65000 B"),
+        ('[traffic.x]\nkind = "bulk"\nfrom = "client"\nstagger = "2 min"', "at most 60 s"),
+        ('[traffic."../x"]\nkind = "bulk"\nfrom = "client"', 'traffic."../x": is no name'),
+        ('[topology]\n"a/b" = { near = ["client"], far = ["server"] }', 'topology."a/b": is no name'),
+        ('[topology]\nair = { near = ["client"], far = ["Server"] }', 'is no name ("Server")'),
     ],
 )
 def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str, words: str) -> None:
@@ -133,11 +139,32 @@ def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str
     assert "hosts.toml:" in told
 
 
+def test_a_mistake_in_the_topology_is_told_once(tmp_path: Path) -> None:
+    told = refusal(tmp_path, PROXY.replace('["client"]', '"client"') + ASKED)
+    assert "topology.air.near: should be a list" in told
+    assert "links lead" not in told
+
+
 def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
     assert "must be at least 0" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flows" = [-1]')
     assert "unknown traffic 'bulky'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulky.flows" = [1]')
     assert "unknown traffic 'b*y'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.b*y.flows" = [1]')
     assert "no key 'flow'" in refusal(tmp_path, CROSS, LINK + '\n"traffic.bulk.flow" = [1]')
+
+
+@pytest.mark.parametrize(
+    ("factor", "words"),
+    [
+        ('"traffic.bulk.from" = ["laptop", "labtop"]', 'unknown host ("labtop")'),
+        ('"traffic.bulk.to" = ["server", "client"]', "no link has laptop on one side and client on the other"),
+        ('"traffic.bulk.payload" = ["10 B"]', "is of ping, not of bulk"),
+        ('"traffic.bulk.kind" = ["bulk", "ping"]\n"traffic.bulk.direction" = ["upload"]', "is of bulk, not of ping"),
+    ],
+)
+def test_traffic_that_levels_make_impossible_is_told_where_they_stand(tmp_path: Path, factor: str, words: str) -> None:
+    told = refusal(tmp_path, CROSS, f"{LINK}\n{factor}")
+    assert words in told
+    assert 'factors."traffic.bulk.' in told
 
 
 def test_a_radio_that_sleeps_is_that_of_one_host(tmp_path: Path) -> None:
@@ -181,9 +208,30 @@ def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
         (PROXY, "http1 asks no proxy, and the server is not on the client's link"),
         (PROXY + ASKED, "http1 has no role proxy"),
         (PROXY + ASKED.replace("http1", "htp1"), 'unknown stack ("htp1")'),
-        (PROXY + ASKED + 'origin = "h2"', "a proxy speaks no h2"),
+        (PROXY + ASKED + 'origin = "h2"', "a proxy does not speak h2 to its server"),
+        (PROXY + ASKED + 'origin = "raw-tcp"', "a proxy does not speak raw-tcp to its server"),
         (ASKED, "no links lead from the client to the proxy"),
     ],
 )
 def test_a_proxy_that_nobody_can_be_is_told(tmp_path: Path, more: str, words: str) -> None:
     assert words in refusal(tmp_path, more)
+
+
+def test_what_a_proxy_cannot_hand_on_is_told(tmp_path: Path) -> None:
+    text = HEAD.format(factors=LINK).replace('"request-response"\nupload = "30 B"', '"notify"') + PROXY + ASKED
+    path = tmp_path / "hosts.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(WirelabError, match="a proxy observes nothing, so that http1 does no notify through it"):
+        load_experiment(str(path), known=with_proxy())
+
+
+def test_a_server_behind_a_proxy_may_be_a_program_that_speaks_what_the_proxy_does(tmp_path: Path) -> None:
+    factors = LINK + '\n"server.implementation" = ["builtin", "nginx"]'
+    text = HEAD.format(factors=factors).replace('"http1"', '"coap"') + PROXY + ASKED.replace("http1", "coap")
+    path = tmp_path / "hosts.toml"
+    path.write_text(text, encoding="utf-8")
+    servers = {scenario.implementation["server"] for scenario in load_experiment(str(path)).scenarios}
+    assert servers == {"builtin", "nginx"}
+    path.write_text(text.replace('"nginx"', '"mosquitto"'), encoding="utf-8")
+    with pytest.raises(WirelabError, match="mosquitto is no server of http1"):
+        load_experiment(str(path))

@@ -20,7 +20,7 @@ def write(folder: Path, name: str, received: list[int], seconds: float = 2) -> N
 
 
 def test_what_arrived_at_either_end_counts_over_the_time_of_who_began_it(tmp_path: Path) -> None:
-    write(tmp_path, "bulk-server", [1000, 500], seconds=99)
+    write(tmp_path, "bulk.server", [1000, 500], seconds=99)
     write(tmp_path, "bulk", [0, 0])
     write(tmp_path, "ping", [250], seconds=1)
     assert background_bps(tmp_path, SCENARIO) == 8 * 750 + 8 * 250

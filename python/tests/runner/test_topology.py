@@ -9,7 +9,7 @@ from wirelab.plan import stable_hash
 from wirelab.runner.endpoints import Endpoints
 from wirelab.runner.implementations import load
 from wirelab.runner.topology import LaneAddresses, lane_links
-from wirelab.schema import AddressFamily, EndpointParameters, LaneLink, LinkSpec, Role, TrialRequest
+from wirelab.schema import AddressFamily, EndpointParameters, LaneLink, LinkSpec, Role, TrialRequest, registered
 from wirelab.schema.host import HostAddress, LinkAddresses
 from wirelab.schema.plan import Scenario
 from wirelab.schema.topology import BulkTraffic, Origin, PingTraffic, TopologyLink, Traffic
@@ -69,7 +69,7 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     bulk = BulkTraffic(name="bulk", source="laptop", to="proxy", flows=5, direction="download", stagger_ns=2 * 10**9)
     ping = PingTraffic(name="ping", source="proxy", to="server", flows=1, payload_bytes=56, interval_ns=10**7)
     asked = request(scenario(bulk, ping), tmp_path)
-    names = ["server", "traffic-bulk-server", "traffic-bulk", "traffic-ping", "proxy", "client"]
+    names = ["server", "traffic-bulk.server", "traffic-bulk", "traffic-ping", "proxy", "client"]
     assert [each.name for each in asked.endpoints] == names
     _, sink, source, flood, _, client = asked.endpoints
     assert [each.host for each in (sink, source, flood)] == ["proxy", "laptop", "proxy"]
@@ -79,10 +79,12 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     )  # fmt: skip
     assert source.command[9:11] == ("--stagger-ms", "2000")
     assert flood.command[3:5] == ("--to", "fd77:0:0:1::2")
-    assert flood.command[-2:] == ("--interval-us", "10000")
+    assert flood.command[-2:] == ("--interval-us", "10000.000")
     assert all(each.ready is not None and not each.ends_trial for each in (sink, source, flood))
     assert client.ends_trial
     assert sink.directory.is_dir()
+    alone = request(scenario(), tmp_path / "alone")
+    assert asked.timeout_ns - alone.timeout_ns >= bulk.stagger_ns
 
 
 def test_a_proxy_is_told_its_own_address_and_that_of_the_server_behind_it(tmp_path: Path) -> None:
@@ -103,3 +105,18 @@ def test_a_proxy_is_told_its_own_address_and_that_of_the_server_behind_it(tmp_pa
     assert upstream is not None
     assert upstream.address == "fd77:0:0:1::2"
     assert told["client"].upstream is None
+
+
+def test_a_foreign_server_behind_a_proxy_listens_where_the_proxy_asks(tmp_path: Path) -> None:
+    behind = scenario()
+    foreign = behind.implementation.model_copy(update={"server": "nginx"})
+    server, *_ = request(behind.model_copy(update={"implementation": foreign}), tmp_path).endpoints
+    assert server.command[0].endswith("nginx")
+    [configuration] = server.directory.glob("*.conf")
+    assert f"listen [fd77:0:0:1::2]:{registered_port('http1')}" in configuration.read_text()
+
+
+def registered_port(name: str) -> int:
+    stack = registered().stack(name)
+    assert stack is not None
+    return stack.default_port

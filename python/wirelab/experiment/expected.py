@@ -14,7 +14,7 @@ from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium
 from wirelab.experiment.expected_traffic import queueing_ns
 from wirelab.experiment.scenario import Scenario
 from wirelab.schema import Closed, Deliver, ImpairmentSpec, Kept, Notify, RequestResponse, StackDescription, Stream
-from wirelab.schema.topology import BulkTraffic
+from wirelab.schema.topology import stagger_ns
 
 FIRST_TIMER_NS = 10**9
 LEAST_TIMER_NS = 2 * 10**8
@@ -74,8 +74,7 @@ def _expected_request_ns(
 
 def expected_trial_ns(exchange_ns: int, scenario: Scenario) -> int:
     """Time that one trial holds its lane, with that until background traffic is there."""
-    staggers = [each.stagger_ns for each in scenario.traffic if isinstance(each, BulkTraffic)]
-    return sum(staggers) + _expected_exchanges_ns(exchange_ns, scenario)
+    return stagger_ns(scenario.traffic) + _expected_exchanges_ns(exchange_ns, scenario)
 
 
 def _expected_exchanges_ns(exchange_ns: int, scenario: Scenario) -> int:

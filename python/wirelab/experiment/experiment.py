@@ -24,7 +24,7 @@ from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
-from wirelab.experiment.validate import combined, in_order, is_apart, validate, without_echoes
+from wirelab.experiment.validate import combined, in_order, is_apart, is_whole, validate, without_echoes
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 
 MAX_POINTS = 20_000
@@ -84,8 +84,9 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
     factors, found = read_factors(source, file, known)
     found += _check_stacks(source, file, known)
     found += _check_links(source, file)
-    found += check_topology(source, file.topology, file.traffic, file.links)
-    found += check_proxy(source, file.endpoints.proxy, file.topology, known)
+    if is_whole("topology", wrong):
+        found += check_topology(source, file.topology, file.traffic, file.links)
+        found += check_proxy(source, file.endpoints.proxy, file.topology, known)
     found += check_parts(source, file, factors)
     found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wirelab.errors import WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.experiment.factors import ROLES, Factor, Point, named, nested
 from wirelab.experiment.implementations import CATALOGUE
 from wirelab.experiment.library import BUILTIN, Profile, profiles
@@ -21,8 +21,10 @@ from wirelab.experiment.quantities import cpu_share
 from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import (
+    PROXY,
     SERVER,
     TrafficTable,
+    check_traffic,
     chooses,
     clients_link,
     link_of,
@@ -30,7 +32,7 @@ from wirelab.experiment.topology import (
     taken_links,
 )
 from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable
-from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec, is_netem
+from wirelab.schema import Description, LinkSpec, StackDescription, Telling, WorkloadSpec, is_netem
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 
@@ -180,17 +182,24 @@ class Resolver:
         proxy = self.file.endpoints.proxy
         if proxy is None or stack.name not in proxy.stacks:
             return None
-        origin = self.known.stack(proxy.origin)
-        assert origin is not None, "checked"
+        origin = self._played(SERVER, stack)
         return Origin(stack=origin.name, settings=self._settings(point, origin))
 
     def _traffic(self, point: Point) -> tuple[Traffic, ...]:
         """What goes on in the background; what has no flows does not."""
-        found = []
+        found: dict[str, TrafficTable] = {}
         for name, table in self.source.document.get("traffic", {}).items():
             varied = {f.parts[2]: point[f.path] for f in self._factors(point, "traffic") if named(f.parts[1], [name])}
-            found.append(TrafficTable.model_validate({**table, **varied}).traffic(name))
-        return tuple(each for each in found if each.flows)
+            found[name] = TrafficTable.model_validate({**table, **varied})
+
+        def where(path: Path) -> Where:
+            return self.source.where(self._origin(point, ".".join(map(str, path)), path))
+
+        # Each level is right by itself; what they make together is known only now.
+        if (wrong := next(check_traffic(self.file.topology, found, where), None)) is not None:
+            raise wrong
+        traffic = (table.traffic(name) for name, table in found.items())
+        return tuple(each for each in traffic if each.flows)
 
     def _profile(self, point: Point, name: str, profile: str) -> Profile:
         try:
@@ -251,22 +260,25 @@ class Resolver:
         return resolve_settings(stack, layers)
 
     def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
-        chosen = {role: self._first(role, stack) for role in ROLES}
+        played = {role: self._played(role, stack) for role in ROLES}
+        chosen = {role: self._first(role, played[role]) for role in ROLES}
         own = f"stacks.{stack.name}.{IMPLEMENTATION}"
         both = [self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION), point.get(IMPLEMENTATION), point.get(own)]
         for name in both:
             if name is not None:
-                chosen.update(dict.fromkeys(self._roles(name, stack.name), name))
+                does = [role for role in ROLES if role in self._roles(name, played[role].name)]
+                chosen.update(dict.fromkeys(does, name))
         if (named := both[2] or both[0]) is not None and not self._roles(named, stack.name):
             where = self.source.where(self._origin(point, own, ("stacks", stack.name, IMPLEMENTATION)))
             raise WirelabError(f"{named} has no role of {stack.name}", where, self._who("client", stack.name))
         for role in ROLES:
             for prefix in ("", "endpoints."):
                 chosen[role] = point.get(f"{prefix}{role}.{IMPLEMENTATION}", chosen[role])
-            if chosen[role] != BUILTIN and not self.source.programs[chosen[role]].serves(role, stack.name):
+            spoken = played[role].name
+            if chosen[role] != BUILTIN and not self.source.programs[chosen[role]].serves(role, spoken):
                 path = self._origin(point, f"{role}.{IMPLEMENTATION}", ("endpoints", role, IMPLEMENTATION))
                 raise WirelabError(
-                    f"{chosen[role]} is no {role} of {stack.name}", self.source.where(path), self._who(role, stack.name)
+                    f"{chosen[role]} is no {role} of {spoken}", self.source.where(path), self._who(role, spoken)
                 )
         return chosen
 
@@ -278,6 +290,15 @@ class Resolver:
             shares = [cpu_share(level) for level in written] or [getattr(self.file.endpoints, role).cpu]
             found[role] = shares[-1]
         return {role: share for role, share in found.items() if share is not None}
+
+    def _played(self, role: str, stack: StackDescription) -> StackDescription:
+        """What a role speaks: a server behind a proxy another stack than the client."""
+        proxy = self.file.endpoints.proxy
+        if role != SERVER or proxy is None or stack.name not in proxy.stacks:
+            return stack
+        origin = self.known.stack(proxy.origin)
+        assert origin is not None, "checked"
+        return origin
 
     def _first(self, role: str, stack: StackDescription) -> str:
         """What the file says of a role; of a stack of the user's own, its only program if it says nothing."""
@@ -364,6 +385,9 @@ class Resolver:
                 raise WirelabError(f"a radio's sleep is that of one host, and {each.name}.near has several", where)
         if not scenario.topology:
             return
+        if scenario.origin is not None and isinstance(scenario.workload, Telling):
+            what = f"a proxy observes nothing, so that {scenario.stack} does no {scenario.workload.kind} through it"
+            raise WirelabError(what, self.source.where(("endpoints", PROXY, "stacks")))
         here = SERVER in scenario.topology[0].far
         if scenario.origin is None and not here:
             what = f"{scenario.stack} asks no proxy, and the server is not on the client's link"

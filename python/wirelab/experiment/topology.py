@@ -6,29 +6,53 @@ Without them a client and a server are on one link. A link of the topology is wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from wirelab.errors import WirelabError, did_you_mean
+from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.library import profiles
 from wirelab.experiment.positions import Path
-from wirelab.experiment.quantities import Duration, PositiveDuration, Size, Table
+from wirelab.experiment.quantities import Duration, Size, Table
 from wirelab.experiment.source import Source
 from wirelab.schema import Description, Role
 from wirelab.schema.topology import BulkTraffic, PingTraffic, Traffic
+from wirelab.units import UnitError
 
 CLIENT, SERVER, PROXY = "client", "server", "proxy"
 MAIN = "main"
 MOST_FLOWS = 1000
 MOST_HOSTS = 127
 """On one side of a link."""
-SECOND, MS = 10**9, 10**6
+SECOND, MS, US = 10**9, 10**6, 10**3
+ORIGIN = "http1"
+"""What a proxy speaks to the server."""
+_NAME = r"^[a-z][a-z0-9-]{0,39}$"
 _OF_KIND = {"bulk": ("direction", "stagger"), "ping": ("payload", "interval")}
 
-HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=40)]
-Hosts = Annotated[list[HostName], Field(min_length=1, max_length=MOST_HOSTS)]
+
+def named(value: str) -> str:
+    """Refuse what cannot be in the name of a file."""
+    if not re.match(_NAME, value):
+        raise UnitError("is no name", hint="a lower-case letter, then such letters, digits and hyphens; 40 in all")
+    return value
+
+
+def within(least: int, most: int, words: str) -> AfterValidator:
+    """Refuse what is outside of it; `words` say what is inside."""
+
+    def check(value: int) -> int:
+        if not least <= value <= most:
+            raise UnitError("is too little" if value < least else "is too much", hint=words)
+        return value
+
+    return AfterValidator(check)
+
+
+Name = Annotated[str, AfterValidator(named), Field(json_schema_extra={"pattern": _NAME})]
+Hosts = Annotated[list[Name], Field(min_length=1, max_length=MOST_HOSTS)]
 
 
 class TopologyTable(Table):
@@ -49,9 +73,15 @@ class TrafficTable(Table):
     to: str = Field(default=SERVER, description="The host at the other end.")
     flows: int = Field(default=1, ge=0, le=MOST_FLOWS, description="How many side by side; 0 is none.")
     direction: Literal["upload", "download"] = Field(default="upload", description="Which way bulk goes.")
-    stagger: Duration = Field(default=SECOND, description="Each transfer begins at an instant drawn from this.")
-    payload: Size = Field(default=56, description="Payload of an echo request, as ping's -s has it.")
-    interval: PositiveDuration = Field(default=10 * MS, description="Time between the requests of one flood.")
+    stagger: Annotated[Duration, within(0, 60 * SECOND, "at most 60 s")] = Field(
+        default=SECOND, description="Each transfer begins at an instant drawn from this."
+    )
+    payload: Annotated[Size, within(0, 65_000, "at most 65000 B")] = Field(
+        default=56, description="Payload of an echo request, as ping's -s has it."
+    )
+    interval: Annotated[Duration, within(10 * US, 3600 * SECOND, "from 10 us to 1 h")] = Field(
+        default=10 * MS, description="Time between the requests of one flood."
+    )
 
     def traffic(self, name: str) -> Traffic:
         """As the plan has it."""
@@ -71,7 +101,7 @@ class ProxyTable(Table):
     """A proxy between the client and the server."""
 
     stacks: Annotated[list[str], Field(min_length=1)] = Field(description="Stacks whose clients ask it.")
-    origin: str = Field(default="http1", description="The stack that it speaks to the server.")
+    origin: str = Field(default=ORIGIN, description="The stack that it speaks to the server.")
 
 
 Topology = Mapping[str, TopologyTable]
@@ -115,10 +145,20 @@ def check_topology(
     source: Source, topology: Topology, traffic: Mapping[str, TrafficTable], links: Mapping[str, Any]
 ) -> list[WirelabError]:
     """What is wrong with the hosts, the links between them and the traffic over these."""
-    wrong = [*_check_links(source, topology, links)] if topology else []
+    wrong = [*_check_names(source, ("topology", topology), ("traffic", traffic))]
+    wrong += [*_check_links(source, topology, links)] if topology else []
     if not wrong:
-        wrong += _check_traffic(source, topology or ALONE, traffic)
+        wrong += check_traffic(topology, traffic, source.where)
     return wrong
+
+
+def _check_names(source: Source, *tables: tuple[str, Mapping[str, Any]]) -> Iterator[WirelabError]:
+    for table, entries in tables:
+        for name in entries:
+            try:
+                named(name)
+            except UnitError as error:
+                yield WirelabError(str(error), source.where((table, name)), error.hint)
 
 
 def _check_links(source: Source, topology: Topology, links: Mapping[str, Any]) -> Iterator[WirelabError]:
@@ -158,9 +198,9 @@ def check_proxy(source: Source, table: ProxyTable | None, topology: Topology, kn
     for stack in known.stacks:
         if stack.name in table.stacks and Role.PROXY not in stack.roles:
             wrong.append(WirelabError(f"{stack.name} has no role proxy", source.where((*path, "stacks"))))
-        if stack.name == table.origin and stack.secure:
-            hint = 'such as origin = "http1"'
-            wrong.append(WirelabError(f"a proxy speaks no {stack.name}", source.where((*path, "origin")), hint))
+        if stack.name == table.origin != ORIGIN:
+            what = f"a proxy does not speak {stack.name} to its server"
+            wrong.append(WirelabError(what, source.where((*path, "origin")), f'origin = "{ORIGIN}"'))
     if between(topology, CLIENT, PROXY) is None or between(topology, PROXY, SERVER) is None:
         what = "no links lead from the client to the proxy and from there to the server"
         hint = 'two links in [topology]: near = ["client"], far = ["proxy"], and near = ["proxy"], far = ["server"]'
@@ -168,14 +208,18 @@ def check_proxy(source: Source, table: ProxyTable | None, topology: Topology, kn
     return wrong
 
 
-def _check_traffic(source: Source, topology: Topology, traffic: Mapping[str, TrafficTable]) -> Iterator[WirelabError]:
+def check_traffic(
+    topology: Topology, traffic: Mapping[str, TrafficTable], where: Callable[[Path], Where]
+) -> Iterator[WirelabError]:
+    """What is wrong with the traffic between these hosts; `where` places a key of it."""
+    topology = topology or ALONE
     hosts = list(dict.fromkeys(host for table in topology.values() for host in (*table.near, *table.far)))
     for name, table in traffic.items():
         path: Path = ("traffic", name)
         for kind, keys in _OF_KIND.items():
             for key in keys:
                 if kind != table.kind and key in table.model_fields_set:
-                    yield WirelabError(f"is of {kind}, not of {table.kind}", source.where((*path, key)))
+                    yield WirelabError(f"is of {kind}, not of {table.kind}", where((*path, key)))
         begins = table.source or name
         unknown = False
         for key, host in (("from", begins), ("to", table.to)):
@@ -186,10 +230,10 @@ def _check_traffic(source: Source, topology: Topology, traffic: Mapping[str, Tra
                     hint = (
                         f'put it on a link in [topology], such as near = ["client", "{host}"], or say from = "client"'
                     )
-                yield WirelabError(f'unknown host ("{host}")', source.where((*path, key)), hint)
+                yield WirelabError(f'unknown host ("{host}")', where((*path, key)), hint)
         if not unknown and between(topology, begins, table.to) is None:
             what = f"no link has {begins} on one side and {table.to} on the other"
-            yield WirelabError(what, source.where(path), "hosts of one side do not hear one another")
+            yield WirelabError(what, where((*path, "to")), "hosts of one side do not hear one another")
 
 
 def between(topology: Topology, one: str, other: str) -> str | None:

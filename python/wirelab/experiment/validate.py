@@ -52,6 +52,11 @@ def without_echoes(found: Iterable[WirelabError], wrong: Iterable[WirelabError])
     ]
 
 
+def is_whole(table: str, wrong: Iterable[WirelabError]) -> bool:
+    """Whether nothing was taken out of a table, so that what is missing there was never there."""
+    return not any((_key(error) or "").split(".")[0] == table for error in wrong)
+
+
 def is_apart(error: WirelabError) -> bool:
     """Whether scenarios are the same with this mistake and without it."""
     key = _key(error)

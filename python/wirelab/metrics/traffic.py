@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from wirelab.schema.campaign import traffic_folder
+from wirelab.schema.campaign import traffic_folder, traffic_server_folder
 
 
 def background_bps(folder: Path, scenario: dict[str, Any]) -> int | None:
     """Payload bits a second that arrived at either end, over all background traffic of a trial; none without any.
 
-    Of pings the replies count. The time is that from the first flow's beginning to the trial's end.
+    Of pings the replies count. The time is that of the process where they begin: from before the first
+    flow to the trial's end.
     """
     rates = [_rate(folder, each["name"]) for each in scenario.get("traffic", ())]
     known = [rate for rate in rates if rate is not None]
@@ -20,7 +21,7 @@ def background_bps(folder: Path, scenario: dict[str, Any]) -> int | None:
 
 
 def _rate(folder: Path, name: str) -> float | None:
-    reports = [_report(folder / traffic_folder(each)) for each in (name, f"{name}-server")]
+    reports = [_report(folder / each) for each in (traffic_folder(name), traffic_server_folder(name))]
     source = reports[0]
     if source is None or source["end_ns"] <= source["begin_ns"]:
         return None

@@ -10,7 +10,7 @@ from pathlib import Path
 from wirelab.experiment.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry, facts_of
 from wirelab.experiment.library import BUILTIN
 from wirelab.launcher import launched
-from wirelab.runner.background import background
+from wirelab.runner.background import background, patience_ns
 from wirelab.runner.implementations import find_program, missing
 from wirelab.runner.rows import wrong_rows
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
@@ -96,7 +96,8 @@ class Endpoints:
                 return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
             if (entry := program.role(role)) is None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            refusal = entry.refusal(self._stack(scenario.stack), scenario.settings, scenario.workload)
+            spoken, settings = _spoken(scenario, role)
+            refusal = entry.refusal(self._stack(spoken), settings, scenario.workload)
             if refusal is not None:
                 return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
             if (absent := missing(program)) is not None:
@@ -128,7 +129,7 @@ class Endpoints:
             congestion_control=scenario.congestion_control,
             cpu_shares=scenario.cpu,
             endpoints=tuple(processes),
-            timeout_ns=trial_timeout_ns(scenario.workload),
+            timeout_ns=trial_timeout_ns(scenario.workload) + patience_ns(scenario),
         )
         (folder / REQUEST).write_text(request.model_dump_json(indent=1, exclude_none=True), encoding="utf-8")
         return request
@@ -155,7 +156,7 @@ class Endpoints:
                 return _process(role, directory, self._endpoint_command(directory), ready)
 
     def _server(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
-        directory = folder / "server"
+        directory, role = folder / "server", Role.SERVER
         parameters = self._parameters(scenario, trial, Role.SERVER, directory)
         name = scenario.implementation.server
         if name == BUILTIN:
@@ -164,7 +165,7 @@ class Endpoints:
             return _process(Role.SERVER, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
-        facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
+        facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
         for file in entry.files:
             path, text = entry.fill([file.path, file.text], placeholders, facts)
             _write(directory / path, text.encode())
@@ -173,11 +174,11 @@ class Endpoints:
                 [path] = entry.fill([entry.payload], {**placeholders, "download_bytes": str(size)}, facts)
                 _write(directory / path, bytes(size))
         command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts)
-        environment = self._foreign_environment(entry, scenario, directory)
+        environment = self._foreign_environment(entry, scenario, role, directory)
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
-        directory = folder / "client"
+        directory, role = folder / "client", Role.CLIENT
         self._parameters(scenario, trial, Role.CLIENT, directory)
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
@@ -187,8 +188,8 @@ class Endpoints:
             return _process(Role.CLIENT, directory, command, ready, self._trace_variables(scenario, directory))
         entry = self.implementations[name].roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
-        facts, placeholders = _facts(scenario), self._placeholders(scenario, directory)
-        environment = self._foreign_environment(entry, scenario, directory)
+        facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
+        environment = self._foreign_environment(entry, scenario, role, directory)
         if len(scenario.workload.downloads) > 1:
             # The agent knows whose turn it is.
             del placeholders["download_bytes"]
@@ -201,24 +202,23 @@ class Endpoints:
         path.write_text(json.dumps(content), encoding="utf-8")
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
-    def _foreign_environment(self, entry: RoleEntry, scenario: Scenario, directory: Path) -> dict[str, str]:
+    def _foreign_environment(self, entry: RoleEntry, scenario: Scenario, role: Role, directory: Path) -> dict[str, str]:
         """What it is told by variables. Python's compiled files would end up in the package, beside its scripts."""
-        texts = entry.fill(entry.environment.values(), self._placeholders(scenario, directory), _facts(scenario))
+        texts = entry.fill(
+            entry.environment.values(), self._placeholders(scenario, role, directory), _facts(scenario, role)
+        )
         own = dict(zip(entry.environment, texts, strict=True))
         return {"PYTHONDONTWRITEBYTECODE": "1"} | self._trace_variables(scenario, directory) | own
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
-        spoken, settings = scenario.stack, scenario.settings
-        address, upstream = self.addresses.peer(scenario), None
-        if scenario.origin is not None and role is Role.SERVER:
-            spoken, settings, address = scenario.origin.stack, scenario.origin.settings, self.addresses.server(scenario)
+        (spoken, settings), upstream = _spoken(scenario, role), None
         if scenario.origin is not None and role is Role.PROXY:
             upstream = self._server_address(scenario.origin.stack, self.addresses.server(scenario))
         stack = self._stack(spoken)
         parameters = EndpointParameters(
             stack=spoken,
             role=role,
-            server=self._server_address(spoken, address),
+            server=self._server_address(spoken, self._address(scenario, role)),
             upstream=upstream,
             settings=dict(settings),
             workload=scenario.workload,
@@ -232,11 +232,16 @@ class Endpoints:
     def _endpoint_command(self, directory: Path) -> list[str]:
         return [str(self.agent), "endpoint", str(directory / "parameters.json")]
 
-    def _placeholders(self, scenario: Scenario, directory: Path) -> dict[str, str]:
-        stack = self._stack(scenario.stack)
-        certificates = self.certificates.get(certificate_kind(scenario.settings))
+    def _address(self, scenario: Scenario, role: Role) -> str:
+        """Where a server listens; where everybody else finds who answers, or a proxy is found."""
+        return self.addresses.server(scenario) if role is Role.SERVER else self.addresses.peer(scenario)
+
+    def _placeholders(self, scenario: Scenario, role: Role, directory: Path) -> dict[str, str]:
+        spoken, settings = _spoken(scenario, role)
+        stack = self._stack(spoken)
+        certificates = self.certificates.get(certificate_kind(settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
-        address = self.addresses.peer(scenario)
+        address = self._address(scenario, role)
         return {
             "address": address,
             "host": in_url(address),
@@ -331,8 +336,15 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return EventReady(timeout_ns=timeout_ns)
 
 
-def _facts(scenario: Scenario) -> dict[str, SettingValue]:
-    return facts_of(scenario.stack, scenario.settings, scenario.workload)
+def _spoken(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:
+    """The stack of a role with its settings: a server behind a proxy has its own."""
+    if role is Role.SERVER and scenario.origin is not None:
+        return scenario.origin.stack, scenario.origin.settings
+    return scenario.stack, scenario.settings
+
+
+def _facts(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
+    return facts_of(*_spoken(scenario, role), scenario.workload)
 
 
 def _found(command: list[str]) -> list[str]:

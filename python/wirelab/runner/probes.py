@@ -101,7 +101,7 @@ def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
     """Links of the scenarios, by the names of their folders. All are probed between the ends of the client's link."""
     links: dict[str, LinkSpec] = {}
     for scenario in plan.scenarios:
-        for link in (scenario.link, *(each.link for each in scenario.topology if each.link is not None)):
+        for link in scenario.links:
             digest = hashlib.sha256(canonical_json(link.to_json()).encode()).hexdigest()
             links.setdefault(digest[:KEY_DIGITS], link)
     return links

@@ -71,7 +71,7 @@ def run_plan(
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
         host = AgentHost(agent, folder / HOST_LOG)
         try:
-            netem = any(is_netem(scenario.link) for scenario in plan.scenarios)
+            netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
             limited = any(scenario.cpu for scenario in plan.scenarios)
             opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem, cpu_quota=limited, links=lane_links(plan)))
             endpoints = Endpoints(

@@ -82,5 +82,4 @@ def _found(address: str | None) -> str:
 
 def families(scenario: Scenario) -> Iterable[AddressFamily]:
     """Families of addresses that the scenario's links ask for."""
-    links = [scenario.link, *(each.link for each in scenario.topology if each.link is not None)]
-    return [link.family or AddressFamily.IPV4 for link in links]
+    return [link.family or AddressFamily.IPV4 for link in scenario.links]

@@ -37,8 +37,13 @@ def packet_log(link: str) -> str:
 
 
 def traffic_folder(name: str) -> str:
-    """Folder, and process, of one end of background traffic."""
+    """Folder, and process, of background traffic where it begins."""
     return f"traffic-{name}"
+
+
+def traffic_server_folder(name: str) -> str:
+    """And of its other end; no traffic has such a name."""
+    return f"traffic-{name}.server"
 
 
 def capture_name(end: str) -> str:

@@ -88,6 +88,11 @@ class Scenario(Border):
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
 
+    @property
+    def links(self) -> tuple[LinkSpec, ...]:
+        """What the links are like, the client's first."""
+        return (self.link, *(each.link for each in self.topology if each.link is not None))
+
 
 class Trial(Border):
     """One execution of one scenario."""

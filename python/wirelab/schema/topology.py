@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -51,3 +52,8 @@ class PingTraffic(Border):
 
 
 Traffic = Annotated[BulkTraffic | PingTraffic, Field(discriminator="kind")]
+
+
+def stagger_ns(traffic: Iterable[Traffic]) -> int:
+    """How long it takes at least until all of it is there: one begins after the other."""
+    return sum(each.stagger_ns for each in traffic if isinstance(each, BulkTraffic))

@@ -128,8 +128,8 @@ impl Application {
             return Said::Later(Box::pin(gateway.clone().answer(asked.clone())));
         }
         let bytes =
-            || asked.path.strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
-        Said::Response(match (asked.method, asked.path.as_str()) {
+            || asked.path().strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
+        Said::Response(match (asked.method, asked.path()) {
             (Method::Post, "/upload") => match check(asked.content_format, &asked.payload, &self.upload) {
                 Ok(()) => with_body(CHANGED, self.download.clone()),
                 Err(error) => plain(BAD_REQUEST, error.to_string()),
@@ -151,7 +151,7 @@ impl Application {
 
 /// A state that was published.
 pub fn state(message: Bytes) -> Response {
-    Response { code: CONTENT.into(), content_format: None, payload: message }
+    Response::new(CONTENT.into(), message)
 }
 
 /// An observer that comes when states were published already is told the newest of them (RFC 7641, section 1.3).
@@ -162,12 +162,13 @@ fn observed(publication: &Arc<Publication>) -> Said {
 }
 
 fn with_body(code: u8, body: Bytes) -> Response {
-    Response { code: code.into(), content_format: (!body.is_empty()).then_some(PAYLOAD_FORMAT), payload: body }
+    let content_format = (!body.is_empty()).then_some(PAYLOAD_FORMAT);
+    Response { content_format, ..Response::new(code.into(), body) }
 }
 
 /// With a diagnostic payload (RFC 7252, section 5.5.2).
 pub fn plain(code: u8, words: String) -> Response {
-    Response { code: code.into(), content_format: None, payload: words.into() }
+    Response::new(code.into(), words.into())
 }
 
 fn words(payload: &[u8]) -> String {

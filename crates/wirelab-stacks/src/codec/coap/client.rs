@@ -139,6 +139,7 @@ enum Stage {
 struct Download {
     code: MessageClass,
     content_format: Option<u16>,
+    max_age: Option<u32>,
     etag: Option<Vec<u8>>,
     body: BytesMut,
 }

@@ -1,5 +1,6 @@
 use bytes::Bytes;
 use coap_lite::{CoapOption, MessageClass, MessageType, Packet};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 
 /// Why bytes are not a CoAP message (RFC 7252, sections 3 and 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +115,17 @@ pub struct Response {
     pub code: MessageClass,
     /// Content-Format, if it says.
     pub content_format: Option<u16>,
+    /// Max-Age in seconds, if it says; 60 otherwise (RFC 7252, section 5.10.5).
+    pub max_age: Option<u32>,
     /// The body.
     pub payload: Bytes,
+}
+
+impl Response {
+    /// One that says nothing of its body.
+    pub fn new(code: MessageClass, payload: Bytes) -> Self {
+        Response { code, content_format: None, max_age: None, payload }
+    }
 }
 
 /// Option numbers that coap-lite has no name for, or another one over TCP.
@@ -145,10 +155,49 @@ pub fn content_format(packet: &Packet) -> Option<u16> {
     uint_option(packet, CoapOption::ContentFormat)?.ok()?.try_into().ok()
 }
 
-/// The path that the Uri-Path options spell, with a slash before each segment.
-pub fn path(packet: &Packet) -> String {
-    let segments = packet.get_option(CoapOption::UriPath).into_iter().flatten();
-    segments.map(|segment| format!("/{}", String::from_utf8_lossy(segment))).collect()
+/// Content-Format that is accepted, if it says so.
+pub fn accept(packet: &Packet) -> Option<u16> {
+    uint_option(packet, CoapOption::Accept)?.ok()?.try_into().ok()
+}
+
+/// Max-Age, if there is a valid one.
+pub fn max_age(packet: &Packet) -> Option<u32> {
+    uint_option(packet, CoapOption::MaxAge)?.ok()
+}
+
+/// What a URI leaves as it is in a segment of its path (RFC 7252, section 6.5): the unreserved ones, `sub-delims`, a colon and an at sign.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
+/// And in an argument of its query.
+const ARGUMENT: &AsciiSet = &SEGMENT.remove(b'/').remove(b'?').add(b'&');
+
+/// The path and the query that the Uri-Path and Uri-Query options spell in a URI (RFC 7252, section 6.5).
+pub fn target(packet: &Packet) -> String {
+    let encoded = |option, set| {
+        let values = packet.get_option(option).into_iter().flatten();
+        values.map(|value| percent_encode(value, set).to_string()).collect::<Vec<_>>()
+    };
+    let path = format!("/{}", encoded(CoapOption::UriPath, SEGMENT).join("/"));
+    match encoded(CoapOption::UriQuery, ARGUMENT) {
+        query if query.is_empty() => path,
+        query => format!("{path}?{}", query.join("&")),
+    }
 }
 
 /// Adds a path's segments as Uri-Path options.
@@ -194,7 +243,20 @@ mod tests {
     fn a_path_is_read_as_it_was_written() {
         let mut packet = Packet::new();
         set_path(&mut packet, "/bytes/10");
-        assert_eq!(path(&decode(&encode(&packet)).expect("a message")), "/bytes/10");
+        assert_eq!(target(&decode(&encode(&packet)).expect("a message")), "/bytes/10");
+        assert_eq!(target(&Packet::new()), "/");
+    }
+
+    #[test]
+    fn what_has_a_meaning_in_a_uri_is_encoded_where_it_has_none() {
+        let mut packet = Packet::new();
+        for segment in ["a b", "c/d?e", "é", "f:@&g"] {
+            packet.add_option(CoapOption::UriPath, segment.into());
+        }
+        for argument in ["x=1&2", "/?"] {
+            packet.add_option(CoapOption::UriQuery, argument.into());
+        }
+        assert_eq!(target(&packet), "/a%20b/c%2Fd%3Fe/%C3%A9/f:@&g?x=1%262&/?");
     }
 
     #[test]

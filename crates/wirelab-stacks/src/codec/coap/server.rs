@@ -9,7 +9,8 @@ use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};
 use super::block::{Block, MAX_NUMBER, MAX_SZX, size};
 use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
 use super::message::{
-    Class, Malformed, Method, Response, class, content_format, path, status, uint, uint_option, unknown_critical,
+    Class, Malformed, Method, Response, accept, class, content_format, status, target, uint, uint_option,
+    unknown_critical,
 };
 use super::parameters::{Parameters, nanos};
 
@@ -73,14 +74,23 @@ pub struct ObservationId(u64);
 pub struct Asked {
     /// Method.
     pub method: Method,
-    /// Path, with a slash before each segment.
-    pub path: String,
+    /// Path and query, as a URI has them.
+    pub target: String,
     /// Content-Format of the body.
     pub content_format: Option<u16>,
+    /// Content-Format of the response that is wanted.
+    pub accept: Option<u16>,
     /// The body.
     pub payload: Bytes,
     /// It asks to be told of changes: answer with [`Server::observe`] to do so.
     pub observe: bool,
+}
+
+impl Asked {
+    /// Path, with a slash before each segment.
+    pub fn path(&self) -> &str {
+        self.target.split('?').next().unwrap_or_default()
+    }
 }
 
 /// What a server learns.
@@ -96,7 +106,7 @@ struct Pending {
     receipt: Receipt,
     token: Vec<u8>,
     method: Method,
-    path: String,
+    target: String,
     /// Block1 of the last block, which the response repeats.
     uploaded: Option<Block>,
     /// The block of the response that is wanted.
@@ -119,7 +129,7 @@ struct Kept {
 
 struct Observation {
     token: Vec<u8>,
-    path: String,
+    target: String,
     szx: u8,
     sequence: u32,
     /// The newest last.
@@ -261,7 +271,7 @@ impl Server {
             receipt,
             token: packet.get_token().to_vec(),
             method: Method::of(packet.header.code),
-            path: path(packet),
+            target: target(packet),
             uploaded: None,
             wanted: None,
             acknowledge_at_ns: receipt.confirmable.then(|| now_ns.saturating_add(self.options.patience_ns)),
@@ -282,13 +292,13 @@ impl Server {
         let request = Pending { uploaded, wanted, ..request };
         let later_block = wanted.filter(|block| block.number > 0 && uploaded.is_none());
         if later_block.is_some()
-            && let Some(kept) = self.kept.get(&(request.method, request.path.clone()))
+            && let Some(kept) = self.kept.get(&(request.method, request.target.clone()))
         {
             let response = kept.response.clone();
             let last = later_block.is_some_and(|block| block.offset() + block.size() >= response.payload.len());
-            let path = request.path.clone();
+            let target = request.target.clone();
             self.answer_pending(now_ns, request, response, None);
-            return self.fetched(now_ns, &path, last);
+            return self.fetched(now_ns, &target, last);
         }
         match uploaded {
             None if later_block.is_some() && request.method != Method::Get => {
@@ -301,7 +311,7 @@ impl Server {
 
     /// A part of a request's body.
     fn take_block(&mut self, now_ns: u64, request: Pending, block: Block, packet: &Packet) {
-        let key = (request.method, request.path.clone());
+        let key = (request.method, request.target.clone());
         let until_ns = now_ns.saturating_add(self.options.lifetime_ns);
         if block.number == 0 {
             self.uploads.insert(key.clone(), Upload { body: BytesMut::new(), until_ns });
@@ -324,8 +334,7 @@ impl Server {
         upload.body.extend_from_slice(&packet.payload);
         upload.until_ns = until_ns;
         if block.more {
-            let response =
-                Response { code: ResponseType::Continue.into_code(), content_format: None, payload: Bytes::new() };
+            let response = Response::new(ResponseType::Continue.into_code(), Bytes::new());
             return self.answer_pending(now_ns, request, response, None);
         }
         let body = self.uploads.remove(&key).expect("just looked at").body.freeze();
@@ -340,8 +349,9 @@ impl Server {
         }
         let asked = Asked {
             method: request.method,
-            path: request.path.clone(),
+            target: request.target.clone(),
             content_format: content_format(packet),
+            accept: accept(packet),
             payload,
             observe: is_get && observe == Some(0),
         };
@@ -352,7 +362,7 @@ impl Server {
 
     fn refuse(&mut self, now_ns: u64, request: Pending, code: ResponseType, words: &str) {
         let payload = Bytes::copy_from_slice(words.as_bytes());
-        self.answer_pending(now_ns, request, Response { code: code.into_code(), content_format: None, payload }, None);
+        self.answer_pending(now_ns, request, Response::new(code.into_code(), payload), None);
     }
 
     fn answer(&mut self, now_ns: u64, id: RequestId, response: Response, sequence: Option<u32>) {
@@ -362,9 +372,9 @@ impl Server {
     }
 
     fn answer_pending(&mut self, now_ns: u64, request: Pending, response: Response, sequence: Option<u32>) {
-        let Pending { receipt, token, method, path, uploaded, wanted, acknowledged, multicast, .. } = request;
+        let Pending { receipt, token, method, target, uploaded, wanted, acknowledged, multicast, .. } = request;
         let code = response.code;
-        let mut packet = self.response_packet(now_ns, token, (method, path), response, wanted, sequence);
+        let mut packet = self.response_packet(now_ns, token, (method, target), response, wanted, sequence);
         if let Some(block) = uploaded {
             // In its last answer the server may still ask for smaller blocks (RFC 7959, section 2.5).
             let first = block.number == 0 && block.more;
@@ -406,6 +416,9 @@ impl Server {
         }
         if let Some(format) = response.content_format {
             packet.add_option(CoapOption::ContentFormat, uint(format.into()));
+        }
+        if let Some(seconds) = response.max_age {
+            packet.add_option(CoapOption::MaxAge, uint(seconds));
         }
         let szx = wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
         let number = wanted.filter(|block| block.number > 0).map_or(0, |block| block.offset() / size(szx));

@@ -5,7 +5,7 @@ use coap_lite::{CoapOption, MessageClass, Packet, ResponseType};
 
 use super::super::block::{Block, MAX_NUMBER, MAX_SZX, size};
 use super::super::channel::Channel;
-use super::super::message::{Response, content_format, status, uint};
+use super::super::message::{Response, content_format, max_age, status, uint};
 use super::{Client, ClientEvent, Download, Ended, ExchangeId, Stage, request_packet};
 
 const CONTINUE: MessageClass = MessageClass::Response(ResponseType::Continue);
@@ -118,6 +118,7 @@ impl Client {
         exchange.stage = Stage::Download(Download {
             code: packet.header.code,
             content_format: content_format(packet),
+            max_age: max_age(packet),
             etag: packet.get_first_option(CoapOption::ETag).cloned(),
             body: BytesMut::new(),
         });
@@ -143,6 +144,7 @@ impl Client {
             *download = Download {
                 code: packet.header.code,
                 content_format: content_format(packet),
+                max_age: max_age(packet),
                 etag,
                 body: BytesMut::new(),
             };
@@ -163,8 +165,8 @@ impl Client {
     pub(super) fn complete(&mut self, now_ns: u64, id: ExchangeId) {
         let exchange = self.exchanges.get_mut(&id).expect("it is under way");
         let Stage::Download(download) = std::mem::replace(&mut exchange.stage, Stage::Over) else { return };
-        let Download { code, content_format, body, .. } = download;
-        let response = Response { code, content_format, payload: body.freeze() };
+        let Download { code, content_format, max_age, body, .. } = download;
+        let response = Response { code, content_format, max_age, payload: body.freeze() };
         let event = match (&exchange.observation, exchange.observed) {
             (None, _) => ClientEvent::Response(id, response),
             (Some(_), false) => ClientEvent::Observing(id, response),

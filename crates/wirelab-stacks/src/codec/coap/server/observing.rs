@@ -17,13 +17,13 @@ impl Server {
     /// Answers a request that asks to be told of changes with the state as it is, and will tell the client of others.
     pub fn observe(&mut self, now_ns: u64, id: RequestId, response: Response) -> Option<ObservationId> {
         let pending = self.pending.get(&id)?;
-        let (token, path) = (pending.token.clone(), pending.path.clone());
+        let (token, target) = (pending.token.clone(), pending.target.clone());
         let szx = pending.wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
         self.unobserve(&token);
         let observation = ObservationId(self.draw_id());
         let (sent, queue) = (VecDeque::new(), VecDeque::new());
         self.observations
-            .insert(observation, Observation { token, path, szx, sequence: 0, sent, queue, fetching: None });
+            .insert(observation, Observation { token, target, szx, sequence: 0, sent, queue, fetching: None });
         self.answer(now_ns, id, response, Some(0));
         Some(observation)
     }
@@ -47,9 +47,10 @@ impl Server {
             && let Some((response, confirmable)) = observation.queue.pop_front()
         {
             observation.sequence = (observation.sequence + 1) & SEQUENCE_MASK;
-            let (token, path, sequence) = (observation.token.clone(), observation.path.clone(), observation.sequence);
+            let (token, target, sequence) =
+                (observation.token.clone(), observation.target.clone(), observation.sequence);
             let wanted = Some(Block { number: 0, more: false, szx: observation.szx });
-            let packet = self.response_packet(now_ns, token, (Method::Get, path), response, wanted, Some(sequence));
+            let packet = self.response_packet(now_ns, token, (Method::Get, target), response, wanted, Some(sequence));
             let in_blocks = packet.get_first_option(CoapOption::Block2).is_some();
             let observation = self.observations.get_mut(&id).expect("it was there");
             if in_blocks {
@@ -70,12 +71,12 @@ impl Server {
         }
     }
 
-    /// A block of what is kept of `path` was served, the last one or another.
-    pub(super) fn fetched(&mut self, now_ns: u64, path: &str, last: bool) {
+    /// A block of what is kept of `target` was served, the last one or another.
+    pub(super) fn fetched(&mut self, now_ns: u64, target: &str, last: bool) {
         let ids: Vec<ObservationId> = self.observations.keys().copied().collect();
         for id in ids {
             let observation = self.observations.get_mut(&id).expect("it is there");
-            if let Some((until_ns, limit_ns)) = observation.fetching.as_mut().filter(|_| observation.path == path) {
+            if let Some((until_ns, limit_ns)) = observation.fetching.as_mut().filter(|_| observation.target == target) {
                 *until_ns = now_ns.saturating_add(*limit_ns);
                 if last {
                     observation.fetching = None;

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
 use super::super::block::Block;
-use super::super::message::{Class, class, decode, path};
+use super::super::message::{Class, class, decode, target};
 use super::super::*;
 
 pub const MS: u64 = 1_000_000;
@@ -77,7 +77,7 @@ pub fn body(bytes: usize) -> Bytes {
 }
 
 pub fn content(payload: Bytes) -> Response {
-    Response { code: 0x45.into(), content_format: None, payload }
+    Response::new(0x45.into(), payload)
 }
 
 impl Pair {
@@ -200,10 +200,11 @@ impl Pair {
     }
 
     fn answer(&mut self, id: RequestId, asked: &Asked) {
-        let response = match (asked.method, asked.path.strip_prefix("/bytes/").and_then(|number| number.parse().ok())) {
+        let response = match (asked.method, asked.path().strip_prefix("/bytes/").and_then(|number| number.parse().ok()))
+        {
             (Method::Get, Some(number)) => content(body(number)),
             (Method::Get, None) => content(Bytes::from_static(b"0")),
-            _ => Response { code: 0x44.into(), content_format: None, payload: Bytes::new() },
+            _ => Response::new(0x44.into(), Bytes::new()),
         };
         if asked.observe {
             let observer = self.server.observe(self.now_ns, id, response).expect("it is pending");
@@ -275,7 +276,7 @@ pub fn show(packet: &Packet) -> String {
     ];
     match (class(packet), Method::of(packet.header.code)) {
         (Class::Empty, _) => {}
-        (Class::Request, method) => words.push(format!("{method:?} {}", path(packet)).to_uppercase()),
+        (Class::Request, method) => words.push(format!("{method:?} {}", target(packet)).to_uppercase()),
         _ => words.push(packet.header.code.to_string()),
     }
     if let Some(value) = packet.get_first_option(CoapOption::Observe) {
