@@ -18,6 +18,10 @@ CRATE_EDGES = {
     "wirelab-schema": set(),
 }
 
+# Endpoints that ship as scripts: programs by themselves, which the runner starts and which nothing imports.
+SCRIPTS = PACKAGE / "data" / "clients"
+TEMPLATES = PACKAGE / "data" / "templates"
+
 # Leaves that everybody may use: errors, units, users' TOML, the agent's whereabouts, how Wirelab was called, and the
 # border's types.
 LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema"}
@@ -64,7 +68,7 @@ def test_packages_import_only_along_the_line() -> None:
 
 def test_only_the_cli_prints_or_exits() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
-        if _room(path) in {"cli", "__main__", "data"} or path == PACKAGE / "experiment" / "schema.py":
+        if _room(path) in {"cli", "__main__"} or _is_program(path) or path == PACKAGE / "experiment" / "schema.py":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in {"print", "sys.exit", "exit", "click.echo"}:
@@ -86,9 +90,19 @@ def test_no_clock_is_read_outside_its_owners() -> None:
 
 def test_no_clock_is_read_outside_the_runner() -> None:
     clocks = re.compile(r"(^import time$|^from time import|\b(datetime|date)\.(now|utcnow|today)\()", re.MULTILINE)
-    reads = {_room(path) for path in PACKAGE.rglob("*.py") if clocks.search(path.read_text())}
-    # The scripts of data are endpoints: programs by themselves, which the runner starts.
-    assert reads == {"runner", "data"}
+    modules = [path for path in PACKAGE.rglob("*.py") if not _is_program(path)]
+    assert {_room(path) for path in modules if clocks.search(path.read_text())} == {"runner"}
+
+
+def test_scripts_that_ship_are_programs_by_themselves() -> None:
+    data = sorted((PACKAGE / "data").rglob("*.py"))
+    assert [path for path in data if not _is_program(path)] == [PACKAGE / "data" / "__init__.py"]
+    for path in filter(_is_program, data):
+        imported = [(name, line) for name, line in _our_imports(path)]
+        assert not imported, f"{path.relative_to(ROOT)}: imports wirelab.{imported[0][0]}"
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for name, line in _names_imported(path):
+            assert not name.startswith("wirelab.data."), f"{path.relative_to(ROOT)}:{line}: imports a script"
 
 
 def test_no_unseeded_generator_is_used() -> None:
@@ -100,7 +114,19 @@ def _room(path: Path) -> str:
     return parts[0].removesuffix(".py") if parts != ("__init__.py",) else "schema"
 
 
+def _is_program(path: Path) -> bool:
+    return path.parent in {SCRIPTS, TEMPLATES}
+
+
 def _our_imports(path: Path) -> Iterator[tuple[str, int]]:
+    for name, line in _names_imported(path):
+        if name.startswith("wirelab."):
+            room = name.split(".")[1]
+            if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file():
+                yield room, line
+
+
+def _names_imported(path: Path) -> Iterator[tuple[str, int]]:
     package = ("wirelab", *path.relative_to(PACKAGE).parts[:-1])
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
@@ -111,11 +137,7 @@ def _our_imports(path: Path) -> Iterator[tuple[str, int]]:
             names = [f"{module}.{alias.name}" for alias in node.names] if module == "wirelab" else [module]
         else:
             continue
-        for name in names:
-            if name.startswith("wirelab."):
-                room = name.split(".")[1]
-                if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file():
-                    yield room, node.lineno
+        yield from ((name, node.lineno) for name in names)
 
 
 def _assert_absent(pattern: str, crates: set[str], files: frozenset[str] | set[str] = frozenset()) -> None:
