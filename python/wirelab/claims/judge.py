@@ -92,7 +92,7 @@ class _Court:
         self, choice: Mapping[str, Any], meaning: int, resamples: int, *, filtered: bool = False
     ) -> list[Judgement]:
         """All claims under one choice and one meaning of the metrics."""
-        metrics = {name: meant[min(meaning, len(meant) - 1)] for name, meant in self.claims.file.metrics.items()}
+        metrics = {name: _meant(meant, meaning) for name, meant in self.claims.file.metrics.items()}
         source = Measured(self.samples, choice, metrics, filtered, resamples)
         return judge_family(self.claims.claims, source, self.rules)
 
@@ -101,18 +101,21 @@ class _Court:
         return {self.claims.file.metrics.get(name, [name])[0] for name in _metrics(claim)}
 
     def table(self, choice: dict[str, Any], progress: Progress) -> list[list[dict[str, Any]]]:
-        """For each claim, a row for each meaning of its metrics under this choice."""
+        """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
+        together, and the file's first that has several tells which.
+        """
         progress(" ".join(map(str, choice.values())))
         file = self.claims.file
         meanings = max(map(len, file.metrics.values()))
+        told = next((name for name, meant in file.metrics.items() if len(meant) > 1), "")
         families = [self.family(choice, meaning, CHOICE_RESAMPLES) for meaning in range(meanings)]
         rows: list[list[dict[str, Any]]] = []
         for index, claim in enumerate(self.claims.claims):
-            ambiguous = [name for name in _metrics(claim) if len(file.metrics[name]) > 1]
+            ambiguous = any(len(file.metrics[name]) > 1 for name in _metrics(claim))
             rows.append(
                 [
                     {
-                        "levels": {**choice, **{name: file.metrics[name][meaning] for name in ambiguous}},
+                        "levels": {**choice, **({told: _meant(file.metrics[told], meaning)} if ambiguous else {})},
                         "verdict": families[meaning][index].verdict,
                     }
                     for meaning in range(meanings if ambiguous else 1)
@@ -157,6 +160,10 @@ def _link(
 def _samples(claims: Claims, dataset: Dataset) -> Samples:
     statistics = {statistic for claim in claims.claims for part in claim.parts for statistic in statistics_of(part)}
     return Samples(dataset, frozenset(claims.file.grid), "median" in statistics)
+
+
+def _meant(metrics: Sequence[str], meaning: int) -> str:
+    return metrics[min(meaning, len(metrics) - 1)]
 
 
 def _metrics(claim: Claim) -> list[str]:

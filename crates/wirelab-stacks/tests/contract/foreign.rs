@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use wirelab_schema::{Exchange, Outcome, RequestResponse, Role};
+use wirelab_schema::{DownloadBytes, Exchange, Outcome, RequestResponse, Role};
 use wirelab_stacks::StackError;
 use wirelab_stacks::exec::{PerExchange, run};
 
@@ -39,6 +39,20 @@ async fn placeholders_are_filled_in_and_the_upload_is_there() {
         echo '{}'"#;
     let rows = exchange(&Lab::new(), script, workload(30, 7, 1)).await.expect("done");
     assert_eq!(rows[0].outcome, Outcome::Completed, "{:?}", rows[0]);
+}
+
+#[tokio::test]
+async fn each_exchange_is_told_the_size_whose_turn_it_is_and_judged_by_it() {
+    let sizes = DownloadBytes::InTurn(vec![7_000, 6]);
+    let work = RequestResponse { download_bytes: sizes, ..workload(0, 0, 3) };
+    let script = r#"[ {url} = http://server.test:8080/bytes/{download_bytes} ] || exit 8
+        echo '{"body_received_bytes": {download_bytes}}'"#;
+    let rows = exchange(&Lab::new(), script, work.clone()).await.expect("done");
+    let received: Vec<_> = rows.iter().map(|row| (row.outcome, row.body_received_bytes)).collect();
+    assert_eq!(received, [7_000, 6, 7_000].map(|bytes| (Outcome::Completed, bytes)));
+    let rows = exchange(&Lab::new(), r#"echo '{"body_received_bytes": 6}'"#, work).await.expect("done");
+    let outcomes: Vec<_> = rows.iter().map(|row| row.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Failed, Outcome::Completed, Outcome::Failed]);
 }
 
 #[tokio::test]
