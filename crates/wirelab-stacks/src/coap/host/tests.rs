@@ -39,10 +39,11 @@ fn random() -> ChaCha8Rng {
 /// Asks once, and judges the response.
 async fn ask(association: &Association, parameters: &EndpointParameters) {
     let requests = Requests::new(parameters);
-    let (_id, mut events) = association.start(requests.request());
+    let mut exchange = Exchange::default();
+    let (_id, mut events) = association.start(requests.request(&exchange));
     let event = timeout(Duration::from_secs(60), events.recv()).await.expect("an answer");
     let Some(ClientEvent::Response(_, response)) = event else { panic!("{event:?}") };
-    requests.judge(&response, &mut Exchange::default()).expect("the right one");
+    requests.judge(&response, &mut exchange).expect("the right one");
 }
 
 #[tokio::test]

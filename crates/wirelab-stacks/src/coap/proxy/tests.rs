@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use futures_util::future::{BoxFuture, join_all};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, Outcome, RequestResponse, ServerAddress};
+use wirelab_schema::{ArrivalSpec, ConnectionPolicy, DownloadBytes, Exchange, Outcome, RequestResponse, ServerAddress};
 
 use super::*;
 use crate::codec::coap::{Method, status};
@@ -57,7 +57,7 @@ async fn scene(scripts: &'static [&'static [&'static str]], caches: bool, timeou
     });
     let work = RequestResponse {
         upload_bytes: 0,
-        download_bytes: 0,
+        download_bytes: DownloadBytes::Alike(0),
         exchanges: 1,
         clients: 1,
         arrival: ArrivalSpec::Closed,
