@@ -69,3 +69,40 @@ def test_stations_share_the_air_and_a_proxy_joins_two_links(bench: Bench) -> Non
         # What other stations send is not the client's.
         assert own["wire_up_bytes"].max() < 2_000
         assert trial["wire_up_bytes"] < 2_000 * EXCHANGES
+
+
+FOREIGN = """
+title = "a foreign origin"
+[factors]
+stack = ["coap", "coaps", "coap+tcp"]
+"server.implementation" = ["builtin", "nginx"]
+[link]
+rtt = "4 ms"
+[links]
+wire = { rtt = "2 ms" }
+[stack]
+cache = true
+[topology]
+air = { near = ["client"], far = ["proxy"] }
+wire = { near = ["proxy"], far = ["server"] }
+[endpoints.proxy]
+stacks = ["coap", "coaps", "coap+tcp"]
+[workload]
+kind = "request-response"
+download = "3 kB"
+exchanges = 5
+[stop]
+replicates = 1
+"""
+
+
+@pytest.mark.nginx
+def test_a_proxy_keeps_what_any_origin_says(bench: Bench) -> None:
+    bench.run_experiment(FOREIGN, "--lanes", "1", "--no-probes")
+    assert set(bench.statuses().values()) == {"done"}
+    rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    assert set(rows["outcome"]) == {"completed"}
+    asked = rows.group_by("trial").agg(pl.col("origin_time_ns").count(), pl.col("proxy_time_ns").count())
+    # The others come from the cache.
+    assert sorted(asked.select("origin_time_ns", "proxy_time_ns").rows()) == [(1, 5)] * 6
+    bench.assert_nothing_left()
