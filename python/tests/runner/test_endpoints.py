@@ -275,6 +275,7 @@ def test_a_foreign_client_that_waits_says_when_and_is_run_once(endpoints: Endpoi
     assert client.ready == EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS)
     assert client.command[1].endswith("subscribers.py")
     assert client.command[-1] == "https://server.test:8443/changes"
+    assert client.environment["PYTHONDONTWRITEBYTECODE"] == "1", "the scripts lie in the package"
 
 
 def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoints: Endpoints, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_a_file_beside_the_experiment_adds_programs(tmp_path: Path) -> None:
 def test_a_mistake_in_a_users_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "implementations.toml"
     path.write_text(OWN.replace("stacks", "stack"))
-    with pytest.raises(WirelabError, match=r"mine\.roles\.server\.stacks") as raised:
+    with pytest.raises(WirelabError, match=r"mine\.roles\.server\.stack: unknown key") as raised:
         load(tmp_path)
     assert str(path) in str(raised.value)
     path.write_text("[mine")

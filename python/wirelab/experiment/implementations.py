@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.errors import CombinedError, Where
+from wirelab.experiment.positions import Path as KeyPath
+from wirelab.experiment.problems import problems
 from wirelab.schema import Asking, Role, StackDescription, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
@@ -22,7 +25,6 @@ CATALOGUE = "implementations.toml"
 STACKS_TABLE = "stacks"
 """The key of that file which is no program: the user's own stacks."""
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z_0-9]*)\}")
-_WORD = re.compile(r"'([^']+)'")
 
 
 class _Entry(BaseModel):
@@ -206,24 +208,21 @@ def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: Workloa
 def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> dict[str, Implementation]:
     """The entries of a file, with the placeholders that are known by now filled in."""
     where = Where(source)
-    found = {}
+    found, wrong = {}, []
     for name, entry in parse_toml(read_text(file, where), where).items():
         if name == STACKS_TABLE:
             continue
         try:
             found[name] = Implementation.model_validate(_fill_all(entry, known))
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            key = ".".join([name, *(str(part) for part in first["loc"])])
-            raise WirelabError(first["msg"], where=Where(source, key=key), hint=_hint(first)) from error
+            wrong += problems(error, Implementation, partial(_where, source, name))
+    if wrong:
+        raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
     return found
 
 
-def _hint(error: Mapping[str, Any]) -> str:
-    """The words that can stand there, if they are few."""
-    if error["type"] == "literal_error" and isinstance(error["input"], str):
-        return did_you_mean(error["input"], _WORD.findall(error["ctx"]["expected"]))
-    return "see docs/contract.md"
+def _where(source: str, name: str, key: KeyPath) -> Where:
+    return Where(source, key=".".join([name, *(str(part) for part in key)]))
 
 
 def _fill_all(value: Any, known: Mapping[str, str]) -> Any:

@@ -17,6 +17,7 @@ _KINDS = {
     "int_type": "should be a whole number",
     "bool_type": "should be true or false",
     "list_type": "should be a list",
+    "tuple_type": "should be a list",
     "dict_type": "should be a table",
     "model_type": "should be a table",
     "model_attributes_type": "should be a table",
