@@ -13,6 +13,7 @@ from wirelab.claims.family import Rules, judge
 from wirelab.claims.model import Levels
 from wirelab.claims.source import same_level
 from wirelab.experiment import load_experiment
+from wirelab.experiment.scenario import shorten
 from wirelab.stats.bootstrap import Draws
 
 FOLDER = Path(str(wirelab.data.__file__)).parent / "experiments"
@@ -65,7 +66,7 @@ def test_each_choice_has_the_cases_of_l1_to_l6(claims: Claims) -> None:
     experiment = load_experiment("londono2016-choices")
     case = {path: levels[0] for path, levels in experiment.factors.items() if len(levels) == 1}
     points = [point for scenario in experiment.scenarios for point in scenario.points]
-    choices = [{}, *({path: level} for path, levels in experiment.choices.items() for level in levels)]
+    choices = [{}, *({path: shorten(level)} for path, levels in experiment.choices.items() for level in levels)]
     source = Asked()
     for claim in claims.claims[:6]:
         judge(claim, source, 0.05, Rules(0.05, 1.25, {}))
