@@ -17,7 +17,9 @@ def test_values_of_a_profile_have_dotted_paths_that_count_the_tables_of_a_list()
 
 
 def test_the_shipped_experiments_are_listed_without_their_claims() -> None:
-    assert experiment_names() == ("milosevic2021", "milosevic2021-choices", "quickstart")
+    assert experiment_names() == (
+        "elmangoush2017-messages", "milosevic2021", "milosevic2021-choices", "quickstart",
+    )  # fmt: skip
 
 
 def test_foreign_implementations_name_registered_stacks() -> None:
