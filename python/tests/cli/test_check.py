@@ -109,7 +109,7 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_tol
         assert (code, err) == (0, "mine-py: no-such-program-here is not installed; it lies beside the experiment\n")
         for wrong, words in (
             (("{port}", "{prot}"), "nobody fills in {prot}"),
-            (("ready =", "readi ="), "ready: Field"),
+            (("ready =", "readi ="), "readi: unknown key"),
         ):
             catalogue.write_text(entry.replace(*wrong))
             code, out, err = run(verb, str(file))

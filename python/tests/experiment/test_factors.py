@@ -119,7 +119,9 @@ def test_a_role_can_be_given_its_implementation(tmp_path: Path) -> None:
 
 
 def test_an_implementation_beside_the_file_is_known(tmp_path: Path) -> None:
-    (tmp_path / "implementations.toml").write_text('[mine.roles.client]\nstacks = ["h2"]\n')
+    entry = 'title = "mine"\nhomepage = "here"\ninstall = "it lies here"\nversion_command = ["true"]\n'
+    client = 'stacks = ["h2"]\ncommand = ["true"]\n'
+    (tmp_path / "implementations.toml").write_text(f"[mine]\n{entry}[mine.roles.client]\n{client}")
     experiment = load(tmp_path, BASE + '[stacks.h2]\nimplementation = "mine"\n')
     assert experiment.scenarios[1].implementation["client"] == "mine"
 

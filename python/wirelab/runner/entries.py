@@ -14,7 +14,9 @@ from wirelab.runner.implementations import load, missing
 from wirelab.schema import Certificates, Role
 from wirelab.schema.plan import Plan
 
-FILLED = frozenset({"address", "host", "port", "name", "directory", "parameters", "upload_bytes", "download_bytes"})
+FILLED = frozenset(
+    {"address", "host", "port", "stack", "name", "directory", "parameters", "upload_bytes", "download_bytes"}
+)
 """Placeholders that are filled in for each trial, beside the certificates' files."""
 FILLED_FOR_EACH_EXCHANGE = frozenset({"url", "scheme", "method", "upload_file", "timeout_s"})
 # `%{time_connect}` is curl's, `${HOME}` a shell's.
