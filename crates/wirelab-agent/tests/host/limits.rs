@@ -100,7 +100,8 @@ fn control_groups_go_with_their_host_however_it_ends() {
         let mut trial = host.trial("endless", delay(ONE_WAY), vec![host.endpoint("client", &["sleep", "1000"])]);
         trial.cpu_shares.insert("client".into(), 0.5);
         host.send(HostOp::RunTrial(Box::new(trial)));
-        host.process("sleep");
+        // The word by itself: the guardian's script has it too.
+        host.process("sleep\0");
         // Its own, and the trial's in it.
         assert_eq!(groups(&host).len(), 1);
         assert!(fs::read_dir(&groups(&host)[0]).unwrap().flatten().any(|entry| entry.path().is_dir()));
