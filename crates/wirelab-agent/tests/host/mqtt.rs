@@ -26,6 +26,8 @@ const PROOF: &str = "WIRELAB_TEST_MQTT";
 const BREAK_AFTER: u32 = 100;
 /// How long a subscriber that has everything waits for what should not come.
 const LINGER: Duration = Duration::from_secs(2);
+/// A client gives a silent connection up, as keep-alive would make it: TCP's timers double, and so does the wait for the next repetition.
+const SILENCE: Duration = Duration::from_secs(3);
 /// The whole must be done by then.
 const LIMIT: Duration = Duration::from_secs(55);
 
@@ -183,6 +185,7 @@ fn subscribe(mut end: End, pair: u32, qos: Qos, subscribed: &Barrier) -> (Vec<u3
 struct End {
     client: Client,
     stream: Option<TcpStream>,
+    heard: Instant,
     deadline: Instant,
     until_break: u32,
     broken: u32,
@@ -200,7 +203,15 @@ impl End {
             receive_maximum: 100,
             maximum_packet_size: 1_000,
         });
-        End { client, stream: None, deadline, until_break: BREAK_AFTER + pair, broken: 0, again: 0 }
+        End {
+            client,
+            stream: None,
+            heard: Instant::now(),
+            deadline,
+            until_break: BREAK_AFTER + pair,
+            broken: 0,
+            again: 0,
+        }
     }
 
     fn count_to_break(&mut self) {
@@ -223,7 +234,7 @@ impl End {
             };
             stream.set_nodelay(true).unwrap();
             stream.set_read_timeout(Some(Duration::from_millis(5))).unwrap();
-            self.stream = Some(stream);
+            (self.stream, self.heard) = (Some(stream), Instant::now());
             self.client.connect(0);
         }
         if self.carry().is_err() || self.client.has_ended() {
@@ -243,8 +254,10 @@ impl End {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
             Ok(length) => {
                 self.client.receive(&buffer[..length], 0);
+                self.heard = Instant::now();
                 Ok(())
             }
+            Err(error) if self.heard.elapsed() > SILENCE => Err(error),
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => Ok(()),
             Err(error) => Err(error),
         }
