@@ -149,7 +149,7 @@ async fn a_message_that_comes_twice_is_completed_once_and_counted_twice() {
 
 #[tokio::test(start_paused = true)]
 async fn a_message_that_is_lost_or_late_is_timed_out_from_when_it_was_meant_to_be_published() {
-    let rows = rows(workload(3, 1), &[&[Fate::Lost, Fate::After(400), Fate::After(0)]]).await;
+    let rows = rows(workload(3, 1), &[&[Fate::Lost, Fate::After(350), Fate::After(0)]]).await;
     assert_eq!(outcomes(&rows), [Outcome::TimedOut, Outcome::TimedOut, Outcome::Completed]);
     assert_eq!(rows.iter().map(|row| row.copies).collect::<Vec<_>>(), [0, 1, 1].map(Some));
     assert_eq!(delays(&rows)[..2], [300, 300]);
