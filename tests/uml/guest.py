@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -100,9 +99,12 @@ def _boot(folder: Path, script: Path, timeout_s: float) -> str:
     shared = Path("/dev/shm")
     roomy = shared.is_dir() and shutil.disk_usage(shared).free > 2 * MEMORY_MIB * 2**20
     environment = {"PATH": _path(), "TMPDIR": str(shared if roomy else folder), "HOME": str(folder)}
-    # It goes when whoever started it goes, however that ends. Who may not put it before others runs it beside them.
+    # It goes when whoever started it goes, however that ends, and its helpers with it, for they share a PID namespace.
+    # Who may not put it before others runs it beside them.
+    user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
     process = subprocess.Popen(
-        ["nice", "-n", "-10", "setpriv", "--pdeathsig", "TERM", "--", *kernel],
+        ["nice", "-n", "-10", "setpriv", "--pdeathsig", "KILL", "--",
+         "unshare", *user, "--pid", "--fork", "--kill-child", "--", *kernel],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         env=environment, start_new_session=True,
     )  # fmt: skip
@@ -117,14 +119,9 @@ def _boot(folder: Path, script: Path, timeout_s: float) -> str:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """The kernel ends its own processes when it is asked to; killed, its session goes with it."""
-    if process.poll() is not None:
-        return
-    process.terminate()
-    try:
-        process.communicate(timeout=_GRACE_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+    """Killed, it takes the PID namespace of the guest with it."""
+    if process.poll() is None:
+        process.kill()
         process.communicate()
 
 

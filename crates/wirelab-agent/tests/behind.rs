@@ -15,7 +15,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::unistd::geteuid;
 use tempfile::TempDir;
 
-use machine::{AGENT, eventually, namespaces_work, numbers_in};
+use machine::{AGENT, copy_program, eventually, namespaces_work, numbers_in};
 
 const NOBODY: u32 = 65534;
 const LINK: &str = r#"{"uplink": [{"kind": "delay", "delay_ns": 20000000}], "downlink": []}"#;
@@ -28,7 +28,7 @@ impl Folder {
     fn create() -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
-        fs::copy(AGENT, folder.path().join("wirelab-agent")).unwrap();
+        copy_program(AGENT, folder.path().join("wirelab-agent"));
         Self(folder)
     }
 

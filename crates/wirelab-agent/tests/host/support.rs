@@ -21,7 +21,7 @@ use wirelab_schema::{
     TrialStatus,
 };
 
-use crate::machine::{AGENT, PATIENCE, eventually, network_namespaces, numbers_in};
+use crate::machine::{AGENT, PATIENCE, copy_program, eventually, network_namespaces, numbers_in};
 use crate::roles;
 
 const MARKER: &str = "WIRELAB_TEST_MARKER";
@@ -50,8 +50,8 @@ impl Host {
         fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
         // The build's own folder may be closed to that user.
         let agent = folder.path().join("wirelab-agent");
-        fs::copy(AGENT, &agent).unwrap();
-        fs::copy(std::env::current_exe().unwrap(), folder.path().join("endpoint")).unwrap();
+        copy_program(AGENT, &agent);
+        copy_program(std::env::current_exe().unwrap(), folder.path().join("endpoint"));
         let marker = format!("{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let mut command = Command::new(agent);
         command.arg("host").env(MARKER, &marker).stdin(Stdio::piped()).stdout(Stdio::piped());

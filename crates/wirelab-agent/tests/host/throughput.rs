@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use wirelab_schema::{DropCause, ImpairmentSpec, LinkSpec, QueueSpec, ReadyCondition, TrialStatus};
 
-use crate::machine::{AGENT, eventually, namespaces_work};
+use crate::machine::{AGENT, copy_program, eventually, namespaces_work};
 use crate::support::{Host, assert_conserved, assert_replays};
 
 #[test]
@@ -38,7 +38,7 @@ fn a_calibration_measures_with_itself_though_its_program_was_removed() {
     }
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("wirelab-agent");
-    std::fs::copy(AGENT, &program).unwrap();
+    copy_program(AGENT, &program);
     let open = std::fs::File::open(&program).unwrap();
     std::fs::remove_file(&program).unwrap();
     let mut command = Command::new(format!("/proc/self/fd/{}", open.as_raw_fd()));
