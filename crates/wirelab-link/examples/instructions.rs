@@ -12,7 +12,7 @@ use std::time::Duration;
 use common::{Sender, Stage, drop_tail};
 use shared::{ieee80211g, ieee802154};
 use wirelab_link::impairment::{Ieee802154, Jitter, Medium, Nat, Radio, SchedulePoint, Sleep, Wifi};
-use wirelab_link::queue::Queue;
+use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{
     Chain, Direction, Flow, IMPAIRMENTS, Impairment, Instant, Link, Packet, PortId, Probability, SHARED, Seed,
     Transport,
@@ -116,7 +116,9 @@ fn cases() -> Vec<Case> {
     ];
     let chains = chains.into_iter().map(|(name, stages)| Case { name, build: Box::new(move || link(&stages)) });
     let shared: [(&str, Sharing); 5] = [
-        ("serialiser", |link| link.with_medium(Medium::serialiser(NonZeroU64::new(100_000).unwrap(), 100_000, 0))),
+        ("serialiser", |link| {
+            link.with_medium(Medium::serialiser(NonZeroU64::new(100_000).unwrap(), Limit::bytes(100_000), 0))
+        }),
         ("wifi", |link| link.with_medium(wifi())),
         ("ieee802154", |link| link.with_medium(mesh())),
         ("radio", |link| {
@@ -144,12 +146,12 @@ fn link(stages: &[Stage]) -> Link {
 }
 
 fn wifi() -> Medium {
-    let wifi = Wifi { frame_error: probability(0.1), queue_bytes: 100_000, ..ieee80211g() };
+    let wifi = Wifi { frame_error: probability(0.1), queue: Limit::bytes(100_000), ..ieee80211g() };
     Medium::wifi(wifi, MEDIUM_SEED).unwrap()
 }
 
 fn mesh() -> Medium {
-    let mesh = Ieee802154 { frame_error: probability(0.1), queue_bytes: 100_000, ..ieee802154() };
+    let mesh = Ieee802154 { frame_error: probability(0.1), queue: Limit::bytes(100_000), ..ieee802154() };
     Medium::ieee802154(mesh, MEDIUM_SEED).unwrap()
 }
 

@@ -6,6 +6,7 @@ mod dialogue;
 #[path = "common/shared.rs"]
 mod shared;
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use common::{Caller, Fates, Send, drive};
@@ -13,7 +14,8 @@ use dialogue::{fates, fraction, leave, micros};
 use proptest::prelude::*;
 use shared::{Air, any_ieee802154, ieee80211g, ieee802154, wifi};
 use wirelab_link::DropCause;
-use wirelab_link::impairment::{Ieee802154, Wifi};
+use wirelab_link::impairment::{Ieee802154, Medium, Wifi};
+use wirelab_link::queue::Limit;
 
 /// Nanoseconds of an 802.11g frame with 1500 IP bytes: 20 us, and 1536 bytes at 54 Mbit/s.
 const AIRTIME: u64 = 20_000 + 227_556;
@@ -221,10 +223,25 @@ fn saturated_stations_share_the_air_as_bianchis_model_says() {
 
 #[test]
 fn a_queue_bounds_what_waits_behind_the_frame_that_contends() {
-    let wifi = Wifi { queue_bytes: 2 * 1536, ..hasty_wifi() };
+    let wifi = Wifi { queue: Limit::bytes(2 * 1536), ..hasty_wifi() };
     let fates = air80211(wifi, 1, &[(0, 0, 1500); 4]);
     assert!(fates[..3].iter().all(|(_, cause)| cause.is_none()));
     assert_eq!(fates[3], (0, Some(DropCause::QueueFull)));
+}
+
+#[test]
+fn a_queue_counted_in_packets_has_as_much_room_for_small_ones_as_for_large() {
+    for size in [40, 1500] {
+        let queue = Limit::packets(2);
+        let packets = [(10, 0, size); 4];
+        let wifi = air80211(Wifi { queue, ..hasty_wifi() }, 1, &packets);
+        let mesh = air802154(Ieee802154 { queue, ..ieee802154() }, 1, &packets);
+        let mut turns = Medium::serialiser(NonZeroU64::new(8_000_000).unwrap(), queue, 0);
+        for fates in [wifi, mesh, fates(&mut turns, &packets)] {
+            let causes = fates.iter().map(|(_, cause)| *cause).collect::<Vec<_>>();
+            assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull)], "{size} B");
+        }
+    }
 }
 
 #[test]
@@ -243,11 +260,11 @@ fn the_far_sides_hosts_have_one_transmitter_and_the_near_sides_one_each() {
 fn the_access_points_queue_is_common_and_a_stations_its_own() {
     let full = Some(DropCause::QueueFull);
     for (ports, causes) in [([1, 3, 5], [None, None, full]), ([0, 2, 4], [None, None, None])] {
-        let wifi = Wifi { queue_bytes: 1536, ..hasty_wifi() };
+        let wifi = Wifi { queue: Limit::bytes(1536), ..hasty_wifi() };
         let packets = ports.map(|port| (10, port, 1500));
         let fates = air80211(Wifi { cw_min: 1023, cw_max: 1023, ..wifi }, 1, &packets);
         assert_eq!(fates.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
-        let parameters = Ieee802154 { queue_bytes: 100, ..ieee802154() };
+        let parameters = Ieee802154 { queue: Limit::bytes(100), ..ieee802154() };
         let fates = air802154(parameters, 1, &ports.map(|port| (10, port, 100)));
         assert_eq!(fates.iter().filter(|(_, cause)| *cause == full).count(), usize::from(causes[2].is_some()));
         let mut serialiser = Air::Serialiser(8_000_000, 1000).build(1);
@@ -366,7 +383,7 @@ proptest! {
 
     #[test]
     fn exchanges_over_wifi_never_overlap(wifi in wifi(), train in crowd(), seed in any::<u64>()) {
-        let wifi = Wifi { queue_bytes: u64::MAX, frame_error: fraction(wifi.frame_error.get() / 2.0), ..wifi };
+        let wifi = Wifi { queue: Limit::NONE, frame_error: fraction(wifi.frame_error.get() / 2.0), ..wifi };
         let fates = drive(&mut Air::Wifi(wifi).build(seed), &train, &Caller::Prompt);
         let nanoseconds = |duration: Duration| duration.as_nanos() as u64;
         let begins = |end: u64, size: u32| {
@@ -381,7 +398,7 @@ proptest! {
     fn exchanges_over_802_15_4_never_overlap(parameters in any_ieee802154(), train in crowd(), seed in any::<u64>()) {
         let mac_bytes = parameters.mac_bytes.min(27);
         let frame_error = fraction(parameters.frame_error.get() / 2.0);
-        let parameters = Ieee802154 { mac_bytes, frame_error, queue_bytes: u64::MAX, ..parameters };
+        let parameters = Ieee802154 { mac_bytes, frame_error, queue: Limit::NONE, ..parameters };
         let fates = drive(&mut Air::Ieee802154(parameters).build(seed), &train, &Caller::Prompt);
         let frame = |size: u32| 6 + mac_bytes + size.saturating_sub(parameters.compressed_bytes);
         let begins = |end: u64, size: u32| end - u64::from(frame(size)) * 32_000;

@@ -14,7 +14,7 @@ use common::{Caller, Fate, Send, Sender, drive, flow};
 use exact::{SEED, UNBOUNDED};
 use proptest::prelude::*;
 use strategies::{lateness, queue, sender, train};
-use wirelab_link::queue::Queue;
+use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{DropCause, Instant};
 
 /// 1000 bytes in a millisecond.
@@ -52,7 +52,7 @@ fn count(fates: &[Fate], cause: Option<DropCause>) -> usize {
 
 #[test]
 fn drop_tail_counts_packets_behind_the_one_being_sent() {
-    let queue = Queue::DropTail { bytes: None, packets: Some(2) };
+    let queue = Queue::DropTail(Limit::packets(2));
     let causes: Vec<_> = fates(&RATE, queue, &every(0, 40, 5)).into_iter().map(|(_, cause)| cause).collect();
     assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull), Some(DropCause::QueueFull)]);
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use common::{Caller, Plan, Send, Stage, drive};
 use wirelab_link::impairment::{Jitter, Medium};
+use wirelab_link::queue::Limit;
 use wirelab_link::{DropCause, Flow, Impairment, Instant, Packet, PortId};
 
 fn uplink(stages: Vec<Stage>) -> Plan {
@@ -160,7 +161,7 @@ fn a_drop_deep_in_a_chain_is_reported_with_its_own_instant() {
 
 #[test]
 fn a_medium_sends_one_packet_at_a_time_over_both_directions() {
-    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), 10_000, 0);
+    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), Limit::bytes(10_000), 0);
     for (sequence, port) in [(0, 0), (1, 1), (2, 0), (3, 1)] {
         medium.handle_packet(packet(sequence, port, 1000), at(0));
     }
@@ -169,7 +170,7 @@ fn a_medium_sends_one_packet_at_a_time_over_both_directions() {
 
 #[test]
 fn a_medium_takes_stations_in_turn_so_that_a_backlog_delays_others_by_one_packet() {
-    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), 10_000, 0);
+    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), Limit::bytes(10_000), 0);
     (0..5).for_each(|sequence| medium.handle_packet(packet(sequence, 0, 1000), at(0)));
     medium.handle_packet(packet(5, 2, 1000), at(100));
     medium.handle_packet(packet(6, 1, 1000), at(200));
@@ -179,7 +180,7 @@ fn a_medium_takes_stations_in_turn_so_that_a_backlog_delays_others_by_one_packet
 
 #[test]
 fn a_medium_bounds_the_queue_of_each_station_by_itself() {
-    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), 1000, 0);
+    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), Limit::bytes(1000), 0);
     for (sequence, port) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)] {
         medium.handle_packet(packet(sequence, port, 1000), at(0));
     }

@@ -67,8 +67,12 @@ pub enum MediumSpec {
     Serialiser {
         /// Rate at which packets are serialised, counting IP bytes plus `overhead_bytes` for each packet.
         rate_bps: u64,
-        /// Bytes that may wait at each station.
-        queue_bytes: u64,
+        /// Bytes that may wait at each station, behind the packet being sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_bytes: Option<u64>,
+        /// Packets that may wait there. At least one of the two bounds is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_packets: Option<u32>,
         /// Bytes added to each packet's IP length.
         #[serde(default)]
         overhead_bytes: u32,
@@ -98,8 +102,12 @@ pub enum MediumSpec {
         retries: u32,
         /// Probability that a data frame is not received, whatever its size.
         frame_error: f64,
-        /// Bytes that may wait at each station.
-        queue_bytes: u64,
+        /// Bytes that may wait at each station, behind the packet being sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_bytes: Option<u64>,
+        /// Packets that may wait there. At least one of the two bounds is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_packets: Option<u32>,
     },
     /// IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN: fragments (RFC 4944), unslotted CSMA-CA, ACKs and retries; a datagram dies with one frame.
     Ieee802154 {
@@ -117,8 +125,12 @@ pub enum MediumSpec {
         min_be: u32,
         /// macMaxBE.
         max_be: u32,
-        /// Bytes that may wait at each station.
-        queue_bytes: u64,
+        /// Bytes that may wait at each station, behind the packet being sent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_bytes: Option<u64>,
+        /// Packets that may wait there. At least one of the two bounds is given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue_packets: Option<u32>,
     },
 }
 

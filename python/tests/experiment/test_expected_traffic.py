@@ -64,6 +64,8 @@ def test_a_round_trip_waits_behind_a_full_queue_of_its_direction(tmp_path: Path)
 def test_on_shared_air_it_waits_behind_the_access_points_queue_and_not_behind_another_stations(tmp_path: Path) -> None:
     assert queueing_ns(loaded(tmp_path, SHARED)) == 0
     assert queueing_ns(loaded(tmp_path, SHARED, 'direction = "download"')) >= 100 * MS
+    counted = SHARED.replace("150 kB", "200 packets")
+    assert queueing_ns(loaded(tmp_path, counted, 'direction = "download"')) >= 200 * MS
 
 
 def test_traffic_on_another_link_keeps_nobody_waiting(tmp_path: Path) -> None:

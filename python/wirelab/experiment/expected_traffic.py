@@ -62,7 +62,7 @@ def queueing_ns(scenario: Loaded) -> int:
                 total += _queued(chain) * each_ns
             elif not up or any(_sender(each) == CLIENT for each in bulk if _is_up(scenario, each)):
                 # Between two packets of the queue the others on the air have their turns.
-                total += max(1.0, link.medium.queue_bytes / PACKET_BYTES) * each_ns * (len(ways) + ACKS)
+                total += max(1.0, _packets(link.medium.queue)) * each_ns * (len(ways) + ACKS)
     return round(total)
 
 

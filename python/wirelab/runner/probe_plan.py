@@ -205,7 +205,7 @@ def _queue_room(way: _Way, size: int) -> int:
     """How many packets of that size the smallest queue on the way holds."""
     queues = [_holds(stage.queue, size) for stage in way.chain if hasattr(stage, "queue")]
     if way.link.medium is not None:
-        queues.append(max(way.link.medium.queue_bytes, LEAST_QUEUE_BYTES) // size)
+        queues.append(_holds(way.link.medium.queue, size))
     if way.link.radio is not None and not way.uplink:
         queues.append(max(way.link.radio.buffer_bytes, LEAST_QUEUE_BYTES) // size)
     return min(queues, default=LONGEST_TRAIN)

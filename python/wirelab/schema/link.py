@@ -9,19 +9,28 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from wirelab.schema.base import Border, Probability, Received, Unsigned, Unsigned32
-from wirelab.schema.impairment import ImpairmentSpec
+from wirelab.schema.impairment import DropTail, ImpairmentSpec
 
 
-class Serialiser(Border):
+class _Medium(Border):
+    queue_bytes: Unsigned | None = None
+    queue_packets: Unsigned32 | None = None
+
+    @property
+    def queue(self) -> DropTail:
+        """Of each station."""
+        return DropTail(bytes=self.queue_bytes, packets=self.queue_packets)
+
+
+class Serialiser(_Medium):
     """A serialiser that ports use in turn."""
 
     kind: Literal["serialiser"] = "serialiser"
     rate_bps: Unsigned
-    queue_bytes: Unsigned
     overhead_bytes: Unsigned32 = 0
 
 
-class Wifi(Border):
+class Wifi(_Medium):
     """Air shared by CSMA/CA as in IEEE 802.11's distributed coordination function."""
 
     kind: Literal["wifi"] = "wifi"
@@ -36,10 +45,9 @@ class Wifi(Border):
     cw_max: Unsigned32
     retries: Unsigned32
     frame_error: Probability
-    queue_bytes: Unsigned
 
 
-class Ieee802154(Border):
+class Ieee802154(_Medium):
     """IEEE 802.15.4 (2.4 GHz O-QPSK) under 6LoWPAN; a datagram dies with one frame."""
 
     kind: Literal["ieee802154"] = "ieee802154"
@@ -50,7 +58,6 @@ class Ieee802154(Border):
     max_backoffs: Unsigned32
     min_be: Unsigned32
     max_be: Unsigned32
-    queue_bytes: Unsigned
 
 
 MediumSpec = Annotated[Serialiser | Wifi | Ieee802154, Field(discriminator="kind")]

@@ -195,7 +195,7 @@ def _medium(medium: MediumSpec) -> str:
                 f"IEEE 802.15.4 frames of 127 B at 250 kbit/s, {_share(medium.frame_error)} lost, "
                 f"{medium.retries} retries; a packet dies with one frame"
             )
-    return f"{air}; both directions contend, each behind {_size(medium.queue_bytes)}"
+    return f"{air}; both directions contend, each behind {_queue(medium.queue)}"
 
 
 def _nat(nat: NatSpec) -> str:

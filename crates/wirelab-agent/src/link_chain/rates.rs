@@ -7,7 +7,7 @@ use wirelab_net::link::impairment::{
 use wirelab_net::link::queue::Queue;
 use wirelab_schema::{self as schema, QueueSpec};
 
-use super::values::{Place, ascending, most, overhead, probability, rate};
+use super::values::{Place, ascending, limit, most, overhead, probability, rate};
 use super::{LinkError, Stage};
 
 /// The most queues of FQ-CoDel, as in Linux.
@@ -25,10 +25,7 @@ pub fn queue(spec: &QueueSpec, at: &Place) -> Result<Queue, LinkError> {
     };
     let above_zero = |value: u32, name, what| NonZeroU32::new(value).ok_or_else(|| at.key(name).error(what));
     Ok(match spec {
-        QueueSpec::DropTail { bytes: None, packets: None } => {
-            return Err(at.error("a drop-tail queue has a bound: bytes, packets or both"));
-        }
-        QueueSpec::DropTail { bytes, packets } => Queue::DropTail { bytes: *bytes, packets: *packets },
+        QueueSpec::DropTail { bytes, packets } => Queue::DropTail(limit(*bytes, *packets, at)?),
         QueueSpec::Codel { target_ns, interval_ns, bytes } => {
             Queue::Codel { target: Duration::from_nanos(*target_ns), interval: interval(*interval_ns)?, bytes: *bytes }
         }

@@ -5,7 +5,7 @@ use wirelab_net::link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi}
 use wirelab_schema::{MediumSpec, NatSpec, RadioSpec};
 
 use super::LinkError;
-use super::values::{Place, most, overhead, probability, rate};
+use super::values::{Place, limit, most, overhead, probability, rate};
 
 /// The shortest exchange of frames on the air: each has to be computed.
 const SHORTEST_EXCHANGE_NS: u64 = 1000;
@@ -21,8 +21,9 @@ const HEADER_BYTES: u32 = 48;
 
 pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkError> {
     match *spec {
-        MediumSpec::Serialiser { rate_bps, queue_bytes, overhead_bytes } => {
-            Ok(Medium::serialiser(rate(rate_bps, at)?, queue_bytes, overhead(overhead_bytes, at)?))
+        MediumSpec::Serialiser { rate_bps, queue_bytes, queue_packets, overhead_bytes } => {
+            let queue = limit(queue_bytes, queue_packets, at)?;
+            Ok(Medium::serialiser(rate(rate_bps, at)?, queue, overhead(overhead_bytes, at)?))
         }
         MediumSpec::Wifi {
             rate_bps,
@@ -37,6 +38,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
             retries,
             frame_error,
             queue_bytes,
+            queue_packets,
         } => {
             if slot_ns == 0 {
                 return Err(at
@@ -65,7 +67,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
                 cw_max,
                 retries,
                 frame_error: probability(frame_error, &at.key("frame_error"))?,
-                queue_bytes,
+                queue: limit(queue_bytes, queue_packets, at)?,
             };
             Medium::wifi(wifi, seed).map_err(|what| at.error(what))
         }
@@ -78,6 +80,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
             min_be,
             max_be,
             queue_bytes,
+            queue_packets,
         } => {
             most(compressed_bytes, HEADER_BYTES, "the headers of IPv6 and UDP", &at.key("compressed_bytes"))?;
             let room = Ieee802154::MOST_MAC_BYTES;
@@ -96,7 +99,7 @@ pub fn medium(spec: &MediumSpec, seed: Seed, at: &Place) -> Result<Medium, LinkE
                 max_backoffs,
                 min_be,
                 max_be,
-                queue_bytes,
+                queue: limit(queue_bytes, queue_packets, at)?,
             };
             Medium::ieee802154(parameters, seed).map_err(|what| at.error(what))
         }

@@ -58,7 +58,8 @@ pub fn wifi(frame_error: f64) -> MediumSpec {
         cw_max: 1023,
         retries: 6,
         frame_error,
-        queue_bytes: 100_000,
+        queue_bytes: Some(100_000),
+        queue_packets: None,
     }
 }
 
@@ -71,7 +72,8 @@ pub fn ieee802154(frame_error: f64) -> MediumSpec {
         max_backoffs: 4,
         min_be: 3,
         max_be: 5,
-        queue_bytes: 10_000,
+        queue_bytes: Some(10_000),
+        queue_packets: None,
     }
 }
 
@@ -170,7 +172,8 @@ fn a_link_with_every_impairment_is_built() {
         .map(|stage| serde_json::to_value(stage).unwrap()["kind"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(kinds.len(), IMPAIRMENTS.len());
-    let serialiser = MediumSpec::Serialiser { rate_bps: 1, queue_bytes: 0, overhead_bytes: 0 };
+    let serialiser =
+        MediumSpec::Serialiser { rate_bps: 1, queue_bytes: Some(0), queue_packets: None, overhead_bytes: 0 };
     for medium in [serialiser, wifi(0.1), ieee802154(0.1)] {
         let spec = LinkSpec {
             uplink: one_of_each(),
@@ -321,9 +324,11 @@ fn a_queue_that_cannot_work_is_refused_with_its_value() {
 #[test]
 fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     let medium = |medium| refused(&LinkSpec { medium: Some(medium), ..LinkSpec::default() });
-    let serialiser = MediumSpec::Serialiser { rate_bps: 0, queue_bytes: 1, overhead_bytes: 0 };
+    let serialiser =
+        MediumSpec::Serialiser { rate_bps: 0, queue_bytes: Some(1), queue_packets: None, overhead_bytes: 0 };
     assert_eq!(medium(serialiser), "medium.rate_bps: a rate of 0 bit/s sends nothing");
-    let serialiser = MediumSpec::Serialiser { rate_bps: 1, queue_bytes: 1, overhead_bytes: 65_536 };
+    let serialiser =
+        MediumSpec::Serialiser { rate_bps: 1, queue_bytes: Some(1), queue_packets: None, overhead_bytes: 65_536 };
     assert_eq!(medium(serialiser), "medium.overhead_bytes: 65536 is more than 65535, the largest length of a packet");
     assert_eq!(medium(wifi(1.5)), "medium.frame_error: 1.5 is not a probability (0 to 1)");
     assert_eq!(medium(ieee802154(-1.0)), "medium.frame_error: -1 is not a probability (0 to 1)");

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use wirelab_net::link::Probability;
 use wirelab_net::link::impairment::{Correlation, SHORTEST_SOJOURN};
+use wirelab_net::link::queue::Limit;
 
 use super::LinkError;
 
@@ -53,6 +54,15 @@ pub fn sojourn(nanoseconds: u64, at: &Place) -> Result<Duration, LinkError> {
         return Err(at.error(format!("a mean sojourn of {mean:?} is shorter than {SHORTEST_SOJOURN:?}")));
     }
     Ok(mean)
+}
+
+/// What may wait in a drop-tail queue.
+pub fn limit(bytes: Option<u64>, packets: Option<u32>, at: &Place) -> Result<Limit, LinkError> {
+    let limit = Limit { bytes, packets };
+    if limit == Limit::NONE {
+        return Err(at.error("a drop-tail queue has a bound: bytes, packets or both"));
+    }
+    Ok(limit)
 }
 
 /// What is added to each packet's bytes at a place.

@@ -87,7 +87,8 @@ fn lossy() -> LinkSpec {
         ImpairmentSpec::Corrupt { probability: 0.2, correlation: 0.0 },
         delay(MILLISECOND, None),
     ];
-    let medium = MediumSpec::Serialiser { rate_bps: 2_000_000, queue_bytes: 3000, overhead_bytes: 0 };
+    let medium =
+        MediumSpec::Serialiser { rate_bps: 2_000_000, queue_bytes: Some(3000), queue_packets: None, overhead_bytes: 0 };
     LinkSpec { uplink: stages.clone(), downlink: stages, medium: Some(medium), ..LinkSpec::default() }
 }
 
@@ -317,7 +318,7 @@ fn link() -> impl Strategy<Value = LinkSpec> {
     let medium = prop_oneof![
         3 => Just(None),
         1 => (100_000..50_000_000u64, 0..10_000u64).prop_map(|(rate_bps, queue_bytes)| {
-            Some(MediumSpec::Serialiser { rate_bps, queue_bytes, overhead_bytes: 0 })
+            Some(MediumSpec::Serialiser { rate_bps, queue_bytes: Some(queue_bytes), queue_packets: None, overhead_bytes: 0 })
         }),
         1 => (0.0..0.9).prop_map(|frame_error| Some(wifi(frame_error))),
         1 => (0.0..0.9).prop_map(|frame_error| Some(ieee802154(frame_error))),

@@ -99,7 +99,12 @@ fn two_stations_share_one_air_and_each_gets_its_own_answers() {
         process(host.client("udp_pinger"), &host, "client", "client", &server),
     ];
     // 1000 bytes take 2 ms: what one station sends is far more than the air can carry.
-    let medium = Some(MediumSpec::Serialiser { rate_bps: 4_000_000, queue_bytes: 8000, overhead_bytes: 0 });
+    let medium = Some(MediumSpec::Serialiser {
+        rate_bps: 4_000_000,
+        queue_bytes: Some(8000),
+        queue_packets: None,
+        overhead_bytes: 0,
+    });
     let trial = host.trial("air", LinkSpec { medium, ..LinkSpec::default() }, endpoints);
     let result = host.run(trial);
     assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
@@ -201,7 +206,12 @@ fn background_traffic_of_another_station_slows_the_client_and_says_what_it_carri
     let mut host = Host::start();
     let facts = open(&mut host, vec![link("air", &["client", "other"], &["server"])]);
     let server = at(&facts, "air", "server");
-    let medium = Some(MediumSpec::Serialiser { rate_bps: 2_000_000, queue_bytes: 20_000, overhead_bytes: 0 });
+    let medium = Some(MediumSpec::Serialiser {
+        rate_bps: 2_000_000,
+        queue_bytes: Some(20_000),
+        queue_packets: None,
+        overhead_bytes: 0,
+    });
     let mut medians = Vec::new();
     for direction in [None, Some("upload"), Some("download")] {
         let mut endpoints = vec![process(host.server("udp_echo"), &host, "server", "server", &server)];

@@ -158,7 +158,12 @@ fn a_link_that_slept_takes_packets_to_a_shared_medium_at_the_instants_at_which_t
     }
     let mut host = Host::start();
     host.open(1);
-    let medium = Some(MediumSpec::Serialiser { rate_bps: 1_000_000_000, queue_bytes: 1 << 30, overhead_bytes: 0 });
+    let medium = Some(MediumSpec::Serialiser {
+        rate_bps: 1_000_000_000,
+        queue_bytes: Some(1 << 30),
+        queue_packets: None,
+        overhead_bytes: 0,
+    });
     let (_, woken) = flood(&mut host, LinkSpec { medium, ..delay(Duration::ZERO) });
     let (_, records) = log(&host, "flood");
     let uplink: Vec<_> = records.iter().filter(|(record, _)| record.port == PortId(0)).collect();

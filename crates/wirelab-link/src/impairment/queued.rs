@@ -47,9 +47,7 @@ impl<T: Transmitter> Queued<T> {
     /// `transmitter` behind `queue`; each packet counts with `overhead_bytes` on top of its IP bytes, for both of them.
     pub fn new(transmitter: T, queue: Queue, overhead_bytes: u32) -> Self {
         let line = match queue {
-            Queue::DropTail { bytes, packets } => {
-                Line::DropTail(DropTail::bounded(bytes.unwrap_or(u64::MAX), packets.unwrap_or(u32::MAX)))
-            }
+            Queue::DropTail(limit) => Line::DropTail(DropTail::new(limit)),
             Queue::Codel { target, interval, bytes } => {
                 Line::Aqm(Box::new(Codel::new(Parameters { target, interval }, bytes)), None)
             }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use super::{Aqm, DropTail, Waiting};
+use super::{Aqm, DropTail, Limit, Waiting};
 use crate::impairment::outlet::Outlet;
 use crate::{DropCause, Instant};
 
@@ -35,7 +35,7 @@ impl Codel {
     pub(crate) fn new(parameters: Parameters, limit_bytes: u64) -> Self {
         Self {
             parameters,
-            queue: DropTail::new(limit_bytes),
+            queue: DropTail::new(Limit::bytes(limit_bytes)),
             first_above_time: None,
             drop_next: Instant::default(),
             count: 0,

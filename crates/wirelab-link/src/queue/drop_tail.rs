@@ -1,30 +1,28 @@
 use std::collections::VecDeque;
 
+use super::Limit;
+
 /// A first-in first-out queue bounded in bytes, packets or both: what does not fit behind the last is refused. It holds whatever a stage keeps of
 /// a packet.
 #[derive(Debug)]
 pub(crate) struct DropTail<T> {
-    limit_bytes: u64,
-    limit_items: u32,
+    limit: Limit,
     queued_bytes: u64,
     items: VecDeque<(u64, T)>,
 }
 
 impl<T> DropTail<T> {
-    /// An empty queue for `limit_bytes`.
-    pub(crate) const fn new(limit_bytes: u64) -> Self {
-        Self::bounded(limit_bytes, u32::MAX)
-    }
-
-    /// An empty queue for `limit_bytes` and `limit_items`, whichever is reached first.
-    pub(crate) const fn bounded(limit_bytes: u64, limit_items: u32) -> Self {
-        Self { limit_bytes, limit_items, queued_bytes: 0, items: VecDeque::new() }
+    /// An empty queue.
+    pub(crate) const fn new(limit: Limit) -> Self {
+        Self { limit, queued_bytes: 0, items: VecDeque::new() }
     }
 
     /// Append an item of `bytes`, or give it back if there is no room for all of it.
     pub(crate) fn push(&mut self, bytes: u64, item: T) -> Result<(), T> {
-        match self.queued_bytes.checked_add(bytes) {
-            Some(total) if total <= self.limit_bytes && self.items.len() < self.limit_items as usize => {
+        let total =
+            self.queued_bytes.checked_add(bytes).filter(|total| self.limit.bytes.is_none_or(|most| *total <= most));
+        match total {
+            Some(total) if self.limit.packets.is_none_or(|most| self.items.len() < most as usize) => {
                 self.queued_bytes = total;
                 self.items.push_back((bytes, item));
                 Ok(())
@@ -67,7 +65,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_given_back_and_what_fits_exactly_is_kept() {
-        let mut queue = DropTail::new(100);
+        let mut queue = DropTail::new(Limit::bytes(100));
         assert_eq!(queue.push(60, 'a'), Ok(()));
         assert_eq!(queue.push(41, 'b'), Err('b'));
         assert_eq!(queue.push(40, 'c'), Ok(()));
@@ -79,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_bound_in_packets_holds_besides_the_bound_in_bytes() {
-        let mut queue = DropTail::bounded(100, 2);
+        let mut queue = DropTail::new(Limit { bytes: Some(100), packets: Some(2) });
         assert_eq!(queue.push(101, 'a'), Err('a'));
         assert_eq!(queue.push(1, 'b'), Ok(()));
         assert_eq!(queue.push(1, 'c'), Ok(()));
@@ -90,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_queue_without_room_refuses_everything_but_the_empty() {
-        let mut queue = DropTail::new(0);
+        let mut queue = DropTail::new(Limit::bytes(0));
         assert_eq!(queue.push(1, 'a'), Err('a'));
         assert_eq!(queue.push(u64::MAX, 'b'), Err('b'));
         assert!(queue.is_empty());

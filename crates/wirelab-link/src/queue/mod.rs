@@ -18,12 +18,7 @@ use crate::{Instant, Packet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// First in, first out; an arrival that does not fit is dropped. What becomes of a packet is settled when it arrives.
-    DropTail {
-        /// Bytes that may wait, of the transmitter's base; `None` for any number.
-        bytes: Option<u64>,
-        /// Packets that may wait; `None` for any number.
-        packets: Option<u32>,
-    },
+    DropTail(Limit),
     /// CoDel (RFC 8289), which drops from the head when a packet is taken.
     Codel {
         /// TARGET: acceptable standing delay.
@@ -46,6 +41,30 @@ pub enum Queue {
         /// Packets that may wait in all queues together; beyond them the longest queue loses.
         packets: u32,
     },
+}
+
+/// What may wait in a drop-tail queue, whichever bound is reached first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Bytes, as whoever serves the queue counts them; `None` for any number.
+    pub bytes: Option<u64>,
+    /// Packets; `None` for any number.
+    pub packets: Option<u32>,
+}
+
+impl Limit {
+    /// Any number of packets may wait.
+    pub const NONE: Self = Self { bytes: None, packets: None };
+
+    /// As many packets as have `bytes` together.
+    pub const fn bytes(bytes: u64) -> Self {
+        Self { bytes: Some(bytes), packets: None }
+    }
+
+    /// So many packets, of any size.
+    pub const fn packets(packets: u32) -> Self {
+        Self { bytes: None, packets: Some(packets) }
+    }
 }
 
 /// Active queue management: a queue that may drop packets when the next is taken.

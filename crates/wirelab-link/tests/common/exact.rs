@@ -4,13 +4,13 @@
 use std::time::Duration;
 
 use wirelab_link::impairment::SchedulePoint;
-use wirelab_link::queue::Queue;
+use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{Direction, Impairment, Instant, Packet, PortId, Probability, Seed};
 
 use crate::common::{Caller, Fate, Send, Sender, Stage, drive, flow};
 
 pub const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
-pub const UNBOUNDED: Queue = Queue::DropTail { bytes: None, packets: None };
+pub const UNBOUNDED: Queue = Queue::DropTail(Limit::NONE);
 
 pub fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)

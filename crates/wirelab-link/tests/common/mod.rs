@@ -10,7 +10,7 @@ use wirelab_link::impairment::{
     Independent, Jitter, LossPattern, Lossy, Markov, Medium, Outage, Queued, Rate, Reorder, Schedule, SchedulePoint,
     TokenBucket,
 };
-use wirelab_link::queue::Queue;
+use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{
     Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Probability, Seed, Transport,
 };
@@ -174,7 +174,9 @@ impl Plan {
     pub fn link(&self) -> Link {
         let link = Link::new(self.chain(Direction::Uplink), self.chain(Direction::Downlink));
         match self.medium {
-            Some((rate, queue)) => link.with_medium(Medium::serialiser(NonZeroU64::new(rate).unwrap(), queue, 0)),
+            Some((rate, queue)) => {
+                link.with_medium(Medium::serialiser(NonZeroU64::new(rate).unwrap(), Limit::bytes(queue), 0))
+            }
             None => link,
         }
     }
@@ -182,7 +184,7 @@ impl Plan {
 
 /// A drop-tail queue for `bytes`.
 pub fn drop_tail(bytes: u64) -> Queue {
-    Queue::DropTail { bytes: Some(bytes), packets: None }
+    Queue::DropTail(Limit::bytes(bytes))
 }
 
 /// The flow of a packet in a train: a third of the sizes each, and each over another transport.

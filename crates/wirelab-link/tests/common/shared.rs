@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use wirelab_link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi};
+use wirelab_link::queue::Limit;
 use wirelab_link::{Direction, Link, Probability, Seed};
 
 use crate::common::Plan;
@@ -33,7 +34,7 @@ impl Air {
     pub fn build(&self, link: u64) -> Medium {
         let seed = Seed { link, direction: Direction::Uplink, index: u16::MAX };
         match *self {
-            Self::Serialiser(rate, queue) => Medium::serialiser(NonZeroU64::new(rate).unwrap(), queue, 0),
+            Self::Serialiser(rate, queue) => Medium::serialiser(NonZeroU64::new(rate).unwrap(), Limit::bytes(queue), 0),
             Self::Wifi(wifi) => Medium::wifi(wifi, seed).unwrap(),
             Self::Ieee802154(ieee802154) => Medium::ieee802154(ieee802154, seed).unwrap(),
         }
@@ -71,7 +72,7 @@ pub fn ieee80211g() -> Wifi {
         cw_max: 1023,
         retries: 6,
         frame_error: Probability::new(0.0).unwrap(),
-        queue_bytes: u64::MAX,
+        queue: Limit::NONE,
     }
 }
 
@@ -85,7 +86,7 @@ pub fn ieee802154() -> Ieee802154 {
         max_backoffs: 4,
         min_be: 3,
         max_be: 5,
-        queue_bytes: u64::MAX,
+        queue: Limit::NONE,
     }
 }
 
@@ -100,16 +101,8 @@ pub fn air() -> impl Strategy<Value = Air> {
 pub fn wifi() -> impl Strategy<Value = Wifi> {
     let times = [0..200u64, 0..300, 1..20, 0..20, 0..60].map(|range| range.prop_map(Duration::from_micros));
     let windows = (0..32u32, 0..1000u32).prop_map(|(least, more)| (least, least + more));
-    (1_000_000..54_000_000u64, 0..60u32, times, windows, 0..8u32, error(), 0..10_000u64).prop_map(
-        |(
-            rate,
-            overhead_bytes,
-            [preamble, ack, slot, sifs, difs],
-            (cw_min, cw_max),
-            retries,
-            frame_error,
-            queue_bytes,
-        )| {
+    (1_000_000..54_000_000u64, 0..60u32, times, windows, 0..8u32, error(), queue()).prop_map(
+        |(rate, overhead_bytes, [preamble, ack, slot, sifs, difs], (cw_min, cw_max), retries, frame_error, queue)| {
             let rate_bps = NonZeroU64::new(rate).unwrap();
             Wifi {
                 rate_bps,
@@ -123,16 +116,20 @@ pub fn wifi() -> impl Strategy<Value = Wifi> {
                 cw_max,
                 retries,
                 frame_error,
-                queue_bytes,
+                queue,
             }
         },
     )
 }
 
+fn queue() -> impl Strategy<Value = Limit> {
+    prop_oneof![(0..10_000u64).prop_map(Limit::bytes), (0..10u32).prop_map(Limit::packets)]
+}
+
 pub fn any_ieee802154() -> impl Strategy<Value = Ieee802154> {
     let exponents = (0..4u32, 0..4u32).prop_map(|(least, more)| (least, least + more));
-    (0..48u32, 5..115u32, error(), 0..4u32, 0..5u32, exponents, 0..10_000u64).prop_map(
-        |(compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, (min_be, max_be), queue_bytes)| Ieee802154 {
+    (0..48u32, 5..115u32, error(), 0..4u32, 0..5u32, exponents, queue()).prop_map(
+        |(compressed_bytes, mac_bytes, frame_error, retries, max_backoffs, (min_be, max_be), queue)| Ieee802154 {
             compressed_bytes,
             mac_bytes,
             frame_error,
@@ -140,7 +137,7 @@ pub fn any_ieee802154() -> impl Strategy<Value = Ieee802154> {
             max_backoffs,
             min_be,
             max_be,
-            queue_bytes,
+            queue,
         },
     )
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use wirelab_link::Probability;
 use wirelab_link::impairment::{Jitter, Quantiles, SchedulePoint};
-use wirelab_link::queue::Queue;
+use wirelab_link::queue::{Limit, Queue};
 
 use crate::common::{Caller, Plan, Send, Sender, Stage};
 
@@ -144,7 +144,7 @@ pub fn queue() -> impl Strategy<Value = Queue> {
     let codel = || (micros(0..5000), micros(0..20_000));
     prop_oneof![
         (prop::option::of(0..10_000u64), 0..10u32)
-            .prop_map(|(bytes, packets)| Queue::DropTail { bytes, packets: Some(packets) }),
+            .prop_map(|(bytes, packets)| Queue::DropTail(Limit { bytes, packets: Some(packets) })),
         (codel(), 0..20_000u64).prop_map(|((target, interval), bytes)| Queue::Codel { target, interval, bytes }),
         (codel(), 1..4u32, 1..3000u32, 0..20u32).prop_map(|((target, interval), flows, quantum, packets)| {
             let [flows, quantum_bytes] = [flows, quantum].map(|value| NonZeroU32::new(value).unwrap());

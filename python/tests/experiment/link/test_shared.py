@@ -15,6 +15,11 @@ def test_a_medium_without_a_kind_is_a_serialiser() -> None:
     assert medium({"rate": "250 kbit/s", "queue": "2 kB"}) == Serialiser(rate_bps=250_000, queue_bytes=2000)
 
 
+def test_a_mediums_queue_is_counted_in_bytes_or_in_packets() -> None:
+    counted = medium({"rate": "250 kbit/s", "queue": "170 packets"})
+    assert counted == Serialiser(rate_bps=250_000, queue_packets=170)
+
+
 def test_wifi_has_the_standards_defaults() -> None:
     """IEEE 802.11-2020, table 17-21: OFDM at 20 MHz."""
     assert medium({"kind": "wifi", "rate": "54 Mbit/s", "queue": "64 kB"}) == Wifi(

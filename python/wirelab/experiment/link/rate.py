@@ -106,6 +106,11 @@ def read_queue(value: object, info: ValidationInfo) -> QueueSpec:
     if isinstance(value, Mapping):
         table: DropTailTable | CodelTable | FqCodelTable = choose("discipline", _QUEUES, value, info)
         return table.spec()
+    return read_limit(value)
+
+
+def read_limit(value: object) -> DropTail:
+    """`"64 kB"` or `"100 packets"`."""
     if isinstance(value, str) and value.rstrip().endswith(("packets", "packet")):
         packets = packet_count(value)
         if not 0 < packets < 2**32:
@@ -115,6 +120,7 @@ def read_queue(value: object, info: ValidationInfo) -> QueueSpec:
 
 
 _Text = Annotated[str, Field(pattern=r"^\s*[0-9.]", examples=["64 kB", "100 packets"])]
+Limit = Annotated[DropTail, PlainValidator(read_limit, json_schema_input_type=_Text)]
 Queue = Annotated[
     QueueSpec, PlainValidator(read_queue, json_schema_input_type=_Text | DropTailTable | CodelTable | FqCodelTable)
 ]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
+from wirelab.experiment.link.rate import Limit
 from wirelab.experiment.quantities import (
     BitRate,
     Duration,
@@ -40,11 +41,16 @@ class SerialiserTable(PartTable):
 
     kind: Literal["serialiser"] = "serialiser"
     rate: BitRate
-    queue: Size = Field(description="Bytes that may wait for each port.")
+    queue: Limit = Field(description="Bytes or packets that may wait at each station.")
     overhead: Overhead = Field(default=0, description="Bytes added to each packet's IP length.")
 
     def spec(self) -> Serialiser:
-        return Serialiser(rate_bps=self.rate, queue_bytes=self.queue, overhead_bytes=self.overhead)
+        return Serialiser(
+            rate_bps=self.rate,
+            queue_bytes=self.queue.bytes,
+            queue_packets=self.queue.packets,
+            overhead_bytes=self.overhead,
+        )
 
 
 class WifiTable(PartTable):
@@ -54,7 +60,7 @@ class WifiTable(PartTable):
 
     kind: Literal["wifi"]
     rate: BitRate = Field(description="Rate of data frames.")
-    queue: Size = Field(description="Bytes that may wait for each port.")
+    queue: Limit = Field(description="Bytes or packets that may wait at each station.")
     overhead: Overhead = Field(
         default=36, description="MAC header, LLC and FCS of each packet.", json_schema_extra={"default": "36 B"}
     )
@@ -101,7 +107,8 @@ class WifiTable(PartTable):
             cw_max=self.cw_max,
             retries=self.retries,
             frame_error=self.frame_error,
-            queue_bytes=self.queue,
+            queue_bytes=self.queue.bytes,
+            queue_packets=self.queue.packets,
         )
 
 
@@ -109,7 +116,7 @@ class Ieee802154Table(PartTable):
     """IEEE 802.15.4 at 2.4 GHz under 6LoWPAN, with the standard's defaults (IEEE 802.15.4-2020, table 8-94)."""
 
     kind: Literal["ieee802154"]
-    queue: Size = Field(description="Bytes that may wait for each port.")
+    queue: Limit = Field(description="Bytes or packets that may wait at each station.")
     compressed: Overhead = Field(
         default=0, description="Bytes that header compression (RFC 6282) saves of each datagram."
     )
@@ -143,7 +150,8 @@ class Ieee802154Table(PartTable):
             max_backoffs=self.max_backoffs,
             min_be=self.min_be,
             max_be=self.max_be,
-            queue_bytes=self.queue,
+            queue_bytes=self.queue.bytes,
+            queue_packets=self.queue.packets,
         )
 
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 use super::sixlowpan::{self, LEAST_ROOM};
 use super::station::Stations;
 use crate::impairment::outlet::Outlet;
+use crate::queue::Limit;
 use crate::random::{Generator, Purpose};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, PortId, Probability, Seed};
 
@@ -55,8 +56,8 @@ pub struct Ieee802154 {
     pub min_be: u32,
     /// macMaxBE.
     pub max_be: u32,
-    /// IP bytes that may wait at each station behind the datagram being sent.
-    pub queue_bytes: u64,
+    /// What may wait at each station behind the datagram being sent, in IP bytes.
+    pub queue: Limit,
 }
 
 impl Ieee802154 {
@@ -128,7 +129,7 @@ impl Csma {
         }
         Ok(Self {
             parameters,
-            stations: Stations::new(parameters.queue_bytes),
+            stations: Stations::new(parameters.queue),
             busy_until: Instant::default(),
             backoffs: Generator::new(seed, Purpose::Backoff),
             errors: Generator::new(seed, Purpose::Packet),

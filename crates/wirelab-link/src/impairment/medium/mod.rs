@@ -13,6 +13,7 @@ pub use ieee802154::Ieee802154;
 pub(super) use wifi::ABOUT as WIFI_ABOUT;
 pub use wifi::Wifi;
 
+use crate::queue::Limit;
 use crate::{Counters, Dropped, Impairment, Instant, Packet, ParameterError, Seed};
 use ieee802154::Csma;
 use turns::Turns;
@@ -40,10 +41,10 @@ enum Kind {
 }
 
 impl Medium {
-    /// A half-duplex serialiser that stations use in turn, without contention or errors. `queue_bytes` may wait at each one behind the packet
-    /// being sent; each packet counts with `overhead_bytes` on top of its IP bytes.
-    pub fn serialiser(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
-        Self(Kind::Serialiser(Turns::new(rate_bps, queue_bytes, overhead_bytes)))
+    /// A half-duplex serialiser that stations use in turn, without contention or errors. Each is behind a `queue` of its own, which the packet being
+    /// sent has left; each packet counts with `overhead_bytes` on top of its IP bytes.
+    pub fn serialiser(rate_bps: NonZeroU64, queue: Limit, overhead_bytes: u32) -> Self {
+        Self(Kind::Serialiser(Turns::new(rate_bps, queue, overhead_bytes)))
     }
 
     /// Air shared as in IEEE 802.11. No chain has an impairment of this `seed` if its index is `u16::MAX`. Refuses a slot of 0, and `cw_min` above

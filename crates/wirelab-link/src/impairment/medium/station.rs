@@ -1,12 +1,12 @@
 use std::collections::BTreeMap;
 
-use crate::queue::DropTail;
+use crate::queue::{DropTail, Limit};
 use crate::{Packet, PortId};
 
 /// The stations that contend for the air, by their ports: see [`PortId::station`].
 #[derive(Debug)]
 pub(super) struct Stations<A> {
-    queue_bytes: u64,
+    queue: Limit,
     stations: BTreeMap<PortId, Station<A>>,
 }
 
@@ -23,15 +23,15 @@ pub(super) struct Station<A> {
 }
 
 impl<A: Default> Stations<A> {
-    /// No station yet; `queue_bytes` may wait at each.
-    pub(super) const fn new(queue_bytes: u64) -> Self {
-        Self { queue_bytes, stations: BTreeMap::new() }
+    /// No station yet, each behind such a `queue`.
+    pub(super) const fn new(queue: Limit) -> Self {
+        Self { queue, stations: BTreeMap::new() }
     }
 
     /// Take in a packet that counts as `bytes`. Returns its station if that serves it from now on, or gives it back if there is no room for it.
     pub(super) fn accept(&mut self, packet: Packet, bytes: u64) -> Result<Option<&mut Station<A>>, Packet> {
-        let queue_bytes = self.queue_bytes;
-        let station = self.stations.entry(packet.port.station()).or_insert_with(|| Station::new(queue_bytes));
+        let queue = self.queue;
+        let station = self.stations.entry(packet.port.station()).or_insert_with(|| Station::new(queue));
         if station.is_serving {
             return station.waiting.push(bytes, packet).map(|()| None);
         }
@@ -67,8 +67,8 @@ impl<A: Default> Stations<A> {
 }
 
 impl<A: Default> Station<A> {
-    fn new(queue_bytes: u64) -> Self {
-        Self { packet: None, access: A::default(), is_serving: false, waiting: DropTail::new(queue_bytes) }
+    fn new(queue: Limit) -> Self {
+        Self { packet: None, access: A::default(), is_serving: false, waiting: DropTail::new(queue) }
     }
 
     /// Serve the next packet that waits, the last one having left or been dropped. False if none does.

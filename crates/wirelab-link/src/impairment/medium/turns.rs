@@ -4,19 +4,19 @@ use std::ops::Bound::{Excluded, Unbounded};
 
 use crate::impairment::outlet::Outlet;
 use crate::impairment::serialiser::Serialiser;
-use crate::queue::{DropTail, Waiting};
+use crate::queue::{DropTail, Limit, Waiting};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
 /// A half-duplex serialiser that all stations share: one packet at a time, each station behind its own drop-tail queue, served in turn.
 ///
 /// When a packet has been sent, the turn goes round robin to the next station (by port, after the last one served) whose queue holds a packet
 /// that arrived before that instant; so a station's backlog delays another one's packet by one packet only, as it does where they contend for
-/// the air. A packet that finds the medium free is sent at once. `queue_bytes` may wait at each station behind the packet being sent.
+/// the air. A packet that finds the medium free is sent at once. Each station's `queue` is behind the packet being sent.
 #[derive(Debug)]
 pub(super) struct Turns {
     serialiser: Serialiser,
     overhead_bytes: u32,
-    queue_bytes: u64,
+    queue: Limit,
     queues: BTreeMap<PortId, DropTail<Waiting>>,
     /// The packet being sent, and when it will have been.
     sending: Option<(Instant, Packet)>,
@@ -24,12 +24,12 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// `queue_bytes` may wait at each station; each packet counts with `overhead_bytes` on top of its IP bytes.
-    pub(super) fn new(rate_bps: NonZeroU64, queue_bytes: u64, overhead_bytes: u32) -> Self {
+    /// Each station is behind such a `queue`; each packet counts with `overhead_bytes` on top of its IP bytes.
+    pub(super) fn new(rate_bps: NonZeroU64, queue: Limit, overhead_bytes: u32) -> Self {
         Self {
             serialiser: Serialiser::new(rate_bps),
             overhead_bytes,
-            queue_bytes,
+            queue,
             queues: BTreeMap::new(),
             sending: None,
             outlet: Outlet::default(),
@@ -68,7 +68,7 @@ impl Impairment for Turns {
             self.send(waiting);
             return;
         }
-        let queue = self.queues.entry(waiting.packet.port.station()).or_insert(DropTail::new(self.queue_bytes));
+        let queue = self.queues.entry(waiting.packet.port.station()).or_insert(DropTail::new(self.queue));
         if let Err(refused) = queue.push(bytes, waiting) {
             self.outlet.drop(refused.packet, now, DropCause::QueueFull);
         }

@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use super::station::{Station, Stations};
 use crate::impairment::outlet::Outlet;
+use crate::queue::Limit;
 use crate::random::{Generator, Purpose};
 use crate::{Counters, DropCause, Dropped, Impairment, Instant, Packet, ParameterError, PortId, Probability, Seed};
 
@@ -37,8 +38,8 @@ pub struct Wifi {
     pub retries: u32,
     /// Probability that a data frame is not received, whatever its size.
     pub frame_error: Probability,
-    /// Bytes, counted as the rate does, that may wait at each station behind the frame that contends for the air.
-    pub queue_bytes: u64,
+    /// What may wait at each station behind the frame that contends for the air; bytes count as the rate counts them.
+    pub queue: Limit,
 }
 
 /// The distributed coordination function: a data frame for each packet, SIFS, its ACK.
@@ -92,7 +93,7 @@ impl Dcf {
         }
         Ok(Self {
             wifi,
-            stations: Stations::new(wifi.queue_bytes),
+            stations: Stations::new(wifi.queue),
             slots_from: Instant::default(),
             on_air: None,
             backoffs: Generator::new(seed, Purpose::Backoff),

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use proptest::prelude::*;
 use wirelab_link::impairment::{GilbertElliottTime, Lossy, Medium, Schedule, SchedulePoint, Wifi};
-use wirelab_link::queue::Queue;
+use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
@@ -228,7 +228,7 @@ fn a_trial_ends_at_once_though_its_link_never_sends_again() {
         loss: probability(0.0),
     };
     for queue in [
-        Queue::DropTail { bytes: None, packets: None },
+        Queue::DropTail(Limit::NONE),
         Queue::Codel { target: Duration::from_secs(9), interval: Duration::from_secs(9), bytes: u64::MAX },
     ] {
         let chain = || {
@@ -258,7 +258,7 @@ fn a_trial_ends_at_once_though_its_air_carries_nothing() {
         cw_max: 1023,
         retries: u32::MAX,
         frame_error: probability(1.0),
-        queue_bytes: 3 * 1036,
+        queue: Limit::bytes(3 * 1036),
     };
     let report =
         a_second_over(Link::new(Chain::default(), Chain::default()).with_medium(Medium::wifi(wifi, SEED).unwrap()));
