@@ -10,10 +10,13 @@ from wirelab.experiment.positions import Path
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import PROXY, SERVER
-from wirelab.schema import StackDescription, Telling, is_netem
+from wirelab.schema import Role, StackDescription, Telling, is_netem
 
 ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
 """Stacks that answer with what they were sent, and so need something to send."""
+
+_CACHE = "cache"
+"""The setting of a stack that its proxy alone heeds."""
 
 
 def check_scenario(
@@ -32,11 +35,24 @@ def check_scenario(
         what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
         raise WirelabError(what, source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
     _check_hosts(source, file, scenario)
+    if Role.PROXY in stack.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
+        what = f"{stack.name} asks no proxy, and the cache is a proxy's (true)"
+        raise WirelabError(
+            what, source.where(_cache_at(file, stack, origin)), hint=f'[endpoints.proxy] stacks = ["{stack.name}"]'
+        )
     if stack.name in ECHO_STACKS and scenario.workload.upload_bytes == 0:
         where = source.where(origin("workload.upload", ("workload", "upload")))
         raise WirelabError(
             f"{stack.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
         )
+
+
+def _cache_at(file: ExperimentFile, stack: StackDescription, origin: Callable[[str, Path], Path]) -> Path:
+    """Where it was said, the strongest place first."""
+    for path in (f"stacks.{stack.name}.{_CACHE}", f"stack.{_CACHE}"):
+        if place := origin(path, ()):
+            return place
+    return ("stacks", stack.name, _CACHE) if _CACHE in file.stacks.get(stack.name, {}) else ("stack", _CACHE)
 
 
 def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> None:
