@@ -6,7 +6,7 @@ import pytest
 
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
-from wirelab.experiment import Experiment, load_experiment
+from wirelab.experiment import Experiment, Scenario, load_experiment
 from wirelab.experiment.library import experiment_names
 from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import Delay, Fixed, Fresh, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
@@ -109,6 +109,24 @@ def test_the_choices_start_from_the_cases_of_elmangoush2017() -> None:
         # One exchange needs no connection that it could share.
         if mine.levels["workload"] != "single":
             assert mine.workload == theirs.workload
+
+
+def test_every_case_of_elmangoush2017_is_also_one_with_the_papers_server_and_one_of_a_slower_client() -> None:
+    choices = load_experiment("elmangoush2017-choices")
+    entry = choices.source.programs["nginx"].roles.server
+    assert entry is not None
+
+    def cases(scenarios: list[Scenario]) -> set[tuple[str, ...]]:
+        return {(s.levels["workload"], s.link_name, s.stack) for s in scenarios}
+
+    asked = [s for s in choices.scenarios if s.implementation["server"] == "nginx"]
+    slow = {share: [s for s in choices.scenarios if s.cpu == {"client": share}] for share in (0.25, 0.1)}
+    grid = cases(list(choices.scenarios))
+    assert [len(grid), cases(asked), *map(cases, slow.values())] == [36, grid, grid, grid]
+    for scenario in asked:
+        stack = choices.known.stack(scenario.stack)
+        assert stack is not None
+        assert entry.refusal(stack, scenario.settings, scenario.workload) is None
 
 
 def test_londono2016_asks_the_proxy_by_coap_alone_over_air_that_all_share() -> None:
