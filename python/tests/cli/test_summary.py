@@ -41,6 +41,30 @@ def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominat
     assert last.endswith("0/30")
 
 
+@pytest.mark.parametrize(
+    ("metric", "column", "value", "words"),
+    [
+        ("wire-up-bytes", "wire_up_bytes", 1000.0, "1,002.5 B"),
+        ("throughput", "throughput_bps", 2e6, "2,005 kbit/s"),
+        ("retransmissions", "retransmissions", 2.0, "2.005 ["),
+    ],
+)
+def test_a_headline_that_is_no_time_has_its_own_unit(
+    tmp_path: Path, metric: str, column: str, value: float, words: str
+) -> None:
+    write_campaign(tmp_path, stacks=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
+    plan = json.loads((tmp_path / "plan.json").read_text())
+    plan["experiment"]["metric"] = metric
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    rows = pl.read_parquet(tmp_path / "exchanges.parquet")
+    values = (value * (1 + pl.col("index") * 0.001)).alias(column)
+    rows.with_columns(values).write_parquet(tmp_path / "exchanges.parquet")
+    analyze(tmp_path)
+    [table] = summary.tables(load(tmp_path, tmp_path))
+    assert words in table
+    assert " ms" not in table
+
+
 def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None:
     write_campaign(tmp_path, stacks=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
     plan = json.loads((tmp_path / "plan.json").read_text())

@@ -6,9 +6,9 @@ import pytest
 
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
-from wirelab.experiment import Experiment, load_experiment
+from wirelab.experiment import Experiment, Scenario, load_experiment
 from wirelab.experiment.library import experiment_names
-from wirelab.plan import make_plan
+from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import Delay, Fixed, Fresh, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
 
 
@@ -111,6 +111,24 @@ def test_the_choices_start_from_the_cases_of_elmangoush2017() -> None:
             assert mine.workload == theirs.workload
 
 
+def test_every_case_of_elmangoush2017_is_also_one_with_the_papers_server_and_one_of_a_slower_client() -> None:
+    choices = load_experiment("elmangoush2017-choices")
+    entry = choices.source.programs["nginx"].roles.server
+    assert entry is not None
+
+    def cases(scenarios: list[Scenario]) -> set[tuple[str, ...]]:
+        return {(s.levels["workload"], s.link_name, s.stack) for s in scenarios}
+
+    asked = [s for s in choices.scenarios if s.implementation["server"] == "nginx"]
+    slow = {share: [s for s in choices.scenarios if s.cpu == {"client": share}] for share in (0.25, 0.1)}
+    grid = cases(list(choices.scenarios))
+    assert [len(grid), cases(asked), *map(cases, slow.values())] == [36, grid, grid, grid]
+    for scenario in asked:
+        stack = choices.known.stack(scenario.stack)
+        assert stack is not None
+        assert entry.refusal(stack, scenario.settings, scenario.workload) is None
+
+
 def test_londono2016_asks_the_proxy_by_coap_alone_over_air_that_all_share() -> None:
     experiment = load_experiment("londono2016")
     for scenario in experiment.scenarios:
@@ -143,6 +161,20 @@ def test_the_choices_start_from_the_cases_of_londono2016() -> None:
     assert paths == set(plain.choices)
     choices = load_experiment("londono2016-choices")
     assert identities(replace(plain, scenarios=tuple(fresh))) <= identities(choices)
+
+
+def test_londono2016_attribution_has_each_protocol_with_and_without_encryption_and_the_papers_proxy() -> None:
+    experiment, plain = load_experiment("londono2016-attribution"), load_experiment("londono2016")
+    assert {s.stack for s in experiment.scenarios} == {"h2", "h2c", "https1", "h3", "coap", "coaps"}
+    assert {s.settings["tls"] for s in experiment.scenarios if "tls" in s.settings} == {"1.3"}
+    [topology] = {s.topology[1:] for s in experiment.scenarios}
+    assert {s.topology[1:] for s in plain.scenarios} == {topology}
+    [asked] = {s.origin.stack for s in experiment.scenarios if s.origin is not None}
+    assert (asked, {s.stack for s in experiment.scenarios if s.origin is not None}) == ("http1", {"coap", "coaps"})
+    coap, coaps = (next(s.settings for s in experiment.scenarios if s.stack == stack) for stack in ("coap", "coaps"))
+    assert coap == {name: coaps[name] for name in coap}
+    assert coap == next(s.settings for s in plain.scenarios if s.stack == "coap")
+    assert expected_ns(make_plan(experiment), lanes=3) < 30 * 60 * 10**9
 
 
 def test_milosevic2021_attribution_gives_all_three_the_same_tls() -> None:

@@ -98,6 +98,47 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_key(tmp_path: Path) -
     assert "stacks.mine.port" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("default = 10", "default = 1000", "settings.window.default: is out of range (1000)\nhint: 1 to 100"),
+        ("default = 10", "default = true", "settings.window.default: should be a whole number (true)"),
+        ("default = 10", 'default = "10 ms"', "settings.window.default: "),
+        (
+            'default = "slow"',
+            'default = "slo"',
+            'mode.default: unknown value ("slo")',
+        ),
+        (
+            'default = "slow"\nchoices = ["slow", "fast"]',
+            'default = "slow"',
+            "mode.default: should be true or",
+        ),
+        ("maximum = 100\n", "", "settings.window.maximum: is missing beside minimum"),
+        ("minimum = 1\n", "", "settings.window.maximum: has no minimum beside it"),
+        ("minimum = 1\n", "minimum = 101\n", "settings.window.maximum: is less than minimum, 101"),
+        (
+            "minimum = 1\n",
+            'minimum = 1\nchoices = ["a"]\n',
+            "window.maximum: is of a number",
+        ),
+    ],
+)
+def test_a_setting_whose_values_are_of_no_kind_or_whose_default_is_none_of_them_is_refused(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    write(tmp_path, stack=STACK.replace(old, new))
+    with pytest.raises(WirelabError) as caught:
+        own_stacks(tmp_path)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(("written", "default"), [("10", 10), ('"100 B"', 100)])
+def test_a_default_is_in_the_settings_unit_or_has_its_own(tmp_path: Path, written: str, default: int) -> None:
+    write(tmp_path, stack=STACK.replace("default = 10", f"default = {written}"))
+    assert own_stacks(tmp_path)[0].settings[0].default == default
+
+
 def test_it_cannot_take_a_builtin_stacks_name(tmp_path: Path) -> None:
     write(tmp_path, stack=STACK.replace("mine", "h2"))
     with pytest.raises(WirelabError, match="is the name of a built-in stack"):

@@ -225,6 +225,63 @@ def test_what_a_proxy_cannot_hand_on_is_told(tmp_path: Path) -> None:
         load_experiment(str(path), known=with_proxy())
 
 
+CACHES = """
+title = "Caches"
+[factors]
+stack = ["coap", "coaps"]
+{factor}
+[links]
+good = {{ rtt = "20 ms" }}
+wire = {{ rtt = "1 ms" }}
+[topology]
+air = {{ near = ["client"], far = ["proxy", "server"] }}
+wire = {{ near = ["proxy"], far = ["server"] }}
+[endpoints.proxy]
+stacks = ["coap"]
+origin = "http1"
+[workload]
+kind = "request-response"
+download = "20 B"
+{table}
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "table", "place"),
+    [
+        ("", "[stacks.coaps]\ncache = true", "stacks.coaps.cache"),
+        ("", "[stack]\ncache = true", "stack.cache"),
+        ('"stacks.coaps.cache" = [false, true]', "", 'factors."stacks.coaps.cache"'),
+        ('"stack.cache" = [false, true]', "", 'factors."stack.cache"'),
+    ],
+)
+def test_a_cache_of_a_stack_that_asks_no_proxy_is_refused_where_it_stands(
+    tmp_path: Path, factor: str, table: str, place: str
+) -> None:
+    path = tmp_path / "caches.toml"
+    path.write_text(CACHES.format(factor=factor, table=table), encoding="utf-8")
+    with pytest.raises(WirelabError) as caught:
+        load_experiment(str(path))
+    assert f"{place}: coaps asks no proxy, and the cache is a proxy's (true)" in str(caught.value)
+    assert 'hint: [endpoints.proxy] stacks = ["coaps"]' in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("factor", "table"),
+    [
+        ("", "[stacks.coap]\ncache = true"),
+        ("", "[stack]\ncache = false"),
+        ('"stacks.coap.cache" = [false, true]', "[stack]\ncache = false"),
+    ],
+)
+def test_a_cache_of_a_stack_that_asks_a_proxy_is_taken(tmp_path: Path, factor: str, table: str) -> None:
+    path = tmp_path / "caches.toml"
+    path.write_text(CACHES.format(factor=factor, table=table), encoding="utf-8")
+    settings = {(each.stack, each.settings["cache"]) for each in load_experiment(str(path)).scenarios}
+    assert ("coaps", True) not in settings
+    assert len(settings) == (3 if factor else 2)
+
+
 def test_a_server_behind_a_proxy_may_be_a_program_that_speaks_what_the_proxy_does(tmp_path: Path) -> None:
     factors = LINK + '\n"server.implementation" = ["builtin", "nginx"]'
     text = HEAD.format(factors=factors).replace('"http1"', '"coap"') + PROXY + ASKED.replace("http1", "coap")

@@ -65,5 +65,13 @@ def test_a_message_goes_the_way_of_its_workload(
     assert tuple(row["payload"] for row in rows) == payload
 
 
+def test_downloads_of_several_sizes_are_taken_in_turn_by_each_client(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload = {"kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000, 612]}
+    up, down = ledger(tmp_path, monkeypatch, "completed", "completed", "completed", workload=workload)
+    assert (up["payload"], down["payload"]) == (0, 11_000 + 612 + 11_000)
+
+
 def test_without_captures_there_is_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ledger(tmp_path, monkeypatch, "completed", capture=False) == []

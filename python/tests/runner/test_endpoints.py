@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.runner.fakes import addresses, make_plan
+from tests.runner.fakes import addresses, make_plan, result
 from wirelab.runner.endpoints import SUBSCRIBED_TIMEOUT_NS, Barrier, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
 from wirelab.schema import (
@@ -276,6 +276,18 @@ def test_a_foreign_client_that_waits_says_when_and_is_run_once(endpoints: Endpoi
     assert client.command[1].endswith("subscribers.py")
     assert client.command[-1] == "https://server.test:8443/changes"
     assert client.environment["PYTHONDONTWRITEBYTECODE"] == "1", "the scripts lie in the package"
+
+
+def test_rows_that_a_foreign_subscriber_writes_are_looked_at_and_those_of_the_agent_are_not(
+    endpoints: Endpoints, tmp_path: Path
+) -> None:
+    (tmp_path / "client").mkdir()
+    waits = notifying(scenario("h2", client="curl"))
+    assert endpoints.wrong_rows(waits, tmp_path, result("t")) == (
+        "the client wrote no rows in client/exchanges.jsonl, and the workload has 100 exchanges"
+    )
+    assert endpoints.wrong_rows(scenario("h2", client="curl"), tmp_path, result("t")) is None
+    assert endpoints.wrong_rows(notifying(scenario("h2")), tmp_path, result("t")) is None
 
 
 def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoints: Endpoints, tmp_path: Path) -> None:

@@ -48,6 +48,53 @@ def test_braces_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["waiting", "payload"])
+def test_what_a_waiting_client_is_run_with_and_where_a_payload_lies_are_looked_at(tmp_path: Path, key: str) -> None:
+    client = 'per_exchange = ["true", "{url}"]\nwaiting = ["true", "{url}"]\nworkloads = ["notify"]\n'
+    old, new = {
+        "waiting": ('command = ["{python}", "{beside}/mine_client.py", "{parameters}"]\n', client),
+        "payload": ('ready = "event"', 'ready = "event"\npayload = "www/{url}"'),
+    }[key]
+    with pytest.raises(WirelabError) as caught:
+        needed_programs(own(tmp_path, old, new), tmp_path)
+    assert f".{key}: nobody fills in {{url}}" in str(caught.value)
+
+
+CONDITIONAL = 'ready = "event"\n[[mine-py.roles.server.{table}]]\n{condition}\n'
+
+
+@pytest.mark.parametrize(
+    ("table", "condition", "words"),
+    [
+        ("define", "when = { upload = true }", "define.0.when.upload: should be a list (true)"),
+        ("define", 'when = { stack = "mine" }', 'define.0.when.stack: should be a list ("mine")'),
+        ("define", "when = { upload = [] }", "define.0.when.upload: is empty ([])"),
+        ("requires", "download = false", "requires.0.download: should be a list (false)"),
+    ],
+)
+def test_values_of_a_condition_are_a_list(tmp_path: Path, table: str, condition: str, words: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        own(tmp_path, 'ready = "event"', CONDITIONAL.format(table=table, condition=condition))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "condition", "place"),
+    [
+        ("define", "when = { uplaod = [true] }", "define.0.when"),
+        ("arguments", 'add = ["-v"]\nwhen = { uplaod = [true] }', "arguments.0.when"),
+        ("requires", "uplaod = [true]", "requires.0"),
+    ],
+)
+def test_a_condition_asks_for_what_there_is(tmp_path: Path, table: str, condition: str, place: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        needed_programs(
+            own(tmp_path, 'ready = "event"', CONDITIONAL.format(table=table, condition=condition)), tmp_path
+        )
+    words = f"mine-py.roles.server.{place}: no setting of mine, and no fact (uplaod)\nhint: did you mean 'upload'?"
+    assert words in str(caught.value)
+
+
 def test_every_shipped_entry_passes(tmp_path: Path) -> None:
     [scenario] = own(tmp_path).scenarios[:1]
     both = [scenario.model_copy(update={"implementation": Implementations(client=n, server=n)}) for n in load(None)]

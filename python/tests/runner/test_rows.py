@@ -41,12 +41,17 @@ def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
         ({"start_ns": 10}, "not within the trial; instants are of CLOCK_MONOTONIC"),
         ({"end_ns": 1_700_000_000 * 10**9}, "not within the trial; instants are of CLOCK_MONOTONIC"),
         ({"tcp_connect_ns": -1}, "client/exchanges.jsonl:2: tcp_connect_ns: "),
+        ({"index": 0}, "client/exchanges.jsonl:2: client 0, index 0 again, as client/exchanges.jsonl:1 has it"),
     ],
 )
 def test_a_row_that_does_not_is_named_with_its_value(change: dict[str, Any], words: str, tmp_path: Path) -> None:
-    why = told(tmp_path, ROW, {**ROW, **change})
+    why = told(tmp_path, ROW, {**ROW, "index": 1, **change})
     assert why is not None
     assert words in why
+
+
+def test_every_client_has_a_row_of_each_index(tmp_path: Path) -> None:
+    assert told(tmp_path, ROW, {**ROW, "client": 1}) is None
 
 
 def test_rows_that_are_missing_or_unreadable_are_told(tmp_path: Path) -> None:

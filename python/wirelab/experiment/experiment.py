@@ -19,7 +19,8 @@ from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.parts import check_parts
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.programs import program_digests
-from wirelab.experiment.scenario import Resolver, Scenario
+from wirelab.experiment.resolver import Resolver
+from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -24,6 +24,8 @@ from wirelab.toml import parse_toml, read_text
 CATALOGUE = "implementations.toml"
 STACKS_TABLE = "stacks"
 """The key of that file which is no program: the user's own stacks."""
+FACTS = ("stack", "workload", "upload", "download")
+"""What a `when` may ask for beside settings."""
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z_0-9]*)\}")
 
 
@@ -31,20 +33,28 @@ class _Entry(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class When(_Entry):
-    """Values that some settings must have for an addition to hold."""
+class _Listed(_Entry):
+    """Facts by their keys, each with the values that it may have."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
+    __pydantic_extra__: dict[str, Annotated[tuple[SettingValue, ...], Field(min_length=1)]] = Field(init=False)
+
+    @property
+    def listed(self) -> Mapping[str, tuple[SettingValue, ...]]:
+        """Values by key; a setting of some stack, or `FACTS`."""
+        return self.__pydantic_extra__
+
+
+class When(_Listed):
+    """Values that some settings must have for an addition to hold."""
 
     def holds(self, facts: Mapping[str, SettingValue]) -> bool:
         """Every key has one of its values."""
-        return all(facts.get(key) in values for key, values in (self.model_extra or {}).items())
+        return all(facts.get(key) in values for key, values in self.listed.items())
 
 
-class Requires(_Entry):
+class Requires(_Listed):
     """Values that some facts must have, each one of those listed, where a condition holds."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     when: When = When()
 
@@ -52,7 +62,7 @@ class Requires(_Entry):
         """The first that is not met, in words; none where the condition does not hold."""
         if not self.when.holds(facts):
             return None
-        for key, values in (self.model_extra or {}).items():
+        for key, values in self.listed.items():
             if key in facts and facts[key] not in values:
                 return f"does this only with {key} = {' or '.join(repr(value) for value in values)}"
         return None

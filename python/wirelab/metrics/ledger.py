@@ -38,20 +38,18 @@ def measure_ledger(
         (campaign / LEDGER).unlink(missing_ok=True)
         return None
     folders = {str(campaign / TRIALS / trial): (trial, key) for trial, key in captured["trial", "scenario"].iter_rows()}
-    outcomes = {
-        str(trial): (count, completed)
-        for trial, count, completed in exchanges.group_by("trial")
-        .agg(pl.len(), (pl.col("outcome") == "completed").sum())
-        .rename({"len": "count", "outcome": "completed"})
-        .iter_rows()
-    }
+    counted = exchanges.group_by("trial").agg(
+        count=pl.len(), completed=(pl.col("outcome") == "completed").sum(), downloads=pl.col("download_bytes").sum()
+    )
+    outcomes = {str(trial): tuple(rest) for trial, *rest in counted.iter_rows()}
     rows = []
     for found in _ask(list(folders)):
         trial, key = folders[found["trial"]]
-        count, completed = outcomes.get(trial, (0, 0))
-        for direction, spent, message in zip(DIRECTIONS, found["directions"], _messages(scenarios[key]), strict=True):
+        count, completed, downloads = outcomes.get(trial, (0, 0, 0))
+        messages = _messages(scenarios[key], count, downloads)
+        for direction, spent, message in zip(DIRECTIONS, found["directions"], messages, strict=True):
             # What of a message came before its exchange failed is not known.
-            payload = message * completed if completed == count and not spent["sealed"] else None
+            payload = message if completed == count and not spent["sealed"] else None
             rows.append(
                 {"trial": trial, "scenario": key, "direction": direction, "exchanges": count, **spent}
                 | {"payload": payload}
@@ -68,13 +66,13 @@ def _ask(folders: list[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def _messages(scenario: Mapping[str, Any]) -> tuple[int, int]:
-    """Bytes of the user's that an exchange carries up and down."""
+def _messages(scenario: Mapping[str, Any], exchanges: int, downloads: int) -> tuple[int, int]:
+    """Bytes of the user's that a trial carries up and down, with `downloads` bytes asked for in all."""
     workload = scenario["workload"]
     kind = workload.get("kind", "request-response")
     if kind == "deliver":
-        return int(workload["message_bytes"]), 0
+        return int(workload["message_bytes"]) * exchanges, 0
     if kind in {"notify", "stream"}:
-        return 0, int(workload["message_bytes"])
-    upload = int(workload["upload_bytes"])
-    return upload, upload if scenario["stack"] in _ECHOES else int(workload["download_bytes"])
+        return 0, int(workload["message_bytes"]) * exchanges
+    uploads = int(workload["upload_bytes"]) * exchanges
+    return uploads, uploads if scenario["stack"] in _ECHOES else downloads

@@ -135,11 +135,13 @@ class Endpoints:
         return request
 
     def wrong_rows(self, scenario: Scenario, folder: Path, result: TrialResult) -> str | None:
-        """What is wrong with the rows of a client that performs the workload itself; none of another, whose rows the
-        agent writes.
+        """What is wrong with the rows of a client that performs the workload itself, as whoever waits does; none of
+        another, whose rows the agent writes.
         """
         program = self.implementations.get(scenario.implementation.client)
-        if program is None or program.roles.client is None or not program.roles.client.command:
+        if program is None or program.roles.client is None:
+            return None
+        if not program.roles.client.command and not isinstance(scenario.workload, Telling):
             return None
         return wrong_rows(folder / Role.CLIENT.value, scenario.workload, result.start_ns, result.end_ns)
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
-from wirelab.experiment.implementations import CATALOGUE, ClientEntry, Implementation, RoleEntry, ServerEntry
+from wirelab.experiment.implementations import CATALOGUE, FACTS, ClientEntry, Implementation, RoleEntry, ServerEntry
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs import missing_files
 from wirelab.runner.implementations import load, missing
-from wirelab.schema import Certificates, Role
+from wirelab.schema import Certificates, Description, Role
+from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan
 
 FILLED = frozenset(
@@ -28,7 +29,7 @@ def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation
     names = {name for s in plan.scenarios for name in (s.implementation.client, s.implementation.server)} - {BUILTIN}
     known = load(beside) if names else {}
     found = {name: known[name] for name in sorted(names) if name in known}
-    wrong = [error for name, program in found.items() for error in _unfilled(name, program, beside)]
+    wrong = [error for name, program in found.items() for error in _wrong(name, program, plan.known, beside)]
     if wrong:
         raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
     return found
@@ -43,34 +44,59 @@ def missing_programs(programs: Mapping[str, Implementation], beside: Path | None
     ]
 
 
-def _unfilled(name: str, program: Implementation, beside: Path | None) -> Iterator[WirelabError]:
+def _wrong(name: str, program: Implementation, known: Description, beside: Path | None) -> Iterator[WirelabError]:
     source = CATALOGUE if beside is None else str(beside / CATALOGUE)
     for role in (Role.CLIENT, Role.SERVER):
         if (entry := program.role(role)) is None:
             continue
-        filled = _filled(entry)
-        for key, text in _texts(entry):
+        place = f"{name}.roles.{role.value}"
+        for key, text, filled in _texts(entry):
             for word in _PLACEHOLDER.findall(text):
                 if word not in filled:
-                    where = Where(source, key=f"{name}.roles.{role.value}.{key}")
+                    where = Where(source, key=f"{place}.{key}")
                     yield WirelabError(f"nobody fills in {{{word}}} ({text})", where, did_you_mean(word, filled))
+        if (facts := _facts(entry, known)) is None:
+            continue
+        for table, asked in _asked(entry):
+            for key in sorted(asked.keys() - facts):
+                where = Where(source, key=f"{place}.{table}")
+                what = f"no setting of {', '.join(entry.stacks)}, and no fact ({key})"
+                yield WirelabError(what, where, did_you_mean(key, facts))
 
 
-def _filled(entry: RoleEntry) -> set[str]:
+def _facts(entry: RoleEntry, known: Description) -> set[str] | None:
+    """What a condition of an entry may ask for; none where it names a stack that this plan does not tell of."""
+    settings = set(FACTS)
+    for name in entry.stacks:
+        if (stack := known.stack(name)) is None:
+            return None
+        settings |= {setting.name for setting in stack.settings}
+    return settings
+
+
+def _asked(entry: RoleEntry) -> Iterator[tuple[str, Mapping[str, tuple[SettingValue, ...]]]]:
+    """The keys of each condition, with its place."""
+    for table in ("define", "arguments", "requires"):
+        for index, each in enumerate(getattr(entry, table)):
+            yield f"{table}.{index}.when", each.when.listed
+    yield from ((f"requires.{index}", each.listed) for index, each in enumerate(entry.requires))
+
+
+def _texts(entry: RoleEntry) -> Iterator[tuple[str, str, set[str]]]:
+    """What becomes arguments, variables and paths, with the placeholders that are filled in there; a file's own text
+    may hold braces of its own.
+    """
     files = {field for field in Certificates.model_fields if field != "client"}
-    own = {placeholder for define in entry.define for placeholder in define.texts}
-    each = FILLED_FOR_EACH_EXCHANGE if isinstance(entry, ClientEntry) and entry.per_exchange else frozenset()
-    return {*FILLED, *files, *own, *each}
-
-
-def _texts(entry: RoleEntry) -> Iterator[tuple[str, str]]:
-    """What becomes arguments, variables and paths; a file's own text may hold braces of its own."""
-    commands = {"command": entry.command} if isinstance(entry, ClientEntry | ServerEntry) else {}
+    once = {*FILLED, *files, *(placeholder for define in entry.define for placeholder in define.texts)}
+    each = once | FILLED_FOR_EACH_EXCHANGE if isinstance(entry, ClientEntry) and entry.per_exchange else once
+    yield from (("arguments", word, each) for arguments in entry.arguments for word in arguments.add)
+    yield from ((f"environment.{key}", text, once) for key, text in entry.environment.items())
+    if isinstance(entry, ClientEntry | ServerEntry):
+        yield from (("command", word, once) for word in entry.command)
     if isinstance(entry, ClientEntry):
-        commands["per_exchange"] = entry.per_exchange
-    for key, words in commands.items():
-        yield from ((key, word) for word in words)
-    yield from (("arguments", word) for arguments in entry.arguments for word in arguments.add)
-    yield from ((f"environment.{key}", text) for key, text in entry.environment.items())
+        yield from (("per_exchange", word, each) for word in entry.per_exchange)
+        yield from (("waiting", word, once) for word in entry.waiting)
     if isinstance(entry, ServerEntry):
-        yield from (("files", file.path) for file in entry.files)
+        yield from (("files", file.path, once) for file in entry.files)
+        if entry.payload is not None:
+            yield "payload", entry.payload, once

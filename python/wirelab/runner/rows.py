@@ -18,7 +18,7 @@ _STAMPED = ("start_ns", "end_ns")
 
 def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int) -> str | None:
     """What is wrong with a client's rows, in one line; none if they can be read, are as many as the workload has
-    exchanges, and lie within the trial.
+    exchanges, each of another, and lie within the trial.
     """
     try:
         rows = list(_rows(output))
@@ -27,7 +27,10 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
     if len(rows) != workload.rows:
         counted = f"{len(rows)} rows" if rows else "no rows"
         return f"the client wrote {counted} in {output.name}/{LINES}, and the workload has {workload.rows} exchanges"
+    first: dict[tuple[int, int], str] = {}
     for place, row in rows:
+        if (other := first.setdefault((row.client, row.index), place)) is not place:
+            return f"{place}: client {row.client}, index {row.index} again, as {other} has it"
         if row.end_ns < row.start_ns:
             return f"{place}: end_ns is {row.start_ns - row.end_ns} ns before start_ns"
         # Of a message that never came nobody may know when it was published.

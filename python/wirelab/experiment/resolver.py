@@ -1,0 +1,314 @@
+"""From points of the grid to scenarios: what the file, its profiles and a point's levels come to together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from pydantic import ValidationError
+
+from wirelab.errors import Where, WirelabError
+from wirelab.experiment.factors import ROLES, Factor, Point, named, nested
+from wirelab.experiment.implementations import CATALOGUE
+from wirelab.experiment.library import BUILTIN, Profile, profiles
+from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
+from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.positions import Path
+from wirelab.experiment.problems import problems
+from wirelab.experiment.quantities import cpu_share
+from wirelab.experiment.scenario import Scenario, label, shorten
+from wirelab.experiment.scenario_checks import check_scenario
+from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
+from wirelab.experiment.source import Source
+from wirelab.experiment.topology import (
+    SERVER,
+    TrafficTable,
+    check_traffic,
+    chooses,
+    clients_link,
+    link_of,
+    ordered,
+    taken_links,
+)
+from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable
+from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec
+from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
+
+DEFAULT_LINK = "link"
+
+
+@dataclass(frozen=True)
+class Resolver:
+    """Turns points of one experiment's grid into scenarios."""
+
+    source: Source
+    file: ExperimentFile
+    known: Description
+    factors: tuple[Factor, ...]
+
+    def scenario(self, point: Point) -> Scenario:
+        """The scenario at one point."""
+        stack = self._stack(point)
+        link_name = self._link_name(point)
+        levels = {path: shorten(level) for path, level in point.items() if self._touches(point, path, stack, link_name)}
+        scenario = Scenario(
+            name=self._name(levels),
+            levels=levels,
+            points=({path: shorten(level) for path, level in point.items()},),
+            stack=stack.name,
+            settings=self._settings(point, stack),
+            implementation=self._implementation(point, stack),
+            link_name=link_name,
+            link=self._link(point, link_name),
+            workload=self._workload(point),
+            congestion_control=point.get("congestion-control", self.file.congestion_control),
+            topology=self._topology(point),
+            traffic=self._traffic(point),
+            origin=self._behind(point, stack),
+            cpu=self._cpu(point),
+        )
+        check_scenario(self.source, self.file, stack, scenario, partial(self._origin, point))
+        return scenario
+
+    def _stack(self, point: Point) -> StackDescription:
+        stack = self.known.stack(point["stack"])
+        if stack is None:
+            raise AssertionError(point["stack"])
+        return stack
+
+    def _link_name(self, point: Point) -> str:
+        """That of the client's link."""
+        if not self.file.topology:
+            return self._chosen_link(point)
+        name = clients_link(self.file.topology)
+        return link_of(name, self.file.topology[name], self.file.links) or self._chosen_link(point)
+
+    def _chosen_link(self, point: Point) -> str:
+        """The link that the factor `link` chooses, or the only one there is to choose."""
+        if "link" in point:
+            return str(point["link"])
+        taken = taken_links(self.file.topology, self.file.links)
+        links = [name for name in self.file.links if name not in taken]
+        if len(links) > 1:
+            names = ", ".join(f'"{name}"' for name in links)
+            raise WirelabError(
+                f"{len(links)} links and no factor that chooses among them",
+                self.source.where(("links",)),
+                hint=f"add to [factors]: link = [{names}]",
+            )
+        return next(iter(links), DEFAULT_LINK)
+
+    def _link(self, point: Point, name: str) -> LinkSpec:
+        document = self.source.document
+        own = document.get("links", {}).get(name, {})
+        varied = self._varied(point, name)
+        levels = [nested(inner, point[factor.path]) for factor, inner in varied]
+        base = document.get("link", {})
+        try:
+            profile = next((layer["profile"] for layer in (*reversed(levels), own, base) if "profile" in layer), None)
+            if profile is None and name not in self.file.links and name in profiles():
+                profile = name
+            below = [self._profile(point, name, profile).link] if isinstance(profile, str) else []
+            merged = merge([base, *below, own, *levels])
+            return link_spec(LinkTable.model_validate(merged, context=self.source.files))
+        except LinkConflictError as error:
+            where = self.source.where(self._link_origin(point, name, tuple(error.key.split("."))))
+            raise WirelabError(str(error), where, error.hint) from None
+        except ValidationError as error:
+            raise problems(error, LinkTable, lambda key: self.source.where(self._link_origin(point, name, key)))[
+                0
+            ] from None
+
+    def _topology(self, point: Point) -> tuple[TopologyLink, ...]:
+        found = []
+        for index, (name, near, far) in enumerate(ordered(self.file.topology) if self.file.topology else []):
+            table = self.file.topology[name]
+            own = link_of(name, table, self.file.links) or self._chosen_link(point)
+            link = self._link(point, own) if index else None
+            found.append(TopologyLink(name=name, near=tuple(near), far=tuple(far), link=link))
+        return tuple(found)
+
+    def _behind(self, point: Point, stack: StackDescription) -> Origin | None:
+        """The server behind the proxy, where this stack's clients ask one."""
+        proxy = self.file.endpoints.proxy
+        if proxy is None or stack.name not in proxy.stacks:
+            return None
+        origin = self._played(SERVER, stack)
+        return Origin(stack=origin.name, settings=self._settings(point, origin))
+
+    def _traffic(self, point: Point) -> tuple[Traffic, ...]:
+        """What goes on in the background; what has no flows does not."""
+        found: dict[str, TrafficTable] = {}
+        for name, table in self.source.document.get("traffic", {}).items():
+            varied = {f.parts[2]: point[f.path] for f in self._factors(point, "traffic") if named(f.parts[1], [name])}
+            found[name] = TrafficTable.model_validate({**table, **varied})
+
+        def where(path: Path) -> Where:
+            return self.source.where(self._origin(point, ".".join(map(str, path)), path))
+
+        # Each level is right by itself; what they make together is known only now.
+        if (wrong := next(check_traffic(self.file.topology, found, where), None)) is not None:
+            raise wrong
+        traffic = (table.traffic(name) for name, table in found.items())
+        return tuple(each for each in traffic if each.flows)
+
+    def _profile(self, point: Point, name: str, profile: str) -> Profile:
+        try:
+            return self.source.profile(profile)
+        except WirelabError as error:
+            where = error.where or self.source.where(self._link_origin(point, name, ("profile",)))
+            raise WirelabError(error.what, where, error.hint) from None
+
+    def _varied(self, point: Point, name: str) -> list[tuple[Factor, tuple[str, ...]]]:
+        """Factors of a link, weakest first, each with the path that it varies inside the link's table."""
+        varied = [(factor, factor.parts[1:]) for factor in self._factors(point, "link")]
+        varied += [(factor, factor.parts[2:]) for factor in self._factors(point, "links") if factor.parts[1] == name]
+        return varied
+
+    def _link_origin(self, point: Point, name: str, key: Path) -> Path:
+        """Where a key of a link was written: the level that has it, the link's table, or the defaults."""
+        for factor, inner in reversed(self._varied(point, name)):
+            if inner[: len(key)] == key[: len(inner)] and point[factor.path] in factor.levels:
+                return (*factor.origin, factor.levels.index(point[factor.path]))
+        tables: tuple[Path, ...] = (("links", name), ("link",))
+        for table in tables:
+            if (*table, *key[:1]) in self.source.index:
+                return (*table, *key)
+        return ("links", name, *key) if name in self.file.links else ("factors", "link")
+
+    def _workload(self, point: Point) -> WorkloadSpec:
+        table = self._workload_table(point)
+        for factor in self._factors(point, "workload"):
+            table[factor.parts[1]] = point[factor.path]
+        try:
+            return WorkloadTable.model_validate(table).spec()
+        except WorkloadKeyError as error:
+            where = self.source.where(self._origin(point, f"workload.{error.key}", ("workload", error.key)))
+            raise WirelabError(str(error), where, error.hint) from None
+
+    def _workload_table(self, point: Point) -> dict[str, Any]:
+        """The defaults of every workload, and the named one's own."""
+        name = point.get("workload", next(iter(self.file.workloads), None))
+        if len(self.file.workloads) > 1 and "workload" not in point:
+            names = ", ".join(f'"{each}"' for each in self.file.workloads)
+            what = f"{len(self.file.workloads)} workloads and no factor that chooses among them"
+            hint = f"add to [factors]: workload = [{names}]"
+            raise WirelabError(what, self.source.where(("workloads",)), hint)
+        return {**self.source.document.get("workload", {}), **self.source.document.get("workloads", {}).get(name, {})}
+
+    def _kind(self, point: Point) -> str:
+        kind: str = point.get("workload.kind") or self._workload_table(point).get("kind", self.file.workload.kind)
+        return kind
+
+    def _settings(self, point: Point, stack: StackDescription) -> dict[str, SettingValue]:
+        layers = [self.file.stack, self.file.stacks.get(stack.name, {})]
+        layers += [{factor.parts[1]: point[factor.path]} for factor in self._factors(point, "stack")]
+        layers += [
+            {factor.parts[2]: point[factor.path]}
+            for factor in self._factors(point, "stacks")
+            if factor.parts[1] == stack.name
+        ]
+        return resolve_settings(stack, layers)
+
+    def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
+        played = {role: self._played(role, stack) for role in ROLES}
+        chosen = {role: self._first(role, played[role]) for role in ROLES}
+        own = f"stacks.{stack.name}.{IMPLEMENTATION}"
+        both = [self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION), point.get(IMPLEMENTATION), point.get(own)]
+        for name in both:
+            if name is not None:
+                does = [role for role in ROLES if role in self._roles(name, played[role].name)]
+                chosen.update(dict.fromkeys(does, name))
+        if (named := both[2] or both[0]) is not None and not self._roles(named, stack.name):
+            where = self.source.where(self._origin(point, own, ("stacks", stack.name, IMPLEMENTATION)))
+            raise WirelabError(f"{named} has no role of {stack.name}", where, self._who("client", stack.name))
+        for role in ROLES:
+            for prefix in ("", "endpoints."):
+                chosen[role] = point.get(f"{prefix}{role}.{IMPLEMENTATION}", chosen[role])
+            spoken = played[role].name
+            if chosen[role] != BUILTIN and not self.source.programs[chosen[role]].serves(role, spoken):
+                path = self._origin(point, f"{role}.{IMPLEMENTATION}", ("endpoints", role, IMPLEMENTATION))
+                raise WirelabError(
+                    f"{chosen[role]} is no {role} of {spoken}", self.source.where(path), self._who(role, spoken)
+                )
+        return chosen
+
+    def _cpu(self, point: Point) -> dict[str, float]:
+        """Of the hosts that have a limit."""
+        found = {}
+        for role in ROLES:
+            written = [point[path] for path in (f"{role}.cpu", f"endpoints.{role}.cpu") if path in point]
+            shares = [cpu_share(level) for level in written] or [getattr(self.file.endpoints, role).cpu]
+            found[role] = shares[-1]
+        return {role: share for role, share in found.items() if share is not None}
+
+    def _played(self, role: str, stack: StackDescription) -> StackDescription:
+        """What a role speaks: a server behind a proxy another stack than the client."""
+        proxy = self.file.endpoints.proxy
+        if role != SERVER or proxy is None or stack.name not in proxy.stacks:
+            return stack
+        origin = self.known.stack(proxy.origin)
+        assert origin is not None, "checked"
+        return origin
+
+    def _first(self, role: str, stack: StackDescription) -> str:
+        """What the file says of a role; of a stack of the user's own, its only program if it says nothing."""
+        named: str = getattr(self.file.endpoints, role).implementation
+        if named != BUILTIN or stack.builtin:
+            return named
+        programs = [name for name, program in self.source.programs.items() if program.serves(role, stack.name)]
+        if len(programs) == 1:
+            return programs[0]
+        hint = self._who(role, stack.name) if programs else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
+        what = f"{len(programs) or 'no'} programs play the {role} of {stack.name}"
+        raise WirelabError(what, self.source.where(("endpoints", role)), hint)
+
+    def _factors(self, point: Point, head: str) -> list[Factor]:
+        """The point's factors below one table, the grid's before the choices'; of one path, one."""
+        found = {factor.path: factor for factor in self.factors if factor.path in point}
+        return [factor for factor in found.values() if factor.parts[0] == head and len(factor.parts) > 1]
+
+    def _touches(self, point: Point, path: str, stack: StackDescription, link_name: str) -> bool:
+        match path.split("."):
+            case ["implementation"]:
+                return bool(self._roles(point[path], stack.name))
+            case ["stack", setting]:
+                return stack.setting(setting) is not None
+            case ["stacks" | "links" as table, name, *_]:
+                taken = taken_links(self.file.topology, self.file.links)
+                return name in ({stack.name} if table == "stacks" else {link_name, *taken})
+            case ["link"]:
+                return not self.file.topology or chooses(self.file.topology, self.file.links)
+            case ["workload", key] if key != "kind":
+                return key in KEYS[self._kind(point)]
+        return True
+
+    def _name(self, levels: Mapping[str, Any]) -> str:
+        """The levels that tell scenarios apart, for people: a factor's level alone, a choice's with its path."""
+        words = []
+        for factor in self.factors:
+            if factor.path not in levels:
+                continue
+            level = levels[factor.path]
+            if factor.origin[0] == "choices":
+                if level in (shorten(choice) for choice in factor.levels):
+                    words.append(f"{factor.path} {label(level)}")
+            elif factor.path == "stack" or len(factor.levels) > 1:
+                words.append(label(level))
+        return ", ".join(dict.fromkeys(words))
+
+    def _roles(self, implementation: str, stack: str) -> tuple[str, ...]:
+        return ROLES if implementation == BUILTIN else self.source.programs[implementation].roles_of(stack)
+
+    def _who(self, role: str, stack: str) -> str:
+        names = [BUILTIN, *(name for name, program in self.source.programs.items() if program.serves(role, stack))]
+        return f"{role} of {stack}: {', '.join(names)}"
+
+    def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
+        for factor in self.factors:
+            if ".".join(factor.parts) == path and factor.path in point and point[factor.path] in factor.levels:
+                return (*factor.origin, factor.levels.index(point[factor.path]))
+        return otherwise
