@@ -289,7 +289,7 @@ mod tests {
         let offset = ((8 + at) / 8) as u8;
         let mut later = [&first[..20], &payload[at..]].concat();
         (first[6], later[6], later[7]) = (0x20, 0, offset);
-        let later = (Record { size: later.len() as u32, ..record.clone() }, later);
+        let later = (Record { size: later.len() as u32, ..record }, later);
         [(record, first), later]
     }
 
