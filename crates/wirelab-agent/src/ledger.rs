@@ -92,7 +92,7 @@ struct Flow {
 /// What a UDP datagram carried, from one of the two sides.
 struct Datagram {
     side: usize,
-    /// Bytes of the IP and the UDP header.
+    /// Bytes of the IP headers, one for each fragment, and of the UDP header.
     headers: [u64; 2],
     payload: Vec<u8>,
 }
@@ -114,6 +114,16 @@ impl Flow {
                 bytes.ip += ip;
                 bytes.transport += u64::from(headers) - ip;
                 self.segments[side].push((segment.sequence, carried));
+            }
+            (Transport::Udp, _) if dissection.later_fragment => {
+                // An end sends the fragments of a datagram one after another.
+                match self.datagrams.iter_mut().rfind(|datagram| datagram.side == side) {
+                    Some(datagram) => {
+                        datagram.headers[0] += u64::from(headers);
+                        datagram.payload.extend(carried);
+                    }
+                    None => bytes.other += u64::from(size),
+                }
             }
             (Transport::Udp, _) if dissection.ports.is_some() && headers > UDP_BYTES as u32 => {
                 let headers = [u64::from(headers) - UDP_BYTES, UDP_BYTES];
@@ -271,6 +281,28 @@ mod tests {
         };
         assert_eq!(up, expected);
         assert_eq!((down.connection, down.ip, down.transport, down.application, down.total), (40, 20, 20, 6, 86));
+    }
+
+    /// The datagram of these packets in fragments: of its first, cut after `at` bytes of payload, and the rest.
+    fn fragmented(payload: &[u8], at: usize) -> [(Record, Vec<u8>); 2] {
+        let (record, mut first) = packet(0, false, 0, 0, &payload[..at]);
+        let offset = ((8 + at) / 8) as u8;
+        let mut later = [&first[..20], &payload[at..]].concat();
+        (first[6], later[6], later[7]) = (0x20, 0, offset);
+        let later = (Record { size: later.len() as u32, ..record }, later);
+        [(record, first), later]
+    }
+
+    #[test]
+    fn the_fragments_of_a_datagram_are_one_with_an_ip_header_each() {
+        // A record of DTLS with application data: the second fragment alone would be read as another.
+        let payload = [&[23, 0xfe, 0xfd, 0, 1, 0, 0, 0, 0, 0, 1, 0, 67][..], &[0x41; 67]].concat();
+        for (payload, at) in [(&payload[..], 40), (&[7; 80], 24)] {
+            let whole = account(&[packet(0, false, 0, 0, payload)], &Secrets::default())[0];
+            let [up, _] = account(&fragmented(payload, at), &Secrets::default());
+            assert_eq!(up, LedgerBytes { packets: 2, total: whole.total + 20, ip: whole.ip + 20, ..whole });
+            assert_eq!(parts(&up), up.total);
+        }
     }
 
     fn beginning() -> impl Strategy<Value = Vec<u8>> {

@@ -56,15 +56,8 @@ impl CpuQuotas {
 
     fn open_at(above: Place) -> Result<Self, Error> {
         let place = above.child(&format!("wirelab-{}-{}", std::process::id(), clock::now().as_nanos()))?;
-        // Before there is a group, for this process may be killed as soon as there is; in a process group of its own, so that Ctrl-C does not reach it.
-        let mut guardian = Command::new("sh");
-        guardian
-            .args(["-c", GUARD])
-            .arg(place.folder())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-        let guardian = guardian.process_group(0).spawn().context("starting sh")?;
+        // Before there is a group, for this process may be killed as soon as there is.
+        let guardian = guard(place.folder()).context("starting sh")?;
         let quotas = Self { place, made: AtomicU64::new(0), guardian };
         quotas.place.make()?;
         quotas.place.enable()?;
@@ -100,10 +93,7 @@ impl CpuQuotas {
 
 impl Drop for CpuQuotas {
     fn drop(&mut self) {
-        remove(self.place.folder());
-        // It has nothing left to do.
-        let _ = self.guardian.kill();
-        let _ = self.guardian.wait();
+        end(self.place.folder(), &mut self.guardian);
     }
 }
 
@@ -162,14 +152,33 @@ fn bandwidth(share: f64) -> (u64, u64) {
     (((period * share).round() as u64).max(LEAST_QUOTA_US), period as u64)
 }
 
-fn remove(folder: &Path) {
+/// Start the guardian of a folder, in a process group of its own, so that Ctrl-C does not reach it.
+fn guard(folder: &Path) -> io::Result<Child> {
+    let mut guardian = Command::new("sh");
+    guardian.args(["-c", GUARD]).arg(folder).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    guardian.process_group(0).spawn()
+}
+
+/// Remove the folder, or leave it to its guardian, which tries for longer.
+fn end(folder: &Path, guardian: &mut Child) {
+    if remove(folder) {
+        let _ = guardian.kill();
+        let _ = guardian.wait();
+    } else {
+        drop(guardian.stdin.take());
+    }
+}
+
+/// True if the folder is gone.
+fn remove(folder: &Path) -> bool {
     for _ in 0..REMOVALS {
         match fs::remove_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => thread::sleep(REMOVE_AGAIN),
-            // The guardian tries again what failed otherwise.
-            _ => return,
+            Err(error) => return error.kind() == io::ErrorKind::NotFound,
+            Ok(()) => return true,
         }
     }
+    false
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
@@ -187,5 +196,23 @@ mod tests {
         assert_eq!(bandwidth(0.3), (1_000, 3_333));
         assert_eq!(bandwidth(0.001), (1_000, 1_000_000));
         assert_eq!(bandwidth(1.0), (1_000, 1_000));
+    }
+
+    #[test]
+    fn what_cannot_be_removed_yet_is_left_to_the_guardian() {
+        let folder = std::env::temp_dir().join(format!("wirelab-quota-{}", std::process::id()));
+        let busy = folder.join("busy");
+        for is_busy in [false, true] {
+            fs::create_dir(&folder).expect("a folder");
+            let mut guardian = guard(&folder).expect("sh");
+            if is_busy {
+                fs::write(&busy, "").expect("a file");
+            }
+            end(&folder, &mut guardian);
+            assert_eq!(folder.exists(), is_busy);
+            let _ = fs::remove_file(&busy);
+            guardian.wait().expect("it ends by itself");
+            assert!(!folder.exists());
+        }
     }
 }

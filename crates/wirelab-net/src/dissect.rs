@@ -29,7 +29,9 @@ pub struct Dissection {
     pub transport: Transport,
     /// Its ports, if the transport has them and they were logged.
     pub ports: Option<Ports>,
-    /// Bytes behind the transport header; behind the IP header where the transport is neither TCP nor UDP.
+    /// It is a fragment of a datagram, and not the first: it has no transport header.
+    pub later_fragment: bool,
+    /// Bytes behind the transport header; behind the IP header where the transport is neither TCP nor UDP, or there is no header of it.
     pub payload_bytes: u32,
     /// TCP's part.
     pub tcp: Option<Segment>,
@@ -91,6 +93,7 @@ impl Dissector {
                 flow,
                 transport: Transport::Unknown,
                 ports: None,
+                later_fragment: false,
                 payload_bytes: 0,
                 tcp: None,
                 coap: None,
@@ -128,7 +131,7 @@ impl Dissector {
             .filter(|_| to_coap)
             .and_then(|datagram| flow.association.message(direction, datagram, record.copy, delivered));
         let quic = datagram.filter(|_| !to_coap).and_then(|datagram| flow.quic(datagram));
-        Dissection { flow: number, transport, ports, payload_bytes, tcp, coap, quic }
+        Dissection { flow: number, transport, ports, later_fragment, payload_bytes, tcp, coap, quic }
     }
 
     fn flow(&mut self, key: Key, anew: bool) -> usize {

@@ -26,8 +26,6 @@ pub use trial::{Carried, Departing, Offered, Trial};
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
-/// Visits at the end of a trial, enough for two full rings.
-const LAST_VISITS: usize = 64;
 /// How often a frame that the kernel refuses for want of buffers is offered again.
 const SEND_ATTEMPTS: u32 = 4;
 
@@ -89,7 +87,8 @@ impl Lane {
 
     /// End the trial with all that has arrived and left by `now`; what is still inside is held.
     pub(crate) fn finish(&mut self, now: Instant, offset: RealtimeOffset) -> Option<Finished> {
-        let _ = (0..LAST_VISITS).find(|_| self.receive(now, offset) < FRAMES_PER_VISIT);
+        let frames = self.ports.iter().map(PacketSocket::frames).sum();
+        take_all(frames, || self.receive(now, offset));
         let mut trial = self.trial.take()?;
         trial.send(now, |port, frames| offer(&mut self.ports[port], frames, self.shaped), &mut self.spare);
         let (mut report, log, taps) = trial.end(now);
@@ -147,6 +146,12 @@ impl Lane {
     }
 }
 
+/// Visit until nothing has arrived any more. What arrives meanwhile has no end where the clock was stepped and stamps are all taken to be past: then
+/// until rings that hold so many `frames` must have been emptied.
+fn take_all(frames: usize, mut visit: impl FnMut() -> usize) {
+    let _ = (0..=frames / FRAMES_PER_VISIT).find(|_| visit() < FRAMES_PER_VISIT);
+}
+
 /// Offer frames to the kernel. Where a qdisc decides, one by one and each only once, for it counts every time.
 fn offer(socket: &mut PacketSocket, frames: &[Departing], shaped: bool) -> Offered {
     if !shaped {
@@ -157,5 +162,26 @@ fn offer(socket: &mut PacketSocket, frames: &[Departing], shaped: bool) -> Offer
         Ok(()) => Offered::Taken(1),
         Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => Offered::Refused,
         Err(_) => Offered::Lost,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_trial_takes_what_waits_in_full_rings_and_no_more_than_they_hold() {
+        for frames in [64, 100, 2 * 4_096, 254 * 4_096] {
+            let visit = |left: &mut usize| {
+                let taken = (*left).min(FRAMES_PER_VISIT);
+                *left -= taken;
+                taken
+            };
+            let (mut full, mut endless) = (frames, usize::MAX);
+            take_all(frames, || visit(&mut full));
+            assert_eq!(full, 0, "of {frames}");
+            take_all(frames, || visit(&mut endless));
+            assert!(usize::MAX - endless <= frames + FRAMES_PER_VISIT, "of {frames}");
+        }
     }
 }

@@ -40,6 +40,11 @@ impl Ring {
         Ok(Self { shared, next: 0 })
     }
 
+    /// How many packets it holds.
+    pub(crate) fn frames(&self) -> usize {
+        self.shared.frames()
+    }
+
     /// The oldest packet that waits, with `lead` bytes that the kernel put before it.
     pub(crate) fn peek(&self, lead: usize) -> Option<Waiting<'_>> {
         if !self.is_ready() {

@@ -70,6 +70,11 @@ impl PacketSocket {
         Some(Frame { stamp_ns, bytes, lead: self.lead, oversized })
     }
 
+    /// How many frames may wait.
+    pub(crate) fn frames(&self) -> usize {
+        self.ring.frames()
+    }
+
     /// How many bytes come before the Ethernet header of each frame.
     pub fn lead(&self) -> usize {
         self.lead

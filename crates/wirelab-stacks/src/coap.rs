@@ -3,6 +3,7 @@ mod client;
 mod dtls;
 mod host;
 mod proxy;
+mod renewal;
 mod resources;
 mod settings;
 mod side;

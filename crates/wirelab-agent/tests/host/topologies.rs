@@ -240,7 +240,8 @@ fn background_traffic_of_another_station_slows_the_client_and_says_what_it_carri
         assert!(ping.flows[0].sent_bytes >= ping.flows[0].received_bytes, "{ping:?}");
         assert!(bulk.begin_ns < bulk.end_ns);
     }
-    assert!(medians[0] < medians[1], "{medians:?}");
+    // Either way it is the same air.
+    assert!(medians[0] < medians[1] && medians[0] < medians[2], "{medians:?}");
 }
 
 #[test]

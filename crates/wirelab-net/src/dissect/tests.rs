@@ -270,6 +270,7 @@ fn later_fragments_belong_to_the_flow_of_their_first() {
     assert_eq!((first.ports, first.payload_bytes), (Some(Ports { client: CLIENT, server: SERVER }), 32));
     let later = log.packet(0, Fate::Delivered, &later);
     assert_eq!((later.flow, later.ports, later.payload_bytes), (first.flow, first.ports, 40));
+    assert_eq!([first, later].map(|dissection| dissection.later_fragment), [false, true]);
 }
 
 proptest! {

@@ -110,9 +110,10 @@ impl Association {
         self.shared.lock().side.session.as_ref().map(|session| session.retransmissions())
     }
 
-    /// False once it is known to be over.
+    /// False once it is known to be over, or to be so soon.
     pub fn is_usable(&self) -> bool {
-        self.shared.lock().over.is_none()
+        let state = self.shared.lock();
+        state.over.is_none() && state.side.engine.takes_requests()
     }
 
     /// Says good-bye.

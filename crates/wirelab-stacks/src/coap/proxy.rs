@@ -145,14 +145,16 @@ impl Inner {
         let payload = body.map_err(|error| ExchangeError::new(format!("the origin's body: {error}")))?.to_bytes();
         attempt.exchange.body_received_bytes = payload.len() as u64;
         lock(&self.idle).push(connection);
-        let fresh_for = freshness(&head.headers);
-        let response = match stale {
-            Some(stale) if head.status == StatusCode::NOT_MODIFIED => stale.response,
-            _ => mapping::response(asked.method, &head, payload),
+        let (response, headers) = match stale {
+            Some(stale) if head.status == StatusCode::NOT_MODIFIED => {
+                (stale.response.clone(), stale.headers(head.headers))
+            }
+            _ => (mapping::response(asked.method, &head, payload), head.headers),
         };
+        let fresh_for = freshness(&headers);
         let response = Response { max_age: cache::max_age(asked, fresh_for), ..response };
         if let Some(mut cache) = self.cache() {
-            cache.keep(asked, &response, fresh_for, &head.headers, self.clock.now_ns());
+            cache.keep(asked, &response, fresh_for, headers, self.clock.now_ns());
         }
         Ok(response)
     }

@@ -23,6 +23,7 @@ const CONTENT: u8 = 0x45;
 const BAD_REQUEST: u8 = 0x80;
 const NOT_FOUND: u8 = 0x84;
 const METHOD_NOT_ALLOWED: u8 = 0x85;
+const NOT_ACCEPTABLE: u8 = 0x86;
 
 /// The requests of a client: alike but for what they ask for.
 #[derive(Clone)]
@@ -131,17 +132,19 @@ impl Application {
             || asked.path().strip_prefix("/bytes/")?.parse().ok().filter(|bytes| *bytes <= MAX_BODY_BYTES as usize);
         Said::Response(match (asked.method, asked.path()) {
             (Method::Post, "/upload") => match check(asked.content_format, &asked.payload, &self.upload) {
-                Ok(()) => with_body(CHANGED, self.download.clone()),
+                Ok(()) => with_body(asked, CHANGED, self.download.clone()),
                 Err(error) => plain(BAD_REQUEST, error.to_string()),
             },
             (Method::Get, "/changes") => match &self.publication {
+                // States are told without a format.
+                Some(_) if asked.accept.is_some() => plain(NOT_ACCEPTABLE, String::new()),
                 Some(publication) if asked.observe => return observed(publication),
                 Some(_) => plain(CONTENT, String::new()),
                 None => plain(NOT_FOUND, "this workload has no changes".to_owned()),
             },
             (_, "/upload" | "/changes") => plain(METHOD_NOT_ALLOWED, String::new()),
             (method, _) => match bytes() {
-                Some(bytes) if method == Method::Get => with_body(CONTENT, self.payload.bytes(bytes)),
+                Some(bytes) if method == Method::Get => with_body(asked, CONTENT, self.payload.bytes(bytes)),
                 Some(_) => plain(METHOD_NOT_ALLOWED, String::new()),
                 None => plain(NOT_FOUND, String::new()),
             },
@@ -161,8 +164,12 @@ fn observed(publication: &Arc<Publication>) -> Said {
     Said::Observed(state(newest.unwrap_or_default()), waiting)
 }
 
-fn with_body(code: u8, body: Bytes) -> Response {
+/// There is one format, and none of no body (RFC 7252, section 5.10.4).
+fn with_body(asked: &Asked, code: u8, body: Bytes) -> Response {
     let content_format = (!body.is_empty()).then_some(PAYLOAD_FORMAT);
+    if content_format.is_some_and(|format| asked.accept.is_some_and(|accepted| accepted != format)) {
+        return plain(NOT_ACCEPTABLE, format!("there is Content-Format {PAYLOAD_FORMAT} alone"));
+    }
     Response { content_format, ..Response::new(code.into(), body) }
 }
 
@@ -187,7 +194,12 @@ fn check(format: Option<u16>, body: &[u8], expected: &[u8]) -> Result<(), Exchan
 
 #[cfg(test)]
 mod tests {
+    use wirelab_schema::{ArrivalSpec, ConnectionPolicy, RequestResponse};
+
     use super::*;
+    use crate::SystemClock;
+    use crate::recorder::NoRecorder;
+    use crate::workload::virtual_time::context;
 
     #[test]
     fn a_payload_is_checked_byte_for_byte_and_a_foreign_body_by_its_length() {
@@ -195,5 +207,29 @@ mod tests {
         assert!(check(Some(PAYLOAD_FORMAT), b"abd", b"abc").is_err());
         assert!(check(Some(42), b"abd", b"abc").is_ok());
         assert!(check(None, b"ab", b"abc").is_err());
+    }
+
+    #[test]
+    fn a_format_that_is_not_there_is_not_acceptable() {
+        let work = RequestResponse {
+            upload_bytes: 0,
+            download_bytes: DownloadBytes::Alike(3),
+            exchanges: 1,
+            clients: 1,
+            arrival: ArrivalSpec::Closed,
+            concurrency: 1,
+            timeout_ns: 1_000_000_000,
+            connection: ConnectionPolicy::Fresh,
+        };
+        let application = Application::new(&context(work.into(), NoRecorder).0.parameters, Arc::new(SystemClock));
+        let code = |target: &str, accept| {
+            let (target, payload) = (target.to_owned(), Bytes::new());
+            let asked = Asked { method: Method::Get, target, content_format: None, accept, payload, observe: false };
+            let Said::Response(response) = application.answer(&asked) else { panic!("it is there at once") };
+            status(response.code)
+        };
+        assert_eq!([None, Some(PAYLOAD_FORMAT), Some(50)].map(|accept| code("/bytes/3", accept)), [205, 205, 406]);
+        assert_eq!(code("/bytes/0", Some(50)), 205, "nothing has every format");
+        assert_eq!(code("/elsewhere", Some(50)), 404);
     }
 }

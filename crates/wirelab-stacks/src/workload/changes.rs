@@ -6,6 +6,7 @@ use tokio::sync::watch;
 use wirelab_schema::{EndpointParameters, Notify};
 
 use super::Work;
+use super::notify::PATIENCE;
 use super::schedule::Schedule;
 use crate::attempt::ExchangeError;
 use crate::{Clock, Payload};
@@ -97,14 +98,23 @@ impl Changes {
     }
 }
 
-/// The changes of a server that makes them itself. It begins when all subscribers wait, and remembers every message for those that come late.
+/// The changes of a server that makes them itself. It begins when all subscribers wait, or some have waited for 20 s as publishers of their own do,
+/// and remembers every message for those that come late. A subscriber that comes again before its end was noticed counts twice.
 pub struct Publication {
     messages: Messages,
     subscribers: u32,
     waiting: AtomicU32,
     /// Instants of publication; the position is the index.
     published: watch::Sender<Vec<u64>>,
-    begin: watch::Sender<bool>,
+    audience: watch::Sender<Audience>,
+}
+
+/// Of the subscribers, who has waited by now.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Audience {
+    Nobody,
+    Some,
+    All,
 }
 
 impl Publication {
@@ -115,17 +125,18 @@ impl Publication {
             subscribers: Work::changes(&parameters.workload).subscribers,
             waiting: AtomicU32::new(0),
             published: watch::Sender::default(),
-            begin: watch::Sender::new(false),
+            audience: watch::Sender::new(Audience::Nobody),
         });
-        tokio::spawn(publish(publication.published.clone(), publication.begin.subscribe(), parameters.clone(), clock));
+        let (published, audience) = (publication.published.clone(), publication.audience.subscribe());
+        tokio::spawn(publish(published, audience, parameters.clone(), clock));
         publication
     }
 
     /// One that waits for the messages from `first` on, until dropped.
     pub fn wait(self: &Arc<Self>, first: u32) -> Waiting {
-        if self.waiting.fetch_add(1, Ordering::Relaxed) + 1 >= self.subscribers {
-            self.begin.send_replace(true);
-        }
+        let all = self.waiting.fetch_add(1, Ordering::Relaxed) + 1 >= self.subscribers;
+        let audience = if all { Audience::All } else { Audience::Some };
+        self.audience.send_modify(|known| *known = audience.max(*known));
         Waiting { publication: self.clone(), published: self.published.subscribe(), next: first }
     }
 
@@ -171,14 +182,21 @@ impl Drop for Waiting {
 /// Ends when nobody is left to begin it, or to hear of it.
 async fn publish(
     published: watch::Sender<Vec<u64>>,
-    mut begin: watch::Receiver<bool>,
+    mut audience: watch::Receiver<Audience>,
     parameters: EndpointParameters,
     clock: Arc<dyn Clock>,
 ) {
-    if begin.wait_for(|begun| *begun).await.is_err() {
+    if audience.wait_for(|audience| *audience > Audience::Nobody).await.is_err() {
         return;
     }
-    drop(begin);
+    let patience = clock.sleep_until(clock.now_ns().saturating_add(PATIENCE.as_nanos() as u64));
+    tokio::select! {
+        all = audience.wait_for(|audience| *audience == Audience::All) => if all.is_err() {
+            return;
+        },
+        () = patience => {}
+    }
+    drop(audience);
     let mut changes = Changes::new(&parameters, clock);
     while let Some((_, published_ns)) = changes.next_head().await {
         published.send_modify(|published| published.push(published_ns));

@@ -14,7 +14,7 @@ use super::{Attempt, ExchangeError, Work};
 use crate::{Clock, Context, StackError};
 
 /// How long the others wait for a subscriber that does not succeed, and how long all wait for the first message before its time-out begins.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 /// How often a subscriber that waits looks whether the end is known.
 const LOOK: Duration = Duration::from_secs(1);
 /// Between a subscription that fails and the next.

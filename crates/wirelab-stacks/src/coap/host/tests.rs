@@ -1,13 +1,20 @@
+use std::collections::BTreeMap;
+use std::time::Instant;
+
 use tokio::io::{BufStream, duplex};
+use tokio::net::UdpSocket;
 use tokio::time::timeout;
 use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Deliver, EndpointParameters, Exchange};
 
 use super::super::association::Association;
+use super::super::dtls::Sessions;
 use super::super::resources::Requests;
+use super::datagrams::serve_socket;
 use super::*;
 use crate::SystemClock;
-use crate::codec::coap::{Client, ClientEvent};
+use crate::codec::coap::{Client, ClientEvent, MessageLayer, Parameters};
 use crate::recorder::NoRecorder;
+use crate::settings::Settings;
 use crate::workload::virtual_time::context;
 
 const MAX_MESSAGE_BYTES: usize = 8 << 20;
@@ -73,4 +80,38 @@ async fn what_a_stream_takes_and_holds_back_is_flushed_by_both_ends() {
     let side = Side { engine, session: None };
     let association = Association::over_stream(side, Box::new(BufStream::new(near)), Arc::new(SystemClock));
     ask(&association, &parameters).await;
+}
+
+fn sessions(is_server: bool) -> Sessions {
+    let descriptor = crate::find("coaps").expect("registered").descriptor();
+    let settings = Settings::resolve(&descriptor, &BTreeMap::new()).expect("defaults");
+    Sessions::new(&settings, is_server, (Instant::now(), SystemClock.now_ns())).expect("a configuration")
+}
+
+#[tokio::test]
+async fn a_client_whose_port_had_a_session_shakes_hands_anew_whether_that_said_good_bye_or_not() {
+    let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
+    let server = socket.local_addr().expect("its address");
+    let parameters = parameters(30);
+    tokio::spawn(serve_socket(socket, service(&parameters), Arc::default(), Some(sessions(true)), random()));
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
+    for says_good_bye in [false, true, false] {
+        let engine = Client::new(Channel::Datagrams(MessageLayer::new(Arc::default(), random())), SZX, true);
+        let session = Some(sessions(false).begin(SystemClock.now_ns(), false));
+        let socket = loop {
+            // The end of the one before is on its way.
+            match UdpSocket::bind(free).await {
+                Ok(socket) => break socket,
+                Err(_) => tokio::task::yield_now().await,
+            }
+        };
+        socket.connect(server).await.expect("connected");
+        let association = Association::over_datagrams(Side { engine, session }, socket, Arc::new(SystemClock));
+        let connected = timeout(Duration::from_secs(60), association.connected()).await;
+        connected.expect("it settles").expect("keys");
+        ask(&association, &parameters).await;
+        if says_good_bye {
+            association.close().await;
+        }
+    }
 }

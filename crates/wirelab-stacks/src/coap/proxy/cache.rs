@@ -19,7 +19,8 @@ type Key = (String, Option<u16>);
 
 struct Kept {
     response: Response,
-    validator: Option<HeaderValue>,
+    /// What the origin said of it.
+    headers: HeaderMap,
     until_ns: u64,
 }
 
@@ -27,13 +28,21 @@ struct Kept {
 pub struct Stale {
     /// The answer.
     pub response: Response,
-    validator: HeaderValue,
+    headers: HeaderMap,
 }
 
 impl Stale {
     /// Its entity-tag.
     pub fn validator(&self) -> &HeaderValue {
-        &self.validator
+        &self.headers[ETAG]
+    }
+
+    /// What the origin says of it who has said that it still holds: what it has said before, but for what it has said now (RFC 9111, section 3.2).
+    pub fn headers(mut self, newer: HeaderMap) -> HeaderMap {
+        // It is of that age no longer.
+        self.headers.remove(AGE);
+        self.headers.extend(newer);
+        self.headers
     }
 }
 
@@ -48,7 +57,9 @@ impl Cache {
     /// What is kept for asking whether it still holds.
     pub fn stale(&self, asked: &Asked) -> Option<Stale> {
         let kept = self.kept(asked)?;
-        Some(Stale { response: kept.response.clone(), validator: kept.validator.clone()? })
+        kept.headers
+            .contains_key(ETAG)
+            .then(|| Stale { response: kept.response.clone(), headers: kept.headers.clone() })
     }
 
     /// Takes an answer that stays fresh for so long; none at all that is not to be kept. One to any other method than GET puts an end to what was
@@ -58,7 +69,7 @@ impl Cache {
         asked: &Asked,
         response: &Response,
         fresh_for: Option<Duration>,
-        headers: &HeaderMap,
+        headers: HeaderMap,
         now_ns: u64,
     ) {
         if asked.method != Method::Get {
@@ -67,10 +78,9 @@ impl Cache {
         }
         self.0.remove(&key(asked));
         let Some(fresh_for) = fresh_for.filter(|_| u8::from(response.code) == CONTENT) else { return };
-        let validator = headers.get(ETAG).cloned();
-        if validator.is_some() || !fresh_for.is_zero() {
+        if headers.contains_key(ETAG) || !fresh_for.is_zero() {
             let until_ns = now_ns.saturating_add(fresh_for.as_nanos().try_into().unwrap_or(u64::MAX));
-            self.0.insert(key(asked), Kept { response: response.clone(), validator, until_ns });
+            self.0.insert(key(asked), Kept { response: response.clone(), headers, until_ns });
         }
     }
 

@@ -245,6 +245,29 @@ async fn what_is_stale_is_asked_for_by_its_entity_tag() {
 }
 
 #[tokio::test]
+async fn what_still_holds_keeps_what_was_said_of_it_and_is_not_said_anew() {
+    let scene = scene(
+        &[&[
+            "HTTP/1.1 200 OK\r\ncache-control: max-age=10\r\nage: 4\r\netag: \"1\"\r\ncontent-length: 1\r\n\r\na",
+            "HTTP/1.1 304 Not Modified\r\n\r\n",
+            "HTTP/1.1 304 Not Modified\r\netag: \"2\"\r\n\r\n",
+            B,
+        ]],
+        true,
+        LONG,
+    )
+    .await;
+    for (fresh_for, forward) in [(6, 6), (10, 9), (1, 1), (10, 10)] {
+        assert_eq!(scene.ask(Method::Get, "/x").await, (205, Some(fresh_for), "a".to_owned()));
+        scene.clock.forward(forward);
+    }
+    assert_eq!(scene.ask(Method::Get, "/x").await, (205, None, "b".to_owned()));
+    let tag = |request: &String| request.split_once("if-none-match: ").map(|(_, rest)| rest[..3].to_owned());
+    let tags: Vec<_> = lock(&scene.heard).iter().map(tag).collect();
+    assert_eq!(tags, [None, Some("\"1\"".to_owned()), Some("\"1\"".to_owned()), Some("\"2\"".to_owned())]);
+}
+
+#[tokio::test]
 async fn clients_that_ask_at_once_have_connections_of_their_own() {
     let scene = scene(&[&[A, A], &[A, A], &[A, A]], false, LONG).await;
     for _ in 0..2 {

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use coap_lite::Packet;
 
 use super::framing::{Framing, StreamError};
@@ -124,10 +126,17 @@ impl Channel {
         }
     }
 
-    /// Nobody waits for the answer to a message of ours any more.
-    pub fn cancel(&mut self, now_ns: u64, id: SendId) {
+    /// Nobody waits for the answers to messages of ours any more.
+    pub fn cancel(&mut self, now_ns: u64, ids: &BTreeSet<SendId>) {
         if let Channel::Datagrams(layer) = self {
-            layer.cancel(now_ns, id);
+            layer.cancel(now_ns, ids);
+        }
+    }
+
+    /// See [`MessageLayer::send_waiting`]: to follow what is [received](Self::receive), and [time-outs](Self::handle_timeout).
+    pub fn send_waiting(&mut self, now_ns: u64) {
+        if let Channel::Datagrams(layer) = self {
+            layer.send_waiting(now_ns);
         }
     }
 

@@ -1,18 +1,19 @@
+mod event;
 mod transfer;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use coap_lite::{CoapOption, MessageClass, Packet};
 
 use super::block::MAX_SZX;
 use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
-use super::message::{
-    Class, Malformed, Method, Response, class, set_path, status, uint, uint_option, unknown_critical,
-};
+use super::framing::StreamError;
+use super::message::{Class, Malformed, Method, class, set_path, status, uint, uint_option, unknown_critical};
 use super::observe::Freshness;
+pub use event::{ClientEvent, Ended, ExchangeId, Progress, Request};
 
-/// Critical options that a response may have: Block1 and Block2 (RFC 7959).
+/// Critical options that a response may have: Block1 and Block2 (RFC 7959). One with others is rejected (RFC 7252, section 5.4.1).
 const KNOWN_CRITICAL: &[u16] = &[23, 27];
 /// Tokens have 32 bits, as RFC 7252, section 5.3.1, asks of clients without transport security.
 const TOKEN_BYTES: usize = 4;
@@ -35,74 +36,9 @@ pub struct Client {
     /// Those that wait to be told how long a message may be.
     unsettled: Vec<ExchangeId>,
     events: VecDeque<ClientEvent>,
+    /// The server has said that it wants no new requests, and this is in what words that is told.
+    released: Option<String>,
     closed: Option<String>,
-}
-
-/// A request and what became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ExchangeId(u64);
-
-/// What to ask.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// Method.
-    pub method: Method,
-    /// Path, with a slash before each segment.
-    pub path: String,
-    /// Content-Format of the body.
-    pub content_format: Option<u16>,
-    /// The body.
-    pub payload: Bytes,
-    /// Asks to be told of changes (RFC 7641).
-    pub observe: bool,
-}
-
-/// What a client learns.
-#[derive(Debug)]
-pub enum ClientEvent {
-    /// The whole response is there. Of an observation: the server refused, and this is why.
-    Response(ExchangeId, Response),
-    /// The server has registered the observation; this is the state as it is.
-    Observing(ExchangeId, Response),
-    /// A newer state.
-    Notification(ExchangeId, Response),
-    /// There will be no response, or no more notifications.
-    Ended(ExchangeId, Ended),
-}
-
-/// Why an exchange ended without a response.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// No acknowledgement or answer came: MAX_RETRANSMIT, or MAX_TRANSMIT_WAIT of a non-confirmable request.
-    GaveUp {
-        /// How often the message was sent.
-        transmissions: u32,
-    },
-    /// The server answered with a Reset.
-    Reset,
-    /// What the server sent makes no sense.
-    Protocol(String),
-    /// The association is over.
-    Closed(String),
-}
-
-/// When what of an exchange happened, and how often.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// First message handed over.
-    pub request_start_ns: Option<u64>,
-    /// First one with a part of the body.
-    pub first_body_ns: Option<u64>,
-    /// First acknowledgement or response, also 2.31.
-    pub first_response_ns: Option<u64>,
-    /// First message of the final response.
-    pub first_final_ns: Option<u64>,
-    /// Messages sent once more.
-    pub retransmissions: u32,
-    /// Of the body, what was sent (once).
-    pub body_sent_bytes: u64,
-    /// Of the response's body.
-    pub body_received_bytes: u64,
 }
 
 struct Sent {
@@ -158,6 +94,7 @@ impl Client {
             uploads: HashMap::new(),
             unsettled: Vec::new(),
             events: VecDeque::new(),
+            released: None,
             closed: None,
         }
     }
@@ -175,7 +112,7 @@ impl Client {
             observed: false,
         };
         self.exchanges.insert(id, exchange);
-        match self.closed.clone() {
+        match self.closed.as_ref().or(self.released.as_ref()).cloned() {
             None => self.begin(now_ns, id),
             Some(words) => self.end(now_ns, id, Ended::Closed(words)),
         }
@@ -217,7 +154,7 @@ impl Client {
                 self.begin(now_ns, id);
             }
         }
-        self.take_send_events(now_ns);
+        self.settle(now_ns);
         received
     }
 
@@ -230,15 +167,21 @@ impl Client {
         }
     }
 
-    /// Why the association is over, if it is.
+    /// Why the association is over, if it is: also once the server has released it (RFC 8323, section 5.5) and owes nothing any more.
     pub fn closed(&self) -> Option<&str> {
-        self.closed.as_deref()
+        let owed = || self.exchanges.values().any(|exchange| !matches!(exchange.stage, Stage::Over));
+        self.closed.as_deref().or_else(|| self.released.as_deref().filter(|_| !owed()))
+    }
+
+    /// What is asked from now on can be answered.
+    pub fn takes_requests(&self) -> bool {
+        self.closed.is_none() && self.released.is_none()
     }
 
     /// Does what is due.
     pub fn handle_timeout(&mut self, now_ns: u64) {
         self.channel.handle_timeout(now_ns);
-        self.take_send_events(now_ns);
+        self.settle(now_ns);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
@@ -294,6 +237,7 @@ impl Client {
                     self.end(now_ns, sent.exchange, Ended::Reset);
                 }
             }
+            Incoming::Closed(StreamError::Released) => self.released = Some(StreamError::Released.to_string()),
             Incoming::Closed(error) => self.close(now_ns, &error.to_string()),
         }
     }
@@ -302,7 +246,10 @@ impl Client {
         let exchange = self.tokens.get(packet.get_token()).copied();
         match exchange.filter(|_| class(packet) == Class::Response) {
             Some(exchange) => {
-                self.channel.acknowledge(receipt);
+                match unknown_critical(packet, KNOWN_CRITICAL) {
+                    None => self.channel.acknowledge(receipt),
+                    Some(_) => self.channel.reject(receipt),
+                }
                 self.take_response(now_ns, exchange, packet);
             }
             // A request, a response to nothing, or a notification of what is not observed any more (RFC 7641, section 3.6).
@@ -366,6 +313,13 @@ impl Client {
         }
     }
 
+    /// What has ended is cancelled before more is sent.
+    fn settle(&mut self, now_ns: u64) {
+        self.take_send_events(now_ns);
+        self.channel.send_waiting(now_ns);
+        self.take_send_events(now_ns);
+    }
+
     fn take_send_events(&mut self, now_ns: u64) {
         while let Some(event) = self.channel.poll_event() {
             let (SendEvent::Sent { id, .. } | SendEvent::Retransmitted { id } | SendEvent::GaveUp { id, .. }) = event;
@@ -416,20 +370,9 @@ impl Client {
         };
         self.tokens.remove(&token);
         if let Some(send) = send {
-            self.channel.cancel(now_ns, send);
+            self.channel.cancel(now_ns, &BTreeSet::from([send]));
             self.sent.remove(&send);
         }
-    }
-}
-
-impl ClientEvent {
-    /// The exchange that it is of.
-    pub fn exchange(&self) -> ExchangeId {
-        let (ClientEvent::Response(id, _)
-        | ClientEvent::Observing(id, _)
-        | ClientEvent::Notification(id, _)
-        | ClientEvent::Ended(id, _)) = self;
-        *id
     }
 }
 

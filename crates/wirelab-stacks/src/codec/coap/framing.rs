@@ -120,16 +120,6 @@ impl Framing {
         id
     }
 
-    /// Asks the peer whether it is there (section 5.4).
-    pub fn ping(&mut self, token: &[u8]) {
-        self.transmits.push_back(frame(&signal(PING, token)));
-    }
-
-    /// Says that this end will send no more requests (section 5.5).
-    pub fn release(&mut self) {
-        self.transmits.push_back(frame(&signal(RELEASE, &[])));
-    }
-
     /// The longest body that fits into one message of the peer; `None` before its CSM for more than the base.
     pub fn whole_body_bytes(&self) -> Option<usize> {
         self.peer.map(|peer| peer.max_message_bytes.saturating_sub(AROUND_BODY_BYTES))

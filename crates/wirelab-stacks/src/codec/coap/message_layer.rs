@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use coap_lite::{MessageType, Packet};
@@ -119,16 +119,19 @@ impl MessageLayer {
         self.send_waiting(now_ns);
     }
 
-    /// Nobody waits for the answer any more: the message is not sent (again).
-    pub fn cancel(&mut self, now_ns: u64, id: SendId) {
-        self.waiting.retain(|waiting| waiting.id != id);
-        if let Some(outstanding) = self.outstanding.remove(&id) {
-            self.note_silence(&outstanding);
+    /// Nobody waits for the answers any more: the messages are not sent (again).
+    pub fn cancel(&mut self, now_ns: u64, ids: &BTreeSet<SendId>) {
+        self.waiting.retain(|waiting| !ids.contains(&waiting.id));
+        for id in ids {
+            if let Some(outstanding) = self.outstanding.remove(id) {
+                self.note_silence(&outstanding);
+            }
         }
         self.send_waiting(now_ns);
     }
 
-    /// Takes a datagram. A confirmable message that is not one is answered with a Reset; a duplicate gets what its original got.
+    /// Takes a datagram; [`send_waiting`](Self::send_waiting) is to follow. A confirmable message that is not one is answered with a Reset; a
+    /// duplicate gets what its original got.
     pub fn handle_datagram(&mut self, now_ns: u64, bytes: &[u8]) -> Result<Option<Incoming>, Malformed> {
         let packet = self.decode(bytes).inspect_err(|malformed| {
             if let Malformed::Format { confirmable: true, message_id } = malformed {
@@ -142,12 +145,28 @@ impl MessageLayer {
                 self.transmits.push_back(encode(&empty(MessageType::Reset, packet.header.message_id)));
                 None
             }
-            MessageType::Acknowledgement => self.handle_acknowledgement(now_ns, packet),
+            MessageType::Acknowledgement => self.handle_acknowledgement(packet),
             MessageType::Reset => self.handle_reset(now_ns, packet.header.message_id),
             kind => self.handle_message(now_ns, packet, kind == MessageType::Confirmable),
         };
-        self.send_waiting(now_ns);
         Ok(incoming)
+    }
+
+    /// Sends what waited and may be sent by now. What came, or was given up, may first be a reason to cancel some of it.
+    pub fn send_waiting(&mut self, now_ns: u64) {
+        let mut held_back = VecDeque::new();
+        while let Some(waiting) = self.waiting.pop_front() {
+            // In order among those that wait for a turn: what is not awaited by anyone passes them.
+            let in_turn = waiting.kind == Kind::Unanswered || held_back.is_empty();
+            if in_turn && self.may_send(now_ns, waiting.kind) {
+                if let Err(waiting) = self.transmit(now_ns, waiting) {
+                    held_back.push_back(waiting);
+                }
+            } else {
+                held_back.push_back(waiting);
+            }
+        }
+        self.waiting = held_back;
     }
 
     /// Acknowledges a confirmable message without a response.
@@ -173,7 +192,7 @@ impl MessageLayer {
         self.answer(receipt, &empty(MessageType::Reset, receipt.message_id));
     }
 
-    /// Sends again, or gives up, what is due.
+    /// Sends again, or gives up, what is due; [`send_waiting`](Self::send_waiting) is to follow.
     pub fn handle_timeout(&mut self, now_ns: u64) {
         let due: Vec<SendId> =
             self.outstanding.iter().filter(|(_, sent)| sent.deadline_ns <= now_ns).map(|(id, _)| *id).collect();
@@ -185,7 +204,6 @@ impl MessageLayer {
                 self.events.push_back(SendEvent::GaveUp { id, transmissions });
             }
         }
-        self.send_waiting(now_ns);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
@@ -234,12 +252,13 @@ impl MessageLayer {
         if of_type { Ok(packet) } else { Err(Malformed::Format { confirmable, message_id }) }
     }
 
-    fn handle_acknowledgement(&mut self, now_ns: u64, packet: Packet) -> Option<Incoming> {
+    fn handle_acknowledgement(&mut self, packet: Packet) -> Option<Incoming> {
         let id = self.confirmable_with(packet.header.message_id)?;
         let outstanding = self.outstanding.remove(&id).expect("just found");
         if let Some(packet) = outstanding.superseded_by {
+            // Its name is now that of a message which is yet to be acknowledged.
             self.waiting.push_front(Waiting { id, packet, kind: Kind::Confirmable });
-            self.send_waiting(now_ns);
+            return None;
         }
         let response = (class(&packet) == Class::Response).then_some(packet);
         Some(Incoming::Acknowledged { id, response })
@@ -305,22 +324,6 @@ impl MessageLayer {
         self.transmits.push_back(outstanding.bytes.clone());
         self.events.push_back(SendEvent::Retransmitted { id });
         true
-    }
-
-    fn send_waiting(&mut self, now_ns: u64) {
-        let mut held_back = VecDeque::new();
-        while let Some(waiting) = self.waiting.pop_front() {
-            // In order among those that wait for a turn: what is not awaited by anyone passes them.
-            let in_turn = waiting.kind == Kind::Unanswered || held_back.is_empty();
-            if in_turn && self.may_send(now_ns, waiting.kind) {
-                if let Err(waiting) = self.transmit(now_ns, waiting) {
-                    held_back.push_back(waiting);
-                }
-            } else {
-                held_back.push_back(waiting);
-            }
-        }
-        self.waiting = held_back;
     }
 
     fn may_send(&self, now_ns: u64, kind: Kind) -> bool {

@@ -1,13 +1,14 @@
 mod answering;
 mod observing;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use bytes::{Bytes, BytesMut};
 use coap_lite::{CoapOption, Packet, ResponseType};
 
 use super::block::{Block, MAX_SZX};
 use super::channel::{Channel, Incoming, Receipt, SendEvent, SendId};
+use super::framing::StreamError;
 use super::message::{
     Class, Malformed, Method, Response, accept, class, content_format, target, uint_option, unknown_critical,
 };
@@ -37,6 +38,8 @@ pub struct Server {
     multicast: bool,
     /// Answers to such requests, by the instant at which they leave.
     at_leisure: BTreeMap<(u64, u64), Packet>,
+    /// The client will ask nothing more.
+    released: bool,
     closed: bool,
 }
 
@@ -132,8 +135,10 @@ struct Observation {
     target: String,
     szx: u8,
     sequence: u32,
-    /// The newest last.
-    sent: VecDeque<SendId>,
+    /// Confirmable notifications that are to be acknowledged, or to be sent before that.
+    unacknowledged: BTreeSet<SendId>,
+    /// Others that a Reset may still be of, the newest last.
+    resettable: VecDeque<SendId>,
     /// States that are still to be told.
     queue: VecDeque<(Response, bool)>,
     /// The client fetches the blocks of a state, and has until then for the next one; with that, how long it has for one.
@@ -170,6 +175,7 @@ impl Server {
             observations: BTreeMap::new(),
             multicast: false,
             at_leisure: BTreeMap::new(),
+            released: false,
             closed: false,
         }
     }
@@ -189,12 +195,13 @@ impl Server {
                     self.take_request(now_ns, &packet, receipt);
                 }
                 Incoming::Message { receipt, .. } => self.reject(receipt),
-                Incoming::Reset { id } => self.unobserve_sent(id),
-                Incoming::Acknowledged { .. } => {}
+                Incoming::Reset { id } => self.unobserve_sent(now_ns, id),
+                Incoming::Acknowledged { id, .. } => self.acknowledged(id),
+                Incoming::Closed(StreamError::Released) => self.released = true,
                 Incoming::Closed(_) => self.closed = true,
             }
         }
-        self.take_send_events();
+        self.settle(now_ns);
         received
     }
 
@@ -224,7 +231,7 @@ impl Server {
             self.channel.send(now_ns, entry.remove(), false);
         }
         self.channel.handle_timeout(now_ns);
-        self.take_send_events();
+        self.settle(now_ns);
     }
 
     /// When [`handle_timeout`](Self::handle_timeout) is to be called.
@@ -246,9 +253,9 @@ impl Server {
         self.events.pop_front()
     }
 
-    /// The stream is over: nothing more is to be read from it.
+    /// The stream is over: nothing more is to be read from it, and nothing is owed to a client that has released it (RFC 8323, section 5.5).
     pub fn is_closed(&self) -> bool {
-        self.closed
+        self.closed || self.released && self.pending.is_empty()
     }
 
     /// Nothing is under way, kept or remembered: a new server would do as well.
@@ -304,7 +311,7 @@ impl Server {
             None if later_block.is_some() && request.method != Method::Get => {
                 self.refuse(now_ns, request, ResponseType::RequestEntityIncomplete, "no such response is kept");
             }
-            None => self.ask(request, packet, packet.payload.clone().into(), later_block.is_none()),
+            None => self.ask(now_ns, request, packet, packet.payload.clone().into(), later_block.is_none()),
             Some(block) => self.take_block(now_ns, request, block, packet),
         }
     }
@@ -338,14 +345,14 @@ impl Server {
             return self.answer_pending(now_ns, request, response, None);
         }
         let body = self.uploads.remove(&key).expect("just looked at").body.freeze();
-        self.ask(request, packet, body, true);
+        self.ask(now_ns, request, packet, body, true);
     }
 
-    fn ask(&mut self, request: Pending, packet: &Packet, payload: Bytes, may_observe: bool) {
+    fn ask(&mut self, now_ns: u64, request: Pending, packet: &Packet, payload: Bytes, may_observe: bool) {
         let observe = uint_option(packet, CoapOption::Observe).and_then(Result::ok);
         let is_get = request.method == Method::Get && may_observe;
         if is_get && observe == Some(1) {
-            self.unobserve(&request.token);
+            self.unobserve(now_ns, &request.token);
         }
         let asked = Asked {
             method: request.method,
@@ -360,12 +367,14 @@ impl Server {
         self.events.push_back(ServerEvent::Asked(id, asked));
     }
 
-    fn take_send_events(&mut self) {
+    /// Whoever is told no more is so before more is sent.
+    fn settle(&mut self, now_ns: u64) {
         while let Some(event) = self.channel.poll_event() {
             if let SendEvent::GaveUp { id, .. } = event {
-                self.unobserve_sent(id);
+                self.unobserve_sent(now_ns, id);
             }
         }
+        self.channel.send_waiting(now_ns);
     }
 
     fn expire(&mut self, now_ns: u64) {

@@ -210,6 +210,20 @@ async fn changes_come_at_their_instants_with_index_and_stamp_and_none_is_lost_wh
     assert_eq!(changes.next().await, None);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_publishes_begins_when_all_wait_or_the_first_has_waited_long_enough() {
+    for (subscribers, waits_s) in [(1, 0), (2, 20)] {
+        let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, subscribers)), Rows::default());
+        let publication = Publication::new(&context.parameters, context.clock.clone());
+        sleep(Duration::from_secs(60)).await;
+        let now_ns = context.clock.now_ns();
+        let mut waiting = publication.wait(0);
+        let first = tokio::time::timeout(2 * PATIENCE, waiting.next()).await.expect("it begins").expect("a message");
+        let (_, published_ns) = publication.messages().read(&first).expect("right");
+        assert_eq!((published_ns - now_ns) / MS, waits_s * 1_000, "{subscribers}");
+    }
+}
+
 #[test]
 fn a_message_that_differs_in_length_body_or_index_is_refused() {
     let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, 1)), Rows::default());

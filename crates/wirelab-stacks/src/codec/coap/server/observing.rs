@@ -1,16 +1,16 @@
 //! Telling clients of changes (RFC 7641).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use coap_lite::CoapOption;
 
 use super::super::block::Block;
-use super::super::channel::SendId;
+use super::super::channel::{Channel, SendId};
 use super::super::message::{Method, Response};
 use super::super::observe::SEQUENCE_MASK;
 use super::{Observation, ObservationId, RequestId, Server, ServerEvent};
 
-/// Notifications of an observation that a Reset may still be of.
+/// Notifications of an observation, not confirmable, that a Reset may still be of.
 const REMEMBERED: usize = 64;
 
 impl Server {
@@ -19,11 +19,19 @@ impl Server {
         let pending = self.pending.get(&id)?;
         let (token, target) = (pending.token.clone(), pending.target.clone());
         let szx = pending.wanted.map_or(self.options.szx, |block| block.szx.min(self.options.szx));
-        self.unobserve(&token);
+        self.unobserve(now_ns, &token);
         let observation = ObservationId(self.draw_id());
-        let (sent, queue) = (VecDeque::new(), VecDeque::new());
-        self.observations
-            .insert(observation, Observation { token, target, szx, sequence: 0, sent, queue, fetching: None });
+        let begun = Observation {
+            token,
+            target,
+            szx,
+            sequence: 0,
+            unacknowledged: BTreeSet::new(),
+            resettable: VecDeque::new(),
+            queue: VecDeque::new(),
+            fetching: None,
+        };
+        self.observations.insert(observation, begun);
         self.answer(now_ns, id, response, Some(0));
         Some(observation)
     }
@@ -57,16 +65,24 @@ impl Server {
                 let limit_ns = self.options.fetch_ns[usize::from(!confirmable)];
                 observation.fetching = Some((now_ns.saturating_add(limit_ns), limit_ns));
             }
-            let packet = match observation.sent.back().filter(|_| self.options.skips && confirmable) {
+            let packet = match observation.unacknowledged.last().filter(|_| self.options.skips && confirmable) {
                 Some(last) => match self.channel.supersede(*last, packet) {
                     Ok(()) => continue,
                     Err(packet) => packet,
                 },
                 None => packet,
             };
-            observation.sent.push_back(self.channel.send(now_ns, packet, confirmable));
-            if observation.sent.len() > REMEMBERED {
-                observation.sent.pop_front();
+            let send = self.channel.send(now_ns, packet, confirmable);
+            match &self.channel {
+                // Whether its peer takes it, a stream tells by its end.
+                Channel::Stream(_) => {}
+                Channel::Datagrams(_) if confirmable => drop(observation.unacknowledged.insert(send)),
+                Channel::Datagrams(_) => {
+                    observation.resettable.push_back(send);
+                    if observation.resettable.len() > REMEMBERED {
+                        observation.resettable.pop_front();
+                    }
+                }
             }
         }
     }
@@ -97,20 +113,31 @@ impl Server {
         }
     }
 
-    pub(super) fn unobserve(&mut self, token: &[u8]) {
+    pub(super) fn acknowledged(&mut self, send: SendId) {
+        for observation in self.observations.values_mut() {
+            observation.unacknowledged.remove(&send);
+        }
+    }
+
+    pub(super) fn unobserve(&mut self, now_ns: u64, token: &[u8]) {
         let id = self.observations.iter().find(|(_, observation)| observation.token == token).map(|(id, _)| *id);
-        self.end_observation(id);
+        self.end_observation(now_ns, id);
     }
 
-    pub(super) fn unobserve_sent(&mut self, send: SendId) {
-        let id = self.observations.iter().find(|(_, observation)| observation.sent.contains(&send)).map(|(id, _)| *id);
-        self.end_observation(id);
+    pub(super) fn unobserve_sent(&mut self, now_ns: u64, send: SendId) {
+        let of_it = |observation: &Observation| {
+            observation.unacknowledged.contains(&send) || observation.resettable.contains(&send)
+        };
+        let id = self.observations.iter().find(|(_, observation)| of_it(observation)).map(|(id, _)| *id);
+        self.end_observation(now_ns, id);
     }
 
-    pub(super) fn end_observation(&mut self, id: Option<ObservationId>) {
+    /// What is under way to the client is not sent any more, either (RFC 7641, section 4.5).
+    fn end_observation(&mut self, now_ns: u64, id: Option<ObservationId>) {
         if let Some(id) = id
-            && self.observations.remove(&id).is_some()
+            && let Some(observation) = self.observations.remove(&id)
         {
+            self.channel.cancel(now_ns, &observation.unacknowledged);
             self.events.push_back(ServerEvent::Unobserved(id));
         }
     }

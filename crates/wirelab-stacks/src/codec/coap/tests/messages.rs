@@ -246,6 +246,23 @@ fn a_critical_option_that_is_not_known_is_a_bad_option_or_rejected() {
 }
 
 #[test]
+fn a_response_with_a_critical_option_that_is_not_known_is_rejected_and_ends_its_request() {
+    for confirmable in [true, false] {
+        let mut client = Client::new(Channel::Datagrams(layer(&parameters(), 1)), 6, confirmable);
+        client.start(0, get("/bytes/3"));
+        let mut response = decode(&client.poll_transmit().expect("a request")).expect("a message");
+        response.clear_all_options();
+        response.header.code = 0x45.into();
+        response.header.message_id = 7;
+        response.add_option(coap_lite::CoapOption::from(9), vec![1]);
+        client.receive(5, &encode(&response)).expect("understood");
+        assert_eq!(client.poll_transmit(), Some(encode(&empty(coap_lite::MessageType::Reset, 7))));
+        let Some(ClientEvent::Ended(_, Ended::Protocol(words))) = client.poll_event() else { panic!("it ended") };
+        assert!(words.contains("option 9"), "{words}");
+    }
+}
+
+#[test]
 fn an_association_is_idle_when_nothing_is_remembered_of_it() {
     let mut pair = Pair::new(&parameters());
     pair.start(post(3));

@@ -108,25 +108,56 @@ fn a_client_that_finishes_tells_the_server() {
 #[test]
 fn a_notification_that_nobody_observes_is_reset_and_ends_the_observation() {
     for confirmable in [true, false] {
-        let (mut pair, _) = observing(true);
+        let (mut pair, _) = observing(false);
         pair.client = Client::new(Channel::Datagrams(layer(&parameters(), 9)), 6, true);
         pair.change(state(1), confirmable);
+        if confirmable {
+            pair.change(state(2), confirmable);
+        }
         pair.run();
-        assert!(pair.log[1].ends_with("> RST"), "{:?}", pair.log);
+        assert!(pair.log.len() == 2 && pair.log[1].ends_with("> RST"), "{:?}", pair.log);
         assert_eq!((pair.observers.len(), pair.unobserved), (0, 1));
     }
 }
 
 #[test]
 fn an_observer_that_does_not_acknowledge_is_told_no_more() {
-    let (mut pair, _) = observing(true);
-    let begin_ns = pair.now_ns;
+    for (skips, states) in [(true, 1), (false, 100)] {
+        let (mut pair, _) = observing(skips);
+        let begin_ns = pair.now_ns;
+        pair.down = Box::new(|_, _| Fate::Lost);
+        for number in 1..=states {
+            pair.change(state(number), true);
+        }
+        pair.run_until(begin_ns + 61 * SECOND);
+        assert_eq!((pair.log.len(), pair.observers.len()), (5, 1));
+        pair.run();
+        assert_eq!((pair.log.len(), pair.observers.len()), (5, 0), "what waited behind the first is not sent");
+    }
+}
+
+#[test]
+fn acknowledgements_of_however_many_states_leave_the_last_one_to_be_waited_for() {
+    let (mut pair, _) = observing(false);
+    for number in 1..=100 {
+        pair.change(state(number), true);
+    }
+    pair.run();
+    assert_eq!((states(&mut pair).len(), pair.observers.len()), (100, 1));
     pair.down = Box::new(|_, _| Fate::Lost);
-    pair.change(state(1), true);
-    pair.run_until(begin_ns + 61 * SECOND);
-    assert_eq!((pair.log.len(), pair.observers.len()), (5, 1));
-    pair.run_until(begin_ns + 63 * SECOND);
+    pair.change(state(101), true);
+    pair.run();
     assert_eq!(pair.observers.len(), 0);
+}
+
+#[test]
+fn a_newer_state_that_took_an_acknowledged_ones_place_is_waited_for_too() {
+    let (mut pair, _) = observing(true);
+    pair.down = Box::new(|_, text| if text.contains("o:1 ") { Fate::Arrives } else { Fate::Lost });
+    pair.change(state(1), true);
+    pair.change(state(2), true);
+    pair.run();
+    assert_eq!((states(&mut pair), pair.observers.len()), (vec!["1".to_owned()], 0));
 }
 
 #[test]

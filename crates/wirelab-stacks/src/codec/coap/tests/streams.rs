@@ -51,3 +51,26 @@ fn a_stream_that_breaks_ends_what_is_under_way() {
     let Some(ClientEvent::Ended(_, Ended::Closed(words))) = pair.client.poll_event() else { panic!("it ended") };
     assert!(words.contains("token"), "{words}");
 }
+
+#[test]
+fn who_releases_a_stream_is_answered_what_it_asked_before_and_asked_nothing_more() {
+    const RELEASE: &[u8] = &[0x00, 0xe4];
+    let mut pair = Pair::over_stream(1 << 20);
+    pair.thinking_ns = SECOND;
+    let before = pair.start(get("/bytes/3"));
+    pair.run_until(SECOND / 2);
+    pair.server.receive(pair.now_ns, RELEASE).expect("a signal");
+    pair.client.receive(pair.now_ns, RELEASE).expect("a signal");
+    assert!(!pair.client.takes_requests());
+    assert_eq!((pair.server.is_closed(), pair.client.closed()), (false, None));
+    let after = pair.start(get("/bytes/4"));
+    pair.run();
+    let learned: Vec<_> = pair.learned.drain(..).map(|(_, event)| event).collect();
+    let [ClientEvent::Ended(refused, Ended::Closed(words)), ClientEvent::Response(answered, response)] = &learned[..]
+    else {
+        panic!("{learned:?}")
+    };
+    assert_eq!((*refused, *answered, &response.payload), (after, before, &body(3)));
+    assert!(pair.server.is_closed());
+    assert_eq!(pair.client.closed(), Some(&words[..]));
+}
