@@ -29,8 +29,19 @@ def section(campaign: Campaign) -> Section | None:
     return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}))])
 
 
+def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
+    """A verdict with what its link is good for; coloured as decided only if that is publishable."""
+    if not value:
+        return dash("not judged")
+    if link is None:
+        return Cell(f"{head}{value}", tone="unsure", title="what its links are good for is not known")
+    if link["flag"] == GRADES[0]:
+        return Cell(f"{head}{value}", tone=TONES.get(str(value), "unsure"))
+    return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
+
+
 def _claim(claim: Json) -> Claim:
-    published = claim.get("published") or {}
+    published, link = claim.get("published") or {}, claim.get("link")
     return Claim(
         id=str(claim.get("id", "")),
         text=str(claim.get("text", "")),
@@ -38,12 +49,15 @@ def _claim(claim: Json) -> Claim:
         paper=_paper(claim.get("paper")),
         ours=_ours(claim.get("ours")),
         n=dash("no value") if claim.get("n") is None else Cell(f"{claim['n']:,}"),
-        verdict=_verdict(claim.get("verdict"), claim.get("link")),
-        under_rule=_verdict(claim.get("under_published_rule")),
-        why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(claim.get("link"))])),
+        verdict=verdict_cell(claim.get("verdict"), link),
+        under_rule=verdict_cell(claim.get("under_published_rule"), link),
+        why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(link)])),
         contradiction=_sentence(claim.get("contradiction")),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
-        parts=[_claim({"id": f"{claim.get('id')}.{i}", **part}) for i, part in enumerate(claim.get("parts") or [], 1)],
+        parts=[
+            _claim({"id": f"{claim.get('id')}.{i}", "link": link, **part})
+            for i, part in enumerate(claim.get("parts") or [], 1)
+        ],
     )
 
 
@@ -63,14 +77,6 @@ def _ours(value: object) -> Cell:
         return dash((ours.method if ours else "") or "no single number")
     words = [f"{ours.level:.0%} interval"] if ours.level else []
     return Cell(interval(ours, COUNT), title=", ".join([*words, ours.method]))
-
-
-def _verdict(value: object, link: Json | None = None) -> Cell:
-    if not value:
-        return dash("not judged")
-    if link is None or link["flag"] == GRADES[0]:
-        return Cell(str(value), tone=TONES.get(str(value), "unsure"))
-    return Cell(f"{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
 
 
 def _on_its_link(link: Json | None) -> str | None:
