@@ -43,6 +43,17 @@ def test_every_claim_has_the_keys_that_the_reference_names(verdicts: dict[str, A
     assert "Holm" in verdicts["whole"]["family"]["method"]
 
 
+def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_path: Path) -> None:
+    file = tmp_path / "none.claims.toml"
+    file.write_text(RATIO)
+    folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
+    for text, rules in ((RATIO, {None}), (f'outlier_rule = "three-scaled-mads"\n{RATIO}', {"refuted"})):
+        file.write_text(text)
+        made = judge(folder)
+        assert made is not None
+        assert {claim["under_published_rule"] for claim in made["claims"]} == rules
+
+
 def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
     choices = verdicts["M4"]["choices"]
     assert [choice["levels"] for choice in choices] == [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}]

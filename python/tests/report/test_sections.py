@@ -9,6 +9,7 @@ import pytest
 
 from tests.report.campaigns import judge, read, store, write
 from wirelab.experiment.single_link import single_link
+from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Figure, Group, Section, Table
 from wirelab.report.campaign import load
@@ -287,6 +288,21 @@ def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path
 def test_claims_without_choices_make_no_table_of_choices(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}])
     assert tables(claims.section(load(folder, folder))) == []
+
+
+def test_only_a_publication_that_removed_outliers_is_said_to_have_a_rule(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    assert "under the publication's own rule" in str(claims.section(load(folder, folder)))
+    assert "The publication removed outliers first" in str(published.section(load(folder, folder)))
+    assert "under published rule" in page.render(load(folder, folder))
+    verdicts = read(folder, "verdicts.json")
+    for claim in verdicts["claims"]:
+        claim["under_published_rule"] = None
+    store(folder, "verdicts.json", verdicts)
+    said = str(claims.section(load(folder, folder)))
+    assert "Each is judged without removing outliers." in said
+    assert "The publication removed outliers first" not in str(published.section(load(folder, folder)))
+    assert "under published rule" not in page.render(load(folder, folder))
 
 
 def test_without_verdicts_there_are_no_claims(tmp_path: Path) -> None:

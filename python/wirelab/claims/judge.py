@@ -56,7 +56,7 @@ def verdicts_on(
     choices = court.choices()
     progress("claims")
     judged = court.family(choices[0], 0, RESAMPLES)
-    by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True)
+    by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
     tables = [court.table(choice, progress) for choice in choices]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -120,7 +120,7 @@ class _Court:
         return rows
 
     def claim(
-        self, claim: Claim, judged: Judgement, by_rule: Judgement, choices: list[dict[str, Any]]
+        self, claim: Claim, judged: Judgement, by_rule: Judgement | None, choices: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """A claim of `verdicts.json`."""
         printed = judge(claim, Published(self.claims), 0.5, Rules(0.5, 1.0, self.rules.labels))
@@ -141,7 +141,8 @@ class _Court:
         if claim.note:
             whole["why"] = f"{judged.why}. {claim.note}"
         link = self.grades.worst(judged.scenarios, names)
-        return {**whole, "under_published_rule": by_rule.verdict, "choices": choices, "link": link}
+        ruled = by_rule.verdict if by_rule else None
+        return {**whole, "under_published_rule": ruled, "choices": choices, "link": link}
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:

@@ -194,13 +194,15 @@ class PublishedTable(Table):
 
 class ClaimsFile(Table):
     """A file of claims. `metrics` maps a name to the metrics that may be meant by it; the first is the one judged
-    by. `choices` are paths outside the grid at which some claims name the levels themselves.
+    by. `choices` are paths outside the grid at which some claims name the levels themselves. `outlier_rule` is what the
+    publication removed outliers by, if it did (`wirelab.stats.published_rule`).
     """
 
     paper: str
     doi: str | None = None
     error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
     factor: Annotated[float, Field(gt=1)] = 1.25
+    outlier_rule: Literal["three-scaled-mads"] | None = None
     metrics: dict[str, list[str]]
     grid: Grid
     choices: Grid = {}

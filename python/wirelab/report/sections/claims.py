@@ -8,6 +8,7 @@ from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Pro
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Levels, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval
+from wirelab.report.published import removed_outliers
 from wirelab.stats.link import GRADES
 
 TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
@@ -22,11 +23,12 @@ def section(campaign: Campaign) -> Section | None:
     if not verdicts or not verdicts.get("claims"):
         return None
     claims = verdicts["claims"]
+    ruled = removed_outliers(campaign)
     blocks: list[Block] = [
         *_choices(claims),
-        Claims("Published claims and our verdicts", [_claim(claim) for claim in claims]),
+        Claims("Published claims and our verdicts", [_claim(claim) for claim in claims], ruled),
     ]
-    return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}))])
+    return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}, ruled=ruled))])
 
 
 def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
@@ -83,7 +85,7 @@ def _on_its_link(link: Json | None) -> str | None:
     return f"{str(link['flag']).capitalize()}: {link['why']}." if link and link["flag"] != GRADES[0] else None
 
 
-def _family(family: Json) -> str:
+def _family(family: Json, *, ruled: bool) -> str:
     words = []
     if family.get("error_rate") is not None:
         claims = family.get("claims")
@@ -92,7 +94,8 @@ def _family(family: Json) -> str:
             f"The {count} claims are one family; its error rate is {family['error_rate']:g} "
             f"({family.get('method', 'method not stated')})."
         )
-    words.append("Each is judged first without removing outliers, then under the publication's own rule.")
+    by_rule = ", then under the publication's own rule" * ruled
+    words.append(f"Each is judged {'first ' * ruled}without removing outliers{by_rule}.")
     return " ".join(words)
 
 
