@@ -16,7 +16,9 @@ from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.sample import Sample
 
 MOST_TIMED_OUT = 0.01
-"""Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound."""
+"""Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound. A
+metric of which a time-out tells nothing, such as a phase, then decides nothing.
+"""
 
 Point = Mapping[str, Any]
 
@@ -105,11 +107,16 @@ class Measured:
             return
         rng = self.samples.dataset.rng(scenario, "claims")
         mean, sd = bootstrap.moments(trials, self.resamples, rng)
-        mean = replace(mean, tells=(True, not bound))
-        self._drawn |= {(scenario, metric, "mean"): mean, (scenario, metric, "sd"): None if bound else sd}
         every = sample.with_censored() if sample is not None else ()
-        median = bootstrap.medians(every, bootstrap.RESAMPLES, rng) if self.samples.medians else None
-        self._drawn[scenario, metric, "median"] = median
+        drawn = {
+            "mean": replace(mean, tells=(True, not bound)),
+            "sd": None if bound else sd,
+            "median": bootstrap.medians(every, bootstrap.RESAMPLES, rng) if self.samples.medians else None,
+        }
+        unknown = sample is not None and sample.unknown_share > MOST_TIMED_OUT
+        for statistic, draws in drawn.items():
+            told = replace(draws, tells=(False, False)) if draws is not None and unknown else draws
+            self._drawn[scenario, metric, statistic] = told
 
 
 @dataclass
