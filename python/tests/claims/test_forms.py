@@ -21,6 +21,7 @@ class Fake:
     def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
         self.df = df
         self.touched: dict[str, int] = {}
+        self.absent: set[str] = set()
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
         self.unknown = self.bound = ""

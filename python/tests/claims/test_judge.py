@@ -95,9 +95,31 @@ def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     made = judge(folder)
     assert made is not None
     assert made["claims"][0]["choices"] == [
-        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted"},
-        {"levels": {"link.rtt": "2 ms"}, "verdict": "held"},
+        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted", "missing": False},
+        {"levels": {"link.rtt": "2 ms"}, "verdict": "held", "missing": False},
     ]
+
+
+def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "ratio.claims.toml"
+    file.write_text(RATIO)
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=3, exchanges=3,
+        factors={"link.rtt": ["2 ms", "20 ms", "50 ms"]}, timed_out=1.0, claims=str(file),
+    )  # fmt: skip
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["blocks"] = []
+    plan["scenarios"] = [
+        scenario
+        for scenario in plan["scenarios"]
+        if (scenario["stack"], scenario["levels"]["link.rtt"]) != ("h3", "2 ms")
+    ]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    made = judge(folder)
+    assert made is not None
+    found = {choice["levels"]["link.rtt"]: choice for choice in made["claims"][0]["choices"]}
+    assert {choice["verdict"] for choice in found.values()} == {"undecided"}
+    assert {rtt: choice["missing"] for rtt, choice in found.items()} == {"20 ms": False, "2 ms": True, "50 ms": False}
 
 
 def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdicts: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ class Asked:
 
     def __init__(self) -> None:
         self.touched: dict[str, int] = {}
+        self.absent: set[str] = set()
         self.levels: list[Levels] = []
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:

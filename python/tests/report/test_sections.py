@@ -285,6 +285,18 @@ def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path
     assert [cell.spoken for cell in table.rows[1][1:]] == ["refuted"] * 3
 
 
+def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mark(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    verdicts = read(folder, "verdicts.json")
+    for claim, missing in zip(verdicts["claims"], (True, False, False), strict=True):
+        claim["choices"][1] |= {"verdict": "undecided", "missing": missing}
+    store(folder, "verdicts.json", verdicts)
+    table = tables(claims.section(load(folder, folder)))[0]
+    assert cells(table)[1][1:] == ["–", "?", "?"]
+    assert table.reasons == ["not all scenarios that the claim is judged by were run under this choice"]
+    assert "ndecided with" not in "\n".join(answer(load(folder, folder)))
+
+
 def test_claims_without_choices_make_no_table_of_choices(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}])
     assert tables(claims.section(load(folder, folder))) == []

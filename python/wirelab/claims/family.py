@@ -74,6 +74,7 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         {scenario: n for part in deciding for scenario, n in part.scenarios.items()},
         tuple(judged),
         objection=next((part.objection for part in deciding if part.objection), None),
+        missing=verdict == UNDECIDED and any(part.missing for part in deciding),
     )
 
 

@@ -48,12 +48,14 @@ def expand(part: AnyPart) -> list[AnyPart]:
 def judge_part(part: AnyPart, bench: Bench) -> Judgement:
     """Judge one part by its form."""
     bench.source.touched.clear()
+    bench.source.absent.clear()
     judgement = JUDGES[part.form](part, bench)
     if isinstance(part, Part) and part.beside:
         judgement = replace(judgement, text=f"{part.beside} ({judgement.text})", decides=False)
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
-    return replace(judgement, scenarios=dict(bench.source.touched))
+    missing = judgement.verdict == UNDECIDED and bool(bench.source.absent)
+    return replace(judgement, scenarios=dict(bench.source.touched), missing=missing)
 
 
 def cells_of(grid: Grid) -> Iterator[Levels]:
@@ -265,14 +267,11 @@ def _added(draws: Draws) -> str:
 
 def _ratio(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | str:
     """The ratio's distribution, or words for the number that is missing."""
-    values = []
-    for side in (upper, lower):
-        levels = {**part.where, **side}
-        draws = bench.source.draws(part.metric, part.statistic, levels)
-        if draws is None:
-            return f"{part.statistic} {part.metric} of {bench.words(levels)}"
-        values.append(draws)
-    return values[0].over(values[1])
+    sides = [{**part.where, **side} for side in (upper, lower)]
+    over, under = (bench.source.draws(part.metric, part.statistic, levels) for levels in sides)
+    if over is None or under is None:
+        return f"{part.statistic} {part.metric} of {bench.words(sides[0] if over is None else sides[1])}"
+    return over.over(under)
 
 
 def _steps(part: Trend | ChangePoint, bench: Bench) -> list[Draws] | str:

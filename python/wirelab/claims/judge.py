@@ -113,6 +113,7 @@ class _Court:
                     {
                         "levels": {**choice, **({told: _meant(file.metrics[told], meaning)} if ambiguous else {})},
                         "verdict": families[meaning][index].verdict,
+                        "missing": families[meaning][index].missing,
                     }
                     for meaning in range(meanings if ambiguous else 1)
                 ]

@@ -30,6 +30,8 @@ class Source(Protocol):
     """How a sentence names it: `measured` or `printed`."""
     touched: dict[str, int]
     """Scenarios asked for since it was last emptied, with their number of values."""
+    absent: set[str]
+    """Scenarios asked for since it was last emptied that there are none of."""
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None: ...
 
@@ -44,6 +46,7 @@ class Published:
     claims: Claims
     words: str = "printed"
     touched: dict[str, int] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         value = self.claims.numbers.get((metric, statistic, frozenset(levels.items())))
@@ -69,10 +72,11 @@ class Measured:
     resamples: int
     words: str = "measured"
     touched: dict[str, int] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
     _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
-        scenario = self.samples.scenario({**self.choice, **levels})
+        scenario = self._scenario(levels)
         if scenario is None:
             return None
         name = self.metrics.get(metric, metric)
@@ -84,12 +88,18 @@ class Measured:
         return draws
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
-        scenario = self.samples.scenario({**self.choice, **levels})
+        scenario = self._scenario(levels)
         trials = self.samples.dataset.unanswered(scenario) if scenario is not None else []
         if scenario is None or not trials:
             return None
         self.touched[scenario] = sum(exchanges for _, exchanges in trials)
         return trials
+
+    def _scenario(self, levels: Levels) -> str | None:
+        found = self.samples.scenario({**self.choice, **levels})
+        if found is None:
+            self.absent.add(" ".join(levels.values()))
+        return found
 
     def _draw(self, scenario: str, metric: str) -> None:
         sample = self.samples.of(scenario).get(metric)

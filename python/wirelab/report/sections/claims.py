@@ -111,19 +111,19 @@ def _choices(claims: Iterable[Json]) -> list[Block]:
     table = _choice_table(chosen, [row for row in rows if RESPONSE_TIME in dict(row)] or rows)
     note = (
         "What the publication leaves open decides some of its claims: each row fills the gaps in one way. "
-        "✓ held, ✗ refuted, ? undecided."
+        "✓ held, ✗ refuted, ? undecided, – not judged, since the choice was not varied in all that the claim is about."
     )
     return [Prose(note), table if len(rows) <= MOST_ROWS else Group(f"All {len(rows)} ways", [table], printed=True)]
 
 
 def _choice_table(claims: Sequence[Json], rows: Sequence[Levels]) -> Table:
-    verdicts = [{_levels(choice): str(choice.get("verdict")) for choice in claim["choices"]} for claim in claims]
+    verdicts = [{_levels(choice): choice for choice in claim["choices"]} for claim in claims]
     body = [[Cell(_row_words(row, rows[0])), *(_mark(_found(given, row)) for given in verdicts)] for row in rows]
     columns = [Column(str(claim["id"]), numeric=False) for claim in claims]
     return Table("Verdict under each choice", [Column("chosen", numeric=False), *columns], body)
 
 
-def _found(verdicts: dict[Levels, str], row: Levels) -> str | None:
+def _found(verdicts: dict[Levels, Json], row: Levels) -> Json | None:
     """A claim that uses no response time has one verdict for all its definitions."""
     without = tuple(pair for pair in row if pair[0] != RESPONSE_TIME)
     return verdicts.get(row) or verdicts.get(without)
@@ -135,9 +135,12 @@ def _row_words(row: Levels, first: Levels) -> str:
     return ", ".join(level_words(*pair) for pair in row if pair not in first)
 
 
-def _mark(verdict: str | None) -> Cell:
-    if verdict is None:
+def _mark(choice: Json | None) -> Cell:
+    if choice is None:
         return dash("not judged under this choice")
+    if choice.get("missing"):
+        return dash("not all scenarios that the claim is judged by were run under this choice")
+    verdict = str(choice.get("verdict"))
     return Cell(MARKS.get(verdict, "?"), title=verdict, tone=TONES.get(verdict, "unsure"), spoken=verdict)
 
 
