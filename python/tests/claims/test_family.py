@@ -122,6 +122,17 @@ def test_a_claim_that_is_refuted_misses_no_scenario_and_an_undecided_one_does() 
     assert (parts.verdict, parts.missing) == ("refuted", False)
 
 
+def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_parts() -> None:
+    claim = _claim("c")
+    beside = [part.model_copy(update={"beside": "here too"}) for part in _claim("c", 20).parts]
+    both = Claim.model_construct(id="c", text="c", note=None, parts=[*claim.parts, *beside])
+    source = Noise(np.random.default_rng(0), {"c-a": 0.033})
+    assert judge(claim, source, 0.05, RULES).verdict == "refuted"
+    assert judge(both, source, 0.05, RULES).verdict == "refuted"
+    twenty_one = Claim.model_construct(id="c", text="c", note=None, parts=_claim("c", 21).parts)
+    assert judge(twenty_one, source, 0.05, RULES).parts[0].verdict == "undecided"
+
+
 def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:
     decides = NotMeasured(form="not-measured", reason="nobody looked")
     beside = Order(

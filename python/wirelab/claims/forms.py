@@ -27,6 +27,7 @@ from wirelab.claims.model import (
     Ratio,
     Trend,
     Unanswered,
+    decides,
 )
 from wirelab.claims.outcomes import judge_unanswered
 from wirelab.stats.bootstrap import UNKNOWN, Draws
@@ -51,11 +52,11 @@ def judge_part(part: AnyPart, bench: Bench) -> Judgement:
     bench.source.absent.clear()
     judgement = JUDGES[part.form](part, bench)
     if isinstance(part, Part) and part.beside:
-        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})", decides=False)
+        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
     missing = judgement.verdict == UNDECIDED and bool(bench.source.absent)
-    return replace(judgement, scenarios=dict(bench.source.touched), missing=missing)
+    return replace(judgement, scenarios=dict(bench.source.touched), decides=decides(part), missing=missing)
 
 
 def cells_of(grid: Grid) -> Iterator[Levels]:
@@ -205,13 +206,7 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
     for case in (part.upper, part.lower):
         addition = _addition(part, case, bench)
         if isinstance(addition, str):
-            return Judgement(
-                "causal-contrast",
-                text,
-                UNDECIDED,
-                f"{addition} is not {bench.source.words}",
-                decides=part.rival is None,
-            )
+            return bench.missing("causal-contrast", text, addition)
         additions.append(addition)
     a, b = additions
     surplus, deficit = a.minus(b.times(part.margin)), a.minus(b.times(1 / part.margin))
@@ -228,8 +223,7 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
         verdict = UNDECIDED
     if verdict == UNDECIDED and part.cannot_hold:
         why = f"{why}; {part.cannot_hold}"
-    decides = part.rival is None
-    return Judgement("causal-contrast", text, verdict, why, ours=shown, decides=decides, objection=part.cannot_hold)
+    return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=part.cannot_hold)
 
 
 def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:

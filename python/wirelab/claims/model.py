@@ -212,6 +212,13 @@ class ClaimsFile(Table):
     published: PublishedTable | None = None
 
 
+def decides(part: AnyPart) -> bool:
+    """Whether a part decides its claim, or stands beside the verdict."""
+    if isinstance(part, Part) and part.beside:
+        return False
+    return not (isinstance(part, CausalContrast) and part.rival)
+
+
 def metrics_of(part: AnyPart) -> list[str]:
     """A part's names of metrics; none if it is judged by outcomes, or not measured."""
     match part:

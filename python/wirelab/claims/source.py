@@ -121,7 +121,7 @@ class Measured:
         drawn = {
             "mean": replace(mean, tells=(True, not bound)),
             "sd": None if bound else sd,
-            "median": bootstrap.medians(every, bootstrap.RESAMPLES, rng) if self.samples.medians else None,
+            "median": bootstrap.medians(every, self.resamples, rng) if self.samples.medians else None,
         }
         unknown = sample is not None and sample.unknown_share > MOST_TIMED_OUT
         for statistic, draws in drawn.items():
