@@ -324,6 +324,10 @@ def test_without_verdicts_there_are_no_claims(tmp_path: Path) -> None:
 
 def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    said = str(limits.section(load(folder, folder)))
+    assert "Chosen here, since the publication does not state it: link.rtt 20 ms." in said
+    assert "not its programs, libraries and hardware" in said
+    assert "publication" not in str(limits.section(load(write(tmp_path / "none"), tmp_path)))
     plan_ = read(folder, "plan.json")
     plan_["experiment"]["doi"] = "10.1/x"
     store(folder, "plan.json", plan_)
@@ -384,7 +388,7 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
     store(folder, "plan.json", plan_)
     assert (
         "machine: of a radio only its sleep and its waking, as a model (lossy), "
-        "of air only the frames of the link's two ends and their contention, as a model, no constrained device."
+        "of air only the frames of the hosts on it and their contention, as a model, no constrained device."
     ) in str(limits.section(load(folder, folder)))
 
 
