@@ -406,6 +406,19 @@ def test_a_limited_host_is_told_with_how_often_the_limit_was_in_force(tmp_path: 
     assert unused[1:5] == ["server", "50 %", "0", "–"]
 
 
+def test_the_load_that_each_stack_met_stands_side_by_side(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    assert "Background traffic" not in str(trust.section(load(folder, folder)))
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    met = {"point": 2.0e6, "low": 1.9e6, "high": 2.1e6, "level": 0.95, "n": 7, "method": "hierarchical bootstrap"}
+    none = {**met, "point": None, "low": None, "high": None, "n": 0, "method": "no interval: fewer than two values"}
+    scenarios[0]["background_bps"], scenarios[1]["background_bps"] = met, none
+    change(folder, "estimates.json", scenarios=scenarios)
+    [group] = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
+    [table] = [block for block in group.blocks if isinstance(block, Table)]
+    assert cells(table) == [["clean", "http1", "2,000 [1,900, 2,100]", "7"], ["clean", "h2", "–", "0"]]
+
+
 def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert ledger.section(load(folder, folder)) is None
