@@ -425,13 +425,16 @@ def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
     scenarios = read(folder, "estimates.json")["scenarios"]
     none = dict.fromkeys((*ledger.PARTS, "total", "packets", "application"), 0.0)
     up = none | {"total": 700.0, "application": 660.0, "payload": 612.0, "headers": 48.0, "ip": 40.0}
-    scenarios[0]["ledger"] = {"exchanges": 10, "up": up, "down": none | {"total": 68.0, "ip": 20.0, "headers": 48.0}}
+    total = {"point": 768.0, "low": 750.0, "high": 790.0, "level": 0.95, "n": 1000, "method": "hierarchical bootstrap"}
+    counted = {"exchanges": 1000, "trials": 3, "total": total}
+    scenarios[0]["ledger"] = {**counted, "up": up, "down": none | {"total": 68.0, "ip": 20.0, "headers": 48.0}}
     change(folder, "estimates.json", scenarios=scenarios)
     [table] = tables(ledger.section(load(folder, folder)))
     shown = dict(zip([column.title for column in table.columns], cells(table)[0], strict=True))
-    assert [shown[title] for title in ("all", "message", "application's own", "IP headers")] == [
-        "768", "612", "96.0", "60.0",
+    assert [shown[title] for title in ("all [interval]", "message", "application's own", "IP headers")] == [
+        "768 [750, 790]", "612", "96.0", "60.0",
     ]  # fmt: skip
+    assert (shown["exchanges"], shown["trials"]) == ("1,000", "3")
     assert "not opened" not in shown
     scenarios[0]["ledger"]["down"] |= {"payload": None, "headers": None, "sealed": 48.0}
     change(folder, "estimates.json", scenarios=scenarios)
