@@ -95,8 +95,8 @@ def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     made = judge(folder)
     assert made is not None
     assert made["claims"][0]["choices"] == [
-        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted", "missing": False},
-        {"levels": {"link.rtt": "2 ms"}, "verdict": "held", "missing": False},
+        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted", "missing": False, "link": None},
+        {"levels": {"link.rtt": "2 ms"}, "verdict": "held", "missing": False, "link": None},
     ]
 
 
@@ -215,6 +215,16 @@ def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_en
     links = _links(campaign, told)
     assert links["M4"]["flag"] == "invalid"
     assert links["M1"] == {"flag": "invalid", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
+
+
+def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
+    keys = _keys(campaign)
+    pair = {"metric": "end-to-end-delay", "a": keys["h2"], "b": keys["h3"]}
+    made = judge(campaign, {"comparisons": [{**pair, "link": {"flag": "invalid", "why": "late"}}]})
+    assert made is not None
+    claim = next(claim for claim in made["claims"] if claim["id"] == "M4")
+    flags = {choice["levels"]["link.rtt"]: choice["link"] for choice in claim["choices"]}
+    assert flags == {"20 ms": {"flag": "invalid", "why": "1 of its 1 comparisons: late"}, "2 ms": None}
 
 
 def test_a_part_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:

@@ -65,7 +65,10 @@ def judge(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
     """Add verdicts: a count, a claim in parts that its publication speaks against, and one undecided."""
 
     def claim(id_: str, text: str, form: str, verdict: str, **more: Any) -> dict[str, Any]:
-        given = [{"levels": levels, "verdict": "refuted" if i else verdict} for i, levels in enumerate(choices or [])]
+        given = [
+            {"levels": levels, "verdict": "refuted" if i else verdict, "missing": False, "link": GOOD_LINK}
+            for i, levels in enumerate(choices or [])
+        ]
         return {
             "id": id_, "text": text, "form": form, "verdict": verdict, "why": "the interval says so", "paper": 1.43,
             "ours": _estimate(0.82), "n": 6000, "parts": [],

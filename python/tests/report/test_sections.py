@@ -285,6 +285,16 @@ def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path
     assert [cell.spoken for cell in table.rows[1][1:]] == ["refuted"] * 3
 
 
+def test_a_verdict_under_a_choice_whose_link_is_invalid_is_in_brackets(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    verdicts = read(folder, "verdicts.json")
+    verdicts["claims"][0]["choices"][0]["link"] = {"flag": "invalid", "why": "late"}
+    store(folder, "verdicts.json", verdicts)
+    first, second = (row[1] for row in tables(claims.section(load(folder, folder)))[0].rows)
+    assert (first.text, first.tone, first.title) == ("(✓)", "unsure", "held (invalid): late")
+    assert (second.text, second.tone, second.title) == ("✗", "bad", "refuted")
+
+
 def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mark(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     verdicts = read(folder, "verdicts.json")

@@ -92,9 +92,11 @@ class _Court:
         source = Measured(self.samples, choice, metrics, filtered, resamples)
         return judge_family(self.claims.claims, source, self.rules)
 
-    def names(self, claim: Claim) -> set[str]:
-        """The dataset's metrics that the claim is judged by."""
-        return {self.claims.file.metrics.get(name, [name])[0] for name in _metrics(claim)}
+    def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> dict[str, str] | None:
+        """What a judgement on the claim, or on a part of it, is good for."""
+        metrics = self.claims.file.metrics
+        names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
+        return self.grades.worst(judged.scenarios, names)
 
     def table(self, choice: dict[str, Any], progress: Progress) -> list[list[dict[str, Any]]]:
         """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
@@ -114,6 +116,7 @@ class _Court:
                         "levels": {**choice, **({told: _meant(file.metrics[told], meaning)} if ambiguous else {})},
                         "verdict": families[meaning][index].verdict,
                         "missing": families[meaning][index].missing,
+                        "link": self.link(claim, families[meaning][index], meaning),
                     }
                     for meaning in range(meanings if ambiguous else 1)
                 ]
@@ -125,14 +128,13 @@ class _Court:
     ) -> dict[str, Any]:
         """A claim of `verdicts.json`."""
         printed = judge(claim, Published(self.claims), 0.5, Rules(0.5, 1.0, self.rules.labels))
-        names = self.names(claim)
         parts = [
             as_dict(
                 part,
                 id=f"{claim.id}.{number}",
                 **_published(paper),
                 parts=_plain_parts(part.parts),
-                link=self.grades.worst(part.scenarios, names),
+                link=self.link(claim, part),
             )
             for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
         ]
@@ -141,9 +143,8 @@ class _Court:
         whole = as_dict(judged, id=claim.id, parts=parts, **_published(printed))
         if claim.note:
             whole["why"] = f"{judged.why}. {claim.note}"
-        link = self.grades.worst(judged.scenarios, names)
         ruled = by_rule.verdict if by_rule else None
-        return {**whole, "under_published_rule": ruled, "choices": choices, "link": link}
+        return {**whole, "under_published_rule": ruled, "choices": choices, "link": self.link(claim, judged)}
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:

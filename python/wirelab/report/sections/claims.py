@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
@@ -111,7 +112,8 @@ def _choices(claims: Iterable[Json]) -> list[Block]:
     table = _choice_table(chosen, [row for row in rows if RESPONSE_TIME in dict(row)] or rows)
     note = (
         "What the publication leaves open decides some of its claims: each row fills the gaps in one way. "
-        "✓ held, ✗ refuted, ? undecided, – not judged, since the choice was not varied in all that the claim is about."
+        "✓ held, ✗ refuted, ? undecided, – not judged, since the choice was not varied in all that the claim is about. "
+        "Brackets: link or machine were less than publishable."
     )
     return [Prose(note), table if len(rows) <= MOST_ROWS else Group(f"All {len(rows)} ways", [table], printed=True)]
 
@@ -140,8 +142,10 @@ def _mark(choice: Json | None) -> Cell:
         return dash("not judged under this choice")
     if choice.get("missing"):
         return dash("not all scenarios that the claim is judged by were run under this choice")
-    verdict = str(choice.get("verdict"))
-    return Cell(MARKS.get(verdict, "?"), title=verdict, tone=TONES.get(verdict, "unsure"), spoken=verdict)
+    mark, link = MARKS.get(str(choice.get("verdict")), "?"), choice.get("link")
+    cell = verdict_cell(choice.get("verdict"), link)
+    text = mark if link is None or link["flag"] == GRADES[0] else f"({mark})"
+    return replace(cell, text=text, title=": ".join(filter(None, (cell.text, cell.title))), spoken=cell.text)
 
 
 def _levels(choice: Json) -> Levels:

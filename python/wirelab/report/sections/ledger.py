@@ -50,9 +50,10 @@ def section(campaign: Campaign) -> Section | None:
     note = (
         "From captures of both ends, opened with the trial's own TLS secrets: all IP bytes that reached the link, over "
         "the number of exchanges, connection set-up and end included; the interval is over trials. The application's "
-        "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the application's bytes: headers of "
-        "records, nonces and tags. Transport headers are those of TCP and UDP in packets that carry something, and "
-        "QUIC's short headers and frames; packets with QUIC's long headers count as the handshake."
+        "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the "
+        "application's bytes: headers of records, nonces and tags. Transport headers are those of TCP and UDP in "
+        "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
+        "the handshake."
     )
     return Section("ledger", "Where the bytes went", [Prose(note), *by_choices(campaign, build)])
 
