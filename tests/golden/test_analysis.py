@@ -29,8 +29,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan = json.loads((GOLDEN / "plan.json").read_text())
     plan["experiment"]["claims"] = str(CLAIMS)
     (folder / "plan.json").write_text(json.dumps(plan))
-    stats.analyze(folder)
-    claims.judge(folder)
+    claims.judge(folder, stats.analyze(folder))
     return folder
 
 

@@ -19,12 +19,17 @@ class Noise:
 
     def __init__(self, rng: np.random.Generator, effects: dict[str, float] | None = None) -> None:
         self.touched: dict[str, int] = {}
+        self.absent: set[str] = set()
+        self.gone: frozenset[str] | None = None
         self.rng = rng
         self.effects = effects or {}
         self.drawn: dict[frozenset[str], Draws] = {}
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())
+        if key == self.gone:
+            self.absent.add("gone")
+            return None
         if key not in self.drawn:
             point = 1 + sum(self.effects.get(level, 0) for level in key) + self.rng.normal(0, 0.01)
             self.drawn[key] = Draws(point, point + self.rng.normal(0, 0.01, 4000), 1e6, 100)
@@ -103,6 +108,29 @@ def test_a_claim_whose_parts_are_not_all_decided_is_undecided() -> None:
     source.drawn[frozenset({"c-a", "c-1"})] = source.draws("delay", "mean", {"x": "c-b", "y": "c-1"})  # type: ignore[assignment]
     judged = judge(_claim("c", 2), source, 0.05, RULES)
     assert judged.verdict == "undecided"
+
+
+def test_a_claim_that_is_refuted_misses_no_scenario_and_an_undecided_one_does() -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    parts = judge(_claim("c", 2), source, 0.05, RULES)
+    assert (parts.verdict, parts.missing) == ("held", False)
+    source.gone = frozenset({"c-a", "c-1"})
+    parts = judge(_claim("c", 2), source, 0.05, RULES)
+    assert (parts.verdict, parts.missing) == ("undecided", True)
+    source.drawn[frozenset({"c-a", "c-0"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
+    parts = judge(_claim("c", 2), source, 0.05, RULES)
+    assert (parts.verdict, parts.missing) == ("refuted", False)
+
+
+def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_parts() -> None:
+    claim = _claim("c")
+    beside = [part.model_copy(update={"beside": "here too"}) for part in _claim("c", 20).parts]
+    both = Claim.model_construct(id="c", text="c", note=None, parts=[*claim.parts, *beside])
+    source = Noise(np.random.default_rng(0), {"c-a": 0.033})
+    assert judge(claim, source, 0.05, RULES).verdict == "refuted"
+    assert judge(both, source, 0.05, RULES).verdict == "refuted"
+    twenty_one = Claim.model_construct(id="c", text="c", note=None, parts=_claim("c", 21).parts)
+    assert judge(twenty_one, source, 0.05, RULES).parts[0].verdict == "undecided"
 
 
 def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:

@@ -21,8 +21,10 @@ class Fake:
     def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
         self.df = df
         self.touched: dict[str, int] = {}
+        self.absent: set[str] = set()
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
+        self.unknown = self.bound = ""
         self.ended: dict[frozenset[str], list[tuple[int, int]]] = {}
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
@@ -35,7 +37,8 @@ class Fake:
             return None
         rng = np.random.default_rng(sorted(map(ord, "".join(sorted(key)) + metric)))
         self.touched["/".join(sorted(key))] = 100
-        return Draws(value, value * np.exp(rng.normal(0, self.error, 4000)), self.df, 100)
+        tells = (self.unknown not in key, not {self.unknown, self.bound} & key)
+        return Draws(value, value * np.exp(rng.normal(0, self.error, 4000)), self.df, 100, tells)
 
 
 def _judge(source: Fake, **part: Any) -> Any:
@@ -265,6 +268,41 @@ def test_an_order_by_a_factor_is_held_only_beyond_it(h2: float, verdict: str) ->
     judged = _judge(source, form="order", ascending=[H3, H2], by=1.5)
     assert judged.verdict == verdict, judged.why
     assert "by more than a factor of 1.5" in judged.text
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"form": "order", "ascending": [H3, H2]},
+        {"form": "ratio", "upper": H2, "lower": H3, "published": 2.0, "printed": [2.0, 2.0]},
+        {"form": "equivalence", "upper": H2, "lower": H3, "margin": 3.0},
+        {"form": "trend", "upper": H2, "lower": H3, "along": {"path": "x", "levels": ["a", "b"]},
+         "direction": "rising"},
+        {"form": "change-point", "upper": H2, "lower": H3, "along": {"path": "x", "levels": ["a", "b"]},
+         "published": ["a", "b"]},
+        {**COUNT, "over": {"x": ["a", "b"]}, "published": 1, "majority": False},
+    ],
+)  # fmt: skip
+def test_what_time_outs_leave_unknown_decides_nothing(part: dict[str, Any]) -> None:
+    means = {("h2",): 2.0, ("h3",): 1.0, ("h2", "a"): 0.5, ("h3", "a"): 1.0, ("h2", "b"): 4.0, ("h3", "b"): 1.0}
+    source = Fake(means)
+    metric = {} if part["form"] == "count" else {"metric": "delay"}
+    made = FORMS[part["form"]].model_validate({**metric, **part})
+    assert judge_part(made, Bench(source, 0.95, 0.95, 1.25)).verdict == "held"  # type: ignore[arg-type]
+    source.unknown = "h2"
+    judged = judge_part(made, Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert judged.verdict == "undecided"
+    assert judged.why.endswith("; time-outs leave it unknown")
+
+
+def test_a_count_over_bounds_decides_on_their_side_alone() -> None:
+    source = _cells(8)
+    part = FORMS["count"].model_validate({**COUNT, "published": 3, "majority": False})
+    bench = Bench(source, 0.95, 0.95, 1.25)
+    source.bound = "h2"
+    assert judge_part(part, bench).verdict == "refuted"  # type: ignore[arg-type]
+    source.bound = "h3"
+    assert judge_part(part, bench).verdict == "undecided"  # type: ignore[arg-type]
 
 
 def test_a_part_beside_the_verdict_says_why_and_does_not_decide() -> None:

@@ -43,6 +43,17 @@ def test_every_claim_has_the_keys_that_the_reference_names(verdicts: dict[str, A
     assert "Holm" in verdicts["whole"]["family"]["method"]
 
 
+def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_path: Path) -> None:
+    file = tmp_path / "none.claims.toml"
+    file.write_text(RATIO)
+    folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
+    for text, rules in ((RATIO, {None}), (f'outlier_rule = "three-scaled-mads"\n{RATIO}', {"refuted"})):
+        file.write_text(text)
+        made = judge(folder)
+        assert made is not None
+        assert {claim["under_published_rule"] for claim in made["claims"]} == rules
+
+
 def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
     choices = verdicts["M4"]["choices"]
     assert [choice["levels"] for choice in choices] == [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}]
@@ -84,9 +95,31 @@ def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     made = judge(folder)
     assert made is not None
     assert made["claims"][0]["choices"] == [
-        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted"},
-        {"levels": {"link.rtt": "2 ms"}, "verdict": "held"},
+        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted", "missing": False, "link": None},
+        {"levels": {"link.rtt": "2 ms"}, "verdict": "held", "missing": False, "link": None},
     ]
+
+
+def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "ratio.claims.toml"
+    file.write_text(RATIO)
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=3, exchanges=3,
+        factors={"link.rtt": ["2 ms", "20 ms", "50 ms"]}, timed_out=1.0, claims=str(file),
+    )  # fmt: skip
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["blocks"] = []
+    plan["scenarios"] = [
+        scenario
+        for scenario in plan["scenarios"]
+        if (scenario["stack"], scenario["levels"]["link.rtt"]) != ("h3", "2 ms")
+    ]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    made = judge(folder)
+    assert made is not None
+    found = {choice["levels"]["link.rtt"]: choice for choice in made["claims"][0]["choices"]}
+    assert {choice["verdict"] for choice in found.values()} == {"undecided"}
+    assert {rtt: choice["missing"] for rtt, choice in found.items()} == {"20 ms": False, "2 ms": True, "50 ms": False}
 
 
 def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdicts: dict[str, Any]) -> None:
@@ -139,24 +172,72 @@ def test_claims_that_have_gone_are_named(tmp_path: Path) -> None:
         judge(folder)
 
 
-def test_a_claim_has_the_worst_flag_of_the_comparisons_that_it_rests_on(campaign: Path) -> None:
+def _keys(campaign: Path) -> dict[str, str]:
+    """By stack, on the lossless link with small uploads."""
     plan = json.loads((campaign / "plan.json").read_text())
-    keys = {
+    return {
         s["stack"]: s["key"]
         for s in plan["scenarios"]
         if (s["link_name"], s["levels"]["workload.upload"], s["levels"]["link.rtt"]) == ("lossless", "30 B", "20 ms")
     }
 
-    def links(metric: str) -> dict[str, Any]:
-        good = {"metric": metric, "a": keys["http1"], "b": keys["h3"], "link": {"flag": "publishable", "why": "far"}}
-        poor = {"metric": metric, "a": keys["http1"], "b": keys["h2"], "link": {"flag": "teaching", "why": "near"}}
-        made = judge(campaign, [good, poor])
-        assert made is not None
-        return {claim["id"]: claim["link"] for claim in made["claims"]}
 
-    found = [link for link in links("end-to-end-delay").values() if link is not None]
-    assert {"flag": "teaching", "why": "1 of its 2 comparisons: near"} in found
-    assert set(links("goodput").values()) == {None}
+def _links(campaign: Path, estimates: dict[str, Any]) -> dict[str, Any]:
+    made = judge(campaign, estimates)
+    assert made is not None
+    return {claim["id"]: claim["link"] for claim in made["claims"]}
+
+
+def test_a_claim_has_the_worst_flag_of_the_comparisons_that_it_rests_on(campaign: Path) -> None:
+    keys = _keys(campaign)
+    delay = {"metric": "end-to-end-delay", "a": keys["http1"]}
+    good = {**delay, "b": keys["h3"], "link": {"flag": "publishable", "why": "far"}}
+    poor = {**delay, "b": keys["h2"], "link": {"flag": "teaching", "why": "near"}}
+    links = _links(campaign, {"comparisons": [good, poor]})
+    assert {"flag": "teaching", "why": "1 of its 2 comparisons: near"} in links.values()
+
+
+def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_endpoints(
+    campaign: Path, verdicts: dict[str, Any]
+) -> None:
+    assert {claim["link"] for claim in verdicts["whole"]["claims"]} == {None}
+    row = {"direction": "uplink", "flag": "publishable", "why": "as told"}
+    rows = [{**row, "link_name": name} for name in ("lossless", "random", "burst")]
+    other = {"metric": "goodput", "a": _keys(campaign)["h2"], "b": _keys(campaign)["h3"]}
+    told = {"links": rows, "comparisons": [{**other, "link": {"flag": "invalid", "why": "not its metric"}}]}
+    assert {link["flag"] for link in _links(campaign, told).values()} == {"publishable"}
+    rows[2] |= {"flag": "teaching", "why": "lost more"}
+    links = _links(campaign, told)
+    assert links["M4"]["flag"] == "publishable"
+    assert links["M1"] == {"flag": "teaching", "why": "4 of its 12 scenarios: uplink: lost more"}
+    waits = {"flag": "invalid", "why": "endpoints waited 9 ms", "share": 0.5}
+    told["scenarios"] = [{"key": _keys(campaign)["h3"], "name": "lossless h3", "endpoints": waits}]
+    links = _links(campaign, told)
+    assert links["M4"]["flag"] == "invalid"
+    assert links["M1"] == {"flag": "invalid", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
+
+
+def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
+    keys = _keys(campaign)
+    pair = {"metric": "end-to-end-delay", "a": keys["h2"], "b": keys["h3"]}
+    made = judge(campaign, {"comparisons": [{**pair, "link": {"flag": "invalid", "why": "late"}}]})
+    assert made is not None
+    claim = next(claim for claim in made["claims"] if claim["id"] == "M4")
+    flags = {choice["levels"]["link.rtt"]: choice["link"] for choice in claim["choices"]}
+    assert flags == {"20 ms": {"flag": "invalid", "why": "1 of its 1 comparisons: late"}, "2 ms": None}
+
+
+def test_a_part_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
+    row = {"direction": "uplink", "why": "so it is"}
+    rows = [
+        {**row, "link_name": "lossless", "flag": "publishable"}, {**row, "link_name": "random", "flag": "publishable"},
+        {**row, "link_name": "burst", "flag": "invalid"},
+    ]  # fmt: skip
+    made = judge(campaign, {"links": rows})
+    assert made is not None
+    claim = next(claim for claim in made["claims"] if claim["id"] == "M10")
+    assert claim["link"]["flag"] == "invalid"
+    assert {part["link"]["flag"] for part in claim["parts"]} == {"publishable", "invalid"}
 
 
 def test_judging_twice_gives_the_same(campaign: Path, verdicts: dict[str, Any]) -> None:

@@ -26,6 +26,7 @@ class Asked:
 
     def __init__(self) -> None:
         self.touched: dict[str, int] = {}
+        self.absent: set[str] = set()
         self.levels: list[Levels] = []
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
@@ -77,3 +78,10 @@ def test_each_choice_has_the_cases_of_l1_to_l6(claims: Claims) -> None:
                 wanted.keys() == point.keys() and all(same_level(point[path], level) for path, level in wanted.items())
                 for point in points
             ), wanted
+
+
+def test_what_is_shared_among_the_exchanges_of_a_connection_is_said_of_bytes_and_packets(claims: Claims) -> None:
+    judged = judge(claims.claims[8], Asked(), 0.05, Rules(0.05, 1.25, claims.file.labels))
+    words = [part.text for part in judged.parts if "client sent" in part.text]
+    assert len(words) == 12
+    assert all("IP " in text and "(set-up shared among a connection's exchanges)" in text for text in words)

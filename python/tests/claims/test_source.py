@@ -45,6 +45,21 @@ def test_the_outlier_rule_leaves_no_time_outs(tmp_path: Path) -> None:
     assert draws.point == pytest.approx(0.081, abs=0.001)
 
 
+def test_each_statistic_has_the_resamples_that_its_family_needs(tmp_path: Path) -> None:
+    source = _source(tmp_path, 0)
+    drawn = [source.draws("delay", statistic, LEVELS) for statistic in ("mean", "sd", "median")]
+    assert [draws and len(draws.values) for draws in drawn] == [200] * 3
+
+
+@pytest.mark.parametrize("statistic", ["mean", "sd", "median"])
+def test_what_time_outs_leave_unknown_tells_nothing(tmp_path: Path, statistic: str) -> None:
+    some, none = _source(tmp_path / "some", 0.3), _source(tmp_path / "none", 0)
+    for source, tells in ((some, (False, False)), (none, (True, True))):
+        draws = source.draws("wire-up-packets", statistic, LEVELS)
+        assert draws is not None
+        assert draws.tells == tells
+
+
 def test_levels_are_compared_without_spaces_and_case(tmp_path: Path) -> None:
     source = _source(tmp_path, 0)
     assert source.draws("delay", "mean", {**LEVELS, "workload.upload": "30B"}) is not None

@@ -65,12 +65,15 @@ def judge(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
     """Add verdicts: a count, a claim in parts that its publication speaks against, and one undecided."""
 
     def claim(id_: str, text: str, form: str, verdict: str, **more: Any) -> dict[str, Any]:
-        given = [{"levels": levels, "verdict": "refuted" if i else verdict} for i, levels in enumerate(choices or [])]
+        given = [
+            {"levels": levels, "verdict": "refuted" if i else verdict, "missing": False, "link": GOOD_LINK}
+            for i, levels in enumerate(choices or [])
+        ]
         return {
             "id": id_, "text": text, "form": form, "verdict": verdict, "why": "the interval says so", "paper": 1.43,
             "ours": _estimate(0.82), "n": 6000, "parts": [],
             "published": {"verdict": "held", "why": "by its own table"},
-            "contradiction": None, "under_published_rule": "held", "choices": given, **more,
+            "contradiction": None, "under_published_rule": "held", "choices": given, "link": GOOD_LINK, **more,
         }  # fmt: skip
 
     count = {"point": 17.0, "low": 15.0, "high": 19.0, "level": 0.95, "n": 24, "method": "bootstrap"}

@@ -17,6 +17,7 @@ from wirelab import report
 from wirelab.errors import RunError
 from wirelab.report.campaign import load
 from wirelab.report.figures import svg
+from wirelab.report.page import header
 
 SOURCE = Path(report.__file__).parents[2]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' {{ 7*7 }}"
@@ -77,6 +78,17 @@ def test_links_follow_a_page_that_is_written_elsewhere(campaign: Path, tmp_path:
     hrefs = {value for _, name, value in Page(path.read_text()).attributes if name == "href"}
     link = next(href for href in hrefs if href.endswith("exchanges.parquet"))
     assert (path.parent / link).resolve() == campaign / "exchanges.parquet"
+
+
+def test_a_verdict_on_an_invalid_link_is_no_good_news_on_the_first_screen_either(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    assert header(load(folder, folder)).verdicts[0].tone == "good"
+    verdicts = read(folder, "verdicts.json")
+    verdicts["claims"][0]["link"] = {"flag": "invalid", "why": "late"}
+    verdicts["claims"][1]["link"] = None
+    store(folder, "verdicts.json", verdicts)
+    chips = header(load(folder, folder)).verdicts
+    assert [(chip.text, chip.tone) for chip in chips[:2]] == [("M1 held (invalid)", "unsure"), ("M2 refuted", "unsure")]
 
 
 def test_hostile_names_stay_words(tmp_path: Path) -> None:

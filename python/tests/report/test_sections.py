@@ -9,6 +9,7 @@ import pytest
 
 from tests.report.campaigns import judge, read, store, write
 from wirelab.experiment.single_link import single_link
+from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Figure, Group, Section, Table
 from wirelab.report.campaign import load
@@ -284,9 +285,46 @@ def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path
     assert [cell.spoken for cell in table.rows[1][1:]] == ["refuted"] * 3
 
 
+def test_a_verdict_under_a_choice_whose_link_is_invalid_is_in_brackets(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    verdicts = read(folder, "verdicts.json")
+    verdicts["claims"][0]["choices"][0]["link"] = {"flag": "invalid", "why": "late"}
+    store(folder, "verdicts.json", verdicts)
+    first, second = (row[1] for row in tables(claims.section(load(folder, folder)))[0].rows)
+    assert (first.text, first.tone, first.title) == ("(✓)", "unsure", "held (invalid): late")
+    assert (second.text, second.tone, second.title) == ("✗", "bad", "refuted")
+
+
+def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mark(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    verdicts = read(folder, "verdicts.json")
+    for claim, missing in zip(verdicts["claims"], (True, False, False), strict=True):
+        claim["choices"][1] |= {"verdict": "undecided", "missing": missing}
+    store(folder, "verdicts.json", verdicts)
+    table = tables(claims.section(load(folder, folder)))[0]
+    assert cells(table)[1][1:] == ["–", "?", "?"]
+    assert table.reasons == ["not all scenarios that the claim is judged by were run under this choice"]
+    assert "ndecided with" not in "\n".join(answer(load(folder, folder)))
+
+
 def test_claims_without_choices_make_no_table_of_choices(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}])
     assert tables(claims.section(load(folder, folder))) == []
+
+
+def test_only_a_publication_that_removed_outliers_is_said_to_have_a_rule(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    assert "under the publication's own rule" in str(claims.section(load(folder, folder)))
+    assert "The publication removed outliers first" in str(published.section(load(folder, folder)))
+    assert "under published rule" in page.render(load(folder, folder))
+    verdicts = read(folder, "verdicts.json")
+    for claim in verdicts["claims"]:
+        claim["under_published_rule"] = None
+    store(folder, "verdicts.json", verdicts)
+    said = str(claims.section(load(folder, folder)))
+    assert "Each is judged without removing outliers." in said
+    assert "The publication removed outliers first" not in str(published.section(load(folder, folder)))
+    assert "under published rule" not in page.render(load(folder, folder))
 
 
 def test_without_verdicts_there_are_no_claims(tmp_path: Path) -> None:
@@ -296,6 +334,10 @@ def test_without_verdicts_there_are_no_claims(tmp_path: Path) -> None:
 
 def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    said = str(limits.section(load(folder, folder)))
+    assert "Chosen here, since the publication does not state it: link.rtt 20 ms." in said
+    assert "not its programs, libraries and hardware" in said
+    assert "publication" not in str(limits.section(load(write(tmp_path / "none"), tmp_path)))
     plan_ = read(folder, "plan.json")
     plan_["experiment"]["doi"] = "10.1/x"
     store(folder, "plan.json", plan_)
@@ -356,7 +398,7 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
     store(folder, "plan.json", plan_)
     assert (
         "machine: of a radio only its sleep and its waking, as a model (lossy), "
-        "of air only the frames of the link's two ends and their contention, as a model, no constrained device."
+        "of air only the frames of the hosts on it and their contention, as a model, no constrained device."
     ) in str(limits.section(load(folder, folder)))
 
 
@@ -374,19 +416,35 @@ def test_a_limited_host_is_told_with_how_often_the_limit_was_in_force(tmp_path: 
     assert unused[1:5] == ["server", "50 %", "0", "–"]
 
 
+def test_the_load_that_each_stack_met_stands_side_by_side(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    assert "Background traffic" not in str(trust.section(load(folder, folder)))
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    met = {"point": 2.0e6, "low": 1.9e6, "high": 2.1e6, "level": 0.95, "n": 7, "method": "hierarchical bootstrap"}
+    none = {**met, "point": None, "low": None, "high": None, "n": 0, "method": "no interval: fewer than two values"}
+    scenarios[0]["background_bps"], scenarios[1]["background_bps"] = met, none
+    change(folder, "estimates.json", scenarios=scenarios)
+    [group] = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
+    [table] = [block for block in group.blocks if isinstance(block, Table)]
+    assert cells(table) == [["clean", "http1", "2,000 [1,900, 2,100]", "7"], ["clean", "h2", "–", "0"]]
+
+
 def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert ledger.section(load(folder, folder)) is None
     scenarios = read(folder, "estimates.json")["scenarios"]
     none = dict.fromkeys((*ledger.PARTS, "total", "packets", "application"), 0.0)
     up = none | {"total": 700.0, "application": 660.0, "payload": 612.0, "headers": 48.0, "ip": 40.0}
-    scenarios[0]["ledger"] = {"exchanges": 10, "up": up, "down": none | {"total": 68.0, "ip": 20.0, "headers": 48.0}}
+    total = {"point": 768.0, "low": 750.0, "high": 790.0, "level": 0.95, "n": 1000, "method": "hierarchical bootstrap"}
+    counted = {"exchanges": 1000, "trials": 3, "total": total}
+    scenarios[0]["ledger"] = {**counted, "up": up, "down": none | {"total": 68.0, "ip": 20.0, "headers": 48.0}}
     change(folder, "estimates.json", scenarios=scenarios)
     [table] = tables(ledger.section(load(folder, folder)))
     shown = dict(zip([column.title for column in table.columns], cells(table)[0], strict=True))
-    assert [shown[title] for title in ("all", "message", "application's own", "IP headers")] == [
-        "768", "612", "96.0", "60.0",
+    assert [shown[title] for title in ("all [interval]", "message", "application's own", "IP headers")] == [
+        "768 [750, 790]", "612", "96.0", "60.0",
     ]  # fmt: skip
+    assert (shown["exchanges"], shown["trials"]) == ("1,000", "3")
     assert "not opened" not in shown
     scenarios[0]["ledger"]["down"] |= {"payload": None, "headers": None, "sealed": 48.0}
     change(folder, "estimates.json", scenarios=scenarios)

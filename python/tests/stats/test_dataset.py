@@ -53,6 +53,20 @@ def test_a_metric_that_no_completed_exchange_has_is_not_one_of_time_outs(tmp_pat
     assert "response-time" not in _measured(folder)
 
 
+def test_what_time_outs_leave_unknown_is_counted_unless_it_is_censored(tmp_path: Path) -> None:
+    folder = _written(tmp_path, timed_out=0.4)
+    rows = pl.read_parquet(folder / "exchanges.parquet")
+    first = (rows["replicate"] == 0) & (rows["outcome"] == "completed")
+    one_a_trial = pl.when(first & (pl.col("index") == rows.filter(first)["index"].min())).then(1e6)
+    rows.with_columns(one_a_trial.alias("throughput_bps")).write_parquet(folder / "exchanges.parquet")
+    late = int((rows["outcome"] == "timed-out").sum())
+    samples = {name: measured.sample for name, measured in _measured(folder).items()}
+    assert (samples["end-to-end-delay"].unknown, sum(samples["end-to-end-delay"].censored)) == (0, late)
+    assert samples["wire-up-packets"].unknown == late
+    assert samples["wire-up-packets"].unknown_share == pytest.approx(late / 40)
+    assert (samples["throughput"].n, samples["throughput"].unknown) == (1, 3)
+
+
 def test_a_generator_depends_on_its_names_alone(tmp_path: Path) -> None:
     dataset = Dataset.read(_written(tmp_path))
     assert dataset.rng("a", "b").random() == dataset.rng("a", "b").random()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.metrics.ledger import COLUMNS, LEDGER, PARTS
@@ -27,7 +28,14 @@ def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None
     pl.DataFrame(rows, schema=COLUMNS).write_parquet(tmp_path / LEDGER)
     found = ledgers(dataset)
     assert found.keys() == {"s", "t"}
-    assert found["s"]["exchanges"] == 40
+    assert (found["s"]["exchanges"], found["s"]["trials"]) == (40, 2)
+    assert found["s"]["total"]["point"] == pytest.approx(80)
+    assert found["s"]["total"]["low"] < 77
+    assert found["s"]["total"]["high"] > 90
     expected = {"total": 80.0, "ip": 30.0, "application": 50.0, "payload": 30.0, "headers": 20.0, "packets": 0.2}
     assert expected.items() <= found["s"]["up"].items()
+    one = [row("c", "t", 5, None, sealed=50)]
+    pl.DataFrame(one, schema=COLUMNS).write_parquet(tmp_path / LEDGER)
+    alone = ledgers(dataset)["t"]
+    assert (alone["trials"], alone["total"]["point"], alone["total"]["low"]) == (1, 10.0, None)
     assert (found["t"]["up"]["payload"], found["t"]["up"]["headers"], found["t"]["up"]["sealed"]) == (None, None, 5.0)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from wirelab.claims.forms import expand, judge_part
 from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, all_of
-from wirelab.claims.model import Claim
+from wirelab.claims.model import Claim, decides
 from wirelab.claims.source import Source
 
 METHOD = (
     "Holm's step-down over the claims; within a claim all parts must hold (no correction needed) and one refuted part "
-    "refutes it (Bonferroni over its parts)"
+    "refutes it (Bonferroni over the parts that decide)"
 )
 
 
@@ -47,7 +47,8 @@ def judge_family(claims: Sequence[Claim], source: Source, rules: Rules) -> list[
 def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judgement:
     """One claim, with this error rate for itself."""
     parts = [part for written in claim.parts for part in expand(written)]
-    bench = Bench(source, 1 - error_rate, 1 - error_rate / len(parts), rules.factor, rules.labels)
+    refuting = max(1, sum(map(decides, parts)))
+    bench = Bench(source, 1 - error_rate, 1 - error_rate / refuting, rules.factor, rules.labels)
     judged = [judge_part(part, bench) for part in parts]
     if len(judged) == 1:
         return replace(judged[0], text=claim.text)
@@ -74,6 +75,7 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         {scenario: n for part in deciding for scenario, n in part.scenarios.items()},
         tuple(judged),
         objection=next((part.objection for part in deciding if part.objection), None),
+        missing=verdict == UNDECIDED and any(part.missing for part in deciding),
     )
 
 

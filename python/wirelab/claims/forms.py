@@ -27,9 +27,10 @@ from wirelab.claims.model import (
     Ratio,
     Trend,
     Unanswered,
+    decides,
 )
 from wirelab.claims.outcomes import judge_unanswered
-from wirelab.stats.bootstrap import Draws
+from wirelab.stats.bootstrap import UNKNOWN, Draws
 
 LEAST_DF = 4
 """With fewer trials every resample may agree on who is below, whatever the truth."""
@@ -48,10 +49,14 @@ def expand(part: AnyPart) -> list[AnyPart]:
 def judge_part(part: AnyPart, bench: Bench) -> Judgement:
     """Judge one part by its form."""
     bench.source.touched.clear()
+    bench.source.absent.clear()
     judgement = JUDGES[part.form](part, bench)
     if isinstance(part, Part) and part.beside:
-        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})", decides=False)
-    return replace(judgement, scenarios=dict(bench.source.touched))
+        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
+    if judgement.ours is not None and UNKNOWN in judgement.ours.method:
+        judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
+    missing = judgement.verdict == UNDECIDED and bool(bench.source.absent)
+    return replace(judgement, scenarios=dict(bench.source.touched), decides=decides(part), missing=missing)
 
 
 def cells_of(grid: Grid) -> Iterator[Levels]:
@@ -138,7 +143,7 @@ def _trend(part: Trend, bench: Bench) -> Judgement:
     weights = ranks / float((ranks**2).sum())
     point = float(sum(w * np.log(step.point) for w, step in zip(weights, steps, strict=True)))
     values = np.sum([w * np.log(step.values) for w, step in zip(weights, steps, strict=True)], axis=0)
-    slope = Draws(float(np.exp(point)), np.exp(values), min(step.df for step in steps), sum(step.n for step in steps))
+    slope = _of_all(steps, float(np.exp(point)), np.exp(values))
     sides = [1.0, None] if part.direction == "rising" else [None, 1.0]
     verdict = within(bench, slope, *sides, strict=True)
     why = f"it grows by a factor of {written(number(slope))} a level"
@@ -156,7 +161,7 @@ def _change_point(part: ChangePoint, bench: Bench) -> Judgement:
         return bench.missing("change-point", text, steps)
     point = _crossing(np.array([[np.log(step.point)] for step in steps]))
     values = _crossing(np.log(np.array([step.values for step in steps])))
-    place = Draws(float(point[0]), values, min(step.df for step in steps), sum(step.n for step in steps))
+    place = _of_all(steps, float(point[0]), values)
     if not np.isfinite(values).all():
         share = float(np.mean(np.isfinite(values)))
         why = f"it crosses once in {share:.0%} of the resamples only"
@@ -201,13 +206,7 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
     for case in (part.upper, part.lower):
         addition = _addition(part, case, bench)
         if isinstance(addition, str):
-            return Judgement(
-                "causal-contrast",
-                text,
-                UNDECIDED,
-                f"{addition} is not {bench.source.words}",
-                decides=part.rival is None,
-            )
+            return bench.missing("causal-contrast", text, addition)
         additions.append(addition)
     a, b = additions
     surplus, deficit = a.minus(b.times(part.margin)), a.minus(b.times(1 / part.margin))
@@ -224,8 +223,7 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
         verdict = UNDECIDED
     if verdict == UNDECIDED and part.cannot_hold:
         why = f"{why}; {part.cannot_hold}"
-    decides = part.rival is None
-    return Judgement("causal-contrast", text, verdict, why, ours=shown, decides=decides, objection=part.cannot_hold)
+    return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=part.cannot_hold)
 
 
 def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:
@@ -251,6 +249,8 @@ def _addition(part: CausalContrast, case: Levels, bench: Bench) -> Draws | str:
         if draws is None:
             return f"{metric} of {bench.words({**where, **part.control})}"
         exposed += draws.point
+        if not any(draws.tells):
+            added = replace(added, tells=draws.tells)
     return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {bench.words(where)}"
 
 
@@ -261,14 +261,11 @@ def _added(draws: Draws) -> str:
 
 def _ratio(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | str:
     """The ratio's distribution, or words for the number that is missing."""
-    values = []
-    for side in (upper, lower):
-        levels = {**part.where, **side}
-        draws = bench.source.draws(part.metric, part.statistic, levels)
-        if draws is None:
-            return f"{part.statistic} {part.metric} of {bench.words(levels)}"
-        values.append(draws)
-    return values[0].over(values[1])
+    sides = [{**part.where, **side} for side in (upper, lower)]
+    over, under = (bench.source.draws(part.metric, part.statistic, levels) for levels in sides)
+    if over is None or under is None:
+        return f"{part.statistic} {part.metric} of {bench.words(sides[0] if over is None else sides[1])}"
+    return over.over(under)
 
 
 def _steps(part: Trend | ChangePoint, bench: Bench) -> list[Draws] | str:
@@ -291,7 +288,16 @@ def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
     point = float(sum(winner.point < loser.point for winner, loser in pairs))
     values = np.array([winner.values < loser.values for winner, loser in pairs], dtype=np.float64).sum(axis=0)
     df = min(min(winner.df, loser.df) for winner, loser in pairs)
-    return Draws(point, values, df, sum(winner.n + loser.n for winner, loser in pairs))
+    # A cell is no win for sure if the winner may be higher, and none less for sure if it may be lower.
+    surpluses = [winner.minus(loser).tells for winner, loser in pairs]
+    tells = all(high for _, high in surpluses), all(low for low, _ in surpluses)
+    return Draws(point, values, df, sum(winner.n + loser.n for winner, loser in pairs), tells)
+
+
+def _of_all(steps: list[Draws], point: float, values: Any) -> Draws:
+    """A statistic of every step; it tells something only if all of them do."""
+    tells = all(all(step.tells) for step in steps)
+    return Draws(point, values, min(step.df for step in steps), sum(step.n for step in steps), (tells, tells))
 
 
 def _crossing(logs: Any) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
+from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import REFUTED, Judgement, as_dict
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim, metrics_of, statistics_of
@@ -16,7 +17,6 @@ from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.link import GRADES
 
 SCHEMA_VERSION = 1
 RESAMPLES = 20_000
@@ -27,11 +27,11 @@ Progress = Callable[[str], None]
 
 
 def judge_campaign(
-    campaign: Path, comparisons: Sequence[Mapping[str, Any]] = (), progress: Progress = lambda _: None
+    campaign: Path, estimates: Mapping[str, Any] | None = None, progress: Progress = lambda _: None
 ) -> dict[str, Any] | None:
     """Judge the claims that the plan's experiment names and write `verdicts.json`; None if it names none.
 
-    `comparisons` are those of `estimates.json`, which say what their links are good for.
+    `estimates` are those of `estimates.json`, which say what links and endpoints are good for.
     """
     dataset = Dataset.read(campaign)
     named = dataset.plan["experiment"].get("claims")
@@ -40,25 +40,23 @@ def judge_campaign(
     file = campaign / named
     if not file.is_file():
         raise RunError(f"no claims at {file}, which the plan names", hint=f"{launched('run')} puts them there")
-    verdicts = verdicts_on(load(file), dataset, comparisons, progress)
+    verdicts = verdicts_on(load(file), dataset, estimates or {}, progress)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
     (campaign / "verdicts.json").write_text(text + "\n", encoding="utf-8")
     return verdicts
 
 
 def verdicts_on(
-    claims: Claims,
-    dataset: Dataset,
-    comparisons: Sequence[Mapping[str, Any]] = (),
-    progress: Progress = lambda _: None,
+    claims: Claims, dataset: Dataset, estimates: Mapping[str, Any], progress: Progress = lambda _: None
 ) -> dict[str, Any]:
     """The contents of `verdicts.json`."""
     file = claims.file
-    court = _Court(claims, _samples(claims, dataset), Rules(file.error_rate, file.factor, file.labels))
+    rules = Rules(file.error_rate, file.factor, file.labels)
+    court = _Court(claims, _samples(claims, dataset), rules, Grades.of(dataset, estimates))
     choices = court.choices()
     progress("claims")
     judged = court.family(choices[0], 0, RESAMPLES)
-    by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True)
+    by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
     tables = [court.table(choice, progress) for choice in choices]
     return {
         "schema_version": SCHEMA_VERSION,
@@ -66,10 +64,7 @@ def verdicts_on(
         "claims_sha256": claims.sha256,
         "family": {"error_rate": file.error_rate, "claims": len(claims.claims), "method": METHOD},
         "claims": [
-            {
-                **court.claim(claim, judged[i], by_rule[i], [row for table in tables for row in table[i]]),
-                "link": _link(comparisons, judged[i].scenarios, court.names(claim)),
-            }
+            court.claim(claim, judged[i], by_rule[i], [row for table in tables for row in table[i]])
             for i, claim in enumerate(claims.claims)
         ],
         "published_numbers": _published_numbers(claims),
@@ -81,6 +76,7 @@ class _Court:
     claims: Claims
     samples: Samples
     rules: Rules
+    grades: Grades
 
     def choices(self) -> list[dict[str, Any]]:
         """Combinations of what the publication leaves open, the primary one first."""
@@ -96,9 +92,11 @@ class _Court:
         source = Measured(self.samples, choice, metrics, filtered, resamples)
         return judge_family(self.claims.claims, source, self.rules)
 
-    def names(self, claim: Claim) -> set[str]:
-        """The dataset's metrics that the claim is judged by."""
-        return {self.claims.file.metrics.get(name, [name])[0] for name in _metrics(claim)}
+    def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> dict[str, str] | None:
+        """What a judgement on the claim, or on a part of it, is good for."""
+        metrics = self.claims.file.metrics
+        names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
+        return self.grades.worst(judged.scenarios, names)
 
     def table(self, choice: dict[str, Any], progress: Progress) -> list[list[dict[str, Any]]]:
         """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
@@ -117,6 +115,8 @@ class _Court:
                     {
                         "levels": {**choice, **({told: _meant(file.metrics[told], meaning)} if ambiguous else {})},
                         "verdict": families[meaning][index].verdict,
+                        "missing": families[meaning][index].missing,
+                        "link": self.link(claim, families[meaning][index], meaning),
                     }
                     for meaning in range(meanings if ambiguous else 1)
                 ]
@@ -124,12 +124,18 @@ class _Court:
         return rows
 
     def claim(
-        self, claim: Claim, judged: Judgement, by_rule: Judgement, choices: list[dict[str, Any]]
+        self, claim: Claim, judged: Judgement, by_rule: Judgement | None, choices: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """A claim of `verdicts.json`."""
         printed = judge(claim, Published(self.claims), 0.5, Rules(0.5, 1.0, self.rules.labels))
         parts = [
-            as_dict(part, id=f"{claim.id}.{number}", **_published(paper), parts=_plain_parts(part.parts))
+            as_dict(
+                part,
+                id=f"{claim.id}.{number}",
+                **_published(paper),
+                parts=_plain_parts(part.parts),
+                link=self.link(claim, part),
+            )
             for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
         ]
         if len(parts) != len(judged.parts):
@@ -137,24 +143,8 @@ class _Court:
         whole = as_dict(judged, id=claim.id, parts=parts, **_published(printed))
         if claim.note:
             whole["why"] = f"{judged.why}. {claim.note}"
-        return {**whole, "under_published_rule": by_rule.verdict, "choices": choices}
-
-
-def _link(
-    comparisons: Sequence[Mapping[str, Any]], scenarios: Mapping[str, int], metrics: set[str]
-) -> dict[str, Any] | None:
-    """What the links are good for of the comparisons between a claim's scenarios: the worst; None without any."""
-    mine = [
-        comparison["link"]
-        for comparison in comparisons
-        if comparison["metric"] in metrics and {comparison["a"], comparison["b"]} <= scenarios.keys()
-    ]
-    if not mine:
-        return None
-    flag = max((link["flag"] for link in mine), key=GRADES.index)
-    flagged = [link for link in mine if link["flag"] == flag]
-    why = f"{len(flagged)} of its {len(mine)} comparisons: {flagged[0]['why']}"
-    return {"flag": flag, "why": why}
+        ruled = by_rule.verdict if by_rule else None
+        return {**whole, "under_published_rule": ruled, "choices": choices, "link": self.link(claim, judged)}
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:

@@ -18,7 +18,7 @@ class Judgement:
     """A verdict with its reason.
 
     `decides` is False for a part that stands beside the others. `objection` says why no agreement could hold the part.
-    `scenarios` are those whose values it rests on, with how many.
+    `scenarios` are those whose values it rests on, with how many. `missing`: it is undecided for want of a scenario.
     """
 
     form: str
@@ -31,6 +31,7 @@ class Judgement:
     parts: tuple[Judgement, ...] = ()
     decides: bool = True
     objection: str | None = None
+    missing: bool = False
 
     @property
     def n(self) -> int:

@@ -194,13 +194,15 @@ class PublishedTable(Table):
 
 class ClaimsFile(Table):
     """A file of claims. `metrics` maps a name to the metrics that may be meant by it; the first is the one judged
-    by. `choices` are paths outside the grid at which some claims name the levels themselves.
+    by. `choices` are paths outside the grid at which some claims name the levels themselves. `outlier_rule` is what the
+    publication removed outliers by, if it did (`wirelab.stats.published_rule`).
     """
 
     paper: str
     doi: str | None = None
     error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
     factor: Annotated[float, Field(gt=1)] = 1.25
+    outlier_rule: Literal["three-scaled-mads"] | None = None
     metrics: dict[str, list[str]]
     grid: Grid
     choices: Grid = {}
@@ -208,6 +210,13 @@ class ClaimsFile(Table):
     primary: Levels = {}
     claim: list[ClaimTable] = Field(min_length=1)
     published: PublishedTable | None = None
+
+
+def decides(part: AnyPart) -> bool:
+    """Whether a part decides its claim, or stands beside the verdict."""
+    if isinstance(part, Part) and part.beside:
+        return False
+    return not (isinstance(part, CausalContrast) and part.rival)
 
 
 def metrics_of(part: AnyPart) -> list[str]:

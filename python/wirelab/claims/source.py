@@ -16,7 +16,9 @@ from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.sample import Sample
 
 MOST_TIMED_OUT = 0.01
-"""Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound."""
+"""Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound. A
+metric of which a time-out tells nothing, such as a phase, then decides nothing.
+"""
 
 Point = Mapping[str, Any]
 
@@ -28,6 +30,8 @@ class Source(Protocol):
     """How a sentence names it: `measured` or `printed`."""
     touched: dict[str, int]
     """Scenarios asked for since it was last emptied, with their number of values."""
+    absent: set[str]
+    """Scenarios asked for since it was last emptied that there are none of."""
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None: ...
 
@@ -42,6 +46,7 @@ class Published:
     claims: Claims
     words: str = "printed"
     touched: dict[str, int] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         value = self.claims.numbers.get((metric, statistic, frozenset(levels.items())))
@@ -67,10 +72,11 @@ class Measured:
     resamples: int
     words: str = "measured"
     touched: dict[str, int] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
     _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
-        scenario = self.samples.scenario({**self.choice, **levels})
+        scenario = self._scenario(levels)
         if scenario is None:
             return None
         name = self.metrics.get(metric, metric)
@@ -82,12 +88,18 @@ class Measured:
         return draws
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
-        scenario = self.samples.scenario({**self.choice, **levels})
+        scenario = self._scenario(levels)
         trials = self.samples.dataset.unanswered(scenario) if scenario is not None else []
         if scenario is None or not trials:
             return None
         self.touched[scenario] = sum(exchanges for _, exchanges in trials)
         return trials
+
+    def _scenario(self, levels: Levels) -> str | None:
+        found = self.samples.scenario({**self.choice, **levels})
+        if found is None:
+            self.absent.add(" ".join(levels.values()))
+        return found
 
     def _draw(self, scenario: str, metric: str) -> None:
         sample = self.samples.of(scenario).get(metric)
@@ -105,11 +117,16 @@ class Measured:
             return
         rng = self.samples.dataset.rng(scenario, "claims")
         mean, sd = bootstrap.moments(trials, self.resamples, rng)
-        mean = replace(mean, tells=(True, not bound))
-        self._drawn |= {(scenario, metric, "mean"): mean, (scenario, metric, "sd"): None if bound else sd}
         every = sample.with_censored() if sample is not None else ()
-        median = bootstrap.medians(every, bootstrap.RESAMPLES, rng) if self.samples.medians else None
-        self._drawn[scenario, metric, "median"] = median
+        drawn = {
+            "mean": replace(mean, tells=(True, not bound)),
+            "sd": None if bound else sd,
+            "median": bootstrap.medians(every, self.resamples, rng) if self.samples.medians else None,
+        }
+        unknown = sample is not None and sample.unknown_share > MOST_TIMED_OUT
+        for statistic, draws in drawn.items():
+            told = replace(draws, tells=(False, False)) if draws is not None and unknown else draws
+            self._drawn[scenario, metric, statistic] = told
 
 
 @dataclass

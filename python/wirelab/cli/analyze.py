@@ -48,7 +48,7 @@ def analyze_campaign(folder: Path) -> dict[str, Any]:
     from wirelab import claims, stats
 
     estimates = stats.analyze(folder)
-    if claims.judge(folder, estimates["comparisons"]) is None:
+    if claims.judge(folder, estimates) is None:
         (folder / "verdicts.json").unlink(missing_ok=True)
     return estimates
 

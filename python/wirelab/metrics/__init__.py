@@ -3,7 +3,7 @@
 Adding one: a `Metric` in its family's file, or a file with `METRICS` and its line here. Statistics are elsewhere.
 """
 
-from wirelab.metrics import delay, delivery, link, phases, proxy, resources, retransmissions, throughput, wire
+from wirelab.metrics import delay, delivery, link, phases, proxy, resources, retransmissions, throughput, traffic, wire
 from wirelab.metrics.base import Metric
 
 METRICS: tuple[Metric, ...] = (
@@ -16,6 +16,7 @@ METRICS: tuple[Metric, ...] = (
     *retransmissions.METRICS,
     *link.METRICS,
     *resources.METRICS,
+    *traffic.METRICS,
 )
 
 EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange")

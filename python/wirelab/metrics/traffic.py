@@ -6,7 +6,21 @@ import json
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from wirelab.metrics.base import Metric
 from wirelab.schema.campaign import traffic_folder, traffic_server_folder
+
+METRICS = (
+    Metric(
+        "background",
+        "bps",
+        "Payload bits a second that background traffic delivered to either end while a trial ran; of pings the replies "
+        "count.",
+        pl.col("background_bps"),
+        of="trial",
+    ),
+)
 
 
 def background_bps(folder: Path, scenario: dict[str, Any]) -> int | None:

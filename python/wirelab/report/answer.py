@@ -53,10 +53,11 @@ def _counts(campaign: Campaign) -> Iterator[str]:
 
 def _over_choices(claim: Json) -> Iterator[str]:
     """How a claim's verdict changes with one unstated choice, all others as judged."""
-    choices = [(dict(choice["levels"]), str(choice["verdict"])) for choice in claim.get("choices") or []]
+    given = claim.get("choices") or []
+    choices = [(dict(choice["levels"]), str(choice["verdict"])) for choice in given if not choice.get("missing")]
     if not choices:
         return
-    first = choices[0][0]
+    first = dict(given[0]["levels"])
     for path in dict.fromkeys(path for levels, _ in choices for path in levels):
         found: dict[str, list[str]] = {}
         for levels, verdict in choices:

@@ -181,10 +181,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """A table of claims whose rows open."""
+    """A table of claims whose rows open. `ruled`: whether they were also judged by the publication's outlier rule."""
 
     caption: str
     claims: Sequence[Claim]
+    ruled: bool
     kind: str = field(default="claims", init=False)
 
     @property
@@ -192,7 +193,7 @@ class Claims:
         """Why values are missing, each reason once."""
         rows = [row for claim in self.claims for row in (claim, *claim.parts)]
         cells = [cell for row in rows for cell in (row.paper, row.ours, row.n, row.verdict)]
-        cells += [claim.under_rule for claim in self.claims]
+        cells += [claim.under_rule for claim in self.claims if self.ruled]
         return list(dict.fromkeys(cell.reason for cell in cells if cell.reason))
 
 

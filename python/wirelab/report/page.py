@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
@@ -18,7 +18,7 @@ from wirelab.report.blocks import Cell, Section
 from wirelab.report.campaign import Campaign, load
 from wirelab.report.grade import LINK, MACHINE, PREVIEW, blamed, grade, graded
 from wirelab.report.sections import SECTIONS
-from wirelab.report.sections.claims import TONES as VERDICT_TONES
+from wirelab.report.sections.claims import verdict_cell
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.units import format_duration
 
@@ -98,11 +98,10 @@ def header(campaign: Campaign) -> Header:
         warnings=_warnings(campaign),
         answer=answer(campaign),
         verdicts=[
-            Cell(
-                f"{claim['id']} {claim['verdict']}",
+            replace(
+                verdict_cell(claim["verdict"], claim.get("link"), head=f"{claim['id']} "),
                 title=str(claim.get("text", "")),
                 href=f"#claim-{claim['id']}",
-                tone=VERDICT_TONES.get(str(claim["verdict"]), "unsure"),
                 reason="the publication's own numbers or its experiment speak against it"
                 if claim.get("contradiction")
                 else None,

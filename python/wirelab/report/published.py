@@ -31,5 +31,11 @@ def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
     return {key: Published(key[1], values.get("mean"), values.get("sd")) for key, values in found.items()}
 
 
+def removed_outliers(campaign: Campaign) -> bool:
+    """Whether the publication removed outliers, so that its claims are judged by its rule too."""
+    claims = (campaign.verdicts or {}).get("claims") or []
+    return any(claim.get("under_published_rule") for claim in claims)
+
+
 def _matches(scenario: Scenario, levels: Json) -> bool:
     return any(all(same_level(point.get(path), level) for path, level in levels.items()) for point in scenario.points)

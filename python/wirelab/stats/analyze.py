@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.stats import compare, descriptive, link_error, published_rule
+from wirelab.stats.background import background
 from wirelab.stats.cpu_limits import cpu_limits
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.endpoint_waits import CURE, endpoint_waits
@@ -54,11 +55,12 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
     errors, link_rows, waits = (
         link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows), endpoint_waits(dataset),
     )  # fmt: skip
-    limits, spent = cpu_limits(dataset), ledgers(dataset)
+    limits, spent, met = cpu_limits(dataset), ledgers(dataset), background(dataset)
     scenarios = [
         {**scenario, "endpoints": waits.get(scenario["key"])}
         | ({"cpu": limits[scenario["key"]]} if scenario["key"] in limits else {})
         | ({"ledger": spent[scenario["key"]]} if scenario["key"] in spent else {})
+        | ({"background_bps": met[scenario["key"]]} if scenario["key"] in met else {})
         for scenario in scenarios
     ]
     named = {s["key"]: {**s["endpoints"], "name": s["name"]} for s in scenarios if s["endpoints"] is not None}

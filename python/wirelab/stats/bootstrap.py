@@ -31,6 +31,7 @@ RESAMPLES = 2000
 WITHIN = 64
 """Resamples of each trial's exchanges from which the second stage draws, for statistics that add up over trials."""
 
+UNKNOWN = "time-outs leave it unknown"
 LEAST_IN_TAIL = 5
 BLOCK = 1_000_000
 
@@ -40,7 +41,7 @@ class Draws:
     """A statistic's bootstrap distribution, with the degrees of freedom of its standard error.
 
     `tells` says whether its lower and its upper tail say something: where time-outs count as the time-out, a mean is no
-    smaller, but may be larger.
+    smaller, but may be larger; where they are missing, neither says anything.
     """
 
     point: float
@@ -85,6 +86,8 @@ class Draws:
         low, high = self.interval(level)
         if low is None and high is None:
             method = "no interval: the statistic is not defined in every resample"
+        elif not any(self.tells):
+            low, high, method = None, None, f"no interval: {UNKNOWN}"
         elif self.tells != (True, True):
             low, high = (low if self.tells[0] else None), (high if self.tells[1] else None)
             method = f"{method}, a bound: time-outs count as the time-out"

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 CENSORED = {f"{name}{of}" for name in ("end-to-end-delay", "response-time") for of in ("", "-largest", "-smallest")}
 """Metrics of which a timed-out exchange tells that its value is above the time-out."""
 
+OF_A_TRIAL = {"throughput"}
+"""Metrics of which a trial has one value, over all its exchanges, those that timed out too."""
+
 UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0)}
 """Unit and factor from a column to an estimate; others keep theirs."""
 
@@ -155,10 +158,13 @@ class Dataset:
             masks = np.split(use, starts[1:])
             parts = [part[mask] for part, mask in zip(np.split(values, starts[1:]), masks, strict=True)]
             censored = tuple(int(part.sum()) if metric.name in has_time_outs else 0 for part in late)
+            unknown = 0 if metric.name in has_time_outs else sum(int(part.sum()) for part in late)
+            if metric.name in OF_A_TRIAL:
+                unknown = sum(bool(part.any()) and not len(values) for part, values in zip(late, parts, strict=True))
             hit = None
             if touched is not None:
                 hit = tuple(t[mask] for t, mask in zip(np.split(touched, starts[1:]), masks, strict=True))
-            yield Measured(metric, unit, Sample(tuple(parts), censored), hit)
+            yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit)
 
 
 def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:

@@ -6,7 +6,7 @@ stacks differ in is not known here, so an effect counts as the stacks' own only 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from wirelab.metrics.link import mean_lateness_ns
@@ -57,14 +57,21 @@ def with_link(
     """
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
-    measured = [row for side in sides for row in rows.get(side, []) if row["flag"] in GRADES]
-    reasons = [(row["flag"], "the link", f"{row['direction']}: {row['why']}") for row in measured]
-    reasons += _starved([waits[side] for side in sides if side in waits])
+    reasons = scenario_reasons(sides, rows, waits)
     reasons.append(_against_error(comparison["shift"], error))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
     return {**comparison, "link": {"flag": flag, "why": why, "causes": causes, "error_s": error}}
+
+
+def scenario_reasons(
+    keys: Sequence[str], rows: Mapping[str, list[Json]], waits: Mapping[str, Json]
+) -> list[tuple[str, str, str]]:
+    """Grade, cause and words of what scenarios are good for by themselves: by their links, and the longest wait."""
+    measured = [row for key in keys for row in rows.get(key, []) if row["flag"] in GRADES]
+    reasons = [(row["flag"], "the link", f"{row['direction']}: {row['why']}") for row in measured]
+    return reasons + list(_starved([waits[key] for key in keys if key in waits]))
 
 
 def _starved(waits: Iterable[Json]) -> Iterator[tuple[str, str, str]]:

@@ -19,11 +19,12 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True)
 class Sample:
     """`trials[i]` holds trial i's completed values; `censored[i]` counts its values that are only known to be above
-    every time-out.
+    every time-out. `unknown` values are missing, for nothing is known of them after a time-out.
     """
 
     trials: tuple[Floats, ...]
     censored: tuple[int, ...]
+    unknown: int = 0
 
     @classmethod
     def of(cls, trials: Iterable[Iterable[float]], censored: Sequence[int] | None = None) -> Sample:
@@ -57,6 +58,11 @@ class Sample:
     def censored_share(self) -> float:
         """Of all values, those that are censored."""
         return sum(self.censored) / self.n if self.n else 0.0
+
+    @property
+    def unknown_share(self) -> float:
+        """Of all values that there should be, those that time-outs leave unknown."""
+        return self.unknown / (self.n + self.unknown) if self.unknown else 0.0
 
     def with_censored(self, instead: float = np.inf) -> tuple[Floats, ...]:
         """Trials with their censored values as infinity, or as another number, without trials that have no value."""

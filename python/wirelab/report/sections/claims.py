@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Levels, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval
+from wirelab.report.published import removed_outliers
 from wirelab.stats.link import GRADES
 
 TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
@@ -22,15 +24,27 @@ def section(campaign: Campaign) -> Section | None:
     if not verdicts or not verdicts.get("claims"):
         return None
     claims = verdicts["claims"]
+    ruled = removed_outliers(campaign)
     blocks: list[Block] = [
         *_choices(claims),
-        Claims("Published claims and our verdicts", [_claim(claim) for claim in claims]),
+        Claims("Published claims and our verdicts", [_claim(claim) for claim in claims], ruled),
     ]
-    return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}))])
+    return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}, ruled=ruled))])
+
+
+def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
+    """A verdict with what its link is good for; coloured as decided only if that is publishable."""
+    if not value:
+        return dash("not judged")
+    if link is None:
+        return Cell(f"{head}{value}", tone="unsure", title="what its links are good for is not known")
+    if link["flag"] == GRADES[0]:
+        return Cell(f"{head}{value}", tone=TONES.get(str(value), "unsure"))
+    return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
 
 
 def _claim(claim: Json) -> Claim:
-    published = claim.get("published") or {}
+    published, link = claim.get("published") or {}, claim.get("link")
     return Claim(
         id=str(claim.get("id", "")),
         text=str(claim.get("text", "")),
@@ -38,12 +52,15 @@ def _claim(claim: Json) -> Claim:
         paper=_paper(claim.get("paper")),
         ours=_ours(claim.get("ours")),
         n=dash("no value") if claim.get("n") is None else Cell(f"{claim['n']:,}"),
-        verdict=_verdict(claim.get("verdict"), claim.get("link")),
-        under_rule=_verdict(claim.get("under_published_rule")),
-        why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(claim.get("link"))])),
+        verdict=verdict_cell(claim.get("verdict"), link),
+        under_rule=verdict_cell(claim.get("under_published_rule"), link),
+        why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(link)])),
         contradiction=_sentence(claim.get("contradiction")),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
-        parts=[_claim({"id": f"{claim.get('id')}.{i}", **part}) for i, part in enumerate(claim.get("parts") or [], 1)],
+        parts=[
+            _claim({"id": f"{claim.get('id')}.{i}", "link": link, **part})
+            for i, part in enumerate(claim.get("parts") or [], 1)
+        ],
     )
 
 
@@ -65,19 +82,11 @@ def _ours(value: object) -> Cell:
     return Cell(interval(ours, COUNT), title=", ".join([*words, ours.method]))
 
 
-def _verdict(value: object, link: Json | None = None) -> Cell:
-    if not value:
-        return dash("not judged")
-    if link is None or link["flag"] == GRADES[0]:
-        return Cell(str(value), tone=TONES.get(str(value), "unsure"))
-    return Cell(f"{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
-
-
 def _on_its_link(link: Json | None) -> str | None:
     return f"{str(link['flag']).capitalize()}: {link['why']}." if link and link["flag"] != GRADES[0] else None
 
 
-def _family(family: Json) -> str:
+def _family(family: Json, *, ruled: bool) -> str:
     words = []
     if family.get("error_rate") is not None:
         claims = family.get("claims")
@@ -86,7 +95,8 @@ def _family(family: Json) -> str:
             f"The {count} claims are one family; its error rate is {family['error_rate']:g} "
             f"({family.get('method', 'method not stated')})."
         )
-    words.append("Each is judged first without removing outliers, then under the publication's own rule.")
+    by_rule = ", then under the publication's own rule" * ruled
+    words.append(f"Each is judged {'first ' * ruled}without removing outliers{by_rule}.")
     return " ".join(words)
 
 
@@ -102,19 +112,20 @@ def _choices(claims: Iterable[Json]) -> list[Block]:
     table = _choice_table(chosen, [row for row in rows if RESPONSE_TIME in dict(row)] or rows)
     note = (
         "What the publication leaves open decides some of its claims: each row fills the gaps in one way. "
-        "✓ held, ✗ refuted, ? undecided."
+        "✓ held, ✗ refuted, ? undecided, – not judged, since the choice was not varied in all that the claim is about. "
+        "Brackets: link or machine were less than publishable."
     )
     return [Prose(note), table if len(rows) <= MOST_ROWS else Group(f"All {len(rows)} ways", [table], printed=True)]
 
 
 def _choice_table(claims: Sequence[Json], rows: Sequence[Levels]) -> Table:
-    verdicts = [{_levels(choice): str(choice.get("verdict")) for choice in claim["choices"]} for claim in claims]
+    verdicts = [{_levels(choice): choice for choice in claim["choices"]} for claim in claims]
     body = [[Cell(_row_words(row, rows[0])), *(_mark(_found(given, row)) for given in verdicts)] for row in rows]
     columns = [Column(str(claim["id"]), numeric=False) for claim in claims]
     return Table("Verdict under each choice", [Column("chosen", numeric=False), *columns], body)
 
 
-def _found(verdicts: dict[Levels, str], row: Levels) -> str | None:
+def _found(verdicts: dict[Levels, Json], row: Levels) -> Json | None:
     """A claim that uses no response time has one verdict for all its definitions."""
     without = tuple(pair for pair in row if pair[0] != RESPONSE_TIME)
     return verdicts.get(row) or verdicts.get(without)
@@ -126,10 +137,15 @@ def _row_words(row: Levels, first: Levels) -> str:
     return ", ".join(level_words(*pair) for pair in row if pair not in first)
 
 
-def _mark(verdict: str | None) -> Cell:
-    if verdict is None:
+def _mark(choice: Json | None) -> Cell:
+    if choice is None:
         return dash("not judged under this choice")
-    return Cell(MARKS.get(verdict, "?"), title=verdict, tone=TONES.get(verdict, "unsure"), spoken=verdict)
+    if choice.get("missing"):
+        return dash("not all scenarios that the claim is judged by were run under this choice")
+    mark, link = MARKS.get(str(choice.get("verdict")), "?"), choice.get("link")
+    cell = verdict_cell(choice.get("verdict"), link)
+    text = mark if link is None or link["flag"] == GRADES[0] else f"({mark})"
+    return replace(cell, text=text, title=": ".join(filter(None, (cell.text, cell.title))), spoken=cell.text)
 
 
 def _levels(choice: Json) -> Levels:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash
+from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
-from wirelab.report.numbers import plain
+from wirelab.report.numbers import BYTES, Estimate, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
 
 PARTS = {
@@ -40,16 +40,20 @@ def section(campaign: Campaign) -> Section | None:
             for scenario in condition.scenarios
             if _ledger(scenario)
         ]
-        columns = [*SCENARIO_COLUMNS, Column("all", "B"), *(Column(PARTS[part], "B") for part in shown)]
+        columns = [
+            *SCENARIO_COLUMNS, Column("all [interval]", "B"), *(Column(PARTS[part], "B") for part in shown),
+            Column("exchanges"), Column("trials"),
+        ]  # fmt: skip
         caption = "Bytes of one exchange in both directions, by what they were spent on; each byte counts once"
         return [Table(caption, columns, rows, row_headers=2)] if rows else []
 
     note = (
         "From captures of both ends, opened with the trial's own TLS secrets: all IP bytes that reached the link, over "
-        "the number of exchanges, connection set-up and end included. The application's own bytes are its headers, "
-        "preface and control frames. Protection is what TLS, DTLS and QUIC add to the application's bytes: headers of "
-        "records, nonces and tags. Transport headers are those of TCP and UDP in packets that carry something, and "
-        "QUIC's short headers and frames; packets with QUIC's long headers count as the handshake."
+        "the number of exchanges, connection set-up and end included; the interval is over trials. The application's "
+        "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the "
+        "application's bytes: headers of records, nonces and tags. Transport headers are those of TCP and UDP in "
+        "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
+        "the handshake."
     )
     return Section("ledger", "Where the bytes went", [Prose(note), *by_choices(campaign, build)])
 
@@ -59,7 +63,9 @@ def _ledger(scenario: Scenario) -> Json:
 
 
 def _cells(scenario: Scenario, parts: Iterable[str]) -> list[Cell]:
-    return [_cell(_sum(scenario, part)) for part in ("total", *parts)]
+    ledger = _ledger(scenario)
+    sizes = [number(ledger.get(name), 0) for name in ("exchanges", "trials")]
+    return [estimate(Estimate.of(ledger.get("total")), BYTES), *(_cell(_sum(scenario, part)) for part in parts), *sizes]
 
 
 def _cell(value: float | None) -> Cell:

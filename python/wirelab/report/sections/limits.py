@@ -19,11 +19,11 @@ def section(campaign: Campaign) -> Section:
 
 def _limits(campaign: Campaign) -> Iterator[str]:
     yield from campaign.estimates.get("notes") or []
-    yield from campaign.experiment.get("assumptions") or []
-    if doi := campaign.experiment.get("doi"):
-        chosen = _unstated(campaign)
-        if chosen:
-            yield f"Chosen here, since the publication (doi {doi}) does not state it: {chosen}."
+    doi = campaign.experiment.get("doi")
+    if doi or (campaign.verdicts or {}).get("claims"):
+        if chosen := _unstated(campaign):
+            publication = f"publication (doi {doi})" if doi else "publication"
+            yield f"Chosen here, since the {publication} does not state it: {chosen}."
         yield "The publication's protocols, sizes and channels are repeated, not its programs, libraries and hardware."
     yield from _implementations(campaign)
     yield (
@@ -43,7 +43,7 @@ def _air(campaign: Campaign) -> str:
     shared = _links(campaign, lambda link: (link.get("medium") or {}).get("kind") in AIR)
     if shared is None:
         return "no contention for air"
-    return f"of air only the frames of the link's two ends and their contention, as a model{shared}"
+    return f"of air only the frames of the hosts on it and their contention, as a model{shared}"
 
 
 def _links(campaign: Campaign, has: Callable[[Json], bool]) -> str | None:

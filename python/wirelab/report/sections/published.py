@@ -6,7 +6,7 @@ from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, da
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS, plain
-from wirelab.report.published import Published, published_numbers
+from wirelab.report.published import Published, published_numbers, removed_outliers
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
 
 COLUMNS = (
@@ -29,9 +29,9 @@ def section(campaign: Campaign) -> Section | None:
         metrics = dict.fromkeys(metric for _, metric in numbers)
         return [table for metric in metrics if (table := _table(group, metric, numbers)).rows]
 
+    ruled = "The publication removed outliers first; the next section does the same to our values. "
     note = (
-        "Printed means and standard deviations beside ours, unfiltered. The publication removed outliers first; the "
-        "next section does the same to our values. "
+        f"Printed means and standard deviations beside ours, unfiltered. {ruled * removed_outliers(campaign)}"
         "Different machines and an unstated round trip make the absolute numbers differ; the claims compare ratios."
     )
     return Section("published", "Published tables, with ours", [Prose(note), *by_choices(campaign, build)])

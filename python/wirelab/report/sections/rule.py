@@ -7,6 +7,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, Estimate, share
+from wirelab.report.published import removed_outliers
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_words, scenario_cells
 
 
@@ -42,7 +43,7 @@ def section(campaign: Campaign) -> Section | None:
         "this page is unfiltered."
     )
     blocks = by_choices(campaign, build)
-    if not campaign.experiment.get("doi"):
+    if not removed_outliers(campaign):
         blocks = [Group("What the rule removes and leaves", blocks)]
     return Section("rule", "If outliers were removed, as some publications do", [Prose(note), *blocks])
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from wirelab.report import certificate
+from wirelab.report.background import background
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate, number
 from wirelab.report.campaign import Campaign
 from wirelab.report.cpu_limits import cpu_limits
@@ -44,6 +45,7 @@ def section(campaign: Campaign) -> Section:
         else [told, Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
     )
     blocks += [befell] if befell is not None else []
+    blocks += [met] if (met := background(campaign)) is not None else []
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
     blocks += [_certificate(each) for each in campaign.estimates.get("certificates") or []]
     return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])

@@ -1,0 +1,64 @@
+"""What the links and the endpoints behind a verdict are good for, by `estimates.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link import GRADES
+from wirelab.stats.link_error import link_rows, scenario_reasons
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Grades:
+    """Comparisons with what their links are good for; rows of links and waits for a CPU by scenario."""
+
+    comparisons: tuple[Json, ...]
+    rows: Mapping[str, list[Json]]
+    waits: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, dataset: Dataset, estimates: Json) -> Grades:
+        """Those of the estimates of a dataset."""
+        waits = {
+            scenario["key"]: {**scenario["endpoints"], "name": scenario["name"]}
+            for scenario in estimates.get("scenarios", ())
+            if scenario["endpoints"] is not None
+        }
+        rows = link_rows(dataset, estimates.get("links", ()))
+        return cls(tuple(estimates.get("comparisons", ())), rows, waits)
+
+    def worst(self, scenarios: Collection[str], metrics: Collection[str]) -> dict[str, str] | None:
+        """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
+        scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded.
+        """
+        mine = [
+            each
+            for each in self.comparisons
+            if each["metric"] in metrics and each["a"] in scenarios and each["b"] in scenarios
+        ]
+        compared = {side for each in mine for side in (each["a"], each["b"])}
+        alone = [scenario_reasons([key], self.rows, self.waits) for key in scenarios if key not in compared]
+        found = [
+            _worst("comparisons", [[(each["link"]["flag"], each["link"]["why"])] for each in mine]),
+            _worst("scenarios", [[(flag, why) for flag, _, why in reasons] for reasons in alone if reasons]),
+        ]
+        graded = [each for each in found if each is not None]
+        if not graded:
+            return None
+        worst = max((flag for flag, _ in graded), key=GRADES.index)
+        return {"flag": worst, "why": "; ".join(why for flag, why in graded if flag == worst)}
+
+
+def _worst(what: str, reasons: Iterable[Iterable[tuple[str, str]]]) -> tuple[str, str] | None:
+    """Of the worst of each: the worst flag, of how many it is, and why it is the first's."""
+    each = [max(found, key=lambda reason: GRADES.index(reason[0])) for found in reasons]
+    if not each:
+        return None
+    flag = max((flag for flag, _ in each), key=GRADES.index)
+    whys = [why for mine, why in each if mine == flag]
+    return flag, f"{len(whys)} of its {len(each)} {what}: {whys[0]}"

@@ -1,0 +1,33 @@
+"""The background traffic that each scenario's trials met, by what arrived of it."""
+
+from __future__ import annotations
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Table, estimate
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Group as Choices
+from wirelab.report.numbers import KILOBITS, Estimate
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+
+COLUMNS = (*SCENARIO_COLUMNS, Column("mean [interval]", "kbit/s"), Column("trials"))
+
+
+def background(campaign: Campaign) -> Group | None:
+    """A row for each scenario with background traffic, stacks under one another; None without any."""
+    if not any((scenario.estimates or {}).get("background_bps") for scenario in campaign.scenarios):
+        return None
+
+    def build(group: Choices, _prefix: str) -> list[Block]:
+        rows = []
+        for condition in group.conditions:
+            for scenario in condition.scenarios:
+                met = Estimate.of((scenario.estimates or {}).get("background_bps"))
+                if met is not None:
+                    cells = (estimate(met, KILOBITS, "no trial's traffic reported"), Cell(f"{met.n or 0:,}"))
+                    rows.append([*scenario_cells(condition, scenario), *cells])
+        caption = (
+            "Payload that background traffic delivered, of pings the replies, from before its first flow to the end of "
+            "the trial. A stack that sends less leaves it more"
+        )
+        return [Table(caption, COLUMNS, rows, row_headers=2)] if rows else []
+
+    return Group("Background traffic that each stack met", by_choices(campaign, build))
