@@ -112,6 +112,16 @@ def test_a_median_above_the_time_out_is_shown_as_such_and_does_not_vanish(tmp_pa
     assert any("the median of h2 lies above the time-out" in sentence for sentence in said)
 
 
+def test_a_headline_metric_that_is_no_time_is_not_shown_as_one(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    change(folder, "estimates.json", metric="wire-up-bytes", comparisons=[])
+    campaign = load(folder, folder)
+    (table,) = tables(glance.section(campaign))
+    assert [column.unit for column in table.columns if column.title.startswith("median")] == ["B"]
+    assert cells(table)[0][2] == "400 [392, 408]"
+    assert any("400 B [392, 408]" in sentence for sentence in answer(campaign))
+
+
 def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
     folder = write(tmp_path)
     lanes = [

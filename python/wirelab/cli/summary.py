@@ -10,7 +10,7 @@ from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
 from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
-from wirelab.report.numbers import COUNT, UNITS, Estimate, plain, share, with_unit
+from wirelab.report.numbers import Estimate, plain, share, with_unit
 from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES
 from wirelab.units import format_size
@@ -79,7 +79,7 @@ def _rows(campaign: Campaign, condition: Condition) -> list[tuple[str, ...]]:
 
 
 def _row(metric: str, scenario: Scenario, median: Estimate | None) -> tuple[str, ...]:
-    unit = UNITS.get(str(scenario.metric(metric).get("unit", "")), COUNT)
+    unit = scenario.unit(metric)
     p95 = scenario.estimate(metric, "0.95")
     ends = scenario.denominators
     return (

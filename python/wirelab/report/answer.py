@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import reasons, to_blame
 from wirelab.report.model import Condition, Json, Scenario, level_words, metric_name
-from wirelab.report.numbers import COUNT, MILLISECONDS, Estimate, interval, plain, with_unit
+from wirelab.report.numbers import COUNT, Estimate, interval, plain, with_unit
 from wirelab.report.programs import FLOORS, Order, conditions, orders
 from wirelab.report.sections.common import metric_words
 from wirelab.report.stacks import is_secure, title
@@ -100,7 +100,7 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         verb = f"has the smallest median{' of the application protocols' * floors},"
         if _alone(condition):
             verb = "is the only application protocol measured, so nothing is compared: its median is"
-        head = f"{label}: {first.series.label} {verb} {with_unit(median, MILLISECONDS)}"
+        head = f"{label}: {first.series.label} {verb} {with_unit(median, first.unit(campaign.metric))}"
         rest = [told for other in others if (told := _against(campaign, other, first))]
         late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
         rest += [f"the median of {_listed(late)} lies above the time-out"] if late else []

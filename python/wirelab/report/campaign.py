@@ -15,6 +15,7 @@ from wirelab.launcher import launched
 from wirelab.metrics.steps import next_command
 from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
+from wirelab.report.numbers import MILLISECONDS, Unit
 from wirelab.report.palette import looks
 from wirelab.report.stacks import BUILTIN, TO, provider
 from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
@@ -47,6 +48,11 @@ class Campaign:
     def metric(self) -> str:
         """The headline metric."""
         return str(self.estimates.get("metric") or self.experiment.get("metric") or "end-to-end-delay")
+
+    @property
+    def unit(self) -> Unit:
+        """What the headline metric is shown in."""
+        return next((s.unit(self.metric) for s in self.scenarios if s.metric(self.metric)), MILLISECONDS)
 
     @property
     def links(self) -> list[Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.report.numbers import Estimate
+from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
 
 Json = dict[str, Any]
@@ -73,6 +73,10 @@ class Scenario:
             if metric_name(key) == metric_name(name) and isinstance(value, dict):
                 return value
         return {}
+
+    def unit(self, metric: str) -> Unit:
+        """What a metric is shown in."""
+        return UNITS.get(str(self.metric(metric).get("unit", "")), COUNT)
 
     def estimate(self, metric: str, statistic: str) -> Estimate | None:
         """One estimate: `mean`, `sd`, `median`, or a quantile such as `0.95`."""

@@ -9,7 +9,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.grade import comparison_reasons
 from wirelab.report.model import Condition, Json, Scenario, metric_name
 from wirelab.report.model import Group as Choices
-from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit, p_value
+from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import by_choices, metric_words, series_cell
 
@@ -68,7 +68,7 @@ def _table(group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:
             a, b = scenarios.get(comparison["a"]), scenarios.get(comparison["b"])
             if a is None or b is None or not {a.key, b.key} & group.own:
                 continue
-            unit = UNITS.get(str(a.metric(metric).get("unit", "")), COUNT)
+            unit = a.unit(metric)
             rows.append(_row(condition, a, b, comparison, unit))
     return Table(f"{metric_words(metric).capitalize()}: a against b", _columns(unit.symbol), rows, row_headers=3)
 

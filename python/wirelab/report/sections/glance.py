@@ -7,7 +7,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.figures.intervals import Mark, intervals
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
-from wirelab.report.numbers import MILLISECONDS, plain, share, with_unit
+from wirelab.report.numbers import plain, share, with_unit
 from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import (
     NO_TRIAL,
@@ -34,7 +34,7 @@ def section(campaign: Campaign) -> Section:
 def _blocks(
     campaign: Campaign, group: Choices, prefix: str, statistic: str, published: dict[tuple[str, str], Published]
 ) -> list[Block]:
-    words = metric_words(campaign.metric)
+    words, unit = metric_words(campaign.metric), campaign.unit
     marks = []
     for condition in group.conditions:
         for scenario in condition.scenarios:
@@ -44,16 +44,16 @@ def _blocks(
             if value is None or value.point is None:
                 continue
             paper = published.get((scenario.key, campaign.metric))
-            tip = f"{condition.label}, {scenario.series.label}: {statistic} {with_unit(value, MILLISECONDS)}"
-            low, high = (None if bound is None else bound * 1e3 for bound in (value.low, value.high))
+            tip = f"{condition.label}, {scenario.series.label}: {statistic} {with_unit(value, unit)}"
+            low, high = (None if bound is None else bound * unit.per_base for bound in (value.low, value.high))
             printed = paper.mean_ms if paper else None
-            marks.append(Mark(condition.label, scenario.series, value.point * 1e3, low, high, tip, printed))
+            marks.append(Mark(condition.label, scenario.series, value.point * unit.per_base, low, high, tip, printed))
     table = _table(campaign, group, published)
     svg = intervals(
         f"{prefix}-glance",
         f"{statistic} of {words} per scenario; the table below has the numbers",
         marks,
-        f"{statistic} of {words}, ms (log)",
+        f"{statistic} of {words}{f', {unit.symbol}' if unit.symbol else ''} (log)",
     )
     if svg is None:
         return [table]
@@ -80,7 +80,7 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
     metric = campaign.metric
     columns = [
         *SCENARIO_COLUMNS,
-        *(Column(f"{name} [interval]", "ms") for name in ("median", "mean", "p95", "p99")),
+        *(Column(f"{name} [interval]", campaign.unit.symbol) for name in ("median", "mean", "p95", "p99")),
         Column("completed"),
     ]
     if published:
@@ -110,7 +110,9 @@ def _values(scenario: Scenario, metric: str) -> list[Cell]:
             title = value.method if value is not None else ""
             cells.append(Cell(f"> {plain(above_s * 1e3)}", title=title, tone="unsure", spoken="above the time-out"))
             continue
-        cells.append(estimate(value, MILLISECONDS, few.get(name, reason) if scenario.metric(metric) else reason))
+        cells.append(
+            estimate(value, scenario.unit(metric), few.get(name, reason) if scenario.metric(metric) else reason)
+        )
     return cells
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from wirelab.report.blocks import Cell, Column, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
-from wirelab.report.numbers import UNITS, Estimate, Unit
+from wirelab.report.numbers import Estimate, Unit
 from wirelab.report.programs import Order, Played, conditions, orders
 from wirelab.report.sections.common import metric_words, series_cell
 
@@ -22,7 +22,7 @@ def section(campaign: Campaign) -> Section | None:
     if not found:
         return None
     first = found[0][1][0].scenarios[0]
-    unit = UNITS[str(first.metric(campaign.metric).get("unit", ""))]
+    unit = first.unit(campaign.metric)
     rows = [row for label, stacks in found for row in _rows(campaign.metric, label, stacks, unit)]
     note = (
         "A stack is sooner than another by every program if the interval of the median of each of its programs lies "
