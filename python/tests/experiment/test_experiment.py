@@ -9,7 +9,19 @@ from wirelab.errors import WirelabError
 from wirelab.experiment import Experiment, Scenario, load_experiment
 from wirelab.experiment.library import experiment_names
 from wirelab.plan import expected_ns, make_plan
-from wirelab.schema import Delay, Fixed, Fresh, GilbertElliott, Kept, Loss, Schedule, SchedulePoint, Serialiser, Wifi
+from wirelab.schema import (
+    Delay,
+    Fixed,
+    Fresh,
+    GilbertElliott,
+    Kept,
+    Loss,
+    Rate,
+    Schedule,
+    SchedulePoint,
+    Serialiser,
+    Wifi,
+)
 
 
 def test_a_file_is_resolved_with_its_defaults(tmp_path: Path) -> None:
@@ -98,8 +110,12 @@ def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_stack
         2,
     ]
     assert {s.settings.get("tls") for s in experiment.scenarios if s.stack != "http1"} == {"1.2"}
-    late = [s.link for s in experiment.scenarios if s.link_name == "delay"]
-    assert {stage.delay_ns for link in late for stage in (*link.uplink, *link.downlink)} == {10**9}  # type: ignore[union-attr]
+    links = {s.link_name: s.link for s in experiment.scenarios}
+    for way in ("uplink", "downlink"):
+        stages = {name: getattr(link, way) for name, link in links.items()}
+        assert [stage.delay_ns for stage in stages["delay"] if isinstance(stage, Delay)] == [10**9]
+        rates = [[stage.rate_bps for stage in found if isinstance(stage, Rate)] for found in stages.values()]
+        assert rates == [[100_000_000]] * 3
 
 
 def test_the_choices_start_from_the_cases_of_elmangoush2017() -> None:
