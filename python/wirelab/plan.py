@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.experiment import Experiment
 from wirelab.experiment import Scenario as ResolvedScenario
 from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
+from wirelab.experiment.expected_cpu import runs_alone
 from wirelab.schema import SCHEMA_VERSION, LinkSpec, canonical_json
 from wirelab.schema.plan import (
     Block,
@@ -49,14 +50,14 @@ def expected_ns(plan: Plan, lanes: int) -> int:
     """Roughly how long the plan's trials take, up to its ceiling, with so many of them side by side.
 
     A stopping rule is asked when the blocks that the lanes hold are over: each such step takes as long as its longest
-    trial at least.
+    trial at least. What runs alone takes its time by itself.
     """
-    block = sum(scenario.expected_trial_ns for scenario in plan.scenarios)
-    longest = max((scenario.expected_trial_ns for scenario in plan.scenarios), default=0)
+    alone = sum(scenario.expected_trial_ns for scenario in plan.scenarios if runs_alone(scenario))
+    beside = [scenario.expected_trial_ns for scenario in plan.scenarios if not runs_alone(scenario)]
     stop, blocks = plan.experiment.stop, len(plan.blocks)
 
     def step(blocks: int) -> int:
-        return max(block * blocks // lanes, longest) if blocks else 0
+        return alone * blocks + max(sum(beside) * blocks // lanes, max(beside, default=0)) if blocks else 0
 
     if stop.interval is None:
         total = step(blocks)

@@ -10,9 +10,8 @@ import pytest
 from tests.runner.fakes import make_plan
 from wirelab.experiment import load_experiment
 from wirelab.plan import make_plan as plan_of
-from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns, trial_cpu_ns
-from wirelab.schema import Kept
-from wirelab.schema.plan import Implementations, Scenario
+from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
+from wirelab.schema.plan import Scenario
 from wirelab.schema.topology import BulkTraffic
 
 MS = 1_000_000
@@ -62,20 +61,17 @@ def test_the_cpu_that_a_link_has_for_itself_is_not_the_endpoints() -> None:
     assert lanes(400_000, real_time=False) == 16
 
 
-def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() -> None:
-    fresh = scenario(1_000)
-    kept = scenario(1_000, connection=Kept(connections=1))
-    curl = fresh.model_copy(update={"implementation": Implementations(client="curl", server="builtin")})
-    assert trial_cpu_ns(kept) < trial_cpu_ns(fresh) < trial_cpu_ns(curl)
-
-
-def test_background_traffic_computes_as_long_as_the_trial_lasts() -> None:
+def test_background_traffic_takes_lanes() -> None:
     idle = scenario(10_000)
     bulk = BulkTraffic(name="bulk", source="client", to="server", flows=5, direction="upload", stagger_ns=0)
     busy = idle.model_copy(update={"traffic": (bulk,)})
-    longer = busy.model_copy(update={"expected_trial_ns": 20_000 * MS})
-    assert trial_cpu_ns(longer) - trial_cpu_ns(idle) == 2 * (trial_cpu_ns(busy) - trial_cpu_ns(idle)) > 0
     assert default_lanes([busy], 500, 2, real_time=True).number < default_lanes([idle], 500, 2, real_time=True).number
+
+
+def test_what_runs_alone_needs_no_lanes() -> None:
+    short = scenario(10_000).model_copy(update={"expected_exchange_ns": 1 * MS})
+    assert default_lanes([short], 500, 2, real_time=True) == Lanes(1, "its exchanges are short, or fill a CPU")
+    assert lanes(2_300) == default_lanes([short, scenario(2_300)], 500, 2, real_time=True).number
 
 
 @dataclass

@@ -18,9 +18,12 @@ def schedule(
     lanes: int = 2,
     stopping: Stopping | None = None,
     finished: tuple[str, ...] = (),
+    *,
+    alone: tuple[int, ...] = (),
 ) -> Schedule:
     plan = make_plan(scenarios, blocks)
-    return Schedule([block.trials for block in plan.blocks], lanes, stopping or Stopping(blocks), finished)
+    keys = {plan.scenarios[number].key for number in alone}
+    return Schedule([block.trials for block in plan.blocks], lanes, stopping or Stopping(blocks), finished, keys)
 
 
 def drain(
@@ -222,3 +225,32 @@ def test_a_budget_that_ends_when_all_is_enough_cuts_nothing() -> None:
     subject = schedule(blocks=9, stopping=Stopping(2, enough=lambda _: True, time_is_up=lambda: True))
     assert len(drain(subject)[0]) == 4
     assert subject.cut is None
+
+
+def test_what_runs_alone_has_nothing_beside_it_and_comes_first() -> None:
+    subject = schedule(scenarios=3, blocks=2, lanes=4, alone=(1,))
+    for block in range(2):
+        assignment = subject.next()
+        assert assignment is not None
+        assert (assignment.trial.trial, assignment.lanes) == (f"t1-{block:04d}", 1)
+        assert subject.next() is None
+        subject.over(assignment, IN_TIME)
+    assert [a.trial.trial for a in iter(subject.next, None)] == ["t0-0000", "t2-0000", "t0-0001", "t2-0001"]
+
+
+def test_beyond_the_minimum_what_runs_alone_waits_for_its_block_and_for_the_others_to_be_over() -> None:
+    for stopping in (Stopping(1, enough=lambda _: False), Stopping(1)):
+        subject = schedule(scenarios=2, blocks=3, lanes=2, stopping=stopping, alone=(1,))
+        started, verdicts = drain(subject)
+        assert started == ["t1-0000", "t0-0000", "t0-0001", "t1-0001", "t0-0002", "t1-0002"]
+        assert [verdict.fate for verdict in verdicts] == [Fate.KEPT] * 3
+
+
+def test_a_trial_that_is_to_run_alone_again_waits_until_nothing_runs() -> None:
+    subject = schedule(scenarios=2, blocks=2, lanes=2, alone=(0,))
+    first = subject.next()
+    assert first is not None
+    subject.again(first)
+    again = subject.next()
+    assert again is not None
+    assert again.trial == first.trial

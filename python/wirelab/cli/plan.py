@@ -42,6 +42,7 @@ def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: i
 
 
 def _words(plan: Plan, lanes: Lanes) -> str:
+    from wirelab.experiment.expected_cpu import runs_alone
     from wirelab.runner.progress import lanes_words
 
     record = plan.experiment
@@ -56,6 +57,8 @@ def _words(plan: Plan, lanes: Lanes) -> str:
         f"about {format_duration(run_ns(plan, lanes.number))}",
         f"{lanes_words(lanes.number)}: {lanes.why}",
     ]
+    if alone := sum(map(runs_alone, plan.scenarios)):
+        lines.append(f"{alone} of the scenarios run alone: their exchanges are short, or fill a CPU")
     if (preview := record.preview) is not None:
         lines.append(
             f"PREVIEW for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "

@@ -3,9 +3,7 @@
 Exchanges mostly wait for their link, so that one CPU carries many. But for what one trial computes, its start above
 all, others wait, and what endpoints wait for a CPU is delay that is the machine's. So lanes are as many as leave the
 CPUs almost idle, and starts keep a distance.
-
-CPU times are those of the agent and the runner for quickstart's four stacks on one machine (`docs/design/decisions.md`
-has the commands): rough, as expected times are.
+What runs alone (`experiment/expected_cpu.py`) needs no lanes and does not count here.
 """
 
 from __future__ import annotations
@@ -13,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wirelab.experiment.expected_traffic import background_packets_per_s
-from wirelab.experiment.library import BUILTIN
-from wirelab.schema import Asking, Kept
+from wirelab.experiment.expected_cpu import TRIAL_CPU_NS, runs_alone, trial_cpu_ns
 from wirelab.schema.plan import Scenario
 from wirelab.units import format_duration, format_share
 
@@ -27,16 +23,6 @@ CPU_SHARE = 0.1
 """Of the endpoints' CPUs, what trials may use on average."""
 START_SHARE = 0.25
 """Of the endpoints' CPUs, what starting trials may use at any time."""
-
-TRIAL_CPU_NS = 20_000_000
-"""To start and end a trial: its processes in namespaces of their own, the host, the runner."""
-FRESH_CPU_NS = 2_500_000
-"""For an exchange on a connection of its own: both endpoints and the link."""
-KEPT_CPU_NS = 600_000
-PROGRAM_CPU_NS = 8_000_000
-"""For an exchange of a foreign client, which is a process for each."""
-BACKGROUND_CPU_NS = 25_000
-"""For a packet of background traffic: the processes at its two ends."""
 
 
 class Lanes(NamedTuple):
@@ -50,9 +36,12 @@ def default_lanes(scenarios: Sequence[Scenario], trials: int, cpus: int, *, real
     """Lanes for so many trials of these scenarios. Without real-time scheduling the link has a CPU for itself."""
     if cpus == 1 and not real_time:
         return Lanes(min(CROWDED_LANES, trials), "the link shares the only CPU")
+    beside = [scenario for scenario in scenarios if not runs_alone(scenario)]
+    if not beside:
+        return Lanes(1, "its exchanges are short, or fill a CPU")
     mine = cpus if real_time else cpus - 1
-    trial_ns = sum(scenario.expected_trial_ns for scenario in scenarios) / len(scenarios)
-    cpu_ns = sum(map(trial_cpu_ns, scenarios)) / len(scenarios)
+    trial_ns = sum(scenario.expected_trial_ns for scenario in beside) / len(beside)
+    cpu_ns = sum(map(trial_cpu_ns, beside)) / len(beside)
     affordable = max(1, int(CPU_SHARE * mine * trial_ns / cpu_ns))
     most = LANES_PER_CPU * cpus
     if trials <= min(affordable, most):
@@ -71,14 +60,3 @@ def start_gap_ns(cpus: int, *, real_time: bool) -> int:
     """How long after a trial's start the next one may start."""
     mine = cpus if real_time else max(cpus - 1, 1)
     return round(TRIAL_CPU_NS / (START_SHARE * mine))
-
-
-def trial_cpu_ns(scenario: Scenario) -> int:
-    """CPU time that one trial takes."""
-    workload, ends = scenario.workload, scenario.implementation
-    opens = isinstance(workload, Asking) and not isinstance(workload.connection, Kept)
-    exchange_ns = FRESH_CPU_NS if opens else KEPT_CPU_NS
-    if ends.client != BUILTIN:
-        exchange_ns = PROGRAM_CPU_NS
-    background = background_packets_per_s(scenario) * BACKGROUND_CPU_NS / 1e9
-    return TRIAL_CPU_NS + exchange_ns * workload.rows + round(background * scenario.expected_trial_ns)

@@ -4,6 +4,9 @@ With a fixed number of blocks a free lane takes the next trial of any block, so 
 rule, as many blocks as the lanes can hold follow the smallest number at a time, and the rule is asked before each such
 step, for every scenario that it has not stopped.
 
+A trial that is to run alone starts when nothing runs, and nothing starts beside it. Such trials of all blocks that may
+begin come first, so that lanes are seldom emptied for one.
+
 A late block halves the lanes; each one kept after that gives a lane back, so that a passing disturbance does not slow
 the rest of a long campaign.
 """
@@ -81,17 +84,25 @@ class _Block:
 class Schedule:
     """Hands out trials and hears how they went.
 
-    `finished` are trials that need no run; a scenario that has one in a block was not stopped before it.
+    `finished` are trials that need no run; a scenario that has one in a block was not stopped before it. `alone` are
+    scenarios whose trials run alone.
     """
 
     def __init__(
-        self, blocks: Sequence[Sequence[Trial]], lanes: int, stopping: Stopping, finished: Collection[str] = ()
+        self,
+        blocks: Sequence[Sequence[Trial]],
+        lanes: int,
+        stopping: Stopping,
+        finished: Collection[str] = (),
+        alone: Collection[str] = (),
     ) -> None:
         self.lanes = lanes
         self._most_lanes = lanes
         self.stopped: set[str] = set()
         self.cut: Cut | None = None
         self._stopping = stopping
+        self._alone = alone
+        self._is_reserved = False
         self._step_end = max(stopping.minimum, 1)
         self._free = set(range(lanes))
         self._lane_of: dict[str, int] = {}
@@ -101,14 +112,29 @@ class Schedule:
 
     def next(self) -> Assignment | None:
         """A trial to start now; none while every lane is taken, the open blocks are handed out, or all is over."""
-        if len(self._lane_of) >= self.lanes:
+        if len(self._lane_of) >= self.lanes or (self._is_reserved and not self.idle):
             return None
+        if self.idle and (assignment := self._next_alone()) is not None:
+            return assignment
         for index, block in enumerate(self._blocks):
             if not block.opened and not self._open(index):
                 return None
+            if (trial := self._first(block, alone=False)) is not None:
+                return self._assign(index, trial)
             if block.pending:
-                return self._assign(index)
+                return self._assign(index, block.pending[0]) if self.idle else None
         return None
+
+    def _next_alone(self) -> Assignment | None:
+        """The first that is to run alone, of the blocks that need nobody's leave to begin."""
+        for index, block in enumerate(self._blocks[: max(self._stopping.minimum, 1)]):
+            if (trial := self._first(block, alone=True)) is not None:
+                block.opened = True
+                return self._assign(index, trial)
+        return None
+
+    def _first(self, block: _Block, *, alone: bool) -> Trial | None:
+        return next((trial for trial in block.pending if (trial.scenario in self._alone) is alone), None)
 
     def over(self, assignment: Assignment, lateness: Lateness | None) -> Verdict | None:
         """Hear that a trial is over (`None`: it never used the link); a verdict if this was the last of its block."""
@@ -166,15 +192,17 @@ class Schedule:
             block.pending, block.opened, block.over = [], True, True
         return False
 
-    def _assign(self, index: int) -> Assignment:
+    def _assign(self, index: int, trial: Trial) -> Assignment:
         block = self._blocks[index]
-        trial = block.pending.pop(0)
+        block.pending.remove(trial)
+        self._is_reserved = trial.scenario in self._alone
+        lanes = 1 if self._is_reserved else self.lanes
         lane = min(self._free)
         self._free.remove(lane)
         self._lane_of[trial.trial] = lane
         block.running.add(trial.trial)
-        block.lanes = max(block.lanes, self.lanes)
-        return Assignment(trial, index, lane, self.lanes)
+        block.lanes = max(block.lanes, lanes)
+        return Assignment(trial, index, lane, lanes)
 
     def _release(self, assignment: Assignment) -> _Block:
         name = assignment.trial.trial

@@ -10,6 +10,7 @@ from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
+from wirelab.experiment.expected_cpu import runs_alone
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates
@@ -109,7 +110,9 @@ def run_campaign(
         enough=enough if stop.interval is not None else None,
         time_is_up=lambda: stop.budget_ns is not None and runner.elapsed_s * 1e9 > stop.budget_ns,
     )
-    return runner.run(Schedule([block.trials for block in plan.blocks], lanes, stopping, runner.finished), gap_s)
+    alone = frozenset(scenario.key for scenario in plan.scenarios if runs_alone(scenario))
+    blocks = [block.trials for block in plan.blocks]
+    return runner.run(Schedule(blocks, lanes, stopping, runner.finished, alone), gap_s)
 
 
 def planned_lanes(plan: Plan) -> Lanes:
