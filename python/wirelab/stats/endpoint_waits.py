@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES, INVALID_SHARE, LATENESS_FLOOR_S, TEACHING_SHARE
 from wirelab.stats.link_report import kept_trials
+from wirelab.units import format_duration
 
 if TYPE_CHECKING:
     import polars as pl
@@ -72,7 +73,7 @@ def _told() -> pl.Expr:
 
 
 def _waited(wait_s: float, share: float) -> tuple[str, str]:
-    words = f"endpoints waited {wait_s * 1e3:.2g} ms for a CPU in each exchange, {share:.1%} of it"
+    words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {share:.1%} of it"
     if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
         return "publishable", words
     return ("invalid" if share > INVALID_SHARE else "teaching"), words
