@@ -67,6 +67,11 @@ class Scenario:
         """How many messages were lost or came again, and how often players stopped; empty of other workloads."""
         return dict((self.estimates or {}).get("messages") or {})
 
+    @property
+    def downloads(self) -> Json:
+        """Of the largest and the smallest of downloads that take turns: bytes, and how many ended how; else empty."""
+        return dict((self.estimates or {}).get("downloads") or {})
+
     def metric(self, name: str) -> Json:
         """Everything estimated of a metric; empty if nothing was."""
         for key, value in ((self.estimates or {}).get("metrics") or {}).items():

@@ -84,7 +84,9 @@ def _scenario(dataset: Dataset, scenario: dict[str, Any], measured: list[Measure
     kept = {name: scenario[name] for name in ("key", "name", "levels", "stack", "implementation")}
     metrics = {one.metric.name: _metric(dataset, scenario["key"], one) for one in measured}
     messages = dataset.messages(scenario["key"])
-    told = {} if messages is None else {"messages": messages}
+    told: dict[str, Any] = {} if messages is None else {"messages": messages}
+    if (downloads := dataset.downloads(scenario["key"])) is not None:
+        told["downloads"] = downloads
     return {**kept, "denominators": dataset.denominators(scenario["key"]), **told, "metrics": metrics}
 
 

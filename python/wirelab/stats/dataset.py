@@ -129,6 +129,24 @@ class Dataset:
             "stalls": None if stalls.null_count() == len(stalls) else int(stalls.sum()),
         }
 
+    def downloads(self, scenario: str) -> dict[str, dict[str, int]] | None:
+        """Of the `largest` and the `smallest` of downloads that take turns: `bytes`, and how many exchanges of it ended
+        how. None where all have one size.
+        """
+        import polars as pl
+
+        if "download_bytes" not in self.exchanges.columns:
+            return None
+        rows = self.exchanges.filter(pl.col("scenario") == scenario).drop_nulls("download_bytes")
+        if rows["download_bytes"].n_unique() < 2:
+            return None
+        found = {}
+        for name, size in (("largest", rows["download_bytes"].max()), ("smallest", rows["download_bytes"].min())):
+            ends = rows.filter(pl.col("download_bytes") == size)["outcome"]
+            counts = {end: int((ends == end).sum()) for end in ("completed", "timed-out")}
+            found[name] = {"bytes": int(size), "exchanges": len(ends), **counts}  # type: ignore[arg-type]
+        return found
+
     def measured(self, scenario: str) -> Iterator[Measured]:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""
         import polars as pl
