@@ -101,7 +101,9 @@ class Campaign:
         if sum(done.values()) == planned or not (short or (runs and not ended)):
             return None
         counts = f"{sum(done.values())} of {planned} planned trials are finished"
-        fewer = f"{short} of {len(done)} scenarios have fewer than {least} finished trials"
+        have = "has" if short == 1 else "have"
+        of = f"{short} of {len(done)} scenario{'s' * (len(done) != 1)}"
+        fewer = f"{of} {have} fewer than {least} finished trial{'s' * (least != 1)}"
         if ended:
             return f"The budget ended the run early: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
@@ -111,7 +113,7 @@ class Campaign:
         stop = self.experiment.get("stop") or {}
         blocks, of_blocks = run["cut_after_blocks"], len(self.plan.get("blocks") or [])
         budget = format_duration(stop["budget_ns"]) if stop.get("budget_ns") else "it was given"
-        scenarios = f"{run['cut_scenarios']} of {len(self.scenarios)} scenarios"
+        scenarios = f"{run['cut_scenarios']} of {len(self.scenarios)} scenario{'s' * (len(self.scenarios) != 1)}"
         if stop.get("interval"):
             lacks = f"intervals of {scenarios} are wider than asked ({stop['interval']['relative']:.0%} of the median)"
         else:
