@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.report.campaigns import judge, read, store, write
@@ -9,7 +10,7 @@ from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
-from wirelab.report.sections import comparisons
+from wirelab.report.sections import comparisons, limits, outcomes, trust
 
 
 def sentences(folder: Path) -> str:
@@ -189,3 +190,45 @@ def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_stack(tmp_path:
     estimates["scenarios"][2]["metrics"]["end-to-end-delay"]["modes"] = []
     store(folder, "estimates.json", estimates)
     assert "Under loss" not in sentences(folder)
+
+
+def test_a_proxy_is_told_beside_its_stack_and_its_other_link_is_said_not_to_be_shown(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert "proxy" not in sentences(folder)
+    plan = read(folder, "plan.json")
+    air = {"name": "air", "near": ["client"], "far": ["proxy", "server"]}
+    wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
+    for scenario in plan["scenarios"]:
+        if scenario["stack"] == "h2":
+            scenario |= {"origin": {"stack": "http1", "settings": {}}, "topology": [air, wire]}
+    store(folder, "plan.json", plan)
+    loaded = load(folder, folder)
+    assert "h2 (by a proxy, http1 to the server): its delays are to the server and back" in sentences(folder)
+    assert "h2 (by a proxy, http1 to the server)" in str(limits.section(loaded))
+    assert "Not shown: the link wire (proxy to server)." in str(trust.section(loaded))
+    providers = {series.label: series.provider for series in loaded.series}
+    assert providers["h2"].endswith("; by a proxy, http1 to the server")
+    assert "proxy" not in providers["http1"]
+
+
+def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("http1", "h2"))
+    lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+    for line in lines:
+        if "h2" in line["scenario"] and "clean" in line["scenario"]:
+            line |= {"status": "unsupported", "error": "curl does not do downloads of several sizes in turn"}
+    (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    why = "(curl does not do downloads of several sizes in turn)."
+    assert f"h2: not measured in 1 of 2 scenarios {why}" in sentences(folder)
+    [table] = [block for block in outcomes.section(load(folder, folder)).blocks if isinstance(block, Table)]
+    errors = [row[-1].text for row in table.rows]
+    assert [text for text in errors if text.startswith("not supported")] == [
+        "not supported: curl does not do downloads of several sizes in turn"
+    ]
+    for line in lines:
+        if "h2" in line["scenario"]:
+            line |= {"status": "unsupported", "error": "curl does not do downloads of several sizes in turn"}
+    (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    said = sentences(folder)
+    assert f"h2: not measured {why}" in said
+    assert "No trial of h2" not in said

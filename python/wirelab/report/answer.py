@@ -10,7 +10,7 @@ from wirelab.report.model import Condition, Json, Scenario, level_words, metric_
 from wirelab.report.numbers import COUNT, Estimate, interval, plain, with_unit
 from wirelab.report.programs import FLOORS, Order, conditions, orders
 from wirelab.report.sections.common import metric_words
-from wirelab.report.stacks import is_secure, title
+from wirelab.report.stacks import by_proxy, is_secure, title
 from wirelab.stats.link import GRADES, NOT_MEASURED
 
 MOST_CONDITIONS = 6
@@ -31,6 +31,7 @@ def answer(campaign: Campaign) -> list[str]:
         *_counts(campaign),
         *_verdicts(campaign),
         *_fastest(campaign),
+        *_proxies(campaign),
         *_programs(campaign),
         *_messages(campaign),
         *_grades(campaign),
@@ -43,6 +44,12 @@ def _failures(campaign: Campaign) -> Iterator[str]:
     for series, why in campaign.failed.items():
         first = why.splitlines()[0].rstrip(".")
         yield f"No trial of {series.label} succeeded, so that nothing is said of it: {first}."
+    for series in campaign.series:
+        mine = [scenario.key for scenario in campaign.scenarios if scenario.series == series]
+        lacking = [key for key in mine if key in campaign.unsupported]
+        if lacking:
+            where = f" in {len(lacking)} of {len(mine)} scenarios" if len(lacking) < len(mine) else ""
+            yield f"{series.label}: not measured{where} ({campaign.unsupported[lacking[0]].rstrip('.')})."
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:
@@ -129,6 +136,14 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
         rest += [f"the median of {_listed(late)} lies above the time-out"] if late else []
         yield "; ".join([head, *rest]) + "."
+
+
+def _proxies(campaign: Campaign) -> Iterator[str]:
+    """Which delays hold two ways and two stacks."""
+    for series in campaign.series:
+        if series.origin is not None:
+            told = f"{series.label} ({by_proxy(series.origin)})"
+            yield f"{told}: its delays are to the server and back, through the proxy."
 
 
 def _programs(campaign: Campaign) -> Iterator[str]:

@@ -18,7 +18,7 @@ ROW_PATHS = ("link", "workload.upload", "workload.download")
 class Series:
     """One stack by one pair of implementations: what a chart draws in one colour.
 
-    `provider` says whose code that is.
+    `provider` says whose code that is. `origin` is the stack that a proxy speaks to the server, None without a proxy.
     """
 
     label: str
@@ -26,6 +26,7 @@ class Series:
     implementation: str
     provider: str
     look: Look
+    origin: str | None = None
 
 
 @dataclass(frozen=True, eq=False)

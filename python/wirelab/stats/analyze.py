@@ -145,7 +145,11 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
     stack = {scenario["key"]: scenario["stack"] for scenario in scenarios}
     for words, chosen in (
         ("Attempts that were run again and do not count", dataset.trials.filter(pl.col("excluded"))),
-        ("Trials not done", dataset.trials.filter(~pl.col("excluded") & (pl.col("status") != "done"))),
+        (
+            "Trials not done",
+            dataset.trials.filter(~pl.col("excluded") & ~pl.col("status").is_in(["done", "unsupported"])),
+        ),
+        ("Trials of what is not supported", dataset.trials.filter(pl.col("status") == "unsupported")),
     ):
         names = sorted(stack.get(key, key) for key in chosen["scenario"])
         if names:

@@ -88,6 +88,7 @@ class Dataset:
         """How many exchanges ended how, in how many trials, without excluded ones.
 
         Trials that are not done are among the trials; exchanges that they recorded are counted apart, and nowhere else.
+        A trial that a stack or program does not do at all is unsupported and not failed.
         """
         import polars as pl
 
@@ -96,9 +97,10 @@ class Dataset:
         counts = dict(rows.group_by("outcome").len().iter_rows())
         outcomes = {name: int(counts.get(name, 0)) for name in ("completed", "failed", "timed-out", "unsupported")}
         kept = trials.filter(~pl.col("excluded"))
-        failed = kept.filter(pl.col("status") != "done")
+        failed = kept.filter(~pl.col("status").is_in(["done", "unsupported"]))
         return {
             "exchanges": len(rows), **outcomes, "trials": len(kept), "failed_trials": len(failed),
+            "unsupported_trials": int((kept["status"] == "unsupported").sum()),
             "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
 
