@@ -10,6 +10,7 @@ from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
+from wirelab.report.grade import reasons
 from wirelab.report.sections import comparisons, limits, outcomes, trust
 
 
@@ -156,6 +157,21 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     assert reasons.items == [f"Grade invalid, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
     grades = [row[3].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
     assert set(grades) == {"invalid"}
+
+
+def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    estimates = read(folder, "estimates.json")
+    words = "endpoints waited {} for a CPU in each exchange, {}"
+    whys = [
+        words.format("6 ms", "20.0% of it"), words.format("2.0 s", "1.6 times what it takes"),
+        words.format("800 us", "13.0% of it"), "a hypervisor gave 20% of a CPU to others",
+    ]  # fmt: skip
+    for scenario, why in zip(estimates["scenarios"], whys, strict=True):
+        scenario["endpoints"] = {"flag": "invalid", "share": len(why), "why": why, "cure": "rest"}
+    waits, steal = reasons(estimates)
+    assert "and 2 other scenarios: endpoints waited 2.0 s" in waits
+    assert "a hypervisor gave 20%" in steal
 
 
 def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> 
 def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     (table,) = tables(outcomes.section(load(folder, folder)))
-    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "0", "0", "reset (1)"]
+    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "0", "0", "0", "reset (1)"]
 
 
 def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_otherwise(tmp_path: Path) -> None:
@@ -270,6 +270,18 @@ def test_a_mean_of_the_few_objects_that_completed_says_of_how_many(tmp_path: Pat
     assert [cell.text for cell in small[2:4]] == ["612 B", "20/20"]
     assert small[4].text.endswith("]")
     assert small[4].tone is None
+
+
+def test_the_first_choice_that_has_rows_is_open(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms", "30 ms")})
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        if "10ms" not in scenario["key"]:
+            scenario["metrics"]["end-to-end-delay-largest"] = scenario["metrics"]["end-to-end-delay"]
+    store(folder, "estimates.json", estimates)
+    section = sizes.section(load(folder, folder))
+    assert section is not None
+    assert [block.open for block in section.blocks if isinstance(block, Group)] == [True, False]
 
 
 def test_sizes_that_take_turns_are_told_in_words() -> None:

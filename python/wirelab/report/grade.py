@@ -56,6 +56,9 @@ def reasons(estimates: Json) -> list[str]:
     for each in _flags(estimates):
         if each.flag != GRADES[0]:
             same = "".join(letter for letter in each.why if not letter.isdigit() and letter not in ".,")
+            if each.cause == MACHINE:
+                # What waited tells one cause from another; its unit, and a share or a multiple, do not.
+                same = "; ".join(" ".join(words.split()[:2]) for words in each.why.split("; "))
             alike.setdefault((each.flag, each.cause, same), []).append(each)
     ordered = sorted(alike.values(), key=lambda found: -GRADES.index(found[0].flag))
     return [_reason(found) for found in ordered]
