@@ -117,7 +117,8 @@ class Campaign:
         if stop.get("interval"):
             lacks = f"intervals of {scenarios} are wider than asked ({stop['interval']['relative']:.0%} of the median)"
         else:
-            lacks = f"{scenarios} have fewer trials than planned, so their intervals are wider"
+            have = "has" if run["cut_scenarios"] == 1 else "have"
+            lacks = f"{scenarios} {have} fewer trials than planned: wider intervals"
         return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
 
     @cached_property

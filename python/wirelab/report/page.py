@@ -131,8 +131,8 @@ def _facts(campaign: Campaign) -> list[str]:
     trials = sum(int(d.get("trials") or 0) for d in ends)
     facts = [
         f"{len(campaign.scenarios)} scenario{'s' * (len(campaign.scenarios) != 1)}",
-        f"{trials:,} trials",
-        f"{exchanges:,} exchanges, {completed:,} completed",
+        f"{trials:,} trial{'s' * (trials != 1)}",
+        f"{exchanges:,} exchange{'s' * (exchanges != 1)}, {completed:,} completed",
     ]
     written = sorted(entry.written for entry in campaign.journal.values())
     return [*facts, f"measured {written[-1][:10]}"] if written else facts
