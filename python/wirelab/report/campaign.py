@@ -118,7 +118,7 @@ class Campaign:
             lacks = f"intervals of {scenarios} are wider than asked ({stop['interval']['relative']:.0%} of the median)"
         else:
             have = "has" if run["cut_scenarios"] == 1 else "have"
-            lacks = f"{scenarios} {have} fewer trials than planned: wider intervals"
+            lacks = f"{scenarios} {have} fewer trials than planned, so their intervals are wider"
         return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
 
     @cached_property
