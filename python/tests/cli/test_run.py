@@ -121,7 +121,7 @@ def test_a_budget_that_ended_a_run_early_is_told_where_the_numbers_are(labs: lis
     file.write_text(EXPERIMENT.replace("[5, 9]", "[3, 9]") + 'budget = "1 ms"\n')
     done = run("fake.toml", "--set", "stack=http1")
     assert done.exit_code == 0, done.stderr
-    told = "The budget of 1 ms ended after block 3 of 9: intervals of 1 of 1 scenarios are wider than asked"
+    told = "The budget of 1 ms ended after block 3 of 9: intervals of 1 of 1 scenario are wider than asked"
     assert told in done.stdout
     [facts] = json.loads((tmp_path / "results" / "fake" / "campaign.json").read_text())["runs"]
     assert (facts["cut_after_blocks"], facts["cut_scenarios"]) == (3, 1)

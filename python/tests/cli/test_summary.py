@@ -93,12 +93,12 @@ def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tm
     folder = shutil.copytree(campaign, tmp_path / "starved")
     estimates = json.loads((folder / "estimates.json").read_text())
     first, second = estimates["scenarios"]
-    first["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms"}
-    second["endpoints"] = {"flag": "invalid", "share": 0.3, "why": "endpoints waited 7.5 ms"}
+    first["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "wait"}
+    second["endpoints"] = {"flag": "invalid", "share": 0.3, "why": "endpoints waited 7.5 ms", "cure": "rest"}
     (folder / "estimates.json").write_text(json.dumps(estimates))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
     assert line.endswith("  invalid (the machine, not the link)")
-    told = "endpoints waited 7.5 ms; run fewer lanes (--lanes), or leave the machine alone"
+    told = "endpoints waited 7.5 ms; rest"
     assert why[0] == f"       invalid, the machine: {second['name']} and 1 other scenario: {told}."
     assert sum("endpoints waited" in reason for reason in why) == 1
 

@@ -245,6 +245,10 @@ def test_a_time_out_is_one_of_its_own_size(tmp_path: Path, built: Build) -> None
     dataset.trials.write_parquet(records.folder / "trials.parquet")
     measured = {one.metric.name: one.sample for one in Samples.read(records.folder).measured("s")}
     assert measured["end-to-end-delay"].censored == (1,)
+    assert Samples.read(records.folder).downloads("s") == {
+        "largest": {"bytes": 11_000_000, "exchanges": 1, "completed": 0, "timed-out": 1},
+        "smallest": {"bytes": 612, "exchanges": 1, "completed": 1, "timed-out": 0},
+    }
     assert (measured["end-to-end-delay-largest"].n, measured["end-to-end-delay-largest"].censored) == (1, (1,))
     assert (measured["end-to-end-delay-smallest"].n, measured["end-to-end-delay-smallest"].censored) == (1, (0,))
 

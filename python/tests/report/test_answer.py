@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.report.campaigns import judge, read, store, write
@@ -9,7 +10,8 @@ from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
-from wirelab.report.sections import comparisons
+from wirelab.report.grade import reasons
+from wirelab.report.sections import comparisons, limits, outcomes, trust
 
 
 def sentences(folder: Path) -> str:
@@ -62,6 +64,54 @@ def test_a_difference_of_stack_and_program_names_both(tmp_path: Path) -> None:
     assert "mine (mine-py) against http1" in str(section) or "http1 against mine (mine-py)" in str(section)
 
 
+def with_ratio(folder: Path, low: float, high: float) -> str:
+    estimates = read(folder, "estimates.json")
+    for comparison in estimates["comparisons"]:
+        same = comparison["a"].startswith("h2")
+        bounds = (low, high) if same else (1 / high, 1 / low)
+        point = 30.0 if same else 1 / 30.0
+        comparison["ratio_of_medians"] = {
+            "point": point, "low": bounds[0], "high": bounds[1], "level": 0.95, "n": 80, "method": "made up",
+        }  # fmt: skip
+    store(folder, "estimates.json", estimates)
+    return sentences(folder)
+
+
+def test_an_interval_over_orders_of_magnitude_is_no_number(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    assert "h2 cannot be told from it (too few trials to tell)" in with_ratio(folder, 0.02, 39_139.2)
+    assert "h2 takes longer, too few trials to tell how much." in with_ratio(folder, 1.5, 39_139.2)
+    assert "h2 takes 30 [2, 900] times as long" in with_ratio(folder, 2.0, 900.0)
+
+
+def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_path: Path) -> None:
+    links = tuple(f"link{number}" for number in range(8))
+    folder = write(tmp_path, links=links)
+    end = "one stack has the smallest median of end-to-end delay that can be told: http1 in"
+    assert f"In 8 of 8 conditions {end} 8." in sentences(folder)
+    estimates = read(folder, "estimates.json")
+    for comparison in estimates["comparisons"][:3]:
+        comparison["ratio_of_medians"] |= {"low": 0.5, "high": 3.0}
+    store(folder, "estimates.json", estimates)
+    assert f"In 5 of 8 conditions {end} 5." in sentences(folder)
+    none = "In none of 8 conditions can it be told which stack has the smallest median of end-to-end delay."
+    assert none in with_ratio(folder, 0.5, 60.0)
+
+
+def test_verdicts_on_an_invalid_link_or_machine_are_counted_apart(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    verdicts = read(folder, "verdicts.json")
+    held, refuted, undecided = verdicts["claims"]
+    refuted["link"] = undecided["link"] = {"flag": "invalid", "why": "it is late"}
+    verdicts["claims"].append({**refuted, "id": "M4", "link": {"flag": "publishable", "why": "it is good"}})
+    store(folder, "verdicts.json", verdicts)
+    counted = "Of 4 published claims: 1 held, 1 refuted, 1 refuted on a link or machine that is invalid, 1 undecided."
+    assert counted in sentences(folder)
+    held["link"] = {"flag": "teaching", "why": "it is so-so"}
+    store(folder, "verdicts.json", verdicts)
+    assert "1 held on a link or machine that is good for teaching only" in sentences(folder)
+
+
 def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     estimates = read(folder, "estimates.json")
@@ -88,13 +138,13 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
-        scenario["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms"}
+        scenario["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "rest"}
     for comparison in estimates["comparisons"]:
         comparison["link"] = {"flag": "invalid", "why": "h2: endpoints waited 6 ms", "causes": ["the machine"]}
     store(folder, "estimates.json", estimates)
     said = sentences(folder)
     assert "h2 takes 2.00 [1.96, 2.04] times as long (invalid: the machine)" in said
-    assert said.count("endpoints waited") == said.count("run fewer lanes") == 1
+    assert said.count("endpoints waited") == said.count("; rest.") == 1
     assert "Invalid, the machine: " in said
     header = page.header(load(folder, folder))
     assert header.grade.text == "invalid (the machine, not the link)"
@@ -107,6 +157,21 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     assert reasons.items == [f"Grade invalid, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
     grades = [row[3].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
     assert set(grades) == {"invalid"}
+
+
+def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    estimates = read(folder, "estimates.json")
+    words = "endpoints waited {} for a CPU in each exchange, {}"
+    whys = [
+        words.format("6 ms", "20.0% of it"), words.format("2.0 s", "1.6 times what it takes"),
+        words.format("800 us", "13.0% of it"), "a hypervisor gave 20% of a CPU to others",
+    ]  # fmt: skip
+    for scenario, why in zip(estimates["scenarios"], whys, strict=True):
+        scenario["endpoints"] = {"flag": "invalid", "share": len(why), "why": why, "cure": "rest"}
+    waits, steal = reasons(estimates)
+    assert "and 2 other scenarios: endpoints waited 2.0 s" in waits
+    assert "a hypervisor gave 20%" in steal
 
 
 def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
@@ -141,3 +206,45 @@ def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_stack(tmp_path:
     estimates["scenarios"][2]["metrics"]["end-to-end-delay"]["modes"] = []
     store(folder, "estimates.json", estimates)
     assert "Under loss" not in sentences(folder)
+
+
+def test_a_proxy_is_told_beside_its_stack_and_its_other_link_is_said_not_to_be_shown(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert "proxy" not in sentences(folder)
+    plan = read(folder, "plan.json")
+    air = {"name": "air", "near": ["client"], "far": ["proxy", "server"]}
+    wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
+    for scenario in plan["scenarios"]:
+        if scenario["stack"] == "h2":
+            scenario |= {"origin": {"stack": "http1", "settings": {}}, "topology": [air, wire]}
+    store(folder, "plan.json", plan)
+    loaded = load(folder, folder)
+    assert "h2 (by a proxy, http1 to the server): its delays are to the server and back" in sentences(folder)
+    assert "h2 (by a proxy, http1 to the server)" in str(limits.section(loaded))
+    assert "Not shown: the link wire (proxy to server)." in str(trust.section(loaded))
+    providers = {series.label: series.provider for series in loaded.series}
+    assert providers["h2"].endswith("; by a proxy, http1 to the server")
+    assert "proxy" not in providers["http1"]
+
+
+def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("http1", "h2"))
+    lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
+    for line in lines:
+        if "h2" in line["scenario"] and "clean" in line["scenario"]:
+            line |= {"status": "unsupported", "error": "curl does not do downloads of several sizes in turn"}
+    (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    why = "(curl does not do downloads of several sizes in turn)."
+    assert f"h2: not measured in 1 of 2 scenarios {why}" in sentences(folder)
+    [table] = [block for block in outcomes.section(load(folder, folder)).blocks if isinstance(block, Table)]
+    errors = [row[-1].text for row in table.rows]
+    assert [text for text in errors if text.startswith("not supported")] == [
+        "not supported: curl does not do downloads of several sizes in turn"
+    ]
+    for line in lines:
+        if "h2" in line["scenario"]:
+            line |= {"status": "unsupported", "error": "curl does not do downloads of several sizes in turn"}
+    (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    said = sentences(folder)
+    assert f"h2: not measured {why}" in said
+    assert "No trial of h2" not in said

@@ -25,6 +25,18 @@ def test_an_interval_decides_the_digits(point: float, low: float, high: float, e
     assert interval(estimate(point, low, high), MILLISECONDS) == expected
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.0299, 39_139.2, "3,900 [0.03, 39,100]"),
+        (0.0, 39_139.2, "3,900 [0, 39,100]"),
+        (-8000.0, -0.2, "3,900 [−8,000, −0.2]"),
+    ],
+)
+def test_a_bound_that_is_not_0_is_not_rounded_to_0(low: float, high: float, expected: str) -> None:
+    assert interval(estimate(3900.0, low, high), COUNT) == expected
+
+
 def test_a_point_never_shows_less_than_two_digits() -> None:
     assert interval(estimate(1.02, 1.01, 7.2), COUNT) == "1.0 [1.0, 7.2]"
 

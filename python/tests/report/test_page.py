@@ -17,7 +17,7 @@ from wirelab import report
 from wirelab.errors import RunError
 from wirelab.report.campaign import load
 from wirelab.report.figures import svg
-from wirelab.report.page import header
+from wirelab.report.page import header, options, render
 
 SOURCE = Path(report.__file__).parents[2]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' {{ 7*7 }}"
@@ -241,3 +241,20 @@ def test_importing_the_report_costs_nothing() -> None:
     code = "import sys, wirelab.report, wirelab.cli.report, json; print(json.dumps([m for m in sys.modules]))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=SOURCE)
     assert not {"altair", "polars", "numpy", "jinja2", "pydantic"} & set(json.loads(done.stdout))
+
+
+def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_path: Path) -> None:
+    assert options("run fewer lanes (--lanes), <b>") == "run fewer lanes (<code>--lanes</code>), &lt;b&gt;"
+    folder = write(tmp_path)
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        scenario["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "it waited", "cure": "fewer (--lanes)"}
+    store(folder, "estimates.json", estimates)
+    html = render(load(folder, folder))
+    assert "fewer (<code>--lanes</code>)" in html
+    assert "fewer (--lanes)" not in html
+
+
+def test_parts_say_that_their_intervals_are_not_those_judged(tmp_path: Path) -> None:
+    note = "A part is judged at the level that the number of claims and parts sets"
+    assert render(load(judge(write(tmp_path)), tmp_path)).count(note) == 1

@@ -205,7 +205,7 @@ def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> 
 def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     (table,) = tables(outcomes.section(load(folder, folder)))
-    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "0", "0", "reset (1)"]
+    assert cells(table)[1] == ["clean", "h2", "40", "39", "1", "0", "0", "2", "0", "0", "0", "0", "reset (1)"]
 
 
 def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_otherwise(tmp_path: Path) -> None:
@@ -241,10 +241,47 @@ def test_each_size_has_its_delays_where_downloads_take_turns_and_no_section_othe
     store(folder, "estimates.json", estimates)
     [table] = tables(sizes.section(load(folder, folder)))
     [row] = cells(table)
-    assert row[1] == "http1"
-    assert row[2].startswith("44.0 [")
-    assert row[3].startswith("40.0 [")
-    assert row[4:] == ["–", str(whole["n"]), "–", "–", "–", "–"]
+    assert row[1:4] == ["http1", "largest", "–"]
+    assert row[4].startswith("44.0 [")
+    assert row[5].startswith("40.0 [")
+    assert row[6:] == ["–"]
+
+
+def test_a_mean_of_the_few_objects_that_completed_says_of_how_many(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    first, _ = estimates["scenarios"]
+    metrics = first["metrics"]
+    above = {"point": None, "low": 1.0, "high": None, "level": 0.95, "n": 20, "method": "above the time-out"}
+    metrics["end-to-end-delay-largest"] = {**metrics["end-to-end-delay"], "median": above}
+    metrics["end-to-end-delay-smallest"] = metrics["end-to-end-delay"]
+    first["denominators"]["timed-out"] = 19
+    first["downloads"] = {
+        "largest": {"bytes": 11_000_000, "exchanges": 20, "completed": 1, "timed-out": 19},
+        "smallest": {"bytes": 612, "exchanges": 20, "completed": 20, "timed-out": 0},
+    }
+    store(folder, "estimates.json", estimates)
+    [table] = tables(sizes.section(load(folder, folder)))
+    large, small = table.rows
+    assert [cell.text for cell in large[2:4]] == ["11 MB", "1/20"]
+    assert large[4].text.endswith("] of 1")
+    assert [cell.tone for cell in large[3:6]] == ["unsure"] * 3
+    assert large[5].text == "> 10,000"
+    assert [cell.text for cell in small[2:4]] == ["612 B", "20/20"]
+    assert small[4].text.endswith("]")
+    assert small[4].tone is None
+
+
+def test_the_first_choice_that_has_rows_is_open(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms", "30 ms")})
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        if "10ms" not in scenario["key"]:
+            scenario["metrics"]["end-to-end-delay-largest"] = scenario["metrics"]["end-to-end-delay"]
+    store(folder, "estimates.json", estimates)
+    section = sizes.section(load(folder, folder))
+    assert section is not None
+    assert [block.open for block in section.blocks if isinstance(block, Group)] == [True, False]
 
 
 def test_sizes_that_take_turns_are_told_in_words() -> None:

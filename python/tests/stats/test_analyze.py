@@ -206,6 +206,13 @@ def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_nu
     assert counts["exchanges_of_failed_trials"] == 6
     assert "Trials not done, by stack: h2 3." in made["notes"]
     assert made["comparisons"] == []
+    unsupported = pl.when(pl.col("scenario") == lost).then(pl.lit("unsupported")).otherwise("status")
+    trials.with_columns(status=unsupported).write_parquet(folder / "trials.parquet")
+    made = analyze(folder)
+    counts = next(s for s in made["scenarios"] if s["key"] == lost)["denominators"]
+    assert (counts["trials"], counts["failed_trials"], counts["unsupported_trials"]) == (3, 0, 3)
+    assert "Trials of what is not supported, by stack: h2 3." in made["notes"]
+    assert not any(note.startswith("Trials not done") for note in made["notes"])
 
 
 def test_a_scenario_that_never_answers_in_time_is_compared_and_not_left_out(tmp_path: Path) -> None:

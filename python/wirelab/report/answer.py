@@ -10,10 +10,18 @@ from wirelab.report.model import Condition, Json, Scenario, level_words, metric_
 from wirelab.report.numbers import COUNT, Estimate, interval, plain, with_unit
 from wirelab.report.programs import FLOORS, Order, conditions, orders
 from wirelab.report.sections.common import metric_words
-from wirelab.report.stacks import is_secure, title
-from wirelab.stats.link import GRADES
+from wirelab.report.stacks import by_proxy, is_secure, title
+from wirelab.stats.link import GRADES, NOT_MEASURED
 
 MOST_CONDITIONS = 6
+WIDEST = 1000
+"""A ratio whose interval spans a larger factor tells nothing of its size."""
+_LESSER = {
+    "teaching": " on a link or machine that is good for teaching only",
+    "invalid": " on a link or machine that is invalid",
+    NOT_MEASURED: " on a link that was not measured",
+}
+"""What follows a verdict that was decided on less than publishable grounds."""
 
 
 def answer(campaign: Campaign) -> list[str]:
@@ -23,6 +31,7 @@ def answer(campaign: Campaign) -> list[str]:
         *_counts(campaign),
         *_verdicts(campaign),
         *_fastest(campaign),
+        *_proxies(campaign),
         *_programs(campaign),
         *_messages(campaign),
         *_grades(campaign),
@@ -35,6 +44,12 @@ def _failures(campaign: Campaign) -> Iterator[str]:
     for series, why in campaign.failed.items():
         first = why.splitlines()[0].rstrip(".")
         yield f"No trial of {series.label} succeeded, so that nothing is said of it: {first}."
+    for series in campaign.series:
+        mine = [scenario.key for scenario in campaign.scenarios if scenario.series == series]
+        lacking = [key for key in mine if key in campaign.unsupported]
+        if lacking:
+            where = f" in {len(lacking)} of {len(mine)} scenarios" if len(lacking) < len(mine) else ""
+            yield f"{series.label}: not measured{where} ({campaign.unsupported[lacking[0]].rstrip('.')})."
 
 
 def _counts(campaign: Campaign) -> Iterator[str]:
@@ -73,23 +88,39 @@ def _verdicts(campaign: Campaign) -> Iterator[str]:
     claims = (campaign.verdicts or {}).get("claims") or []
     if not claims:
         return
-    count = {verdict: sum(c.get("verdict") == verdict for c in claims) for verdict in ("held", "refuted", "undecided")}
-    words = ", ".join(f"{number} {verdict}" for verdict, number in count.items() if number)
-    yield f"Of {len(claims)} published claims: {words}."
+    found = [_worth(claim) for claim in claims]
+    ordered = [
+        *((verdict, flag) for flag in (GRADES[0], *_LESSER) for verdict in ("held", "refuted")),
+        ("undecided", GRADES[0]),
+    ]
+    words = ", ".join(
+        f"{n} {verdict}{_LESSER.get(flag, '')}" for verdict, flag in ordered if (n := found.count((verdict, flag)))
+    )
+    yield f"Of {len(claims)} published claim{'s' * (len(claims) > 1)}: {words}."
     contradicted = [str(claim["id"]) for claim in claims if claim.get("contradiction")]
     if contradicted:
         yield f"The publication's own numbers or its experiment speak against {_listed(contradicted)}."
 
 
+def _worth(claim: Json) -> tuple[str, str]:
+    """A claim's verdict, and what the links and machine are good for that it was decided on."""
+    verdict, link = str(claim.get("verdict")), claim.get("link")
+    if verdict == "undecided":
+        return verdict, GRADES[0]
+    return verdict, str(link["flag"]) if link else NOT_MEASURED
+
+
 def _fastest(campaign: Campaign) -> Iterator[str]:
     """Which stack is fastest where, by median of the headline metric, with how much longer the others take."""
-    groups = campaign.groups[:1] if campaign.verdicts else campaign.groups
+    # Declared choices vary what claims are judged by; other groups are conditions of their own.
+    judged = campaign.verdicts and campaign.experiment.get("choices")
+    groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
     ranked = [(where, ranking) for where in conditions if (ranking := _ranking(campaign, where[1]))]
     if not ranked:
         return
     if len(ranked) > MOST_CONDITIONS or campaign.verdicts:
-        yield _wins(campaign, [condition for (_, condition), _ in ranked], [ranking for _, ranking in ranked])
+        yield _wins(campaign, [condition for _, condition in conditions], [ranking for _, ranking in ranked])
         return
     for (group, condition), ranking in ranked:
         first, *others = ranking
@@ -105,6 +136,14 @@ def _fastest(campaign: Campaign) -> Iterator[str]:
         late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
         rest += [f"the median of {_listed(late)} lies above the time-out"] if late else []
         yield "; ".join([head, *rest]) + "."
+
+
+def _proxies(campaign: Campaign) -> Iterator[str]:
+    """Which delays hold two ways and two stacks."""
+    for series in campaign.series:
+        if series.origin is not None:
+            told = f"{series.label} ({by_proxy(series.origin)})"
+            yield f"{told}: its delays are to the server and back, through the proxy."
 
 
 def _programs(campaign: Campaign) -> Iterator[str]:
@@ -130,19 +169,21 @@ def _before(pairs: dict[str, list[str]]) -> str:
 
 
 def _wins(campaign: Campaign, conditions: list[Condition], rankings: list[list[Scenario]]) -> str:
-    """How often each stack has the smallest median, and how often that is not certain."""
+    """In how many of the conditions one stack is known to have the smallest median, and which."""
     protocols = {first.series.label for first, *_ in rankings}
     if all(_alone(condition) for condition in conditions) and len(protocols) == 1:
         return f"Only one application protocol was measured, {protocols.pop()}: nothing is compared."
     wins: dict[str, int] = {}
-    close = 0
     for first, *others in rankings:
-        wins[first.series.label] = wins.get(first.series.label, 0) + 1
         ratio = _ratio(campaign, others[0], first) if others else None
-        close += bool(ratio and ratio.low is not None and ratio.low <= 1)
+        if not others or (ratio is not None and (ratio.low or 0) > 1):
+            wins[first.series.label] = wins.get(first.series.label, 0) + 1
     words = ", ".join(f"{label} in {count}" for label, count in sorted(wins.items(), key=lambda pair: -pair[1]))
-    tied = f"; in {close} of them the next cannot be told from it" if close else ""
-    return f"Smallest median of {metric_words(campaign.metric)} in {len(rankings)} conditions: {words}{tied}."
+    known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
+    what = f"the smallest median of {metric_words(campaign.metric)}"
+    if not known:
+        return f"In none of {of} can it be told which stack has {what}."
+    return f"In {known} of {of} one stack has {what} that can be told: {words}."
 
 
 def _alone(condition: Condition) -> bool:
@@ -162,9 +203,14 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> str | None
     ratio = _ratio(campaign, other, first)
     if ratio is None or ratio.low is None or ratio.high is None:
         return None
+    vague = ratio.high > WIDEST * ratio.low
     if ratio.low <= 1 <= ratio.high:
-        return f"{other.series.label} cannot be told from it (ratio {interval(ratio, COUNT)}{_both(other, first)})"
-    words = f"{other.series.label} takes {interval(ratio, COUNT)} times as long"
+        told = "too few trials to tell" if vague else f"ratio {interval(ratio, COUNT)}"
+        return f"{other.series.label} cannot be told from it ({told}{_both(other, first)})"
+    longer = (
+        "takes longer, too few trials to tell how much" if vague else f"takes {interval(ratio, COUNT)} times as long"
+    )
+    words = f"{other.series.label} {longer}"
     if both := _both(other, first):
         words += f" ({both.removeprefix('; ')})"
     link = _comparison(campaign, other, first).get("link") or {}
@@ -195,9 +241,10 @@ def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
     ratio = Estimate.of(comparison.get("ratio_of_medians"))
     if ratio is None or not ratio.point:
         return None
-    if comparison["a"] == a.key or not ratio.low or not ratio.high:
-        return ratio if comparison["a"] == a.key else None
-    return Estimate(1 / ratio.point, 1 / ratio.high, 1 / ratio.low, ratio.level, ratio.n, ratio.method)
+    if comparison["a"] == a.key:
+        return ratio
+    low, high = (1 / bound if bound else None for bound in (ratio.high, ratio.low))
+    return Estimate(1 / ratio.point, low, high, ratio.level, ratio.n, ratio.method)
 
 
 def _messages(campaign: Campaign) -> Iterator[str]:

@@ -17,7 +17,7 @@ from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Json, Levels, Scenario, Series
 from wirelab.report.numbers import MILLISECONDS, Unit
 from wirelab.report.palette import looks
-from wirelab.report.stacks import BUILTIN, TO, provider
+from wirelab.report.stacks import BUILTIN, TO, by_proxy, provider
 from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
 from wirelab.units import format_duration
 
@@ -101,7 +101,9 @@ class Campaign:
         if sum(done.values()) == planned or not (short or (runs and not ended)):
             return None
         counts = f"{sum(done.values())} of {planned} planned trials are finished"
-        fewer = f"{short} of {len(done)} scenarios have fewer than {least} finished trials"
+        have = "has" if short == 1 else "have"
+        of = f"{short} of {len(done)} scenario{'s' * (len(done) != 1)}"
+        fewer = f"{of} {have} fewer than {least} finished trial{'s' * (least != 1)}"
         if ended:
             return f"The budget ended the run early: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
@@ -111,11 +113,12 @@ class Campaign:
         stop = self.experiment.get("stop") or {}
         blocks, of_blocks = run["cut_after_blocks"], len(self.plan.get("blocks") or [])
         budget = format_duration(stop["budget_ns"]) if stop.get("budget_ns") else "it was given"
-        scenarios = f"{run['cut_scenarios']} of {len(self.scenarios)} scenarios"
+        scenarios = f"{run['cut_scenarios']} of {len(self.scenarios)} scenario{'s' * (len(self.scenarios) != 1)}"
         if stop.get("interval"):
             lacks = f"intervals of {scenarios} are wider than asked ({stop['interval']['relative']:.0%} of the median)"
         else:
-            lacks = f"{scenarios} have fewer trials than planned, so their intervals are wider"
+            have = "has" if run["cut_scenarios"] == 1 else "have"
+            lacks = f"{scenarios} {have} fewer trials than planned, so their intervals are wider"
         return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
 
     @cached_property
@@ -133,6 +136,12 @@ class Campaign:
                 elif entry.status in {EntryStatus.FAILED, EntryStatus.TIMED_OUT}:
                     found[scenario.series] = f"{entry.status}: {entry.error}" if entry.error else str(entry.status)
         return {series: why for series, why in found.items() if series not in done}
+
+    @cached_property
+    def unsupported(self) -> dict[str, str]:
+        """Keys of scenarios that a stack or program does not do, each with what it said."""
+        entries = (entry for entry in self.journal.values() if entry.status is EntryStatus.UNSUPPORTED)
+        return {entry.scenario: entry.error or "no reason was given" for entry in entries}
 
     def href(self, relative: str) -> str | None:
         """A relative link from the page to a file of the campaign, None if it is not there."""
@@ -175,6 +184,10 @@ def load(folder: Path, page_folder: Path) -> Campaign:
 def _scenarios(plan: Json, analysed: dict[str, Json], record: Json) -> tuple[tuple[Scenario, ...], tuple[Series, ...]]:
     entries = list(plan.get("scenarios") or [])
     identities = list(dict.fromkeys(_identity(entry) for entry in entries))
+    origins: dict[tuple[str, str, str], str] = {}
+    for entry in entries:
+        if (origin := entry.get("origin")) is not None:
+            origins.setdefault(_identity(entry), str(origin["stack"]))
     mixed = len({implementation for _, _, implementation in identities}) > 1
     series = {}
     for identity, look in zip(identities, looks([(stack, impl) for _, stack, impl in identities]), strict=True):
@@ -183,7 +196,9 @@ def _scenarios(plan: Json, analysed: dict[str, Json], record: Json) -> tuple[tup
         # Whoever compares it with another stack must see that the program is another too.
         named = len(variants) > 1 or (mixed and implementation != BUILTIN)
         text = f"{label} ({implementation})" if named else label
-        series[identity] = Series(text, stack, implementation, provider(stack, implementation, record), look)
+        origin = origins.get(identity)
+        whose = provider(stack, implementation, record) + f"; {by_proxy(origin)}" * (origin is not None)
+        series[identity] = Series(text, stack, implementation, whose, look, origin)
     scenarios = tuple(Scenario(entry, analysed.get(entry["key"]), series[_identity(entry)]) for entry in entries)
     return scenarios, tuple(series.values())
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json
-from wirelab.stats.endpoint_waits import CURE
 from wirelab.stats.link import GRADES
 
 PREVIEW = "preview, no result"
@@ -23,6 +22,7 @@ class _Flag:
     place: str
     why: str
     size: float
+    cure: str | None = None
 
 
 def grade(campaign: Campaign) -> str:
@@ -56,6 +56,9 @@ def reasons(estimates: Json) -> list[str]:
     for each in _flags(estimates):
         if each.flag != GRADES[0]:
             same = "".join(letter for letter in each.why if not letter.isdigit() and letter not in ".,")
+            if each.cause == MACHINE:
+                # What waited tells one cause from another; its unit, and a share or a multiple, do not.
+                same = "; ".join(" ".join(words.split()[:2]) for words in each.why.split("; "))
             alike.setdefault((each.flag, each.cause, same), []).append(each)
     ordered = sorted(alike.values(), key=lambda found: -GRADES.index(found[0].flag))
     return [_reason(found) for found in ordered]
@@ -88,7 +91,7 @@ def _reason(found: list[_Flag]) -> str:
     of_machine = worst.cause == MACHINE
     others, kind = len({each.place for each in found}) - 1, "scenario" if of_machine else "direction"
     more = f" and {others} other {kind}{'s' * (others > 1)}" if others else ""
-    return f"{worst.flag}, {worst.cause}: {worst.place}{more}: {worst.why}{f'; {CURE}' * of_machine}."
+    return f"{worst.flag}, {worst.cause}: {worst.place}{more}: {worst.why}{f'; {worst.cure}' if worst.cure else ''}."
 
 
 def _flags(estimates: Json) -> Iterator[_Flag]:
@@ -100,4 +103,5 @@ def _flags(estimates: Json) -> Iterator[_Flag]:
     for scenario in estimates.get("scenarios") or []:
         if (waits := scenario.get("endpoints")) is not None:
             size = (waits.get("share") or 0.0) + (waits.get("steal") or 0.0)
-            yield _Flag(str(waits["flag"]), MACHINE, str(scenario["name"]), str(waits["why"]), size)
+            cure = waits.get("cure")
+            yield _Flag(str(waits["flag"]), MACHINE, str(scenario["name"]), str(waits["why"]), size, cure)

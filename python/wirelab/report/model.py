@@ -18,7 +18,7 @@ ROW_PATHS = ("link", "workload.upload", "workload.download")
 class Series:
     """One stack by one pair of implementations: what a chart draws in one colour.
 
-    `provider` says whose code that is.
+    `provider` says whose code that is. `origin` is the stack that a proxy speaks to the server, None without a proxy.
     """
 
     label: str
@@ -26,6 +26,7 @@ class Series:
     implementation: str
     provider: str
     look: Look
+    origin: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,11 @@ class Scenario:
     def messages(self) -> Json:
         """How many messages were lost or came again, and how often players stopped; empty of other workloads."""
         return dict((self.estimates or {}).get("messages") or {})
+
+    @property
+    def downloads(self) -> Json:
+        """Of the largest and the smallest of downloads that take turns: bytes, and how many ended how; else empty."""
+        return dict((self.estimates or {}).get("downloads") or {})
 
     def metric(self, name: str) -> Json:
         """Everything estimated of a metric; empty if nothing was."""

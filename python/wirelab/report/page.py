@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jinja2
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from wirelab import __version__
 from wirelab.errors import RunError
@@ -23,6 +24,7 @@ from wirelab.report.sections.common import LINK_TONES
 from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 NO_RESULT = (
     (LINK, "The link was not what it was told to be: no result. Trust says which link, and why."),
     (
@@ -71,6 +73,7 @@ def render(campaign: Campaign) -> str:
         loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
+    environment.filters["options"] = options
     sections = [section for build in SECTIONS if (section := build(campaign)) is not None]
     return environment.get_template("page.html.j2").render(
         header=header(campaign),
@@ -82,6 +85,11 @@ def render(campaign: Campaign) -> str:
         version=__version__,
         level=f"{campaign.estimates.get('level') or 0.95:.0%}".replace("%", "\u00a0%"),
     )
+
+
+def options(text: str) -> Markup:
+    """A sentence with its `--options` as code, which no line breaks."""
+    return Markup(OPTION.sub(r"<code>\g<0></code>", str(escape(text))))
 
 
 def header(campaign: Campaign) -> Header:
@@ -123,8 +131,8 @@ def _facts(campaign: Campaign) -> list[str]:
     trials = sum(int(d.get("trials") or 0) for d in ends)
     facts = [
         f"{len(campaign.scenarios)} scenario{'s' * (len(campaign.scenarios) != 1)}",
-        f"{trials:,} trials",
-        f"{exchanges:,} exchanges, {completed:,} completed",
+        f"{trials:,} trial{'s' * (trials != 1)}",
+        f"{exchanges:,} exchange{'s' * (exchanges != 1)}, {completed:,} completed",
     ]
     written = sorted(entry.written for entry in campaign.journal.values())
     return [*facts, f"measured {written[-1][:10]}"] if written else facts

@@ -30,6 +30,11 @@ def provider(stack: str, implementation: str, record: dict[str, Any]) -> str:
     return f"client {words(client)}, server {words(server)}" if server else words(client)
 
 
+def by_proxy(origin: str | None) -> str:
+    """How a stack reaches a server that speaks another one."""
+    return f"by a proxy, {origin} to the server"
+
+
 def libraries(stack: str) -> str:
     """The libraries of a built-in stack, with versions."""
     described = describe(stack)

@@ -12,7 +12,7 @@ from wirelab.stats import compare, descriptive, link_error, published_rule
 from wirelab.stats.background import background
 from wirelab.stats.cpu_limits import cpu_limits
 from wirelab.stats.dataset import Dataset, Measured
-from wirelab.stats.endpoint_waits import CURE, endpoint_waits
+from wirelab.stats.endpoint_waits import endpoint_waits
 from wirelab.stats.estimate import LEVEL, Estimate
 from wirelab.stats.ledger import ledgers
 from wirelab.stats.link import GRADES
@@ -84,7 +84,9 @@ def _scenario(dataset: Dataset, scenario: dict[str, Any], measured: list[Measure
     kept = {name: scenario[name] for name in ("key", "name", "levels", "stack", "implementation")}
     metrics = {one.metric.name: _metric(dataset, scenario["key"], one) for one in measured}
     messages = dataset.messages(scenario["key"])
-    told = {} if messages is None else {"messages": messages}
+    told: dict[str, Any] = {} if messages is None else {"messages": messages}
+    if (downloads := dataset.downloads(scenario["key"])) is not None:
+        told["downloads"] = downloads
     return {**kept, "denominators": dataset.denominators(scenario["key"]), **told, "metrics": metrics}
 
 
@@ -134,16 +136,20 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
     if timed_out:
         total = sum(s["denominators"]["timed-out"] for s in timed_out)
         yield (
-            f"{total} exchanges timed out in {len(timed_out)} scenarios: quantiles count them as above the time-out, "
-            "means and standard deviations are over completed exchanges alone."
+            f"{_counted(total, 'exchange')} timed out in {_scenarios(timed_out)}: quantiles count them as above the "
+            "time-out, means and standard deviations are over completed exchanges alone."
         )
     uncounted = sum(s["endpoints"] is not None and s["endpoints"]["wait_s"] is None for s in scenarios)
     if uncounted:
-        yield f"What endpoints waited for a CPU was not counted in {uncounted} of {len(scenarios)} scenarios."
+        yield f"What endpoints waited for a CPU was not counted in {uncounted} of {_scenarios(scenarios)}."
     stack = {scenario["key"]: scenario["stack"] for scenario in scenarios}
     for words, chosen in (
         ("Attempts that were run again and do not count", dataset.trials.filter(pl.col("excluded"))),
-        ("Trials not done", dataset.trials.filter(~pl.col("excluded") & (pl.col("status") != "done"))),
+        (
+            "Trials not done",
+            dataset.trials.filter(~pl.col("excluded") & ~pl.col("status").is_in(["done", "unsupported"])),
+        ),
+        ("Trials of what is not supported", dataset.trials.filter(pl.col("status") == "unsupported")),
     ):
         names = sorted(stack.get(key, key) for key in chosen["scenario"])
         if names:
@@ -154,12 +160,21 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
         yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."
     flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
-        yield f"{flagged} of {len(link_rows)} link directions are not of publishable accuracy."
+        are = "are" if flagged > 1 else "is"
+        yield f"{flagged} of {len(link_rows)} link directions {are} not of publishable accuracy."
     starved = [s for s in scenarios if s["endpoints"] is not None and s["endpoints"]["flag"] != GRADES[0]]
     if starved:
         worst = max(starved, key=lambda s: (GRADES.index(s["endpoints"]["flag"]), s["endpoints"]["share"] or 0.0))
         why = f"{worst['name']}: {worst['endpoints']['why']}"
-        yield f"{len(starved)} of {len(scenarios)} scenarios ran short of CPU; {why}; {CURE}."
+        yield f"{len(starved)} of {_scenarios(scenarios)} ran short of CPU; {why}; {worst['endpoints']['cure']}."
+
+
+def _scenarios(scenarios: list[dict[str, Any]]) -> str:
+    return _counted(len(scenarios), "scenario")
+
+
+def _counted(count: int, word: str) -> str:
+    return f"{count} {word}{'s' * (count != 1)}"
 
 
 def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:

@@ -88,6 +88,7 @@ class Dataset:
         """How many exchanges ended how, in how many trials, without excluded ones.
 
         Trials that are not done are among the trials; exchanges that they recorded are counted apart, and nowhere else.
+        A trial that a stack or program does not do at all is unsupported and not failed.
         """
         import polars as pl
 
@@ -96,9 +97,10 @@ class Dataset:
         counts = dict(rows.group_by("outcome").len().iter_rows())
         outcomes = {name: int(counts.get(name, 0)) for name in ("completed", "failed", "timed-out", "unsupported")}
         kept = trials.filter(~pl.col("excluded"))
-        failed = kept.filter(pl.col("status") != "done")
+        failed = kept.filter(~pl.col("status").is_in(["done", "unsupported"]))
         return {
             "exchanges": len(rows), **outcomes, "trials": len(kept), "failed_trials": len(failed),
+            "unsupported_trials": int((kept["status"] == "unsupported").sum()),
             "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
 
@@ -128,6 +130,24 @@ class Dataset:
             "duplicate": int(trials["duplicate_messages"].sum()),
             "stalls": None if stalls.null_count() == len(stalls) else int(stalls.sum()),
         }
+
+    def downloads(self, scenario: str) -> dict[str, dict[str, int]] | None:
+        """Of the `largest` and the `smallest` of downloads that take turns: `bytes`, and how many exchanges of it ended
+        how. None where all have one size.
+        """
+        import polars as pl
+
+        if "download_bytes" not in self.exchanges.columns:
+            return None
+        rows = self.exchanges.filter(pl.col("scenario") == scenario).drop_nulls("download_bytes")
+        if rows["download_bytes"].n_unique() < 2:
+            return None
+        found = {}
+        for name, size in (("largest", rows["download_bytes"].max()), ("smallest", rows["download_bytes"].min())):
+            ends = rows.filter(pl.col("download_bytes") == size)["outcome"]
+            counts = {end: int((ends == end).sum()) for end in ("completed", "timed-out")}
+            found[name] = {"bytes": int(size), "exchanges": len(ends), **counts}  # type: ignore[arg-type]
+        return found
 
     def measured(self, scenario: str) -> Iterator[Measured]:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""

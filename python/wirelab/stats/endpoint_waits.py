@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from wirelab.schema.campaign import JOURNAL, read_journal
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES, INVALID_SHARE, LATENESS_FLOOR_S, TEACHING_SHARE
 from wirelab.stats.link_report import kept_trials
@@ -19,19 +20,26 @@ if TYPE_CHECKING:
 
 ROLES = ("client", "server")
 WAITS = tuple(f"{role}_run_delay_ns" for role in ROLES)
-CURE = "run fewer lanes (--lanes), or leave the machine alone"
-"""What to do about it; said once for all scenarios."""
 
 
 def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
     """For each scenario with trials that count: `wait_s` of both endpoints for each exchange, its `share` of the
-    exchange, `steal` (CPUs that the machine did not have), `flag` and `why`.
+    exchange, `steal` (CPUs that the machine did not have), `flag`, `why`, and `cure`: what to do about it.
     """
     import polars as pl
 
     rows = dataset.exchanges.group_by("trial").agg(pl.len().alias("exchanges"), _busy_ns().sum().alias("busy_ns"))
     trials = kept_trials(dataset).join(rows, on="trial", how="inner")
-    return {str(scenario): _judged(mine) for (scenario,), mine in trials.group_by("scenario")}
+    lanes = _lanes(dataset)
+    return {
+        str(scenario): _judged(mine, max((lanes.get(trial, 1) for trial in mine["trial"]), default=1))
+        for (scenario,), mine in trials.group_by("scenario")
+    }
+
+
+def _lanes(dataset: Dataset) -> dict[str, int]:
+    """How many lanes each trial ran beside, itself among them."""
+    return {entry.trial: entry.lanes for entry in read_journal(dataset.folder / JOURNAL)[0]}
 
 
 def _busy_ns() -> pl.Expr:
@@ -41,7 +49,7 @@ def _busy_ns() -> pl.Expr:
     return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
 
 
-def _judged(trials: pl.DataFrame) -> dict[str, Any]:
+def _judged(trials: pl.DataFrame, lanes: int) -> dict[str, Any]:
     counted = trials.filter(_told())
     wait_s = share = None
     reasons = []
@@ -58,7 +66,15 @@ def _judged(trials: pl.DataFrame) -> dict[str, Any]:
         reasons.append(("invalid" if steal > INVALID_SHARE else "teaching", words))
     flag = max((grade for grade, _ in reasons), key=GRADES.index)
     why = "; ".join(words for grade, words in reasons if grade == flag)
-    return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why}
+    cure = None
+    if flag != GRADES[0]:
+        cure = _cure(lanes) if reasons[0][0] == flag else "run it when the machine is quieter"
+    return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why, "cure": cure}
+
+
+def _cure(lanes: int) -> str:
+    """Against waiting: a trial that ran by itself had no other lane to give way to."""
+    return f"{'run fewer lanes (--lanes), or ' * (lanes > 1)}leave the machine alone"
 
 
 def _told() -> pl.Expr:
@@ -73,7 +89,8 @@ def _told() -> pl.Expr:
 
 
 def _waited(wait_s: float, share: float) -> tuple[str, str]:
-    words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {share:.1%} of it"
+    part = f"{share:.1%} of it" if share <= 1 else f"{share:.1f} times what it takes"
+    words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {part}"
     if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
         return "publishable", words
     return ("invalid" if share > INVALID_SHARE else "teaching"), words

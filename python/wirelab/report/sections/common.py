@@ -33,10 +33,9 @@ def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]])
     """
     if len(campaign.groups) == 1:
         return build(campaign.groups[0], "c0")
-    groups = [(group, build(group, f"c{i}")) for i, group in enumerate(campaign.groups)]
-    return [
-        Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(groups) if blocks
-    ]
+    built = [(group, build(group, f"c{i}")) for i, group in enumerate(campaign.groups)]
+    shown = [(group, blocks) for group, blocks in built if blocks]
+    return [Group(group.title, blocks, open=i == 0, printed=i == 0) for i, (group, blocks) in enumerate(shown)]
 
 
 def legend(campaign: Campaign) -> Legend:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, level_words
-from wirelab.report.stacks import is_secure
+from wirelab.report.stacks import by_proxy, is_secure
 
 AIR = frozenset({"wifi", "ieee802154"})
 
@@ -26,6 +26,8 @@ def _limits(campaign: Campaign) -> Iterator[str]:
             yield f"Chosen here, since the {publication} does not state it: {chosen}."
         yield "The publication's protocols, sizes and channels are repeated, not its programs, libraries and hardware."
     yield from _implementations(campaign)
+    if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
+        yield f"A difference to another stack is also one of a proxy and what it speaks: {', '.join(proxied)}."
     yield (
         f"The link is emulated between processes of one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
         "device. Client and server share its processors."

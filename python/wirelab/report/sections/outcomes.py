@@ -17,6 +17,7 @@ TITLES = {
     "timed-out": "timed out",
     "unsupported": "unsupported",
     "trials": "trials",
+    "unsupported_trials": "unsupported trials",
     "failed_trials": "failed trials",
     "exchanges_of_failed_trials": "their exchanges, in no count",
     "excluded_trials": "attempts run again",
@@ -31,7 +32,7 @@ def section(campaign: Campaign) -> Section:
 
     def build(group: Choices, _prefix: str) -> list[Block]:
         rows = [
-            [*scenario_cells(condition, scenario), *_counts(scenario), _error(scenario, errors)]
+            [*scenario_cells(condition, scenario), *_counts(scenario), _error(campaign, scenario, errors)]
             for condition in group.conditions
             for scenario in condition.scenarios
             if scenario.key in group.own
@@ -46,8 +47,8 @@ def section(campaign: Campaign) -> Section:
     note = (
         "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to "
         "be longer than the time-out, and "
-        "no outcome is averaged away. A trial that failed as a whole is counted as one; what it had exchanged until "
-        "then counts nowhere else."
+        "no outcome is averaged away. An unsupported trial is of what a stack or program does not do. A trial that "
+        "failed as a whole is counted as one; what it had exchanged until then counts nowhere else."
     )
     return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])
 
@@ -63,7 +64,9 @@ def _counts(scenario: Scenario) -> list[Cell]:
     ]
 
 
-def _error(scenario: Scenario, errors: dict[str, tuple[str, int]]) -> Cell:
+def _error(campaign: Campaign, scenario: Scenario, errors: dict[str, tuple[str, int]]) -> Cell:
+    if (why := campaign.unsupported.get(scenario.key)) is not None:
+        return Cell(f"not supported: {why}", tone="unsure")
     if scenario.key not in errors:
         return dash("no exchange failed with a message")
     error, count = errors[scenario.key]

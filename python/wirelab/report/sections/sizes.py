@@ -2,66 +2,82 @@
 
 from __future__ import annotations
 
-from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
+from dataclasses import replace
+
+from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Group as Choices
-from wirelab.report.model import Scenario
-from wirelab.report.numbers import MILLISECONDS, interval
+from wirelab.report.model import Json, Scenario
+from wirelab.report.numbers import MILLISECONDS, plain, share
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.units import format_size
 
 SIZES = ("largest", "smallest")
-COLUMNS = tuple(
-    column
-    for size in SIZES
-    for column in (
-        Column(f"{size}: mean [95 %]", unit="ms"),
-        Column("median [95 %]", unit="ms"),
-        Column("first byte: median [95 %]", unit="ms"),
-        Column("values"),
-    )
+COLUMNS = (
+    Column("size", numeric=False),
+    Column("completed"),
+    Column("mean [interval]", unit="ms"),
+    Column("median [interval]", unit="ms"),
+    Column("first byte: median [interval]", unit="ms"),
 )
 
 
 def section(campaign: Campaign) -> Section | None:
-    """A row for each scenario whose downloads have several sizes; None without any."""
-    if not any(_has_sizes(scenario) for scenario in campaign.scenarios):
+    """A row for each scenario whose downloads have several sizes, and size; None without any."""
+    if not any(_has(scenario, size) for scenario in campaign.scenarios for size in SIZES):
         return None
 
     def build(group: Choices, _prefix: str) -> list[Block]:
         rows = [
-            [*scenario_cells(condition, scenario), *(cell for size in SIZES for cell in _cells(scenario, size))]
+            [*scenario_cells(condition, scenario), *_cells(scenario, size)]
             for condition in group.conditions
             for scenario in condition.scenarios
-            if scenario.key in group.own and _has_sizes(scenario)
+            if scenario.key in group.own
+            for size in SIZES
+            if _has(scenario, size)
         ]
         table = Table(
-            "Delays of the largest and the smallest object", [*SCENARIO_COLUMNS, *COLUMNS], rows, row_headers=2
+            "Delays of the largest and the smallest object", [*SCENARIO_COLUMNS, *COLUMNS], rows, row_headers=3
         )
         return [table] if rows else []
 
     note = (
-        "Downloads of several sizes take turns. Each size by itself, to the last byte and to the first; means are over "
-        "what completed, medians and values count what timed out as above the time-out."
+        "Downloads of several sizes take turns. Each size by itself, to the last byte and to the first. Medians count "
+        "what timed out as above the time-out. Means are over what completed: where anything timed out, that is the "
+        "faster part alone, and a mean says of how many it is."
     )
     return Section("sizes", "Large and small objects", [Prose(note), *by_choices(campaign, build)])
 
 
-def _has_sizes(scenario: Scenario) -> bool:
-    return any(scenario.metric(f"end-to-end-delay-{size}") for size in SIZES)
+def _has(scenario: Scenario, size: str) -> bool:
+    return size in scenario.downloads or bool(scenario.metric(f"end-to-end-delay-{size}"))
 
 
 def _cells(scenario: Scenario, size: str) -> list[Cell]:
-    whole, first = f"end-to-end-delay-{size}", f"response-time-{size}"
+    whole, counts = f"end-to-end-delay-{size}", dict(scenario.downloads.get(size) or {})
+    completed = dash("analysed by another build")
+    if counts:
+        some = counts["completed"] < counts["exchanges"]
+        completed = Cell(share(counts["completed"], counts["exchanges"]), tone="unsure" if some else None)
     return [
-        _time(scenario, whole, "mean"),
-        _time(scenario, whole, "median"),
-        _time(scenario, first, "median"),
-        number(scenario.metric(whole).get("n"), 0, "no value"),
+        Cell(format_size(counts["bytes"]) if counts else size),
+        completed,
+        _mean(scenario, whole, counts),
+        _median(scenario, whole),
+        _median(scenario, f"response-time-{size}"),
     ]
 
 
-def _time(scenario: Scenario, metric: str, statistic: str) -> Cell:
-    estimate = scenario.estimate(metric, statistic)
-    if estimate is None or estimate.point is None:
-        return dash("no estimate" if estimate is None else estimate.method)
-    return Cell(interval(estimate, MILLISECONDS))
+def _mean(scenario: Scenario, metric: str, counts: Json) -> Cell:
+    cell = estimate(scenario.estimate(metric, "mean"), MILLISECONDS, "none completed")
+    if not counts.get("timed-out") or not counts["completed"]:
+        return cell
+    return replace(cell, text=f"{cell.text} of {counts['completed']}", tone="unsure")
+
+
+def _median(scenario: Scenario, metric: str) -> Cell:
+    value, above_s = scenario.estimate(metric, "median"), scenario.above_s(metric, "median")
+    if above_s is None:
+        return estimate(value, MILLISECONDS, "none completed")
+    title = value.method if value is not None else ""
+    return Cell(f"> {plain(above_s * 1e3)}", title=title, tone="unsure", spoken="above the time-out")

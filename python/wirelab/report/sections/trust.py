@@ -32,6 +32,8 @@ def section(campaign: Campaign) -> Section:
     if len(links.rows) > MOST_ROWS:
         told = Group(f"All {len(links.rows)} links and directions", [links])
     blocks: list[Block] = [Prose(_summary(campaign))]
+    if others := _other_links(campaign):
+        blocks.append(Prose(f"Not shown: {others}. Only the client's own link is set against what it was told."))
     if (replay := campaign.estimates.get("replay")) is not None:
         blocks.append(Prose(replay_words(replay)))
     if flagged := reasons(campaign.estimates):
@@ -102,6 +104,17 @@ def _summary(campaign: Campaign) -> str:
         where = f"{worst['link_name']} {worst['direction']}"
         words += f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {where}."
     return words
+
+
+def _other_links(campaign: Campaign) -> str:
+    """Links of the topology beside that of the client, with the hosts at their ends."""
+    found = {}
+    for scenario in campaign.scenarios:
+        for link in scenario.plan.get("topology") or []:
+            if link.get("link") is not None:
+                ends = (", ".join(link[side]) for side in ("near", "far"))
+                found[link["name"]] = f"the link {link['name']} ({' to '.join(ends)})"
+    return ", ".join(found.values())
 
 
 def _link_table(links: Iterable[Json]) -> Table:
