@@ -233,6 +233,13 @@ WRONG = {
     "count that is no number": BASE + '[stacks.h2]\nstreams = "many"\n',
     "unknown implementation": BASE + '[stacks.h2]\nimplementation = "tomcat"\n',
     "unknown implementation of a role": BASE + '[endpoints]\nclient = { implementation = "crul" }\n',
+    "implementation of a role of a stack": BASE + '[stacks.h2]\nserver.implementation = "ngnix"\n',
+    "role of a stack that is no table": BASE + '[stacks.h2]\nserver = "nginx"\n',
+    "unknown key of a role of a stack": BASE + '[stacks.h2]\nserver = { program = "nginx" }\n',
+    "misspelt implementation of a stack": BASE + '[stacks.h2]\nimplementatoin = "nginx"\n',
+    "factor of a role of a stack": factor('"stacks.h2.server.implementation" = ["nginx", "apach"]'),
+    "role of a stack that its program lacks": BASE + '[stacks.h2]\nclient.implementation = "nginx"\n',
+    "server of some stacks": changed('"h2"]', '"h3"]') + '[endpoints]\nserver = { implementation = "nginx" }\n',
     "implementation without the role": BASE + '[endpoints]\nclient = { implementation = "nginx" }\n',
     "implementation without the stack": factor('stack = ["h3"]', changed('stack = ["http1", "h2"]\n', ""))
     + '[stacks.h3]\nimplementation = "curl"\n',

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
+from wirelab.experiment.factors import Point, grid, grid_size, read_factors
 from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
@@ -22,7 +22,7 @@ from wirelab.experiment.programs import program_digests
 from wirelab.experiment.resolver import Resolver
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.sets import apply_sets
-from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
+from wirelab.experiment.settings import IMPLEMENTATION, PLAYED_BY, ROLES, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
 from wirelab.experiment.validate import combined, in_order, is_apart, is_whole, validate, without_echoes
@@ -179,16 +179,35 @@ def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> l
             path = ("stacks", name, key)
             if key == IMPLEMENTATION:
                 wrong += _check_implementation(source, path, value)
+            elif key in ROLES and stack.setting(key) is None:
+                wrong += _check_role(source, path, value)
             else:
-                wrong += _check_setting(source, path, (stack,), value)
+                wrong += _check_setting(source, path, (stack,), value, PLAYED_BY)
+    return wrong
+
+
+def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[WirelabError]:
+    """The table of one role in that of a stack."""
+    key = f"{path[-1]}.{IMPLEMENTATION}"
+    if not isinstance(table, dict):
+        what = f"should be a table ({shown(table)})"
+        return [WirelabError(what, source.where(path), f"{key} = {shown(table)}")]
+    wrong = [
+        WirelabError(f"unknown key ({shown(table[name])})", source.where((*path, name)), did_you_mean(name, [key]))
+        for name in table
+        if name != IMPLEMENTATION
+    ]
+    if IMPLEMENTATION in table:
+        wrong += _check_implementation(source, (*path, IMPLEMENTATION), table[IMPLEMENTATION])
     return wrong
 
 
 def _check_setting(
-    source: Source, path: tuple[str, ...], stacks: Sequence[StackDescription], value: Any
+    source: Source, path: tuple[str, ...], stacks: Sequence[StackDescription], value: Any, more: Iterable[str] = ()
 ) -> list[WirelabError]:
+    """`more` are keys of the table that are no settings."""
     if not any(stack.setting(path[-1]) for stack in stacks):
-        names = {setting.name for stack in stacks for setting in stack.settings}
+        names = {*more, *(setting.name for stack in stacks for setting in stack.settings)}
         return [WirelabError(f"unknown setting ({shown(value)})", source.where(path), did_you_mean(path[-1], names))]
     if (error := setting_error(path[-1], value, stacks)) is None:
         return []

@@ -18,7 +18,7 @@ from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, 
 from wirelab.experiment.model import EndpointTable, ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
-from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
+from wirelab.experiment.settings import PLAYED_BY, having, setting_error
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import TrafficTable
 from wirelab.experiment.workload import WorkloadTable
@@ -26,8 +26,6 @@ from wirelab.schema import Description, StackDescription, canonical_json
 
 Point = dict[str, Any]
 """One place in the grid: factor path to level as written."""
-
-ROLES = ("client", "server")
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class _LevelCheck:
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
-            case ("stacks", name, "implementation"):
+            case ("stacks", name, "implementation") | ("stacks", name, "client" | "server", "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation")
             case ("stack", setting):
@@ -219,7 +217,9 @@ class _LevelCheck:
 
     def _settings(self, name: str, stacks: Sequence[StackDescription]) -> list[WirelabError]:
         if not any(stack.setting(name) for stack in stacks):
-            names = {setting.name for stack in stacks for setting in stack.settings} | {IMPLEMENTATION}
+            names = {setting.name for stack in stacks for setting in stack.settings}
+            if self.factor.parts[0] == "stacks":
+                names |= PLAYED_BY
             what = f"{stacks[0].name} has no" if len(stacks) == 1 else "no stack has a"
             where = self.source.where(self.factor.origin)
             raise WirelabError(f"{what} setting '{name}'", where, did_you_mean(name, names))
