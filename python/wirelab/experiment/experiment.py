@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import Point, grid, grid_size, read_factors
 from wirelab.experiment.kinds import check_workload
-from wirelab.experiment.library import BUILTIN, is_profile_file
+from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.own_stacks import own_stacks
@@ -25,7 +25,15 @@ from wirelab.experiment.sets import apply_sets
 from wirelab.experiment.settings import IMPLEMENTATION, PLAYED_BY, ROLES, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
-from wirelab.experiment.validate import combined, in_order, is_apart, is_whole, validate, without_echoes
+from wirelab.experiment.validate import (
+    combined,
+    in_order,
+    is_apart,
+    is_whole,
+    kinds_are_known,
+    validate,
+    without_echoes,
+)
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 
 MAX_POINTS = 20_000
@@ -89,7 +97,8 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
         found += check_topology(source, file.topology, file.traffic, file.links)
         found += check_proxy(source, file.endpoints.proxy, file.topology, known)
     found += check_parts(source, file, factors)
-    found += check_workload(source, file, factors)
+    if kinds_are_known([*wrong, *found]):
+        found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
     more = list(check(source, file)) if check is not None else []
@@ -198,7 +207,7 @@ def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[Wirel
         if name != IMPLEMENTATION
     ]
     if IMPLEMENTATION in table:
-        wrong += _check_implementation(source, (*path, IMPLEMENTATION), table[IMPLEMENTATION])
+        wrong += _check_implementation(source, (*path, IMPLEMENTATION), table[IMPLEMENTATION], [path[1]])
     return wrong
 
 
@@ -214,13 +223,16 @@ def _check_setting(
     return [WirelabError(f"{error} ({shown(value)})", source.where(path), error.hint)]
 
 
-def _check_implementation(source: Source, path: tuple[str, ...], value: Any) -> list[WirelabError]:
+def _check_implementation(
+    source: Source, path: tuple[str, ...], value: Any, stacks: Sequence[str] = ()
+) -> list[WirelabError]:
+    """Of a role, if the path names one, of these stacks."""
     names = [BUILTIN, *source.programs]
     if value in names:
         return []
-    return [
-        WirelabError(f"unknown implementation ({shown(value)})", source.where(path), did_you_mean(str(value), names))
-    ]
+    role = next((part for part in path if part in ROLES), None)
+    hint = who_plays(source.programs, role, stacks) if role and stacks else did_you_mean(str(value), names)
+    return [WirelabError(f"unknown implementation ({shown(value)})", source.where(path), hint)]
 
 
 def _check_links(source: Source, file: ExperimentFile) -> list[WirelabError]:
@@ -260,7 +272,9 @@ def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]
     wrong = []
     for role in ROLES:
         path = ("endpoints", role, IMPLEMENTATION)
-        wrong += _check_implementation(source, path, getattr(file.endpoints, role).implementation)
+        wrong += _check_implementation(
+            source, path, getattr(file.endpoints, role).implementation, file.factors.get("stack", [])
+        )
     return wrong
 
 

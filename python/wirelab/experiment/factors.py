@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.library import BUILTIN, profiles
+from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import EndpointTable, ExperimentFile
 from wirelab.experiment.positions import Path
@@ -124,15 +124,18 @@ class _LevelCheck:
         match self.factor.parts:
             case ("stack" | "link" | "workload" | "congestion-control" as what,):
                 wrong = self._names(self._words(what), what.replace("-", " "))
-            case ("client" | "server", "implementation"):
-                wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+            case ("client" | "server" as role, "implementation"):
+                wrong = self._programs(role, self.file.factors.get("stack", []))
             case ("client" | "server", "cpu"):
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
-            case ("stacks", name, "implementation") | ("stacks", name, "client" | "server", "implementation"):
+            case ("stacks", name, "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+            case ("stacks", name, "client" | "server" as role, "implementation"):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._programs(role, [name])
             case ("stack", setting):
                 wrong = self._settings(setting, having(setting, self.file.factors, self.known.stacks))
             case ("stacks", name, setting):
@@ -157,15 +160,19 @@ class _LevelCheck:
             "workload": [*self.file.workloads],
         }.get(what)
 
-    def _names(self, words: list[str] | None, what: str) -> list[WirelabError]:
+    def _programs(self, role: str, stacks: Sequence[str]) -> list[WirelabError]:
+        """Of a role of these stacks."""
+        hint = who_plays(self.source.programs, role, stacks) if stacks else None
+        return self._names([BUILTIN, *self.source.programs], "implementation", hint)
+
+    def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
         wrong = []
         for index, level in enumerate(self.factor.levels):
             if not isinstance(level, str):
                 wrong.append(WirelabError(f"should be the name of a {what} ({shown(level)})", self._where(index)))
             elif words is not None and level not in words:
-                wrong.append(
-                    WirelabError(f"unknown {what} ({shown(level)})", self._where(index), did_you_mean(level, words))
-                )
+                known = hint or did_you_mean(level, words)
+                wrong.append(WirelabError(f"unknown {what} ({shown(level)})", self._where(index), known))
         return wrong
 
     def _idle(self) -> list[WirelabError]:

@@ -14,7 +14,7 @@ from typing import Any
 from wirelab.errors import WirelabError
 from wirelab.experiment.factors import Point
 from wirelab.experiment.implementations import CATALOGUE
-from wirelab.experiment.library import BUILTIN
+from wirelab.experiment.library import BUILTIN, who_plays
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.settings import IMPLEMENTATION, ROLES
@@ -57,7 +57,9 @@ class Players:
         named = point.get(own) or self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION)
         if named is not None and not self.roles(named, stack.name):
             where = self.source.where(origin(own, ("stacks", stack.name, IMPLEMENTATION)))
-            raise WirelabError(f"{named} has no role of {stack.name}", where, self._who("client", stack.name))
+            raise WirelabError(
+                f"{named} has no role of {stack.name}", where, who_plays(self.source.programs, "client", [stack.name])
+            )
 
     def _player(self, role: str, point: Point, stack: StackDescription, origin: Callable[[str, Path], Path]) -> str:
         spoken = self.played(role, stack)
@@ -69,7 +71,7 @@ class Players:
             return self._only(role, spoken)
         name, place = named
         if role not in self.roles(name, spoken.name):
-            hint = self._who(role, spoken.name)
+            hint = who_plays(self.source.programs, role, [spoken.name])
             able = [each for each in self.file.factors.get("stack", []) if role in self.roles(name, each)]
             if place[0] == "endpoints" and able:
                 hint += f'; for one stack alone: [stacks.{able[0]}] {role}.{IMPLEMENTATION} = "{name}"'
@@ -106,10 +108,10 @@ class Players:
         programs = [name for name, program in self.source.programs.items() if program.serves(role, stack.name)]
         if len(programs) == 1:
             return programs[0]
-        hint = self._who(role, stack.name) if programs else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
+        hint = (
+            who_plays(self.source.programs, role, [stack.name])
+            if programs
+            else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
+        )
         what = f"{len(programs) or 'no'} programs play the {role} of {stack.name}"
         raise WirelabError(what, self.source.where(("endpoints", role)), hint)
-
-    def _who(self, role: str, stack: str) -> str:
-        names = [BUILTIN, *(name for name, program in self.source.programs.items() if program.serves(role, stack))]
-        return f"{role} of {stack}: {', '.join(names)}"
