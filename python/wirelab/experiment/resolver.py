@@ -112,9 +112,10 @@ class Resolver:
         levels = [nested(inner, point[factor.path]) for factor, inner in varied]
         base = document.get("link", {})
         try:
-            profile = next((layer["profile"] for layer in (*reversed(levels), own, base) if "profile" in layer), None)
-            if profile is None and name not in self.file.links and name in profiles():
-                profile = name
+            # A link that is named after a profile is that one, whatever the default of every link.
+            named = {"profile": name} if name not in self.file.links and name in profiles() else {}
+            layers = (*reversed(levels), own, named, base)
+            profile = next((layer["profile"] for layer in layers if "profile" in layer), None)
             below = [self._profile(point, name, profile).link] if isinstance(profile, str) else []
             merged = merge([base, *below, own, *levels])
             return link_spec(LinkTable.model_validate(merged, context=self.source.files))
