@@ -187,7 +187,7 @@ def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> l
         for key, value in table.items():
             path = ("stacks", name, key)
             if key == IMPLEMENTATION:
-                wrong += _check_implementation(source, path, value)
+                wrong += _check_implementation(source, path, value, [name])
             elif key in ROLES and stack.setting(key) is None:
                 wrong += _check_role(source, path, value)
             else:
@@ -226,12 +226,13 @@ def _check_setting(
 def _check_implementation(
     source: Source, path: tuple[str, ...], value: Any, stacks: Sequence[str] = ()
 ) -> list[WirelabError]:
-    """Of a role, if the path names one, of these stacks."""
+    """Of the role that the path names, or of both, of these stacks."""
     names = [BUILTIN, *source.programs]
     if value in names:
         return []
-    role = next((part for part in path if part in ROLES), None)
-    hint = who_plays(source.programs, role, stacks) if role and stacks else did_you_mean(str(value), names)
+    roles = [part for part in path if part in ROLES] or ROLES
+    known = "; ".join(who_plays(source.programs, role, stacks) for role in roles)
+    hint = known if stacks else did_you_mean(str(value), names)
     return [WirelabError(f"unknown implementation ({shown(value)})", source.where(path), hint)]
 
 

@@ -18,7 +18,7 @@ from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, 
 from wirelab.experiment.model import EndpointTable, ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
-from wirelab.experiment.settings import PLAYED_BY, having, setting_error
+from wirelab.experiment.settings import PLAYED_BY, ROLES, having, setting_error
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import TrafficTable
 from wirelab.experiment.workload import WorkloadTable
@@ -125,17 +125,17 @@ class _LevelCheck:
             case ("stack" | "link" | "workload" | "congestion-control" as what,):
                 wrong = self._names(self._words(what), what.replace("-", " "))
             case ("client" | "server" as role, "implementation"):
-                wrong = self._programs(role, self.file.factors.get("stack", []))
+                wrong = self._programs([role], self.file.factors.get("stack", []))
             case ("client" | "server", "cpu"):
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
             case ("stacks", name, "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
-                wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+                wrong = self._programs(ROLES, [name])
             case ("stacks", name, "client" | "server" as role, "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
-                wrong = self._programs(role, [name])
+                wrong = self._programs([role], [name])
             case ("stack", setting):
                 wrong = self._settings(setting, having(setting, self.file.factors, self.known.stacks))
             case ("stacks", name, setting):
@@ -160,10 +160,10 @@ class _LevelCheck:
             "workload": [*self.file.workloads],
         }.get(what)
 
-    def _programs(self, role: str, stacks: Sequence[str]) -> list[WirelabError]:
-        """Of a role of these stacks."""
-        hint = who_plays(self.source.programs, role, stacks) if stacks else None
-        return self._names([BUILTIN, *self.source.programs], "implementation", hint)
+    def _programs(self, roles: Sequence[str], stacks: Sequence[str]) -> list[WirelabError]:
+        """Of roles of these stacks."""
+        known = "; ".join(who_plays(self.source.programs, role, stacks) for role in roles)
+        return self._names([BUILTIN, *self.source.programs], "implementation", known if stacks else None)
 
     def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
         wrong = []
