@@ -160,3 +160,16 @@ def test_quantities_are_shown_in_the_largest_fitting_unit() -> None:
     assert units.format_size(3500) == "3.5 kB"
     assert units.format_rate(250_000) == "250 kbit/s"
     assert units.format_share(0.064545) == "6.45 %"
+
+
+def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_is_told_of_both() -> None:
+    assert [units.size_or_packets(text) for text in ("64 kB", "100 packets", "1 packet ")] == [
+        (64_000, None),
+        (None, 100),
+        (None, 1),
+    ]
+    with pytest.raises(UnitError) as caught:
+        units.size_or_packets("12 pakets")
+    assert caught.value.hint == "known: B, kB, MB, GB, KiB, MiB, GiB, packets, packet"
+    with pytest.raises(UnitError, match="whole number of packets"):
+        units.size_or_packets("1.5 packets")

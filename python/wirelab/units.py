@@ -90,6 +90,14 @@ def packet_count(value: object) -> int:
     return int(count)
 
 
+def size_or_packets(value: object) -> tuple[int | None, int | None]:
+    """`"64 kB"` as bytes, or `"100 packets"` as packets; the other is none."""
+    _quantity(value, "a size or a number of packets", {**_SIZES, **_PACKETS}, "B")
+    if isinstance(value, str) and value.rstrip().endswith(tuple(_PACKETS)):
+        return None, packet_count(value)
+    return size_bytes(value), None
+
+
 def rate_bps(value: object) -> int:
     """`"250 kbit/s"` as bits per second; a part of a bit/s is refused."""
     rate = _quantity(value, "a rate", _RATES, "kbit/s")

@@ -106,7 +106,8 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_tol
     for verb in ("check", "plan"):
         catalogue.write_text(entry.replace('["{python}", "--version"]', '["no-such-program-here"]'))
         code, _, err = run(verb, str(file))
-        assert (code, err) == (0, "mine-py: no-such-program-here is not installed; it lies beside the experiment\n")
+        why = "no-such-program-here is not installed; it lies beside the experiment"
+        assert (code, err) == (0, f"2 of 6 scenarios would fail (mine, clean; mine, lossy): {why}\n")
         for wrong, words in (
             (("{port}", "{prot}"), "nobody fills in {prot}"),
             (("ready =", "readi ="), "readi: unknown key"),
@@ -115,3 +116,16 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_tol
             code, out, err = run(verb, str(file))
             assert (code, out) == (2, "")
             assert words in err
+
+
+@pytest.mark.parametrize("verb", ["check", "plan"])
+def test_what_a_program_does_not_do_is_told_before_it_is_run(tmp_path: Path, verb: str) -> None:
+    file = tmp_path / "mine.toml"
+    workload = 'workload = { kind = "deliver", connection = "kept" }'
+    own = '[stacks.mqtt]\nimplementation = "mosquitto"\n'
+    file.write_text(f'title = "?"\nfactors.stack = ["http1", "mqtt"]\n{workload}\n{own}')
+    code, _, err = run(verb, str(file))
+    refusal = "1 of 2 scenarios would be unsupported (mqtt): mosquitto does not do connection = 'kept'\n"
+    assert (code, err) == (0, refusal)
+    file.write_text(file.read_text() + 'client.implementation = "builtin"\n')
+    assert refusal not in run(verb, str(file))[2]

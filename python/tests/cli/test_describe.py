@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_main import run
+from tests.described import BASE
 from tests.snapshots import assert_golden
 from wirelab.cli.describe import KINDS
 from wirelab.cli.list import KINDS as LISTED
@@ -72,6 +73,29 @@ def test_an_experiment_is_described_with_its_factors_and_choices() -> None:
     out = described("experiment", "milosevic2021-choices")
     assert "workload.upload      30 B, 3.5 kB" in out
     assert "choices, one at a time" in out
+
+
+def test_an_experiment_is_described_with_its_claims_its_workloads_and_links_and_how_to_use_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("wirelab.runner.cpus.count", lambda: 2)
+    monkeypatch.setattr("wirelab.runner.cpus.real_time", lambda: True)
+    assert_golden("describe-experiment-elmangoush2017.txt", described("experiment", "elmangoush2017"))
+
+
+def test_a_link_and_a_workload_that_a_choice_changes_are_described_as_the_factors_have_them() -> None:
+    lines = described("experiment", "milosevic2021-choices").splitlines()
+    assert "  lossless  each way 10 ms (and 3 more, as the levels above change it)" in lines
+    assert lines[lines.index("workloads") + 1].strip().startswith("20 exchanges a trial, upload 30 B, download 0 B;")
+
+
+def test_an_experiment_of_ones_own_is_described_without_a_copy_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(BASE, encoding="utf-8")
+    out = described("experiment", str(file))
+    assert f"wirelab run {file}" in out
+    assert "wirelab new" not in out
+    assert "\nclaims\n" not in out
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -102,3 +102,12 @@ def test_a_closed_pipe_is_no_traceback() -> None:
         shell=True, executable="/bin/bash", capture_output=True, text=True, cwd=ROOT / "python", check=True,
     )  # fmt: skip
     assert (done.stdout, done.stderr) == ("experiments\n", "")
+
+
+def test_the_commands_that_help_ends_with_can_be_planned() -> None:
+    lines = run("--help")[1].rstrip().splitlines()[-2:]
+    commands = [line.partition("wirelab run ")[2].split() for line in lines]
+    assert [command[0] for command in commands] == ["quickstart", "quickstart"]
+    for command in commands:
+        assert run("plan", *command)[0] == 0
+    assert "nb-iot" in run("plan", *commands[1])[1]

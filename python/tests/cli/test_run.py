@@ -110,6 +110,16 @@ def test_the_whole_line_ends_with_a_table_and_the_reports_path(labs: list[Lab], 
     assert labs[0].closed
 
 
+def test_what_cannot_run_is_said_before_anything_starts_and_the_rest_is_run(
+    labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
+    done = run("fake.toml", "--set", "stacks.http1.client.implementation=curl")
+    told = "1 of 2 scenarios would fail (http1): curl is not installed; apt install curl\n"
+    assert done.stderr.startswith(f"{told}2 scenarios, ")
+    assert any(trial.startswith("raw-tcp") for trial in statuses(tmp_path / "results" / "fake"))
+
+
 def test_a_scenario_that_has_enough_is_spared_and_one_that_has_not_is_not(labs: list[Lab], tmp_path: Path) -> None:
     run("fake.toml")
     ran = [trial.split("-")[0] for trial in statuses(tmp_path / "results" / "fake")]

@@ -134,3 +134,11 @@ def test_congestion_control_is_varied(tmp_path: Path) -> None:
 def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match="is already a factor"):
         load(tmp_path, BASE + '[choices]\nstack = ["h3"]\n')
+
+
+def test_a_link_named_after_a_profile_is_that_one_whatever_the_default_of_every_link(tmp_path: Path) -> None:
+    text = BASE.replace('"h2"]', '"h2"]\nlink = ["nb-iot", "wire"]', 1) + '[link]\nprofile = "ethernet-100m"\n'
+    named, default = (each.link for each in load(tmp_path, text).scenarios[:2])
+    alone = load(tmp_path, BASE.replace('"h2"]', '"h2"]\nlink = ["nb-iot"]', 1)).scenarios[0].link
+    assert named == alone
+    assert default != alone

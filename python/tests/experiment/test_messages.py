@@ -233,6 +233,25 @@ WRONG = {
     "count that is no number": BASE + '[stacks.h2]\nstreams = "many"\n',
     "unknown implementation": BASE + '[stacks.h2]\nimplementation = "tomcat"\n',
     "unknown implementation of a role": BASE + '[endpoints]\nclient = { implementation = "crul" }\n',
+    "implementation of a role of a stack": BASE + '[stacks.h2]\nserver.implementation = "ngnix"\n',
+    "role of a stack that is no table": BASE + '[stacks.h2]\nserver = "nginx"\n',
+    "unknown key of a role of a stack": BASE + '[stacks.h2]\nserver = { program = "nginx" }\n',
+    "misspelt implementation of a stack": BASE + '[stacks.h2]\nimplementatoin = "nginx"\n',
+    "factor of a role of a stack": factor('"stacks.h2.server.implementation" = ["nginx", "apach"]'),
+    "role of a stack that its program lacks": BASE + '[stacks.h2]\nclient.implementation = "nginx"\n',
+    "server of some stacks": changed('"h2"]', '"h3"]') + '[endpoints]\nserver = { implementation = "nginx" }\n',
+    "a server that is none of its stacks'": BASE + '[endpoints]\nserver = { implementation = "lighttpd" }\n',
+    "factor of a server that is none of its stacks'": factor('"server.implementation" = ["lighttpd"]'),
+    "queue of an unknown unit": changed(LINK, LINK + 'rate = "1 Mbit/s"\nqueue = "12 pakets"\n'),
+    "unknown kind with a key that its neighbour has": changed(WORKLOAD, 'kind = "delivr"\nmessage = "30 B"\n'),
+    "unknown level of kind with a key that it would have": factor(
+        '"workload.kind" = ["delivr"]', changed(WORKLOAD, 'message = "30 B"\n')
+    ),
+    "unknown kind of a named workload": changed(WORKLOAD, "")
+    + '[workloads.one]\nkind = "delivr"\nmessage = "30 B"\n',
+    "key that another kind has by another name": changed(WORKLOAD, 'kind = "deliver"\nupload = "30 B"\n'),
+    "proxy of a stack without one": BASE + '[endpoints.proxy]\nstacks = ["http1"]\n',
+    "more than a CPU": BASE + '[endpoints]\nclient = { cpu = "200 %" }\n',
     "implementation without the role": BASE + '[endpoints]\nclient = { implementation = "nginx" }\n',
     "implementation without the stack": factor('stack = ["h3"]', changed('stack = ["http1", "h2"]\n', ""))
     + '[stacks.h3]\nimplementation = "curl"\n',

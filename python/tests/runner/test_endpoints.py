@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import addresses, make_plan, result
-from wirelab.runner.endpoints import SUBSCRIBED_TIMEOUT_NS, Barrier, Endpoints, trial_timeout_ns
+from wirelab.runner.barriers import Barrier
+from wirelab.runner.endpoints import SUBSCRIBED_TIMEOUT_NS, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
 from wirelab.schema import (
     AddressFamily,

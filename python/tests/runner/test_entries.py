@@ -10,7 +10,7 @@ from wirelab.errors import CombinedError, WirelabError
 from wirelab.experiment import load_experiment
 from wirelab.experiment.library import templates
 from wirelab.plan import make_plan
-from wirelab.runner.entries import missing_programs, needed_programs
+from wirelab.runner.entries import foreseen_failures, needed_programs
 from wirelab.runner.implementations import load
 from wirelab.schema.plan import Implementations, Plan
 
@@ -26,9 +26,8 @@ def own(folder: Path, old: str = "", new: str = "") -> Plan:
 
 def test_the_programs_of_a_plan_are_those_that_it_names(tmp_path: Path) -> None:
     plan = own(tmp_path)
-    programs = needed_programs(plan, tmp_path)
-    assert programs.keys() == {"mine-py"}
-    assert missing_programs(programs, tmp_path) == []
+    assert needed_programs(plan, tmp_path).keys() == {"mine-py"}
+    assert foreseen_failures(plan, tmp_path) == []
 
 
 def test_a_placeholder_that_nobody_fills_in_is_named_with_its_key(tmp_path: Path) -> None:
@@ -105,7 +104,8 @@ def test_every_shipped_entry_passes(tmp_path: Path) -> None:
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     plan = own(tmp_path, '["{python}", "--version"]', '["no-such-program-here"]')
     (tmp_path / "mine_client.py").unlink()
-    assert missing_programs(needed_programs(plan, tmp_path), tmp_path) == [
-        "mine-py: no-such-program-here is not installed; it lies beside the experiment",
+    assert foreseen_failures(plan, tmp_path) == [
+        "2 of 6 scenarios would fail (mine, clean; mine, lossy): no-such-program-here is not installed; "
+        "it lies beside the experiment",
         f"mine-py: its entry names {tmp_path / 'mine_client.py'}, which is not there",
     ]

@@ -97,12 +97,17 @@ class LazyGroup(click.Group):
         sys.exit(status if isinstance(status, int) else 0)
 
 
+_START = f"""\b
+Start with: {launched("run quickstart")}
+Which protocol over NB-IoT? {launched("run quickstart --set link=nb-iot --set stack=coap,http1,h3")}"""
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     no_args_is_help=True,
     subcommand_metavar="VERB [ARGUMENTS]...",
-    epilog=f"Start with: {launched('run quickstart')}",
+    epilog=_START,
 )
 @click.version_option(__version__, prog_name="wirelab", message="%(prog)s %(version)s")
 def main() -> None:

@@ -71,11 +71,10 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
 
 
 def tell_of_programs(plan: Plan, experiment: Experiment) -> None:
-    """Refuse entries of implementations.toml that are wrong, and say which programs of the plan cannot run here."""
-    from wirelab.runner.entries import missing_programs, needed_programs
+    """Refuse entries of implementations.toml that are wrong, and say which scenarios would not run here, and why."""
+    from wirelab.runner.entries import foreseen_failures
 
-    beside = experiment.source.folder
-    for words in missing_programs(needed_programs(plan, beside), beside):
+    for words in foreseen_failures(plan, experiment.source.folder):
         click.echo(words, err=True)
 
 

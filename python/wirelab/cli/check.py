@@ -13,8 +13,8 @@ from wirelab.cli.arguments import experiment_argument, load, set_option, tell_of
 def command(experiment: str, sets: tuple[str, ...]) -> None:
     """Say whether an experiment file is right.
 
-    FILE is a path, or the name of a shipped experiment. Everything wrong is printed with its place, and what programs
-    it names that are not installed here; nothing is started.
+    FILE is a path, or the name of a shipped experiment. Everything wrong is printed with its place, and which scenarios
+    would not run here, and why; nothing is started.
     """
     from wirelab.plan import make_plan
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Experiment
 
 WIDTH = 100
 LONG = 32
@@ -39,10 +42,13 @@ def command(kind: str, name: str | None) -> None:
 
 
 def _experiment(name: str) -> str:
+    from wirelab.cli.minutes import run_ns
     from wirelab.experiment import load_experiment
+    from wirelab.experiment.library import experiment_names
     from wirelab.plan import make_plan
     from wirelab.runner.progress import lanes_words
     from wirelab.runner.start import planned_lanes
+    from wirelab.units import format_duration
 
     experiment = load_experiment(name)
     least, most = experiment.stop.replicates
@@ -53,8 +59,55 @@ def _experiment(name: str) -> str:
     choices = [(path, ", ".join(map(str, levels))) for path, levels in experiment.choices.items()]
     parts = [_head(experiment.name, experiment.title), columns(facts), _section("factors", rows)]
     parts += [_section("choices, one at a time", choices)] if choices else []
-    lanes = planned_lanes(make_plan(experiment))
-    return "\n\n".join([*parts, f"{len(experiment.scenarios)} scenarios in {lanes_words(lanes.number)}: {lanes.why}"])
+    parts += [_hanging("workloads", _workloads(experiment)), _hanging("links", _links(experiment))]
+    parts += [_hanging("claims", claims)] if (claims := _claims(experiment)) else []
+    plan = make_plan(experiment)
+    lanes = planned_lanes(plan)
+    parts.append(
+        f"{len(experiment.scenarios)} scenarios in {lanes_words(lanes.number)}: {lanes.why}\n"
+        f"{'' if least == most else 'up to '}{plan.trials:,} trials, "
+        f"about {format_duration(run_ns(plan, lanes.number))}"
+    )
+    use = [("run it", launched(f"run {name}")), ("what it would do", launched(f"plan {name}"))]
+    use += [("your own", launched(f"new mine.toml --from {name}"))] if name in experiment_names() else []
+    return "\n\n".join([*parts, _section("use it", use)])
+
+
+def _workloads(experiment: Experiment) -> list[tuple[str, str]]:
+    from wirelab.report.sections.plan import workload_words
+
+    only = next(iter(experiment.source.document.get("workloads", {})), "")
+    named = (
+        (str(s.points[0].get("workload", only)), workload_words(s.workload.to_json())) for s in experiment.scenarios
+    )
+    return _first_of_each(named)
+
+
+def _links(experiment: Experiment) -> list[tuple[str, str]]:
+    from wirelab.schema.link_words import link_words
+
+    return _first_of_each(
+        (each.link_name, "; ".join(f"{where} {what}" for where, what in link_words(each.link)))
+        for each in experiment.scenarios
+    )
+
+
+def _first_of_each(named: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """One line a name; a factor or a choice may make more of it."""
+    found: dict[str, list[str]] = {}
+    for name, words in named:
+        if words not in (known := found.setdefault(name, [])):
+            known.append(words)
+    return [
+        (name, words[0] + (f" (and {len(words) - 1} more, as the levels above change it)" if words[1:] else ""))
+        for name, words in found.items()
+    ]
+
+
+def _claims(experiment: Experiment) -> list[tuple[str, str]]:
+    from wirelab.claims.load import load
+
+    return [] if experiment.claims is None else [(each.id, each.text) for each in load(experiment.claims).claims]
 
 
 def _link(name: str) -> str:

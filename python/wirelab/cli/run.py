@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option
+from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option, tell_of_programs
 from wirelab.cli.campaigns import RESULTS
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     console = Console(stderr=True, highlight=False)
     sets = (*sets, *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
+    tell_of_programs(plan, loaded)
     # A preview must not take the place of the campaign that it previews.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"

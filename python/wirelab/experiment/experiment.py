@@ -10,9 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.factors import ROLES, Point, grid, grid_size, read_factors
+from wirelab.experiment.factors import Point, grid, grid_size, read_factors
 from wirelab.experiment.kinds import check_workload
-from wirelab.experiment.library import BUILTIN, is_profile_file
+from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.own_stacks import own_stacks
@@ -22,10 +22,18 @@ from wirelab.experiment.programs import program_digests
 from wirelab.experiment.resolver import Resolver
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.sets import apply_sets
-from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
+from wirelab.experiment.settings import IMPLEMENTATION, PLAYED_BY, ROLES, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
-from wirelab.experiment.validate import combined, in_order, is_apart, is_whole, validate, without_echoes
+from wirelab.experiment.validate import (
+    combined,
+    in_order,
+    is_apart,
+    is_whole,
+    kinds_are_known,
+    validate,
+    without_echoes,
+)
 from wirelab.schema import Description, StackDescription, canonical_json, registered
 
 MAX_POINTS = 20_000
@@ -89,7 +97,8 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
         found += check_topology(source, file.topology, file.traffic, file.links)
         found += check_proxy(source, file.endpoints.proxy, file.topology, known)
     found += check_parts(source, file, factors)
-    found += check_workload(source, file, factors)
+    if kinds_are_known([*wrong, *found]):
+        found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
     more = list(check(source, file)) if check is not None else []
@@ -178,30 +187,53 @@ def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> l
         for key, value in table.items():
             path = ("stacks", name, key)
             if key == IMPLEMENTATION:
-                wrong += _check_implementation(source, path, value)
+                wrong += _check_implementation(source, path, value, [name])
+            elif key in ROLES and stack.setting(key) is None:
+                wrong += _check_role(source, path, value)
             else:
-                wrong += _check_setting(source, path, (stack,), value)
+                wrong += _check_setting(source, path, (stack,), value, PLAYED_BY)
+    return wrong
+
+
+def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[WirelabError]:
+    """The table of one role in that of a stack."""
+    key = f"{path[-1]}.{IMPLEMENTATION}"
+    if not isinstance(table, dict):
+        what = f"should be a table ({shown(table)})"
+        return [WirelabError(what, source.where(path), f"{key} = {shown(table)}")]
+    wrong = [
+        WirelabError(f"unknown key ({shown(table[name])})", source.where((*path, name)), did_you_mean(name, [key]))
+        for name in table
+        if name != IMPLEMENTATION
+    ]
+    if IMPLEMENTATION in table:
+        wrong += _check_implementation(source, (*path, IMPLEMENTATION), table[IMPLEMENTATION], [path[1]])
     return wrong
 
 
 def _check_setting(
-    source: Source, path: tuple[str, ...], stacks: Sequence[StackDescription], value: Any
+    source: Source, path: tuple[str, ...], stacks: Sequence[StackDescription], value: Any, more: Iterable[str] = ()
 ) -> list[WirelabError]:
+    """`more` are keys of the table that are no settings."""
     if not any(stack.setting(path[-1]) for stack in stacks):
-        names = {setting.name for stack in stacks for setting in stack.settings}
+        names = {*more, *(setting.name for stack in stacks for setting in stack.settings)}
         return [WirelabError(f"unknown setting ({shown(value)})", source.where(path), did_you_mean(path[-1], names))]
     if (error := setting_error(path[-1], value, stacks)) is None:
         return []
     return [WirelabError(f"{error} ({shown(value)})", source.where(path), error.hint)]
 
 
-def _check_implementation(source: Source, path: tuple[str, ...], value: Any) -> list[WirelabError]:
+def _check_implementation(
+    source: Source, path: tuple[str, ...], value: Any, stacks: Sequence[str] = ()
+) -> list[WirelabError]:
+    """Of the role that the path names, or of both, of these stacks."""
     names = [BUILTIN, *source.programs]
     if value in names:
         return []
-    return [
-        WirelabError(f"unknown implementation ({shown(value)})", source.where(path), did_you_mean(str(value), names))
-    ]
+    roles = [part for part in path if part in ROLES] or ROLES
+    known = "; ".join(who_plays(source.programs, role, stacks) for role in roles)
+    hint = known if stacks else did_you_mean(str(value), names)
+    return [WirelabError(f"unknown implementation ({shown(value)})", source.where(path), hint)]
 
 
 def _check_links(source: Source, file: ExperimentFile) -> list[WirelabError]:
@@ -241,7 +273,9 @@ def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]
     wrong = []
     for role in ROLES:
         path = ("endpoints", role, IMPLEMENTATION)
-        wrong += _check_implementation(source, path, getattr(file.endpoints, role).implementation)
+        wrong += _check_implementation(
+            source, path, getattr(file.endpoints, role).implementation, file.factors.get("stack", [])
+        )
     return wrong
 
 

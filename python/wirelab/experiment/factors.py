@@ -13,12 +13,12 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.library import BUILTIN, profiles
+from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import EndpointTable, ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
-from wirelab.experiment.settings import IMPLEMENTATION, having, setting_error
+from wirelab.experiment.settings import PLAYED_BY, ROLES, having, setting_error
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import TrafficTable
 from wirelab.experiment.workload import WorkloadTable
@@ -26,8 +26,6 @@ from wirelab.schema import Description, StackDescription, canonical_json
 
 Point = dict[str, Any]
 """One place in the grid: factor path to level as written."""
-
-ROLES = ("client", "server")
 
 
 @dataclass(frozen=True)
@@ -126,15 +124,18 @@ class _LevelCheck:
         match self.factor.parts:
             case ("stack" | "link" | "workload" | "congestion-control" as what,):
                 wrong = self._names(self._words(what), what.replace("-", " "))
-            case ("client" | "server", "implementation"):
-                wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+            case ("client" | "server" as role, "implementation"):
+                wrong = self._programs([role], self.file.factors.get("stack", []))
             case ("client" | "server", "cpu"):
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
                 wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
             case ("stacks", name, "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
-                wrong = self._names([BUILTIN, *self.source.programs], "implementation")
+                wrong = self._programs(ROLES, [name])
+            case ("stacks", name, "client" | "server" as role, "implementation"):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._programs([role], [name])
             case ("stack", setting):
                 wrong = self._settings(setting, having(setting, self.file.factors, self.known.stacks))
             case ("stacks", name, setting):
@@ -159,15 +160,19 @@ class _LevelCheck:
             "workload": [*self.file.workloads],
         }.get(what)
 
-    def _names(self, words: list[str] | None, what: str) -> list[WirelabError]:
+    def _programs(self, roles: Sequence[str], stacks: Sequence[str]) -> list[WirelabError]:
+        """Of roles of these stacks."""
+        known = "; ".join(who_plays(self.source.programs, role, stacks) for role in roles)
+        return self._names([BUILTIN, *self.source.programs], "implementation", known if stacks else None)
+
+    def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
         wrong = []
         for index, level in enumerate(self.factor.levels):
             if not isinstance(level, str):
                 wrong.append(WirelabError(f"should be the name of a {what} ({shown(level)})", self._where(index)))
             elif words is not None and level not in words:
-                wrong.append(
-                    WirelabError(f"unknown {what} ({shown(level)})", self._where(index), did_you_mean(level, words))
-                )
+                known = hint or did_you_mean(level, words)
+                wrong.append(WirelabError(f"unknown {what} ({shown(level)})", self._where(index), known))
         return wrong
 
     def _idle(self) -> list[WirelabError]:
@@ -219,7 +224,9 @@ class _LevelCheck:
 
     def _settings(self, name: str, stacks: Sequence[StackDescription]) -> list[WirelabError]:
         if not any(stack.setting(name) for stack in stacks):
-            names = {setting.name for stack in stacks for setting in stack.settings} | {IMPLEMENTATION}
+            names = {setting.name for stack in stacks for setting in stack.settings}
+            if self.factor.parts[0] == "stacks":
+                names |= PLAYED_BY
             what = f"{stacks[0].name} has no" if len(stacks) == 1 else "no stack has a"
             where = self.source.where(self.factor.origin)
             raise WirelabError(f"{what} setting '{name}'", where, did_you_mean(name, names))

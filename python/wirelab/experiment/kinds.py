@@ -13,6 +13,10 @@ from wirelab.experiment.workload import KEYS
 
 KIND = "workload.kind"
 _ALL = {key for keys in KEYS.values() for key in keys}
+_PAIRS = (("upload", "message"), ("download", "message"), ("exchanges", "messages"), ("clients", "subscribers"))
+"""Keys by which two kinds say much the same."""
+_MEANT = {**dict(_PAIRS), **{other: key for key, other in reversed(_PAIRS)}, "rate": "arrival", "arrival": "rate"}
+"""What another kind has in place of a key."""
 
 
 def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Factor]) -> list[WirelabError]:
@@ -29,9 +33,14 @@ def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Facto
     written += [(factor.parts[1], factor.origin) for factor in varied]
     tables = source.document.get("workloads", {}).items()
     written += [(key, ("workloads", name, key)) for name, table in tables for key in table]
-    hint = "; ".join(f"{kind} has {', '.join(KEYS[kind])}" for kind in kinds)
+    every = "; ".join(f"{kind} has {', '.join(KEYS[kind])}" for kind in kinds)
+
+    def hint(key: str) -> str:
+        meant = _MEANT.get(key)
+        return f"did you mean '{meant}'? ({every})" if meant in known else every
+
     return [
-        WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint)
+        WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint(key))
         for key, place in written
         if key in _ALL - known
     ]

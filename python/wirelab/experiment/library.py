@@ -98,6 +98,13 @@ def profile_file(path: Path) -> Profile:
     )
 
 
+def who_plays(programs: Mapping[str, Implementation], role: str, stacks: Iterable[str]) -> str:
+    """Those that can play a role of any of these stacks, as a hint has it."""
+    known = list(dict.fromkeys(map(str, stacks)))
+    names = [BUILTIN, *(name for name, each in programs.items() if any(each.serves(role, stack) for stack in known))]
+    return f"{role} of {' or '.join(known)}: {', '.join(names)}"
+
+
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:
     """The catalogue of foreign programs by name, with those of a folder's own file; `builtin` is not in it."""
     own = None if folder is None else folder / CATALOGUE

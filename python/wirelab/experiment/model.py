@@ -113,7 +113,9 @@ class ExperimentFile(Table):
     )
     traffic: dict[str, TrafficTable] = Field(default_factory=dict, description="Background traffic by name.")
     stack: dict[str, Any] = Field(default_factory=dict, description="Settings of every stack that has them.")
-    stacks: dict[str, dict[str, Any]] = Field(default_factory=dict, description="Settings of one stack.")
+    stacks: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Settings of one stack, and who plays it."
+    )
     endpoints: EndpointsTable = EndpointsTable()
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
     workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")

@@ -88,9 +88,13 @@ def cpu_share(value: object) -> float | None:
     """A share of one CPU that the kernel can hold a host to, or `"none"` for no limit."""
     if value == "none":
         return None
-    found = share(value)
-    if not LEAST_CPU <= found <= 1:
-        raise UnitError("is no share of a CPU", hint='from "0.1 %" to "100 %", or "none" for no limit')
+    hint = 'from "0.1 %" to "100 %", or "none" for no limit'
+    try:
+        found = share(value)
+    except UnitError as error:
+        raise UnitError(str(error), error.hint or hint) from None
+    if found < LEAST_CPU:
+        raise UnitError("is no share of a CPU", hint)
     return found
 
 

@@ -10,17 +10,17 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError
-from wirelab.experiment.factors import ROLES, Factor, Point, named, nested
-from wirelab.experiment.implementations import CATALOGUE
-from wirelab.experiment.library import BUILTIN, Profile, profiles
+from wirelab.experiment.factors import Factor, Point, named, nested
+from wirelab.experiment.library import Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.players import Players
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import problems
 from wirelab.experiment.quantities import cpu_share
 from wirelab.experiment.scenario import Scenario, label, shorten
 from wirelab.experiment.scenario_checks import check_scenario
-from wirelab.experiment.settings import IMPLEMENTATION, resolve_settings
+from wirelab.experiment.settings import ROLES, resolve_settings
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import (
     SERVER,
@@ -49,6 +49,10 @@ class Resolver:
     known: Description
     factors: tuple[Factor, ...]
 
+    @property
+    def _players(self) -> Players:
+        return Players(self.source, self.file, self.known)
+
     def scenario(self, point: Point) -> Scenario:
         """The scenario at one point."""
         stack = self._stack(point)
@@ -60,7 +64,7 @@ class Resolver:
             points=({path: shorten(level) for path, level in point.items()},),
             stack=stack.name,
             settings=self._settings(point, stack),
-            implementation=self._implementation(point, stack),
+            implementation=self._players.implementation(point, stack, partial(self._origin, point)),
             link_name=link_name,
             link=self._link(point, link_name),
             workload=self._workload(point),
@@ -108,9 +112,10 @@ class Resolver:
         levels = [nested(inner, point[factor.path]) for factor, inner in varied]
         base = document.get("link", {})
         try:
-            profile = next((layer["profile"] for layer in (*reversed(levels), own, base) if "profile" in layer), None)
-            if profile is None and name not in self.file.links and name in profiles():
-                profile = name
+            # A link that is named after a profile is that one, whatever the default of every link.
+            named = {"profile": name} if name not in self.file.links and name in profiles() else {}
+            layers = (*reversed(levels), own, named, base)
+            profile = next((layer["profile"] for layer in layers if "profile" in layer), None)
             below = [self._profile(point, name, profile).link] if isinstance(profile, str) else []
             merged = merge([base, *below, own, *levels])
             return link_spec(LinkTable.model_validate(merged, context=self.source.files))
@@ -136,7 +141,7 @@ class Resolver:
         proxy = self.file.endpoints.proxy
         if proxy is None or stack.name not in proxy.stacks:
             return None
-        origin = self._played(SERVER, stack)
+        origin = self._players.played(SERVER, stack)
         return Origin(stack=origin.name, settings=self._settings(point, origin))
 
     def _traffic(self, point: Point) -> tuple[Traffic, ...]:
@@ -209,32 +214,9 @@ class Resolver:
         layers += [
             {factor.parts[2]: point[factor.path]}
             for factor in self._factors(point, "stacks")
-            if factor.parts[1] == stack.name
+            if factor.parts[1] == stack.name and len(factor.parts) == 3
         ]
         return resolve_settings(stack, layers)
-
-    def _implementation(self, point: Point, stack: StackDescription) -> dict[str, str]:
-        played = {role: self._played(role, stack) for role in ROLES}
-        chosen = {role: self._first(role, played[role]) for role in ROLES}
-        own = f"stacks.{stack.name}.{IMPLEMENTATION}"
-        both = [self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION), point.get(IMPLEMENTATION), point.get(own)]
-        for name in both:
-            if name is not None:
-                does = [role for role in ROLES if role in self._roles(name, played[role].name)]
-                chosen.update(dict.fromkeys(does, name))
-        if (named := both[2] or both[0]) is not None and not self._roles(named, stack.name):
-            where = self.source.where(self._origin(point, own, ("stacks", stack.name, IMPLEMENTATION)))
-            raise WirelabError(f"{named} has no role of {stack.name}", where, self._who("client", stack.name))
-        for role in ROLES:
-            for prefix in ("", "endpoints."):
-                chosen[role] = point.get(f"{prefix}{role}.{IMPLEMENTATION}", chosen[role])
-            spoken = played[role].name
-            if chosen[role] != BUILTIN and not self.source.programs[chosen[role]].serves(role, spoken):
-                path = self._origin(point, f"{role}.{IMPLEMENTATION}", ("endpoints", role, IMPLEMENTATION))
-                raise WirelabError(
-                    f"{chosen[role]} is no {role} of {spoken}", self.source.where(path), self._who(role, spoken)
-                )
-        return chosen
 
     def _cpu(self, point: Point) -> dict[str, float]:
         """Of the hosts that have a limit."""
@@ -245,27 +227,6 @@ class Resolver:
             found[role] = shares[-1]
         return {role: share for role, share in found.items() if share is not None}
 
-    def _played(self, role: str, stack: StackDescription) -> StackDescription:
-        """What a role speaks: a server behind a proxy another stack than the client."""
-        proxy = self.file.endpoints.proxy
-        if role != SERVER or proxy is None or stack.name not in proxy.stacks:
-            return stack
-        origin = self.known.stack(proxy.origin)
-        assert origin is not None, "checked"
-        return origin
-
-    def _first(self, role: str, stack: StackDescription) -> str:
-        """What the file says of a role; of a stack of the user's own, its only program if it says nothing."""
-        named: str = getattr(self.file.endpoints, role).implementation
-        if named != BUILTIN or stack.builtin:
-            return named
-        programs = [name for name, program in self.source.programs.items() if program.serves(role, stack.name)]
-        if len(programs) == 1:
-            return programs[0]
-        hint = self._who(role, stack.name) if programs else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
-        what = f"{len(programs) or 'no'} programs play the {role} of {stack.name}"
-        raise WirelabError(what, self.source.where(("endpoints", role)), hint)
-
     def _factors(self, point: Point, head: str) -> list[Factor]:
         """The point's factors below one table, the grid's before the choices'; of one path, one."""
         found = {factor.path: factor for factor in self.factors if factor.path in point}
@@ -274,7 +235,7 @@ class Resolver:
     def _touches(self, point: Point, path: str, stack: StackDescription, link_name: str) -> bool:
         match path.split("."):
             case ["implementation"]:
-                return bool(self._roles(point[path], stack.name))
+                return bool(self._players.roles(point[path], stack.name))
             case ["stack", setting]:
                 return stack.setting(setting) is not None
             case ["stacks" | "links" as table, name, *_]:
@@ -299,13 +260,6 @@ class Resolver:
             elif factor.path == "stack" or len(factor.levels) > 1:
                 words.append(label(level))
         return ", ".join(dict.fromkeys(words))
-
-    def _roles(self, implementation: str, stack: str) -> tuple[str, ...]:
-        return ROLES if implementation == BUILTIN else self.source.programs[implementation].roles_of(stack)
-
-    def _who(self, role: str, stack: str) -> str:
-        names = [BUILTIN, *(name for name, program in self.source.programs.items() if program.serves(role, stack))]
-        return f"{role} of {stack}: {', '.join(names)}"
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
         for factor in self.factors:

@@ -10,8 +10,11 @@ from wirelab.schema import BooleanValues, ChoiceValues, IntegerValues, SettingDe
 from wirelab.schema.endpoint import SettingValue
 from wirelab.units import UnitError, duration_ns, format_duration, format_size, size_bytes
 
+ROLES = ("client", "server")
+"""Roles that an implementation can be chosen for."""
 IMPLEMENTATION = "implementation"
-"""The one key of a stack's table that is not a setting."""
+PLAYED_BY = frozenset({IMPLEMENTATION, *(f"{role}.{IMPLEMENTATION}" for role in ROLES)})
+"""Keys of a stack's table that are no settings: who plays both roles, or one."""
 
 _NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 

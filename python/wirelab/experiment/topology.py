@@ -197,7 +197,9 @@ def check_proxy(source: Source, table: ProxyTable | None, topology: Topology, kn
     ]
     for stack in known.stacks:
         if stack.name in table.stacks and Role.PROXY not in stack.roles:
-            wrong.append(WirelabError(f"{stack.name} has no role proxy", source.where((*path, "stacks"))))
+            able = ", ".join(each.name for each in known.stacks if Role.PROXY in each.roles)
+            what = f"{stack.name} has no role proxy"
+            wrong.append(WirelabError(what, source.where((*path, "stacks")), f"stacks that have it: {able or 'none'}"))
         if stack.name == table.origin != ORIGIN:
             what = f"a proxy does not speak {stack.name} to its server"
             wrong.append(WirelabError(what, source.where((*path, "origin")), f'origin = "{ORIGIN}"'))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -55,6 +56,12 @@ def without_echoes(found: Iterable[WirelabError], wrong: Iterable[WirelabError])
 def is_whole(table: str, wrong: Iterable[WirelabError]) -> bool:
     """Whether nothing was taken out of a table, so that what is missing there was never there."""
     return not any((_key(error) or "").split(".")[0] == table for error in wrong)
+
+
+def kinds_are_known(wrong: Iterable[WirelabError]) -> bool:
+    """Whether no kind of a workload is wrong, so that what belongs to it can be told."""
+    keys = [(_key(error) or "").strip('"') for error in wrong]
+    return not any(key.endswith("workload.kind") or re.fullmatch(r"workloads\..*\.kind", key) for key in keys)
 
 
 def is_apart(error: WirelabError) -> bool:

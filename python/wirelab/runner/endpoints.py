@@ -11,7 +11,8 @@ from wirelab.experiment.implementations import ClientEntry, Implementation, Role
 from wirelab.experiment.library import BUILTIN
 from wirelab.launcher import launched
 from wirelab.runner.background import background, patience_ns
-from wirelab.runner.implementations import find_program, missing
+from wirelab.runner.barriers import Barrier, program_barrier, spoken_by
+from wirelab.runner.implementations import find_program
 from wirelab.runner.rows import wrong_rows
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
@@ -54,14 +55,6 @@ HEADER_BYTES = 64
 
 
 @dataclass(frozen=True)
-class Barrier:
-    """Why a scenario cannot run here at all."""
-
-    status: EntryStatus
-    error: str
-
-
-@dataclass(frozen=True)
 class Endpoints:
     """What is the same for every trial of a campaign."""
 
@@ -75,7 +68,7 @@ class Endpoints:
     """By what CPU time can be limited, or `none: ` and why it cannot."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
-        """Missing programs are failures with a cure; what a program does not do is unsupported."""
+        """What the lanes, the machine or the programs that it names do not have; none if it can run."""
         for family in families(scenario):
             if not self.addresses.has(family):
                 return Barrier(
@@ -85,24 +78,7 @@ class Endpoints:
         if scenario.cpu and self.cpu_quota.startswith("none"):
             why = f"this machine cannot limit CPU time ({self.cpu_quota.partition(': ')[2]}); see {launched('doctor')}"
             return Barrier(EntryStatus.UNSUPPORTED, why)
-        return self._program_barrier(scenario)
-
-    def _program_barrier(self, scenario: Scenario) -> Barrier | None:
-        for role in (Role.CLIENT, Role.SERVER):
-            name = getattr(scenario.implementation, role.value)
-            if name == BUILTIN:
-                continue
-            if (program := self.implementations.get(name)) is None:
-                return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
-            if (entry := program.role(role)) is None:
-                return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-            spoken, settings = _spoken(scenario, role)
-            refusal = entry.refusal(self._stack(spoken), settings, scenario.workload)
-            if refusal is not None:
-                return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
-            if (absent := missing(program)) is not None:
-                return Barrier(EntryStatus.FAILED, absent)
-        return None
+        return program_barrier(scenario, self.implementations, self.known)
 
     def request(self, scenario: Scenario, trial: Trial, lane: int, folder: Path) -> TrialRequest:
         """Make the trial's folder with its parameter files, and the request that runs it."""
@@ -213,7 +189,7 @@ class Endpoints:
         return {"PYTHONDONTWRITEBYTECODE": "1"} | self._trace_variables(scenario, directory) | own
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
-        (spoken, settings), upstream = _spoken(scenario, role), None
+        (spoken, settings), upstream = spoken_by(scenario, role), None
         if scenario.origin is not None and role is Role.PROXY:
             upstream = self._server_address(scenario.origin.stack, self.addresses.server(scenario))
         stack = self._stack(spoken)
@@ -239,7 +215,7 @@ class Endpoints:
         return self.addresses.server(scenario) if role is Role.SERVER else self.addresses.peer(scenario)
 
     def _placeholders(self, scenario: Scenario, role: Role, directory: Path) -> dict[str, str]:
-        spoken, settings = _spoken(scenario, role)
+        spoken, settings = spoken_by(scenario, role)
         stack = self._stack(spoken)
         certificates = self.certificates.get(certificate_kind(settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
@@ -338,15 +314,8 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return EventReady(timeout_ns=timeout_ns)
 
 
-def _spoken(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:
-    """The stack of a role with its settings: a server behind a proxy has its own."""
-    if role is Role.SERVER and scenario.origin is not None:
-        return scenario.origin.stack, scenario.origin.settings
-    return scenario.stack, scenario.settings
-
-
 def _facts(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
-    return facts_of(*_spoken(scenario, role), scenario.workload)
+    return facts_of(*spoken_by(scenario, role), scenario.workload)
 
 
 def _found(command: list[str]) -> list[str]:

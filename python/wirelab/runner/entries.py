@@ -10,7 +10,8 @@ from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.implementations import CATALOGUE, FACTS, ClientEntry, Implementation, RoleEntry, ServerEntry
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs import missing_files
-from wirelab.runner.implementations import load, missing
+from wirelab.runner.barriers import foreseen
+from wirelab.runner.implementations import load
 from wirelab.schema import Certificates, Description, Role
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan
@@ -35,11 +36,13 @@ def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation
     return found
 
 
-def missing_programs(programs: Mapping[str, Implementation], beside: Path | None) -> list[str]:
-    """A sentence for each program that cannot run on this machine, and for each file that its command lacks."""
-    absent = [f"{name}: {why}" for name, program in programs.items() if (why := missing(program)) is not None]
+def foreseen_failures(plan: Plan, beside: Path | None) -> list[str]:
+    """A line for each reason for which scenarios of a plan would not run on this machine, and for each file that a
+    program's command lacks; raises what is wrong with their entries.
+    """
+    programs = needed_programs(plan, beside)
     lost = missing_files(programs, beside) if beside is not None else {}
-    return absent + [
+    return foreseen(plan, programs) + [
         f"{name}: its entry names {file}, which is not there" for name, files in lost.items() for file in files
     ]
 

@@ -23,7 +23,7 @@ from wirelab.experiment.quantities import (
     positive,
 )
 from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, SchedulePoint
-from wirelab.units import UnitError, packet_count, size_bytes
+from wirelab.units import UnitError, size_or_packets
 
 TARGET_NS = 5 * 10**6
 """TARGET of RFC 8289 section 4.2 and RFC 8290 section 5.2.1."""
@@ -111,12 +111,10 @@ def read_queue(value: object, info: ValidationInfo) -> QueueSpec:
 
 def read_limit(value: object) -> DropTail:
     """`"64 kB"` or `"100 packets"`."""
-    if isinstance(value, str) and value.rstrip().endswith(("packets", "packet")):
-        packets = packet_count(value)
-        if not 0 < packets < 2**32:
-            raise UnitError("is not a number of packets", hint='such as "100 packets"')
-        return DropTail(packets=packets)
-    return DropTail(bytes=size_bytes(value))
+    size, packets = size_or_packets(value)
+    if packets is not None and not 0 < packets < 2**32:
+        raise UnitError("is not a number of packets", hint='such as "100 packets"')
+    return DropTail(bytes=size, packets=packets)
 
 
 _Text = Annotated[str, Field(pattern=r"^\s*[0-9.]", examples=["64 kB", "100 packets"])]

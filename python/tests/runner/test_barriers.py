@@ -1,0 +1,41 @@
+import pytest
+
+from tests.runner.fakes import make_plan
+from wirelab.runner.barriers import NAMED, foreseen, program_barrier
+from wirelab.runner.implementations import load
+from wirelab.schema import Kept, RequestResponse
+from wirelab.schema.plan import Plan
+
+
+def kept(plan: Plan) -> Plan:
+    """The plan with kept connections in its first scenario."""
+    first, *rest = plan.scenarios
+    assert isinstance(first.workload, RequestResponse)
+    workload = first.workload.model_copy(update={"connection": Kept(connections=1)})
+    return plan.model_copy(update={"scenarios": (first.model_copy(update={"workload": workload}), *rest)})
+
+
+def test_each_reason_is_a_line_and_a_program_that_is_not_there_fails_only_what_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
+    assert foreseen(kept(make_plan(3, client="curl")), load(None)) == [
+        "1 of 3 scenarios would be unsupported (scenario 0): curl does not do connection = 'kept'",
+        "2 of 3 scenarios would fail (scenario 1; scenario 2): curl is not installed; apt install curl",
+    ]
+
+
+def test_of_many_scenarios_the_first_few_are_named() -> None:
+    [line] = foreseen(make_plan(NAMED + 1, client="mine"), {})
+    names = "; ".join(f"scenario {index}" for index in range(NAMED))
+    assert line == f"4 of 4 scenarios would fail ({names}; …): no implementation 'mine' in implementations.toml"
+
+
+def test_what_is_foreseen_is_what_stops_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: "/bin/true")
+    plan, programs = kept(make_plan(2, client="curl")), load(None)
+    stopped = [scenario.name for scenario in plan.scenarios if program_barrier(scenario, programs, plan.known)]
+    assert stopped == ["scenario 0"]
+    assert [line.partition(":")[0] for line in foreseen(plan, programs)] == [
+        "1 of 2 scenarios would be unsupported (scenario 0)"
+    ]

@@ -1,0 +1,69 @@
+"""What keeps scenarios from being run by the programs that they name, known before anything is started."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wirelab.experiment.implementations import Implementation
+from wirelab.experiment.library import BUILTIN
+from wirelab.runner.implementations import missing
+from wirelab.schema import Description, Role
+from wirelab.schema.campaign import EntryStatus
+from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.plan import Plan, Scenario
+
+NAMED = 3
+"""So many scenarios are named in a line."""
+
+
+@dataclass(frozen=True)
+class Barrier:
+    """Why a scenario cannot run here at all."""
+
+    status: EntryStatus
+    error: str
+
+
+def program_barrier(
+    scenario: Scenario, implementations: Mapping[str, Implementation], known: Description
+) -> Barrier | None:
+    """Missing programs are failures with a cure; what a program does not do is unsupported."""
+    for role in (Role.CLIENT, Role.SERVER):
+        name = getattr(scenario.implementation, role.value)
+        if name == BUILTIN:
+            continue
+        if (program := implementations.get(name)) is None:
+            return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
+        if (entry := program.role(role)) is None:
+            return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
+        stack, settings = spoken_by(scenario, role)
+        described = known.stack(stack)
+        assert described is not None, "the plan holds known stacks only"
+        if (refusal := entry.refusal(described, settings, scenario.workload)) is not None:
+            return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
+        if (absent := missing(program)) is not None:
+            return Barrier(EntryStatus.FAILED, absent)
+    return None
+
+
+def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> list[str]:
+    """A line for each reason for which scenarios of a plan would not run on this machine, with their names."""
+    found: dict[Barrier, list[str]] = {}
+    for scenario in plan.scenarios:
+        if (barrier := program_barrier(scenario, implementations, plan.known)) is not None:
+            found.setdefault(barrier, []).append(scenario.name)
+    return [_line(barrier, names, len(plan.scenarios)) for barrier, names in found.items()]
+
+
+def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:
+    """The stack of a role with its settings: a server behind a proxy has its own."""
+    if role is Role.SERVER and scenario.origin is not None:
+        return scenario.origin.stack, scenario.origin.settings
+    return scenario.stack, scenario.settings
+
+
+def _line(barrier: Barrier, names: list[str], scenarios: int) -> str:
+    becomes = "would fail" if barrier.status is EntryStatus.FAILED else "would be unsupported"
+    which = "; ".join(names[:NAMED]) + "; …" * (len(names) > NAMED)
+    return f"{len(names)} of {scenarios} scenarios {becomes} ({which}): {barrier.error}"
