@@ -79,6 +79,8 @@ def _curl_warm() -> str:
     """The catalogue's curl, with a transfer before the one that counts: from a host whose connection it cannot use."""
     catalogue = resources.files("wirelab.data").joinpath("implementations.toml").read_text(encoding="utf-8")
     curl = catalogue[catalogue.index("[curl]") : catalogue.index("[nginx]")].replace("[curl", "[curl-warm")
+    # Only the catalogue's own entries name its scripts so.
+    curl = curl.replace("{scripts}", str(resources.files("wirelab.data").joinpath("clients")))
     start = '"curl", "--disable", "--silent",'
     assert start in curl
     options = '"--insecure", "--max-time", "20", "--noproxy", "*", "--output", "/dev/null"'
