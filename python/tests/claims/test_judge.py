@@ -11,7 +11,9 @@ import pytest
 import wirelab.data
 from tests.synthetic import write_campaign
 from wirelab.claims import judge
+from wirelab.claims.grade import Grades
 from wirelab.errors import RunError
+from wirelab.stats.dataset import Dataset
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 KEYS = {
@@ -215,6 +217,18 @@ def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_en
     links = _links(campaign, told)
     assert links["M4"]["flag"] == "invalid"
     assert links["M1"] == {"flag": "invalid", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
+
+
+def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path) -> None:
+    wait = {"flag": "invalid", "why": "endpoints waited 9 ms", "share": 0.5}
+    key = _keys(campaign)["h3"]
+    scenarios = [{"key": key, "name": "h3", "endpoints": wait}]
+    rows = [{"link_name": "lossless", "direction": "uplink", "flag": "publishable", "why": "as told"}]
+    grades = Grades.of(Dataset.read(campaign), {"scenarios": scenarios, "links": rows})
+    found = {metric: grades.worst([key], [metric]) for metric in ("end-to-end-delay", "wire-bytes")}
+    assert {metric: each and each["flag"] for metric, each in found.items()} == {
+        "end-to-end-delay": "invalid", "wire-bytes": "publishable",
+    }  # fmt: skip
 
 
 def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:

@@ -17,10 +17,14 @@ GOOD = {"link_name": "clean", "direction": "uplink", "flag": "publishable", "why
 
 
 def compared(
-    shift_s: float, error_s: float | None, row: dict[str, Any] = GOOD, waits: dict[str, Any] | None = None
+    shift_s: float,
+    error_s: float | None,
+    row: dict[str, Any] = GOOD,
+    waits: dict[str, Any] | None = None,
+    metric: str = "end-to-end-delay",
 ) -> Any:
     shift = {"point": shift_s, "low": shift_s - 1e-4, "high": shift_s + 1e-4}
-    comparison = {"metric": "end-to-end-delay", "a": "one", "b": "two", "shift": shift}
+    comparison = {"metric": metric, "a": "one", "b": "two", "shift": shift}
     errors = {} if error_s is None else {"one": error_s / 2, "two": error_s}
     return with_link(comparison, errors, {"one": [row], "two": [row]}, waits or {})["link"]
 
@@ -53,6 +57,14 @@ def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
     waits = {"two": {"name": "h2", "flag": "teaching", "why": "endpoints waited"}}
     found = compared(0.020, 0.001, waits=waits)
     assert (found["flag"], found["why"], found["causes"]) == ("teaching", "h2: endpoints waited", ["the machine"])
+
+
+def test_a_count_is_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one() -> None:
+    waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
+    found = compared(0.0005, 0.001, waits=waits, metric="wire-bytes")
+    assert (found["flag"], found["causes"]) == ("publishable", [])
+    lossy = {**GOOD, "flag": "teaching", "why": "lost more"}
+    assert compared(0.0005, 0.001, lossy, waits, "wire-bytes")["flag"] == "teaching"
 
 
 def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:

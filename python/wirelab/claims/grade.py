@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab.metrics import COUNTS
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
 from wirelab.stats.link_error import link_rows, scenario_reasons
@@ -35,14 +36,17 @@ class Grades:
     def worst(self, scenarios: Collection[str], metrics: Collection[str]) -> dict[str, str] | None:
         """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
         scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded.
+
+        What endpoints waited for a CPU does not change a count.
         """
+        waits = {} if COUNTS.issuperset(metrics) else self.waits
         mine = [
             each
             for each in self.comparisons
             if each["metric"] in metrics and each["a"] in scenarios and each["b"] in scenarios
         ]
         compared = {side for each in mine for side in (each["a"], each["b"])}
-        alone = [scenario_reasons([key], self.rows, self.waits) for key in scenarios if key not in compared]
+        alone = [scenario_reasons([key], self.rows, waits) for key in scenarios if key not in compared]
         found = [
             _worst("comparisons", [[(each["link"]["flag"], each["link"]["why"])] for each in mine]),
             _worst("scenarios", [[(flag, why) for flag, _, why in reasons] for reasons in alone if reasons]),

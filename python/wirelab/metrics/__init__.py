@@ -21,5 +21,7 @@ METRICS: tuple[Metric, ...] = (
 
 EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange")
 TRIAL_METRICS = tuple(metric for metric in METRICS if metric.of == "trial")
+COUNTS = frozenset(metric.name for metric in METRICS if metric.counts)
+"""Names of those that count things."""
 
-__all__ = ["EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "Metric"]
+__all__ = ["COUNTS", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "Metric"]

@@ -30,6 +30,11 @@ class Metric:
     among: pl.Expr = EVERY
 
     @property
+    def counts(self) -> bool:
+        """Whether it counts things, which are as many however long their endpoints waited for a CPU."""
+        return self.unit in {"bytes", "packets", ""}
+
+    @property
     def column(self) -> str:
         """Its column in `exchanges.parquet` or `trials.parquet`."""
         stem = self.name.replace("-", "_")

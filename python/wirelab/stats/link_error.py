@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from wirelab.metrics import COUNTS
 from wirelab.metrics.link import mean_lateness_ns
 from wirelab.schema import is_netem
 from wirelab.stats.dataset import Dataset
@@ -52,13 +53,17 @@ def with_link(
     rows: Mapping[str, list[Json]],
     waits: Mapping[str, Json],
 ) -> Json:
-    """The comparison with what its link is good for: the worst of the link's own grade, of what its endpoints waited
-    for a CPU, and of the effect.
+    """The comparison with what its link is good for: the worst of the link's own grade and, of what is no count, of
+    what its endpoints waited for a CPU and of the effect.
     """
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
-    reasons = scenario_reasons(sides, rows, waits)
-    reasons.append(_against_error(comparison["shift"], error))
+    if comparison["metric"] in COUNTS:
+        reasons = scenario_reasons(sides, rows, {})
+        reasons.append(("publishable", "the effect", "a count does not depend on how late the link was"))
+    else:
+        reasons = scenario_reasons(sides, rows, waits)
+        reasons.append(_against_error(comparison["shift"], error))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
