@@ -11,7 +11,7 @@ from tests.report.campaigns import judge, read, store, write
 from wirelab.experiment.single_link import single_link
 from wirelab.report import page
 from wirelab.report.answer import answer
-from wirelab.report.blocks import Figure, Group, Section, Table
+from wirelab.report.blocks import Cell, Figure, Group, Notes, Section, Table, dash
 from wirelab.report.campaign import load
 from wirelab.report.grade import grade
 from wirelab.report.sections import (
@@ -29,6 +29,7 @@ from wirelab.report.sections import (
     sizes,
     trials,
     trust,
+    wire,
 )
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
@@ -67,7 +68,7 @@ def test_told_stands_beside_measured(tmp_path: Path) -> None:
     assert cells(table)[2][:9] == [
         "lossy", "uplink", "publishable", "10.0", "5.00", "9.00", "30.0", "10.0", "10.00 [9.80, 10.20]",
     ]  # fmt: skip
-    assert "no rate limit" in table.reasons
+    assert "no rate limit" in table.notes.reasons
 
 
 def test_what_befell_packets_one_by_one_stands_beside_what_was_told(tmp_path: Path) -> None:
@@ -180,7 +181,10 @@ def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
     http1, h3 = cells(table)
     assert http1[3:5] == ["20.0 [19.6, 20.4]", "–"]
     assert h3[3:5] == ["–", "20.0 [19.6, 20.4]"]
-    assert table.reasons == ["the phase did not happen or was not seen"]
+    assert table.notes.reasons == [
+        "builtin clients are given an address", "unencrypted: there is no handshake of TLS or QUIC",
+        "over UDP there is no TCP connect",
+    ]  # fmt: skip
 
 
 def test_what_a_proxy_took_has_a_table_of_its_own(tmp_path: Path) -> None:
@@ -199,7 +203,7 @@ def test_what_a_proxy_took_has_a_table_of_its_own(tmp_path: Path) -> None:
 def test_a_quantile_of_too_few_values_says_why_it_is_missing(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (table,) = tables(glance.section(load(folder, folder)))
-    assert "fewer than 1,000 values" in table.reasons
+    assert "fewer than 1,000 values" in table.notes.reasons
 
 
 def test_denominators_and_the_commonest_error_are_shown(tmp_path: Path) -> None:
@@ -221,7 +225,7 @@ def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_othe
     assert row[1:5] == ["http1", str(told["denominators"]["exchanges"]), "2", "0"]
     assert row[5].startswith("40.0 [")
     assert row[7] == "–"
-    assert "nothing is played" in table.reasons
+    assert "nothing is played" in table.notes.reasons
     said = "\n".join(answer(load(folder, folder)))
     assert f"Of {told['denominators']['exchanges']} messages to subscribers 2 never came." in said
     assert "stalled" not in said
@@ -350,7 +354,7 @@ def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mar
     store(folder, "verdicts.json", verdicts)
     table = tables(claims.section(load(folder, folder)))[0]
     assert cells(table)[1][1:] == ["–", "?", "?"]
-    assert table.reasons == ["not all scenarios that the claim is judged by were run under this choice"]
+    assert table.notes.reasons == ["not all scenarios that the claim is judged by were run under this choice"]
     assert "ndecided with" not in "\n".join(answer(load(folder, folder)))
 
 
@@ -498,3 +502,34 @@ def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
     [table] = tables(ledger.section(load(folder, folder)))
     shown = dict(zip([column.title for column in table.columns], cells(table)[0], strict=True))
     assert (shown["message"], shown["not opened"]) == ("–", "48.0")
+
+
+def test_each_metric_that_a_foreign_client_does_not_tell_says_so_where_it_is_missing(tmp_path: Path) -> None:
+    folder = write(tmp_path, stacks=("http1", "h2", "h3"), links=("clean",))
+    plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
+    for scenario, found in zip(plan["scenarios"], estimates["scenarios"], strict=True):
+        if scenario["stack"] == "h2":
+            scenario["implementation"] = {"client": "nghttp", "server": "builtin"}
+            for name in list(found["metrics"]):
+                if name.startswith(("wire", "phase", "retransmissions")):
+                    del found["metrics"][name]
+    store(folder, "plan.json", plan)
+    store(folder, "estimates.json", estimates)
+    [figure] = [block for block in wire.section(load(folder, folder)).blocks if isinstance(block, Figure)]
+    why = "nghttp does not tell which port an exchange used, so that packets cannot be counted to exchanges"
+    assert figure.caption == f"Not drawn: h2 (nghttp to builtin) ({why})."
+    [table] = figure.tables
+    assert {cell.title for row in table.rows if row[1].text.startswith("h2") for cell in row[2:]} == {why}
+    assert table.notes.lettered
+    [figure] = [block for block in phases.section(load(folder, folder)).blocks if isinstance(block, Figure)]
+    [table] = figure.tables
+    assert "nghttp does not tell when its handshake was over" in table.notes.reasons
+    assert "over UDP there is no TCP connect" in table.notes.reasons
+
+
+def test_dashes_of_several_reasons_are_told_apart_by_letters_and_a_single_one_needs_none() -> None:
+    one, two, odd = dash("never came"), dash("not told"), Cell("7", reason="of a part")
+    assert Notes.of([one, Cell("1"), one]) == Notes(["never came"], lettered=False)
+    notes = Notes.of([one, two, one])
+    assert [notes.letter(cell) for cell in (one, two, Cell("1"))] == ["a", "b", ""]
+    assert Notes.of([odd]).letter(odd) == "a"
