@@ -208,11 +208,11 @@ def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_stack(tmp_path:
     assert "Under loss" not in sentences(folder)
 
 
-def test_a_proxy_is_told_beside_its_stack_and_its_other_link_is_said_not_to_be_shown(tmp_path: Path) -> None:
+def test_a_proxy_is_told_beside_its_stack_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "proxy" not in sentences(folder)
     plan = read(folder, "plan.json")
-    air = {"name": "air", "near": ["client"], "far": ["proxy", "server"]}
+    air = {"name": "air", "near": ["client", "laptop"], "far": ["proxy", "server"]}
     wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
     for scenario in plan["scenarios"]:
         if scenario["stack"] == "h2":
@@ -221,10 +221,36 @@ def test_a_proxy_is_told_beside_its_stack_and_its_other_link_is_said_not_to_be_s
     loaded = load(folder, folder)
     assert "h2 (by a proxy, http1 to the server): its delays are to the server and back" in sentences(folder)
     assert "h2 (by a proxy, http1 to the server)" in str(limits.section(loaded))
-    assert "Not shown: the link wire (proxy to server)." in str(trust.section(loaded))
+    checked = [
+        block for block in trust.section(loaded).blocks if isinstance(block, Table) and "topology" in block.caption
+    ]
+    rows = [[cell.text for cell in row] for row in checked[0].rows]
+    assert rows[-1] == ["wire", "proxy to server", "–", "–", "–"]
+    assert rows[0][:2] == ["air (clean)", "client, laptop to proxy, server"]
+    assert rows[0][3] == "yes, each direction"
+    assert "what laptop did to the air" in str(trust.section(loaded))
     providers = {series.label: series.provider for series in loaded.series}
     assert providers["h2"].endswith("; by a proxy, http1 to the server")
     assert "proxy" not in providers["http1"]
+
+
+def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
+    wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
+    for scenario in plan["scenarios"]:
+        scenario["topology"] = [{"name": "air", "near": ["client"], "far": ["proxy", "server"]}, wire]
+    found = {
+        "link_names": [], "topology_links": ["wire"], "probes": "probes/a", "grade": "teaching", "lines": [],
+        "flag": "teaching", "why": "probes found out of tolerance: rate",
+    }  # fmt: skip
+    store(folder, "plan.json", plan)
+    store(folder, "estimates.json", estimates | {"certificates": [found]})
+    loaded = load(folder, folder)
+    assert reasons(loaded.estimates) == ["teaching, the link: the link wire: probes found out of tolerance: rate."]
+    assert "the link wire" in "".join(answer(loaded))
+    [table] = [b for b in trust.section(loaded).blocks if isinstance(b, Table) and "topology" in b.caption]
+    assert [row[2].text for row in table.rows][-1].startswith("teaching")
 
 
 def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:

@@ -100,6 +100,10 @@ def _flags(estimates: Json) -> Iterator[_Flag]:
             late = ((link.get("measured") or {}).get("delay_error_s") or {}).get("p99") or 0.0
             place = f"{link.get('link_name')} {link.get('direction')}"
             yield _Flag(str(link["flag"]), LINK, place, str(link.get("why")), late)
+    for certificate in estimates.get("certificates") or []:
+        if certificate.get("topology_links") and not certificate["link_names"]:
+            place = f"the link {', '.join(certificate['topology_links'])}"
+            yield _Flag(str(certificate["flag"]), LINK, place, str(certificate["why"]), 0.0)
     for scenario in estimates.get("scenarios") or []:
         if (waits := scenario.get("endpoints")) is not None:
             size = (waits.get("share") or 0.0) + (waits.get("steal") or 0.0)

@@ -55,7 +55,9 @@ def bars(name: str, label: str, bars: Sequence[Bar], parts: Mapping[str, int], u
     return render(alt.vconcat(*panels, spacing=8).resolve_scale(x="independent", y="independent"), name, label)
 
 
-def _panel(bars: Sequence[Bar], parts: Mapping[str, int], unit: str, label_width: int) -> alt.LayerChart | alt.FacetChart:
+def _panel(
+    bars: Sequence[Bar], parts: Mapping[str, int], unit: str, label_width: int
+) -> alt.LayerChart | alt.FacetChart:
     rows = [
         {
             "row": bar.row, "series": bar.series, "part": part, "order": i, "value": value,
