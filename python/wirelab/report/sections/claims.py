@@ -174,9 +174,10 @@ def _row_words(row: Levels, first: Levels) -> str:
 
 def _mark(choice: Json | None) -> Cell:
     if choice is None:
-        return dash("not judged under this choice")
+        return replace(dash("not judged under this choice"), spoken="not judged")
     if choice.get("missing"):
-        return dash("not all scenarios that the claim is judged by were run under this choice")
+        why = "not all scenarios that the claim is judged by were run under this choice"
+        return replace(dash(why), spoken="not judged")
     mark, link = MARKS.get(str(choice.get("verdict")), "?"), choice.get("link")
     cell = verdict_cell(choice.get("verdict"), link)
     text = mark if link is None or link["flag"] == GRADES[0] else f"({mark})"
