@@ -162,6 +162,29 @@ def test_no_number_of_lanes_beats_the_longest_trial(tmp_path: Path) -> None:
     assert expected_ns(made, 10_000) == max(scenario.expected_trial_ns for scenario in made.scenarios)
 
 
+def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -> None:
+    catalogue = """
+[slow]
+title = "Slow"
+homepage = "https://example.org"
+install = "none"
+version_command = ["slow", "--version"]
+[slow.roles.server]
+stacks = ["http1", "h2"]
+command = ["slow", "{port}"]
+ready = "tcp-connect"
+starts_in_s = 12.5
+"""
+    (tmp_path / "implementations.toml").write_text(catalogue)
+    ours, slow = (plan(tmp_path, *more) for more in ([], ["endpoints.server.implementation=slow"]))
+    starts = [scenario.server_starts_in_ns for scenario in slow.scenarios]
+    assert set(starts) == {12_500_000_000}
+    assert expected_ns(slow, 1) - expected_ns(ours, 1) == sum(starts) * len(slow.blocks)
+    assert [one.expected_trial_ns for one in slow.scenarios] == [one.expected_trial_ns for one in ours.scenarios]
+    assert Plan.model_validate_json(json.dumps(slow.to_json())) == slow
+    assert "server_starts_in_ns" not in ours.to_json()["scenarios"][0]
+
+
 def test_each_step_of_a_stopping_rule_takes_as_long_as_its_longest_trial(tmp_path: Path) -> None:
     text = BASE.replace("replicates = 3", 'replicates = [5, 20]\ninterval = "10 % of median"')
     made = make_plan(load(tmp_path, text))

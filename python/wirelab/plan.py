@@ -52,8 +52,8 @@ def expected_ns(plan: Plan, lanes: int) -> int:
     A stopping rule is asked when the blocks that the lanes hold are over: each such step takes as long as its longest
     trial at least. What runs alone takes its time by itself.
     """
-    alone = sum(scenario.expected_trial_ns for scenario in plan.scenarios if runs_alone(scenario))
-    beside = [scenario.expected_trial_ns for scenario in plan.scenarios if not runs_alone(scenario)]
+    alone = sum(scenario.expected_lane_ns for scenario in plan.scenarios if runs_alone(scenario))
+    beside = [scenario.expected_lane_ns for scenario in plan.scenarios if not runs_alone(scenario)]
     stop, blocks = plan.experiment.stop, len(plan.blocks)
 
     def step(blocks: int) -> int:
@@ -133,6 +133,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         cpu=dict(scenario.cpu),
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
+        server_starts_in_ns=experiment.server_starts_in_ns(scenario),
     )
 
 

@@ -17,7 +17,7 @@ from wirelab.stats.dataset import Dataset
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 KEYS = {
-    "id", "text", "form", "verdict", "why", "paper", "ours", "n", "parts", "published", "contradiction",
+    "id", "text", "form", "verdict", "why", "paper", "ours", "judged", "n", "parts", "published", "contradiction",
     "under_published_rule", "choices", "link",
 }  # fmt: skip
 
@@ -41,6 +41,9 @@ def test_every_claim_has_the_keys_that_the_reference_names(verdicts: dict[str, A
     for claim in verdicts["whole"]["claims"]:
         assert set(claim) == KEYS
         assert {part["verdict"] for part in claim["parts"]} <= {"held", "refuted", "undecided"}
+        numbered = [each for each in (claim, *claim["parts"]) if each["judged"]]
+        assert all(each["judged"][0]["level"] >= 0.95 and each["ours"]["level"] == 0.95 for each in numbered)
+    assert any(part["judged"] for claim in verdicts["whole"]["claims"] for part in claim["parts"])
     assert verdicts["whole"]["family"]["claims"] == 14
     assert "Holm" in verdicts["whole"]["family"]["method"]
 

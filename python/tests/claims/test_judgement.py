@@ -11,6 +11,7 @@ from wirelab.claims.judgement import (
     Judgement,
     all_of,
     as_dict,
+    decided_by,
     number,
     within,
     written,
@@ -102,9 +103,21 @@ def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
         "why": "why",
         "paper": None,
         "ours": None,
+        "judged": [],
         "n": 50,
         "id": "x",
     }
+
+
+def test_the_interval_that_decided_is_at_its_own_level_and_of_what_is_undecided_the_widest() -> None:
+    two = bench(hold=0.9, refute=0.99)
+    [(_, held)], [(_, refuted)], [(_, undecided)] = (
+        decided_by(two, verdict, spread(1.0, 2.0)) for verdict in (HELD, REFUTED, UNDECIDED)
+    )
+    assert (held.level, refuted.level, undecided.level) == (0.9, 0.99, 0.99)
+    assert held.low is not None and refuted.low is not None and refuted.low < held.low
+    printed = Draws(1.4, np.empty(0), df=np.inf, n=0)
+    assert decided_by(two, HELD, printed) == ()
 
 
 def test_a_bound_decides_on_its_own_side_alone() -> None:

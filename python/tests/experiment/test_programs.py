@@ -73,6 +73,14 @@ def test_files_are_named_in_any_text_of_an_entry_and_may_hold_a_blank(own: Path)
     assert named_files(entry, {"beside": own}) == {"a b.py": own / "a b.py", "x.conf": own / "x.conf"}
 
 
+def test_how_long_a_server_starts_is_for_a_plans_minutes_alone(own: Path) -> None:
+    catalogue = own / "implementations.toml"
+    text, before = catalogue.read_text(), digest(own)
+    catalogue.write_text(text.replace("[mine-py.roles.server]\n", "[mine-py.roles.server]\nstarts_in_s = 90\n"))
+    assert "starts_in_s" in catalogue.read_text()
+    assert digest(own) == before
+
+
 def test_a_shipped_script_is_part_of_its_entry_and_what_is_unknown_has_no_digest(tmp_path: Path) -> None:
     assert program_digests(["paho", "builtin", "no-such"], tmp_path).keys() == {"paho"}
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from tests.report.campaigns import judge, read, store, write
+from tests.report.html_checks import Page
 from wirelab.report import page
 from wirelab.report.answer import answer
 from wirelab.report.blocks import Items, Table
@@ -15,7 +16,7 @@ from wirelab.report.sections import comparisons, limits, outcomes, trust
 
 
 def sentences(folder: Path) -> str:
-    return "\n".join(answer(load(folder, folder)))
+    return "\n".join(line.strip() for statement in answer(load(folder, folder)) for line in statement.lines())
 
 
 def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp_path: Path) -> None:
@@ -29,9 +30,8 @@ def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp
 
 def test_without_claims_it_says_which_stack_is_fastest_and_by_how_much(tmp_path: Path) -> None:
     said = sentences(write(tmp_path))
-    assert (
-        "clean: http1 has the smallest median, 40.0 ms [39.2, 40.8]; h2 takes 2.00 [1.96, 2.04] times as long." in said
-    )
+    both = "clean: http1 has the smallest median, 40.0 ms [39.2, 40.8].\nh2 takes 2.00 [1.96, 2.04] times as long.\n"
+    assert both in said
 
 
 def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> 
     ratio = {"point": 1.01, "low": 0.97, "high": 1.05, "level": 0.95, "n": 80, "method": "made up"}
     estimates["comparisons"][0]["ratio_of_medians"] = ratio
     store(folder, "estimates.json", estimates)
-    assert "h2 cannot be told from it (ratio 1.01 [0.97, 1.05])" in sentences(folder)
+    assert "h2 cannot be told from it: the ratio is 1.01 [0.97, 1.05]." in sentences(folder)
 
 
 def with_own_stack(tmp_path: Path) -> Path:
@@ -57,7 +57,7 @@ def test_a_difference_of_stack_and_program_names_both(tmp_path: Path) -> None:
     folder = with_own_stack(tmp_path)
     said = sentences(folder)
     assert "mine (mine-py) takes 1.50 [1.47, 1.53] times as long" in said
-    assert "times as long (of stack and program: mine-py against builtin)" in said
+    assert "times as long. Stack and program differ: mine-py against builtin." in said
     section = comparisons.section(load(folder, folder))
     assert section is not None
     assert "Stack and program differ at once" in str(section)
@@ -79,21 +79,22 @@ def with_ratio(folder: Path, low: float, high: float) -> str:
 
 def test_an_interval_over_orders_of_magnitude_is_no_number(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
-    assert "h2 cannot be told from it (too few trials to tell)" in with_ratio(folder, 0.02, 39_139.2)
-    assert "h2 takes longer, too few trials to tell how much." in with_ratio(folder, 1.5, 39_139.2)
+    assert "h2 cannot be told from it: too few trials." in with_ratio(folder, 0.02, 39_139.2)
+    assert "h2 takes longer; too few trials to tell how much." in with_ratio(folder, 1.5, 39_139.2)
     assert "h2 takes 30 [2, 900] times as long" in with_ratio(folder, 2.0, 900.0)
 
 
 def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
     folder = write(tmp_path, links=links)
-    end = "one stack has the smallest median of end-to-end delay that can be told: http1 in"
-    assert f"In 8 of 8 conditions {end} 8." in sentences(folder)
+    told = "http1 has the smallest median of end-to-end delay in"
+    assert f"{told} 8 of 8 conditions." in sentences(folder)
+    assert "cannot be told" not in sentences(folder)
     estimates = read(folder, "estimates.json")
     for comparison in estimates["comparisons"][:3]:
         comparison["ratio_of_medians"] |= {"low": 0.5, "high": 3.0}
     store(folder, "estimates.json", estimates)
-    assert f"In 5 of 8 conditions {end} 5." in sentences(folder)
+    assert f"{told} 5 of 8 conditions.\nIn 3 it cannot be told which stack has it." in sentences(folder)
     none = "In none of 8 conditions can it be told which stack has the smallest median of end-to-end delay."
     assert none in with_ratio(folder, 0.5, 60.0)
 
@@ -105,11 +106,12 @@ def test_verdicts_on_an_invalid_link_or_machine_are_counted_apart(tmp_path: Path
     refuted["link"] = undecided["link"] = {"flag": "invalid", "why": "it is late"}
     verdicts["claims"].append({**refuted, "id": "M4", "link": {"flag": "publishable", "why": "it is good"}})
     store(folder, "verdicts.json", verdicts)
-    counted = "Of 4 published claims: 1 held, 1 refuted, 1 refuted on a link or machine that is invalid, 1 undecided."
-    assert counted in sentences(folder)
+    said = sentences(folder)
+    assert "Of 4 published claims: 1 held, 2 refuted, 1 undecided." in said
+    assert "M2 refuted: on a link or machine that is invalid." in said
     held["link"] = {"flag": "teaching", "why": "it is so-so"}
     store(folder, "verdicts.json", verdicts)
-    assert "1 held on a link or machine that is good for teaching only" in sentences(folder)
+    assert "M1 held: on a link or machine that is good for teaching only." in sentences(folder)
 
 
 def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> None:
@@ -117,13 +119,13 @@ def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> N
     estimates = read(folder, "estimates.json")
     estimates["comparisons"][0]["link"] = {"flag": "teaching", "why": "it is small", "error_s": 0.02}
     store(folder, "estimates.json", estimates)
-    assert "h2 takes 2.00 [1.96, 2.04] times as long (teaching: it is small)" in sentences(folder)
+    assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is teaching: it is small." in sentences(folder)
 
 
 def test_one_application_protocol_is_compared_with_nothing(tmp_path: Path) -> None:
     said = sentences(write(tmp_path, stacks=("raw-tcp", "http1"), links=("clean",)))
-    words = "clean: http1 is the only application protocol measured, so nothing is compared: its median is 40.0 ms"
-    assert words in said
+    assert "clean: the median of http1 is 40.0 ms [39.2, 40.8]." in said
+    assert "No other application protocol was measured: nothing is compared." in said
     assert "smallest" not in said
 
 
@@ -143,8 +145,8 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
         comparison["link"] = {"flag": "invalid", "why": "h2: endpoints waited 6 ms", "causes": ["the machine"]}
     store(folder, "estimates.json", estimates)
     said = sentences(folder)
-    assert "h2 takes 2.00 [1.96, 2.04] times as long (invalid: the machine)" in said
-    assert said.count("endpoints waited") == said.count("; rest.") == 1
+    assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is invalid: the machine." in said
+    assert said.count("endpoints waited") == said.count("To mend it, rest.") == 1
     assert "Invalid, the machine: " in said
     header = page.header(load(folder, folder))
     assert header.grade.text == "invalid (the machine, not the link)"
@@ -179,13 +181,14 @@ def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
 
 
 def test_a_count_is_the_first_sentence(tmp_path: Path) -> None:
-    first = sentences(judge(write(tmp_path))).splitlines()[0]
-    assert first == "M1 held: HTTP/3 beats HTTP/2 in 17 [15, 19] of 24 comparisons (paper: 19)."
+    first, second, *_ = sentences(judge(write(tmp_path))).splitlines()
+    assert first == "M1 held: HTTP/3 beats HTTP/2 in 17 [15, 19] of 24 comparisons."
+    assert second == "The paper counts 19."
 
 
 def test_a_verdict_that_a_choice_changes_says_which(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
-    assert "Held with link.rtt 20 ms; refuted with link.rtt 2 ms." in sentences(folder).splitlines()[0]
+    assert "Held with link.rtt 20 ms; refuted with link.rtt 2 ms." in sentences(folder).splitlines()[2]
 
 
 def test_verdicts_are_counted_and_the_publication_is_held_to_its_numbers(tmp_path: Path) -> None:
@@ -208,23 +211,50 @@ def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_stack(tmp_path:
     assert "Under loss" not in sentences(folder)
 
 
-def test_a_proxy_is_told_beside_its_stack_and_its_other_link_is_said_not_to_be_shown(tmp_path: Path) -> None:
+def test_a_proxy_is_told_beside_its_stack_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "proxy" not in sentences(folder)
     plan = read(folder, "plan.json")
-    air = {"name": "air", "near": ["client"], "far": ["proxy", "server"]}
+    air = {"name": "air", "near": ["client", "laptop"], "far": ["proxy", "server"]}
     wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
     for scenario in plan["scenarios"]:
         if scenario["stack"] == "h2":
             scenario |= {"origin": {"stack": "http1", "settings": {}}, "topology": [air, wire]}
     store(folder, "plan.json", plan)
     loaded = load(folder, folder)
-    assert "h2 (by a proxy, http1 to the server): its delays are to the server and back" in sentences(folder)
+    assert "Delays of h2 are to the server and back through a proxy." in sentences(folder)
+    assert "From the proxy to the server it is http1." in sentences(folder)
     assert "h2 (by a proxy, http1 to the server)" in str(limits.section(loaded))
-    assert "Not shown: the link wire (proxy to server)." in str(trust.section(loaded))
+    checked = [
+        block for block in trust.section(loaded).blocks if isinstance(block, Table) and "topology" in block.caption
+    ]
+    rows = [[cell.text for cell in row] for row in checked[0].rows]
+    assert rows[-1] == ["wire", "proxy to server", "–", "–", "–"]
+    assert rows[0][:2] == ["air (clean)", "client, laptop to proxy, server"]
+    assert rows[0][3] == "yes, each direction"
+    assert "what laptop did to the air" in str(trust.section(loaded))
     providers = {series.label: series.provider for series in loaded.series}
     assert providers["h2"].endswith("; by a proxy, http1 to the server")
     assert "proxy" not in providers["http1"]
+
+
+def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
+    wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
+    for scenario in plan["scenarios"]:
+        scenario["topology"] = [{"name": "air", "near": ["client"], "far": ["proxy", "server"]}, wire]
+    found = {
+        "link_names": [], "topology_links": ["wire"], "probes": "probes/a", "grade": "teaching", "lines": [],
+        "flag": "teaching", "why": "probes found out of tolerance: rate",
+    }  # fmt: skip
+    store(folder, "plan.json", plan)
+    store(folder, "estimates.json", estimates | {"certificates": [found]})
+    loaded = load(folder, folder)
+    assert reasons(loaded.estimates) == ["teaching, the link: the link wire: probes found out of tolerance: rate."]
+    assert "It is worst in the link wire." in sentences(folder)
+    [table] = [b for b in trust.section(loaded).blocks if isinstance(b, Table) and "topology" in b.caption]
+    assert [row[2].text for row in table.rows][-1].startswith("teaching")
 
 
 def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:
@@ -234,8 +264,8 @@ def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_pa
         if "h2" in line["scenario"] and "clean" in line["scenario"]:
             line |= {"status": "unsupported", "error": "curl does not do downloads of several sizes in turn"}
     (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    why = "(curl does not do downloads of several sizes in turn)."
-    assert f"h2: not measured in 1 of 2 scenarios {why}" in sentences(folder)
+    why = "curl does not do downloads of several sizes in turn."
+    assert f"h2 was not measured in 1 of 2 scenarios: {why}" in sentences(folder)
     [table] = [block for block in outcomes.section(load(folder, folder)).blocks if isinstance(block, Table)]
     errors = [row[-1].text for row in table.rows]
     assert [text for text in errors if text.startswith("not supported")] == [
@@ -246,5 +276,18 @@ def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_pa
             line |= {"status": "unsupported", "error": "curl does not do downloads of several sizes in turn"}
     (folder / "journal.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     said = sentences(folder)
-    assert f"h2: not measured {why}" in said
+    assert f"h2 was not measured: {why}" in said
     assert "No trial of h2" not in said
+
+
+def test_each_sentence_is_short_and_leads_to_what_it_rests_on(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
+    statements = answer(load(folder, folder)) + answer(load(write(tmp_path / "alone"), tmp_path / "alone"))
+    every = [each for statement in statements for each in (statement, *statement.more)]
+    assert max(len(sentence.split()) for each in every for sentence in each.text.split(". ")) <= 25
+    assert not [each.text for each in every if each.text.count("(") > 1 or (";" in each.text and "(" in each.text)]
+    page_ = Page(page.render(load(folder, folder)))
+    assert {each.href.removeprefix("#") for each in statements if each.href} <= {*page_.ids}
+    fastest = next(each for each in statements if "smallest median, 40.0 ms" in each.text)
+    assert (fastest.basis, fastest.how, fastest.href) == ("n = 40", "95% interval, made up", "#glance")
+    assert fastest.more[0].href == "#comparisons"

@@ -78,3 +78,20 @@ def test_a_phase_that_did_not_happen_is_not_drawn() -> None:
     assert "var(--p0)" not in svg
     assert "var(--p1)" in svg
     assert bars("b", "label", [Bar("row", "h3", [None, None])], {"connect": 0, "wait": 1}, "ms") is None
+
+
+def test_bars_of_several_scales_have_an_axis_each_named_unless_their_row_says_it() -> None:
+    slow, fast = Bar("slow", "h3", [None, 9000.0], "slow"), Bar("busy", "h3", [None, 20.0], "fast")
+    parts = {"connect": 0, "wait": 1}
+    apart = str(bars("b", "label", [slow, fast], parts, "ms"))
+    assert (apart.count(">slow<"), apart.count(">fast<"), apart.count(">busy<")) == (1, 1, 1)
+    widths = [path_width(path) for path in re.findall(r'data-tip="[^"]*wait[^"]*"[^>]* d="([^"]*)"', apart)]
+    assert len(widths) == 2
+    assert widths[0] == pytest.approx(widths[1], rel=0.01), "each fills its own axis"
+
+
+def path_width(path: str) -> float:
+    """Of a rectangle, as `Mx,yhwidth…`."""
+    match = re.search(r"h(-?[\d.]+)", path)
+    assert match is not None, path
+    return abs(float(match[1]))

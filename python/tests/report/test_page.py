@@ -255,6 +255,16 @@ def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_p
     assert "fewer (--lanes)" not in html
 
 
-def test_parts_say_that_their_intervals_are_not_those_judged(tmp_path: Path) -> None:
-    note = "A part is judged at the level that the number of claims and parts sets"
-    assert render(load(judge(write(tmp_path)), tmp_path)).count(note) == 1
+def test_each_part_has_its_value_the_interval_that_decided_its_n_and_its_grade(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    verdicts = read(folder, "verdicts.json")
+    held, refuted = next(claim["parts"] for claim in verdicts["claims"] if claim["parts"])
+    ours = {"point": 1.2, "low": 1.1, "high": 1.3, "level": 0.95, "n": 80, "method": "made up"}
+    held |= {"ours": ours, "judged": [{"of": "", **ours, "low": 1.05, "high": 1.35, "level": 0.9875}]}
+    held["link"] = {"flag": "teaching", "why": "it is late"}
+    refuted["judged"] = [{"of": "more, by ms", **ours, "low": None, "level": 0.998}]
+    store(folder, "verdicts.json", verdicts)
+    words = Page(render(load(folder, tmp_path))).words()
+    assert "1.20 [1.10, 1.30]\n[1.05, 1.35] at 98.75 %\n80\nteaching\n" in words
+    assert "more, by ms: ≤ 1.30 at 99.8 %\n80\npublishable\n" in words
+    assert words.count("“Judged by” is the interval that decided the part") == 1

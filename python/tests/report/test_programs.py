@@ -54,7 +54,7 @@ def test_the_order_of_two_stacks_is_told_where_every_program_shows_it(
 ) -> None:
     names = [("http1", "builtin"), ("http1", "curl"), ("coap", "builtin"), ("coap", "aiocoap")]
     folder = campaign(tmp_path, dict(zip(names, (*http1, *coap), strict=True)))
-    assert [sentence for sentence in answer(load(folder, folder)) if " program " in sentence] == said
+    assert [each.text for each in answer(load(folder, folder)) if " program " in each.text] == said
 
 
 def test_programs_are_series_of_one_table_and_no_choices(tmp_path: Path) -> None:

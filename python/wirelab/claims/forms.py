@@ -11,7 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, all_of, number, within, written
+from wirelab.claims.judgement import (
+    HELD,
+    REFUTED,
+    UNDECIDED,
+    Bench,
+    Judgement,
+    all_of,
+    decided_by,
+    number,
+    within,
+    written,
+)
 from wirelab.claims.model import (
     AnyPart,
     CausalContrast,
@@ -31,6 +42,7 @@ from wirelab.claims.model import (
 )
 from wirelab.claims.outcomes import judge_unanswered
 from wirelab.stats.bootstrap import UNKNOWN, Draws
+from wirelab.stats.estimate import Estimate
 
 LEAST_DF = 4
 """With fewer trials every resample may agree on who is below, whatever the truth."""
@@ -74,7 +86,7 @@ def _order(part: Order, bench: Bench) -> Judgement:
         return bench.missing("order", text, ratio)
     verdict = within(bench, ratio, part.by, None, strict=True)
     why = f"{bench.words(above)} takes {written(number(ratio))} times as much as {bench.words(below)}"
-    return Judgement("order", text, verdict, why, None, number(ratio))
+    return Judgement("order", text, verdict, why, None, number(ratio), judged=decided_by(bench, verdict, ratio))
 
 
 def _ratio_form(part: Ratio, bench: Bench) -> Judgement:
@@ -87,7 +99,9 @@ def _ratio_form(part: Ratio, bench: Bench) -> Judgement:
     sides = [1.0, None] if part.published > 1 else [None, 1.0]
     side = within(bench, ratio, *sides, strict=True) if part.published != 1 else HELD
     why = f"the ratio is {written(number(ratio))}; direction {side}, magnitude ({low:.3g} to {high:.3g}) {size}"
-    return Judgement("ratio", text, all_of([side, size]), why, part.published, number(ratio))
+    verdict = all_of([side, size])
+    judged = decided_by(bench, verdict, ratio)
+    return Judgement("ratio", text, verdict, why, part.published, number(ratio), judged=judged)
 
 
 def _equivalence(part: Equivalence, bench: Bench) -> Judgement:
@@ -98,7 +112,8 @@ def _equivalence(part: Equivalence, bench: Bench) -> Judgement:
         return bench.missing("equivalence", text, ratio)
     verdict = within(bench, ratio, 1 / part.margin, part.margin)
     why = f"the ratio is {written(number(ratio))}; the margin is {1 / part.margin:.3g} to {part.margin:.3g}"
-    return Judgement("equivalence", text, verdict, why, f"within {part.margin:g}", number(ratio))
+    judged = decided_by(bench, verdict, ratio)
+    return Judgement("equivalence", text, verdict, why, f"within {part.margin:g}", number(ratio), judged=judged)
 
 
 def _count(part: Count, bench: Bench) -> Judgement:
@@ -127,7 +142,9 @@ def _count(part: Count, bench: Bench) -> Judgement:
     if part.counted is not None:
         counted = within(bench, wins, part.counted / bench.factor, part.counted * bench.factor)
         why += f"; {part.counted}, as the publication's own tables count, {counted}"
-    return Judgement("count", text, all_of(verdicts), why, part.published, number(wins))
+    verdict = all_of(verdicts)
+    judged = decided_by(bench, verdict, wins)
+    return Judgement("count", text, verdict, why, part.published, number(wins), judged=judged)
 
 
 def _not_measured(part: NotMeasured, bench: Bench) -> Judgement:
@@ -147,7 +164,8 @@ def _trend(part: Trend, bench: Bench) -> Judgement:
     sides = [1.0, None] if part.direction == "rising" else [None, 1.0]
     verdict = within(bench, slope, *sides, strict=True)
     why = f"it grows by a factor of {written(number(slope))} a level"
-    return Judgement("trend", text, verdict, why, part.direction, number(slope))
+    judged = decided_by(bench, verdict, slope)
+    return Judgement("trend", text, verdict, why, part.direction, number(slope), judged=judged)
 
 
 def _change_point(part: ChangePoint, bench: Bench) -> Judgement:
@@ -169,7 +187,8 @@ def _change_point(part: ChangePoint, bench: Bench) -> Judgement:
     bounds = [float(part.along.levels.index(level)) for level in part.published]
     verdict = within(bench, place, min(bounds), max(bounds))
     why = f"it crosses at position {written(number(place))} of the levels {', '.join(part.along.levels)}, from 0"
-    return Judgement("change-point", text, verdict, why, f"{first} to {last}", number(place))
+    judged = decided_by(bench, verdict, place)
+    return Judgement("change-point", text, verdict, why, f"{first} to {last}", number(place), judged=judged)
 
 
 def _existence(part: Existence, bench: Bench) -> Judgement:
@@ -212,9 +231,13 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
     surplus, deficit = a.minus(b.times(part.margin)), a.minus(b.times(1 / part.margin))
     if part.expect == "equal":
         verdict = _between(bench, surplus, deficit)
+        judged = _judged(bench, verdict, surplus, f"more than {part.margin:g} times") + _judged(
+            bench, verdict, deficit, f"more than 1/{part.margin:g}"
+        )
         expected = f"alike (within a factor of {part.margin:g})"
     else:
         verdict = within(bench, a.minus(b), 0.0, None, strict=True)
+        judged = _judged(bench, verdict, a.minus(b), "more")
         expected = "more"
     ratio = a.over(b)
     shown = number(ratio) if ratio.interval(bench.hold)[0] is not None else None
@@ -223,7 +246,8 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
         verdict = UNDECIDED
     if verdict == UNDECIDED and part.cannot_hold:
         why = f"{why}; {part.cannot_hold}"
-    return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=part.cannot_hold)
+    objection = part.cannot_hold
+    return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=objection, judged=judged)
 
 
 def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:
@@ -252,6 +276,10 @@ def _addition(part: CausalContrast, case: Levels, bench: Bench) -> Draws | str:
         if not any(draws.tells):
             added = replace(added, tells=draws.tells)
     return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {bench.words(where)}"
+
+
+def _judged(bench: Bench, verdict: str, difference: Draws, words: str) -> tuple[tuple[str, Estimate], ...]:
+    return decided_by(bench, verdict, difference.times(1e3), f"{words}, by ms")
 
 
 def _added(draws: Draws) -> str:

@@ -19,6 +19,8 @@ class Judgement:
 
     `decides` is False for a part that stands beside the others. `objection` says why no agreement could hold the part.
     `scenarios` are those whose values it rests on, with how many. `missing`: it is undecided for want of a scenario.
+    `ours` is at the usual level; `judged` are the estimates whose intervals decided, each with what it is of where that
+    is not `ours`.
     """
 
     form: str
@@ -32,6 +34,7 @@ class Judgement:
     decides: bool = True
     objection: str | None = None
     missing: bool = False
+    judged: tuple[tuple[str, Estimate], ...] = ()
 
     @property
     def n(self) -> int:
@@ -88,6 +91,16 @@ def all_of(verdicts: list[str]) -> str:
     return HELD if verdicts and all(verdict == HELD for verdict in verdicts) else UNDECIDED
 
 
+def decided_by(bench: Bench, verdict: str, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
+    """The estimate with the interval that decided, or, of what is undecided, the widest that was tried: that one
+    neither holds nor refutes. Nothing of printed numbers, which have no interval.
+    """
+    if draws.n == 0:
+        return ()
+    level = {HELD: bench.hold, REFUTED: bench.refute}.get(verdict, max(bench.hold, bench.refute))
+    return ((of, draws.estimate(level)),)
+
+
 def number(draws: Draws) -> Estimate:
     """The estimate that is shown: at the usual level, whatever level decided."""
     if draws.n == 0:
@@ -117,6 +130,7 @@ def as_dict(judgement: Judgement, **more: Any) -> dict[str, Any]:
         "why": judgement.why,
         "paper": judgement.paper,
         "ours": judgement.ours.as_dict() if judgement.ours else None,
+        "judged": [{"of": of, **estimate.as_dict()} for of, estimate in judgement.judged],
         "n": judgement.n,
         **more,
     }

@@ -24,13 +24,15 @@ def judge_unanswered(part: Unanswered, cells: list[Levels], bench: Bench) -> Jud
         found.append(trials)
     missing, sizes = zip(*chain.from_iterable(found), strict=True)
     ours = share(missing, sizes, LEVEL)
-    bound = share(missing, sizes, bench.refute).high
+    wide = share(missing, sizes, bench.refute)
     verdict = UNDECIDED
     if any(missing):
         verdict = HELD
-    elif bound is not None and bound < part.least:
+    elif wide.high is not None and wide.high < part.least:
         verdict = REFUTED
     why = f"{sum(missing)} of {sum(sizes)} without an answer, a share of {written(ours)}"
     if verdict == UNDECIDED:
         why += f"; {part.least:.3g} or more is not excluded"
-    return Judgement("unanswered", text, verdict, why, None, ours)
+    # A single exchange holds it, whatever the interval.
+    judged = () if verdict == HELD else (("", wide),)
+    return Judgement("unanswered", text, verdict, why, None, ours, judged=judged)

@@ -166,7 +166,7 @@ def _tell(campaign: Campaign, folder: Path) -> None:
     click.echo("")
     if campaign.unfinished:
         click.echo(campaign.unfinished)
-    for sentence in answer(campaign):
-        click.echo(sentence)
+    for statement in answer(campaign):
+        click.echo("\n".join(statement.lines()))
     click.echo(f"Report  {folder / 'report.html'}")
     click.echo(summary.next_commands(campaign, folder))

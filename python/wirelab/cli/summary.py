@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from wirelab.cli.table import columns
 from wirelab.experiment.library import experiment_names
 from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
+from wirelab.report.missing import why_missing
 from wirelab.report.numbers import Estimate, plain, share, with_unit
 from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES
@@ -50,11 +51,16 @@ def _rank(flag: str) -> int:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its stacks by median; a big grid is left to the report."""
+    """A table for each condition, its stacks by median, and why some values are missing; a big grid is left to the
+    report.
+    """
     conditions = [(group, condition) for group in campaign.groups for condition in group.conditions]
     for group, condition in conditions[:MOST_TABLES]:
         label = ", ".join(part for part in (group.title, condition.label) if part)
         yield columns([_head(label), *_rows(campaign, condition)], right=(2, 3, 4))
+    shown = [scenario for _, condition in conditions[:MOST_TABLES] for scenario in condition.scenarios]
+    if why := _missing(campaign, shown):
+        yield "\n".join(why)
     if (more := len(conditions) - MOST_TABLES) > 0:
         yield f"{more} more conditions are in the report."
 
@@ -95,6 +101,19 @@ def _wire(scenario: Scenario) -> str:
     both = [scenario.estimate(f"wire-{direction}-bytes", "mean") for direction in ("up", "down")]
     points = [estimate.point for estimate in both if estimate is not None and estimate.point is not None]
     return format_size(sum(points)) if len(points) == 2 else "–"
+
+
+def _missing(campaign: Campaign, scenarios: Iterable[Scenario]) -> list[str]:
+    """What each dash of the tables means, each reason once."""
+    found: dict[str, list[str]] = {}
+    for scenario in scenarios:
+        p95 = scenario.estimate(campaign.metric, "0.95")
+        if p95 is None and scenario.metric(campaign.metric):
+            found.setdefault("p95 of fewer than 100 values is not estimated", [])
+        if _wire(scenario) == "–":
+            labels = found.setdefault(why_missing(scenario, "wire-up-bytes"), [])
+            labels += [scenario.series.label] * (scenario.series.label not in labels)
+    return [f"– wire of {', '.join(labels)}: {why}" if labels else f"– {why}" for why, labels in found.items()]
 
 
 def _point(estimate: Estimate | None, default: float) -> float:

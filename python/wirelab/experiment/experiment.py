@@ -71,6 +71,12 @@ class Experiment:
         names = {name for scenario in self.scenarios for name in scenario.implementation.values()}
         return program_digests(names, self.source.folder)
 
+    def server_starts_in_ns(self, scenario: Scenario) -> int:
+        """How long the server of a scenario is known to take until it is ready; 0 where nobody said."""
+        program = self.source.programs.get(scenario.implementation["server"])
+        entry = None if program is None else program.roles.server
+        return 0 if entry is None else round(entry.starts_in_s * 1e9)
+
 
 Check = Callable[[Source, ExperimentFile], Iterable[WirelabError]]
 """What others know to be wrong with a file."""

@@ -150,6 +150,8 @@ class ServerEntry(RoleEntry):
     command: tuple[str, ...]
     ready: Literal["event", "tcp-connect", "udp-bound"]
     ready_timeout_s: float = Field(default=20, gt=0)
+    starts_in_s: float = Field(default=0, ge=0)
+    """How long it takes to be ready, as measured: for a plan's minutes and for nothing else."""
     files: tuple[TemplateFile, ...] = ()
     payload: str | None = None
 

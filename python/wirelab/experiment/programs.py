@@ -20,6 +20,8 @@ BESIDE, SCRIPTS = "beside", "scripts"
 _PLACE = re.compile(r"\{(?P<place>beside|scripts)\}/(?P<rest>.+)", re.DOTALL)
 _WORDS = frozenset({"title", "about", "homepage", "install"})
 """Of an entry, for people."""
+_ESTIMATES = frozenset({"starts_in_s"})
+"""Of a role, for a plan's minutes alone: what is measured does not change with them."""
 _WORD = re.compile(r"[^\s\"',;]+")
 
 
@@ -76,8 +78,14 @@ def _digest(entry: Any, places: Mapping[str, Path]) -> str:
             files[key] = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     # A date that TOML knows is none of JSON's, and the entry's model refuses it later.
     told = {key: value for key, value in entry.items() if key not in _WORDS} if isinstance(entry, dict) else entry
+    if isinstance(told, dict) and isinstance(roles := told.get("roles"), dict):
+        told["roles"] = {role: _without_estimates(each) for role, each in roles.items()}
     text = json.dumps({"entry": told, "files": files}, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without_estimates(role: Any) -> Any:
+    return {key: value for key, value in role.items() if key not in _ESTIMATES} if isinstance(role, dict) else role
 
 
 def _imported(script: Path) -> list[Path]:

@@ -5,8 +5,9 @@ Sections build blocks from data; templates turn blocks into HTML and know no dat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from string import ascii_lowercase
 
 from markupsafe import Markup
 
@@ -17,8 +18,8 @@ from wirelab.report.numbers import DASH, Estimate, Unit, interval, plain
 class Cell:
     """One cell.
 
-    `reason` says why there is no value; it becomes a note under the table. `tone` colours it: good, bad, unsure,
-    clear (bold).
+    `reason` says why there is no value, or what is to be known of it; it becomes a note under the table. `tone` colours
+    it: good, bad, unsure, clear (bold).
     """
 
     text: str
@@ -28,6 +29,33 @@ class Cell:
     tone: str | None = None
     swatch: int | None = None
     spoken: str | None = None
+
+
+@dataclass(frozen=True)
+class Notes:
+    """The reasons of a table's cells, each once, in order of appearance.
+
+    They are told apart by letters, unless there is one alone and a dash is all that it explains.
+    """
+
+    reasons: Sequence[str]
+    lettered: bool
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell]) -> Notes:
+        """Those of some cells."""
+        noted = [cell for cell in cells if cell.reason]
+        reasons = list(dict.fromkeys(str(cell.reason) for cell in noted))
+        return cls(reasons, len(reasons) > 1 or any(cell.text != DASH for cell in noted))
+
+    def letter(self, cell: Cell) -> str:
+        """What stands beside a cell; empty if its reason needs no letter."""
+        return self.letters[self.reasons.index(cell.reason)] if cell.reason and self.lettered else ""
+
+    @property
+    def letters(self) -> list[str]:
+        """The letter of each reason: a to z, then aa to az."""
+        return [("a" if i >= len(ascii_lowercase) else "") + ascii_lowercase[i % 26] for i in range(len(self.reasons))]
 
 
 @dataclass(frozen=True)
@@ -54,9 +82,9 @@ class Table:
     kind: str = field(default="table", init=False)
 
     @property
-    def reasons(self) -> list[str]:
-        """Why values are missing, each reason once, in order of appearance."""
-        return list(dict.fromkeys(cell.reason for row in self.rows for cell in row if cell.reason))
+    def notes(self) -> Notes:
+        """Why values are missing."""
+        return Notes.of(cell for row in self.rows for cell in row)
 
     @property
     def spans(self) -> list[int]:
@@ -163,20 +191,30 @@ class Links:
 
 @dataclass(frozen=True)
 class Claim:
-    """A published claim with our verdict; `parts` are claims that it is made of."""
+    """A published claim with our verdict; `parts` are claims that it is made of.
+
+    `ours` is at the page's level, `judged` the interval that decided, at a level of its own.
+    """
 
     id: str
     text: str
     form: str
     paper: Cell
     ours: Cell
+    judged: Cell
     n: Cell
     verdict: Cell
+    grade: Cell
     under_rule: Cell
     why: str
     contradiction: str | None
     published: str | None
     parts: Sequence[Claim]
+
+    @property
+    def printed(self) -> bool:
+        """Whether the publication prints a number for one of its parts."""
+        return _printed(self.parts)
 
 
 @dataclass(frozen=True)
@@ -189,12 +227,16 @@ class Claims:
     kind: str = field(default="claims", init=False)
 
     @property
-    def reasons(self) -> list[str]:
-        """Why values are missing, each reason once."""
-        rows = [row for claim in self.claims for row in (claim, *claim.parts)]
-        cells = [cell for row in rows for cell in (row.paper, row.ours, row.n, row.verdict)]
-        cells += [claim.under_rule for claim in self.claims if self.ruled]
-        return list(dict.fromkeys(cell.reason for cell in cells if cell.reason))
+    def printed(self) -> bool:
+        """Whether the publication prints a number for one of them."""
+        return _printed(self.claims)
+
+    @property
+    def notes(self) -> Notes:
+        """Why values that are shown are missing."""
+        parts = [cell for claim in self.claims for cell in _cells(claim.parts)]
+        ruled = [claim.under_rule for claim in self.claims if self.ruled]
+        return Notes.of([*_cells(self.claims), *ruled, *parts])
 
 
 Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Group | Links | Claims
@@ -207,6 +249,16 @@ class Section:
     id: str
     title: str
     blocks: Sequence[Block]
+
+
+def _printed(claims: Sequence[Claim]) -> bool:
+    return any(claim.paper.reason is None for claim in claims)
+
+
+def _cells(claims: Sequence[Claim]) -> Iterator[Cell]:
+    printed = _printed(claims)
+    for claim in claims:
+        yield from (claim.verdict, *[claim.paper] * printed, claim.ours, claim.judged, claim.n, claim.grade)
 
 
 def dash(reason: str) -> Cell:

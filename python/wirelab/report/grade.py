@@ -25,6 +25,34 @@ class _Flag:
     cure: str | None = None
 
 
+@dataclass(frozen=True)
+class Reason:
+    """What makes the grade less than the best: where it is worst, and how many others are like it."""
+
+    flag: str
+    cause: str
+    place: str
+    why: str
+    cure: str | None
+    others: int
+
+    @property
+    def and_others(self) -> str:
+        """` and 3 other scenarios`; empty if it is of one place alone."""
+        return f" and {self.others} other {self.kind}{'s' * (self.others > 1)}" if self.others else ""
+
+    @property
+    def kind(self) -> str:
+        """What its place is one of."""
+        return "scenario" if self.cause == MACHINE else "direction"
+
+    @property
+    def words(self) -> str:
+        """All of it in one sentence."""
+        cure = f"; {self.cure}" if self.cure else ""
+        return f"{self.flag}, {self.cause}: {self.place}{self.and_others}: {self.why}{cure}."
+
+
 def grade(campaign: Campaign) -> str:
     """The worst flag of the links, and of what the endpoints waited for. A preview is no result, whatever they are."""
     if campaign.preview:
@@ -51,6 +79,11 @@ def blamed(estimates: Json) -> list[str]:
 
 
 def reasons(estimates: Json) -> list[str]:
+    """What makes the grade less than the best, the worst first, in a sentence each."""
+    return [reason.words for reason in grouped(estimates)]
+
+
+def grouped(estimates: Json) -> list[Reason]:
     """What makes the grade less than the best, the worst first: each reason once, with where it is worst."""
     alike: dict[tuple[str, ...], list[_Flag]] = {}
     for each in _flags(estimates):
@@ -86,12 +119,10 @@ def _comparisons_reason(flag: str, cause: str, whys: list[str]) -> str:
     return f"{head}{', such as' if len(set(whys)) > 1 else ':'} {min(whys, key=len)}."
 
 
-def _reason(found: list[_Flag]) -> str:
+def _reason(found: list[_Flag]) -> Reason:
     worst = max(found, key=lambda each: each.size)
-    of_machine = worst.cause == MACHINE
-    others, kind = len({each.place for each in found}) - 1, "scenario" if of_machine else "direction"
-    more = f" and {others} other {kind}{'s' * (others > 1)}" if others else ""
-    return f"{worst.flag}, {worst.cause}: {worst.place}{more}: {worst.why}{f'; {worst.cure}' if worst.cure else ''}."
+    others = len({each.place for each in found}) - 1
+    return Reason(worst.flag, worst.cause, worst.place, worst.why, worst.cure, others)
 
 
 def _flags(estimates: Json) -> Iterator[_Flag]:
@@ -100,6 +131,10 @@ def _flags(estimates: Json) -> Iterator[_Flag]:
             late = ((link.get("measured") or {}).get("delay_error_s") or {}).get("p99") or 0.0
             place = f"{link.get('link_name')} {link.get('direction')}"
             yield _Flag(str(link["flag"]), LINK, place, str(link.get("why")), late)
+    for certificate in estimates.get("certificates") or []:
+        if certificate.get("topology_links") and not certificate["link_names"]:
+            place = f"the link {', '.join(certificate['topology_links'])}"
+            yield _Flag(str(certificate["flag"]), LINK, place, str(certificate["why"]), 0.0)
     for scenario in estimates.get("scenarios") or []:
         if (waits := scenario.get("endpoints")) is not None:
             size = (waits.get("share") or 0.0) + (waits.get("steal") or 0.0)

@@ -21,6 +21,7 @@ from wirelab.report.grade import LINK, MACHINE, PREVIEW, blamed, grade, graded
 from wirelab.report.sections import SECTIONS
 from wirelab.report.sections.claims import verdict_cell
 from wirelab.report.sections.common import LINK_TONES
+from wirelab.report.statement import Statement
 from wirelab.units import format_duration
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -46,7 +47,7 @@ class Header:
     grade: Cell
     facts: list[str]
     warnings: list[str]
-    answer: list[str]
+    answer: list[Statement]
     verdicts: list[Cell]
 
 

@@ -87,6 +87,13 @@ class Scenario(Border):
     """Share of one CPU that a role's host has, where it has less than the machine."""
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
+    server_starts_in_ns: Unsigned = 0
+    """Until a foreign server is ready, before the trial's time begins; 0 for those that take no time worth counting."""
+
+    @property
+    def expected_lane_ns(self) -> int:
+        """Time that one trial holds its lane, its server's start included."""
+        return self.server_starts_in_ns + self.expected_trial_ns
 
     @property
     def links(self) -> tuple[LinkSpec, ...]:
@@ -145,7 +152,7 @@ class Plan(Border):
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
     """A client and a server that are alone need no word of it."""
-    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin", "cpu"})
+    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin", "cpu", "server_starts_in_ns"})
     own["link"] = scenario.link.to_json()
     if scenario.topology:
         own["topology"] = [link.to_json() for link in scenario.topology]
@@ -155,4 +162,6 @@ def _scenario_json(scenario: Scenario) -> dict[str, Any]:
         own["origin"] = scenario.origin.to_json()
     if scenario.cpu:
         own["cpu"] = scenario.cpu
+    if scenario.server_starts_in_ns:
+        own["server_starts_in_ns"] = scenario.server_starts_in_ns
     return own

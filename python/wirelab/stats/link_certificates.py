@@ -20,25 +20,39 @@ OF_THE_MOMENT = {"lateness p99", "end to end", INTO_NETEM}
 
 
 def link_certificates(dataset: Dataset) -> list[dict[str, Any]]:
-    """One for each link that was probed; all their lines are one family."""
+    """One for each link that was probed; all their lines are one family.
+
+    `link_names` are those that it has as the client's link, `topology_links` those that it has elsewhere in a topology.
+    Of the latter there are no rows to flag, so what probes found out of tolerance there is said here.
+    """
     from wirelab.metrics.probes import probed_folders, read_probes
 
-    names: dict[str, list[str]] = {}
+    names: dict[str, set[str]] = {}
+    elsewhere: dict[str, set[str]] = {}
     for scenario in dataset.scenarios:
-        names.setdefault(canonical_json(scenario["link"]), []).append(scenario["link_name"])
+        names.setdefault(canonical_json(scenario["link"]), set()).add(scenario["link_name"])
+        for each in scenario.get("topology") or []:
+            if each.get("link") is not None:
+                elsewhere.setdefault(canonical_json(each["link"]), set()).add(each["name"])
     probed = [(path, read_probes(path)) for path in probed_folders(dataset.folder)]
     # A link that the experiment no longer has was probed for an earlier run.
-    probed = [(path, probes) for path, probes in probed if canonical_json(probes.link) in names]
+    probed = [(path, probes) for path, probes in probed if canonical_json(probes.link) in {*names, *elsewhere}]
     judged = certify([checks(probes) for _, probes in probed])
-    return [
-        {
-            "link_names": sorted(set(names[canonical_json(probes.link)])),
-            "probes": f"{PROBES}/{path.name}",
-            "backend": probes.link.get("backend") or LinkBackend.WIRELAB.value,
-            **certificate.as_dict(),
-        }
-        for (path, probes), certificate in zip(probed, judged, strict=True)
-    ]
+    found = []
+    for (path, probes), certificate in zip(probed, judged, strict=True):
+        key, told = canonical_json(probes.link), certificate.as_dict()
+        found.append(
+            {
+                "link_names": sorted(names.get(key, ())),
+                "topology_links": sorted(elsewhere.get(key, ())),
+                "flag": _out(told["lines"])[0],
+                "why": _out(told["lines"])[1],
+                "probes": f"{PROBES}/{path.name}",
+                "backend": probes.link.get("backend") or LinkBackend.WIRELAB.value,
+                **told,
+            }
+        )
+    return found
 
 
 def with_certificates(rows: Iterable[dict[str, Any]], certificates: Iterable[Json]) -> list[dict[str, Any]]:
@@ -48,19 +62,18 @@ def with_certificates(rows: Iterable[dict[str, Any]], certificates: Iterable[Jso
 
 
 def _flagged(row: dict[str, Any], certificates: Iterable[Json]) -> dict[str, Any]:
-    lines = [
-        line
-        for each in certificates
-        for line in each["lines"]
-        if line["verdict"] == "out"
-        and line["direction"] in {row["direction"], "both"}
-        and line["name"] not in OF_THE_MOMENT
-    ]
-    worst = max((line["grade"] for line in lines), key=GRADES.index, default=GRADES[0])
+    lines = [line for each in certificates for line in each["lines"] if line["direction"] in {row["direction"], "both"}]
+    worst, said = _out(lines)
     graded = row["flag"] in GRADES
     if worst == GRADES[0] or (graded and GRADES.index(worst) < GRADES.index(row["flag"])):
         return row
-    named = ", ".join(line["name"] for line in lines if line["grade"] == worst)
-    said = f"probes found out of tolerance: {named}"
     why = f"{row['why']}; {said}" if row["flag"] == worst else said
     return {**row, "flag": worst, "why": why}
+
+
+def _out(lines: Iterable[Json]) -> tuple[str, str]:
+    """What a link is good for by the lines of its certificate, and which of them say so; none if it is the best."""
+    out = [line for line in lines if line["verdict"] == "out" and line["name"] not in OF_THE_MOMENT]
+    worst = max((line["grade"] for line in out), key=GRADES.index, default=GRADES[0])
+    named = ", ".join(line["name"] for line in out if line["grade"] == worst != GRADES[0])
+    return worst, f"probes found out of tolerance: {named}" if named else ""

@@ -8,8 +8,9 @@ from dataclasses import replace
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Levels, level_words
-from wirelab.report.numbers import COUNT, Estimate, interval
+from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.published import removed_outliers
+from wirelab.report.sections.common import LINK_TONES
 from wirelab.stats.link import GRADES
 
 TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
@@ -50,18 +51,28 @@ def _claim(claim: Json) -> Claim:
         text=str(claim.get("text", "")),
         form=str(claim.get("form", "")),
         paper=_paper(claim.get("paper")),
-        ours=_ours(claim.get("ours")),
+        ours=_ours(claim),
+        judged=_judged(claim),
         n=dash("no value") if claim.get("n") is None else Cell(f"{claim['n']:,}"),
         verdict=verdict_cell(claim.get("verdict"), link),
+        grade=Cell(str(link["flag"]), title=str(link["why"]), tone=LINK_TONES[str(link["flag"])])
+        if link
+        else dash("nothing of it was graded"),
         under_rule=verdict_cell(claim.get("under_published_rule"), link),
         why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(link)])),
         contradiction=_sentence(claim.get("contradiction")),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
         parts=[
-            _claim({"id": f"{claim.get('id')}.{i}", "link": link, **part})
+            _part({"id": f"{claim.get('id')}.{i}", "link": link, **part})
             for i, part in enumerate(claim.get("parts") or [], 1)
         ],
     )
+
+
+def _part(claim: Json) -> Claim:
+    """A part has its grade in a column of its own."""
+    part = _claim(claim)
+    return replace(part, verdict=replace(part.verdict, text=str(claim.get("verdict"))))
 
 
 def _sentence(words: str | None) -> str | None:
@@ -74,12 +85,36 @@ def _paper(value: object) -> Cell:
     return Cell(f"{value:g}" if isinstance(value, int | float) else str(value))
 
 
-def _ours(value: object) -> Cell:
-    ours = Estimate.of(value)
+def _ours(claim: Json) -> Cell:
+    ours = Estimate.of(claim.get("ours"))
     if ours is None or ours.point is None:
-        return dash((ours.method if ours else "") or "no single number")
+        own = "each part has its own" if claim.get("parts") else "no single number"
+        return dash((ours.method if ours else "") or own)
     words = [f"{ours.level:.0%} interval"] if ours.level else []
-    return Cell(interval(ours, COUNT), title=", ".join([*words, ours.method]))
+    how = ", ".join(filter(None, [*words, ours.method]))
+    return Cell(interval(ours, COUNT), title=". ".join(filter(None, [str(claim.get("why") or ""), how])))
+
+
+def _judged(claim: Json) -> Cell:
+    """`[0.12, 0.73] at 99.8 %`: what the verdict was reached by."""
+    if "judged" not in claim:
+        return dash("judged by another build")
+    found = [(str(each.get("of") or ""), Estimate.of(each)) for each in claim.get("judged") or []]
+    words = [told for of, value in found if value is not None and (told := _at_its_level(of, value))]
+    if words:
+        return Cell(
+            "; ".join(words), title="the interval that decided; of what is undecided, the widest that was tried"
+        )
+    return dash("each part has its own" if claim.get("parts") else "no interval decides it")
+
+
+def _at_its_level(of: str, value: Estimate) -> str:
+    level = f"at {100 * (value.level or 0):.4g}\u00a0%"
+    if value.low is not None and value.high is not None:
+        both = interval(value, COUNT)
+        return f"{of}: {both} {level}" if of else f"[{both.partition(' [')[2]} {level}"
+    bounds = [f"{words} {plain(bound)}" for words, bound in (("≥", value.low), ("≤", value.high)) if bound is not None]
+    return " ".join([f"{of}:"] * bool(of) + [*bounds, level]) if bounds else ""
 
 
 def _on_its_link(link: Json | None) -> str | None:
@@ -139,9 +174,10 @@ def _row_words(row: Levels, first: Levels) -> str:
 
 def _mark(choice: Json | None) -> Cell:
     if choice is None:
-        return dash("not judged under this choice")
+        return replace(dash("not judged under this choice"), spoken="not judged")
     if choice.get("missing"):
-        return dash("not all scenarios that the claim is judged by were run under this choice")
+        why = "not all scenarios that the claim is judged by were run under this choice"
+        return replace(dash(why), spoken="not judged")
     mark, link = MARKS.get(str(choice.get("verdict")), "?"), choice.get("link")
     cell = verdict_cell(choice.get("verdict"), link)
     text = mark if link is None or link["flag"] == GRADES[0] else f"({mark})"

@@ -13,7 +13,6 @@ from wirelab.stats.link import NOT_MEASURED
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
 LINK_TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad", NOT_MEASURED: "unsure"}
-NO_TRIAL = "no trial of this scenario was analysed"
 
 
 def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from wirelab.report.blocks import Block, Cell, Column, Figure, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.intervals import Mark, intervals
+from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import plain, share, with_unit
 from wirelab.report.published import Published, published_numbers
 from wirelab.report.sections.common import (
-    NO_TRIAL,
     SCENARIO_COLUMNS,
     by_choices,
     constants,

@@ -6,9 +6,10 @@ import polars as pl
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
 from wirelab.report.campaign import Campaign
+from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
-from wirelab.report.sections.common import NO_TRIAL, SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
 
 TITLES = {
     "exchanges": "exchanges",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from wirelab.report.blocks import Block, Column, Figure, Legend, LegendEntry, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.missing import not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
@@ -16,6 +20,9 @@ PHASES = {
     "phase-wait": "wait for the response",
     "phase-transfer": "transfer",
 }
+UNSEEN = "the phase did not happen or was not seen"
+VANISHES = 0.1
+"""Of the longest bar of its link: a row whose bars are all shorter has a scale of its own."""
 PROXY = {"proxy-time": "at the proxy", "origin-time": "of this, waiting for the origin"}
 
 
@@ -27,7 +34,9 @@ def section(campaign: Campaign) -> Section | None:
     note = (
         "Medians of each phase over completed exchanges, side by side. A median of sums is not the sum of medians, so "
         "a bar's length is not the median "
-        "delay. A phase that did not happen is absent: plain TCP has no TLS handshake, QUIC no TCP connect."
+        "delay. Each link has a scale of its own, and so has a row of it that would "
+        "vanish beside the others. A phase that did not happen is absent: plain TCP has no TLS handshake, QUIC no TCP "
+        "connect."
     )
     if any(scenario.metric("proxy-time") for scenario in campaign.scenarios):
         note += " Behind a proxy the wait is also the proxy's: how long it had the request, and how long the origin."
@@ -36,20 +45,37 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def _blocks(group: Choices, prefix: str) -> list[Block]:
-    drawn, rows = [], []
+    drawn, rows, left_out = [], [], []
     for condition in group.conditions:
         for scenario in condition.scenarios:
             medians = [scenario.estimate(phase, "median") for phase in PHASES]
             parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
-            drawn.append(Bar(condition.label, scenario.series.label, parts))
-            cells = [estimate(m, MILLISECONDS, "the phase did not happen or was not seen") for m in medians]
+            link = str(scenario.plan.get("link_name", ""))
+            drawn.append(Bar(condition.label, scenario.series.label, parts, link))
+            if not any(parts):
+                left_out.append((scenario, why_missing(scenario, "phase-wait", UNSEEN)))
+            cells = [
+                estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))
+                for phase, m in zip(PHASES, medians, strict=True)
+            ]
             rows.append([*scenario_cells(condition, scenario), *cells])
     columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values())]
     table = Table("Median of each phase", columns, rows, row_headers=2)
     label = "Median phases of each scenario as stacked bars"
+    drawn = _scaled(drawn)
     svg = bars(f"{prefix}-phases", label, drawn, {words: i for i, words in enumerate(PHASES.values())}, "ms")
     tables = [table, *_proxy(group)]
-    return [Figure("", label, "", svg, tables)] if svg else list(tables)
+    return [Figure("", label, not_drawn(left_out), svg, tables)] if svg else list(tables)
+
+
+def _scaled(drawn: Sequence[Bar]) -> list[Bar]:
+    """Bars of one link share a scale, but for rows that would vanish on it."""
+    longest: dict[str, float] = {}
+    for bar in drawn:
+        for key in (f"link {bar.scale}", f"row {bar.row}"):
+            longest[key] = max(longest.get(key, 0.0), bar.length)
+    small = {bar.row for bar in drawn if longest[f"row {bar.row}"] < VANISHES * longest[f"link {bar.scale}"]}
+    return [replace(bar, scale=bar.row) if bar.row in small else bar for bar in drawn]
 
 
 def _proxy(group: Choices) -> list[Table]:

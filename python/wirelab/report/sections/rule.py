@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
+from wirelab.report.missing import why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, Estimate, share
@@ -56,10 +59,10 @@ def _cells(scenario: Scenario, metric: str) -> list[Cell]:
     hits, removed_hits = rule.get("retransmission_hit"), rule.get("removed_retransmission_hit")
     removed = Cell(share(rule["removed"], values["n"]), title=rule.get("note"))
     if rule.get("note"):
-        removed = Cell(f"{removed.text} *", title=rule["note"], reason=f"* {rule['note']}")
+        removed = replace(removed, reason=rule["note"])
     return [
         removed,
-        dash("whether a packet was lost or sent again was not recorded")
+        dash(why_missing(scenario, "lost-packets", "whether a packet was lost or sent again was not recorded"))
         if hits is None
         else Cell(share(removed_hits or 0, hits)),
         *(estimate(Estimate.of(rule.get(name)), MILLISECONDS, "nothing kept") for name in ("mean", "sd")),

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
+from wirelab.report.missing import why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import MILLISECONDS, plain, share
@@ -78,6 +79,6 @@ def _mean(scenario: Scenario, metric: str, counts: Json) -> Cell:
 def _median(scenario: Scenario, metric: str) -> Cell:
     value, above_s = scenario.estimate(metric, "median"), scenario.above_s(metric, "median")
     if above_s is None:
-        return estimate(value, MILLISECONDS, "none completed")
+        return estimate(value, MILLISECONDS, why_missing(scenario, metric, "none completed"))
     title = value.method if value is not None else ""
     return Cell(f"> {plain(above_s * 1e3)}", title=title, tone="unsure", spoken="above the time-out")

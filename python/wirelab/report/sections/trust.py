@@ -16,6 +16,7 @@ from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
+from wirelab.report.topology import topology
 from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES, NOT_MEASURED
 from wirelab.stats.link_effects import STAGES
@@ -32,8 +33,6 @@ def section(campaign: Campaign) -> Section:
     if len(links.rows) > MOST_ROWS:
         told = Group(f"All {len(links.rows)} links and directions", [links])
     blocks: list[Block] = [Prose(_summary(campaign))]
-    if others := _other_links(campaign):
-        blocks.append(Prose(f"Not shown: {others}. Only the client's own link is set against what it was told."))
     if (replay := campaign.estimates.get("replay")) is not None:
         blocks.append(Prose(replay_words(replay)))
     if flagged := reasons(campaign.estimates):
@@ -41,11 +40,8 @@ def section(campaign: Campaign) -> Section:
     befell = _effects(campaign.links)
     lanes = campaign.estimates.get("link_lateness") or []
     lateness = _lateness_table(lanes)
-    blocks += (
-        [told, lateness]
-        if len(lanes) <= MOST_LANES
-        else [told, Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
-    )
+    blocks += [told, *topology(campaign)]
+    blocks += [lateness] if len(lanes) <= MOST_LANES else [Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
     blocks += [befell] if befell is not None else []
     blocks += [met] if (met := background(campaign)) is not None else []
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
@@ -58,7 +54,7 @@ def _certificate(found: Json) -> Block:
     head, *lines = certificate.rows(found)
     columns = [Column(title or "why", numeric=False) for title in head]
     rows = [[Cell(text) for text in line] for line in lines]
-    name = ", ".join(found["link_names"])
+    name = ", ".join([*found["link_names"], *(found.get("topology_links") or [])])
     table = Table(
         f"{name}: each property as told, and as probes with random streams of their own measured it",
         columns,
@@ -104,17 +100,6 @@ def _summary(campaign: Campaign) -> str:
         where = f"{worst['link_name']} {worst['direction']}"
         words += f" The worst p99 of the delay's error is {plain(error * 1e6)} µs, on {where}."
     return words
-
-
-def _other_links(campaign: Campaign) -> str:
-    """Links of the topology beside that of the client, with the hosts at their ends."""
-    found = {}
-    for scenario in campaign.scenarios:
-        for link in scenario.plan.get("topology") or []:
-            if link.get("link") is not None:
-                ends = (", ".join(link[side]) for side in ("near", "far"))
-                found[link["name"]] = f"the link {link['name']} ({' to '.join(ends)})"
-    return ", ".join(found.values())
 
 
 def _link_table(links: Iterable[Json]) -> Table:

@@ -17,6 +17,7 @@ from wirelab.report.blocks import (
 )
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.missing import not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import BYTES, COUNT
@@ -52,21 +53,23 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def _blocks(group: Choices, prefix: str) -> list[Block]:
-    drawn, rows = [], []
+    drawn, rows, left_out = [], [], []
     for condition in group.conditions:
         for scenario in condition.scenarios:
             means = [scenario.estimate(metric, "mean") for metric in DIRECTIONS]
             parts = [None if mean is None else mean.point for mean in means]
             if any(parts):
                 drawn.append(Bar(condition.label, scenario.series.label, parts))
+            else:
+                left_out.append((scenario, why_missing(scenario, "wire-up-bytes")))
             rows.append([*scenario_cells(condition, scenario), *(_cell(scenario, metric) for metric in COLUMNS)])
     table = Table("Cost of one exchange on the wire", [*SCENARIO_COLUMNS, *COLUMNS.values()], rows, row_headers=2)
     label = "Mean bytes of one exchange each way as stacked bars"
     svg = bars(f"{prefix}-wire", label, drawn, PARTS, "bytes")
-    return [Figure("", label, "", svg, [table])] if svg else [table]
+    return [Figure("", label, not_drawn(left_out), svg, [table])] if svg else [table]
 
 
 def _cell(scenario: Scenario, metric: str) -> Cell:
     if not scenario.metric(metric):
-        return dash("not counted for this stack")
+        return dash(why_missing(scenario, metric))
     return estimate(scenario.estimate(metric, "mean"), BYTES if metric.endswith("bytes") else COUNT)

@@ -23,6 +23,7 @@
   const wide = matchMedia("(min-width: 72rem)");
   const fold = () => { contents.open = wide.matches; };
   wide.addEventListener("change", fold);
+  contents.addEventListener("click", (event) => { if (event.target.closest("a")) fold(); });
   fold();
   let opened = [];
   addEventListener("beforeprint", () => {

@@ -1,0 +1,72 @@
+"""Why a scenario has no value of a metric: by what its client's program tells, its stack and its link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from wirelab.report.model import Scenario
+from wirelab.report.stacks import BUILTIN, describe
+from wirelab.schema import is_netem
+
+NO_TRIAL = "no trial of this scenario was analysed"
+FROM_PACKETS = frozenset(
+    {"wire-up-bytes", "wire-down-bytes", "wire-bytes", "wire-up-packets", "wire-down-packets", "lost-packets"}
+)
+"""Counted from the packet log, where a client's port leads from an exchange to its packets."""
+AGAIN = frozenset({"retransmissions", "spurious-retransmissions"})
+DROPS = frozenset({"lost-packets", "spurious-retransmissions"})
+STAMPED = {
+    "phase-name-lookup": "when a name was looked up",
+    "phase-connect": "when its connection was there",
+    "phase-handshake": "when its handshake was over",
+    "phase-wait": "when a response began",
+    "phase-transfer": "when a response began",
+    "response-time-largest": "when a response began",
+    "response-time-smallest": "when a response began",
+}
+"""Metrics that end at an instant which the client's program must tell."""
+
+
+def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this stack") -> str:
+    """Why there is no value; `default` where nothing known explains it."""
+    return NO_TRIAL if scenario.estimates is None else next(_reasons(scenario, metric), default)
+
+
+def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
+    """What a chart leaves out, each stack once, with why; empty if it leaves out nothing."""
+    whose: dict[str, list[str]] = {}
+    for scenario, why in left_out:
+        labels = whose.setdefault(why, [])
+        if scenario.series.label not in labels:
+            labels.append(scenario.series.label)
+    words = "; ".join(f"{', '.join(labels)} ({why})" for why, labels in whose.items())
+    return f"Not drawn: {words}." if words else ""
+
+
+def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
+    """The one that explains most first."""
+    client = str((scenario.plan.get("implementation") or {}).get("client", BUILTIN))
+    described = describe(scenario.series.stack)
+    over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)
+    if metric in DROPS and is_netem(scenario.plan.get("link") or {}):
+        yield "netem keeps no log of what it drops"
+    if metric == "spurious-retransmissions" and over_udp and secure:
+        yield "QUIC and DTLS number each packet anew, so that none is known to have been sent before"
+    if metric == "phase-connect" and over_udp:
+        yield "over UDP there is no TCP connect"
+    if metric == "phase-handshake" and described and not secure:
+        yield "unencrypted: there is no handshake of TLS or QUIC"
+    if client != BUILTIN:
+        yield from _not_told(scenario, metric, client, over_udp=over_udp)
+    elif metric == "phase-name-lookup":
+        yield "builtin clients are given an address"
+
+
+def _not_told(scenario: Scenario, metric: str, client: str, *, over_udp: bool) -> Iterator[str]:
+    """What a foreign client does not tell."""
+    if metric == "retransmissions" and over_udp:
+        yield f"{client} does not tell what it sent again"
+    if metric in FROM_PACKETS | AGAIN and not scenario.metric("wire-up-bytes"):
+        yield f"{client} does not tell which port an exchange used, so that packets cannot be counted to exchanges"
+    if metric in STAMPED and scenario.denominators.get("completed"):
+        yield f"{client} does not tell {STAMPED[metric]}"

@@ -1,0 +1,41 @@
+"""What the answer is made of: sentences that say one thing each, with a way to what they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirelab.report.numbers import Estimate
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence, and those that belong to it.
+
+    `basis` is what its numbers rest on, in a few words such as `n = 40`; `how` says more of that, and `href` leads to
+    the part of the page that has all of it.
+    """
+
+    text: str
+    more: Sequence[Statement] = ()
+    basis: str = ""
+    how: str = ""
+    href: str = ""
+
+    def lines(self, indent: str = "") -> Iterator[str]:
+        """For a terminal: a sentence a line, those that belong to it indented."""
+        yield indent + self.text
+        for each in self.more:
+            yield from each.lines(indent + "  ")
+
+
+def resting_on(text: str, estimate: Estimate, href: str, more: Sequence[Statement] = ()) -> Statement:
+    """A sentence about one estimate."""
+    basis = "" if estimate.n is None else f"n = {estimate.n:,}"
+    words = [f"{estimate.level:.0%} interval" if estimate.level and estimate.low is not None else "", estimate.method]
+    return Statement(text, more, basis, ", ".join(filter(None, words)), href)
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
