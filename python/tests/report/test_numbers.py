@@ -37,6 +37,11 @@ def test_a_bound_that_is_not_0_is_not_rounded_to_0(low: float, high: float, expe
     assert interval(estimate(3900.0, low, high), COUNT) == expected
 
 
+def test_a_true_0_of_an_estimate_is_0_whatever_its_digits() -> None:
+    assert interval(estimate(0.0, 0.0, 0.0026), COUNT) == "0 [0, 0.0026]"
+    assert interval(estimate(0.029, 0.0, 0.114), COUNT) == "0.029 [0, 0.114]"
+
+
 def test_a_point_never_shows_less_than_two_digits() -> None:
     assert interval(estimate(1.02, 1.01, 7.2), COUNT) == "1.0 [1.0, 7.2]"
 

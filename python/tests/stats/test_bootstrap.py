@@ -120,3 +120,10 @@ def test_the_moments_of_all_exchanges_are_the_points() -> None:
 def test_a_median_above_the_time_out_is_infinite_and_not_a_number_that_is_averaged() -> None:
     assert bootstrap.median(np.array([1.0, 2.0, np.inf, np.inf])) == np.inf
     assert bootstrap.median(np.array([1.0, 2.0, np.inf])) == 2.0
+
+
+def test_a_mean_that_some_resamples_have_of_nothing_but_0_has_a_true_0_at_its_end() -> None:
+    trials = [np.array([0.0] * 9 + [1.0] * (trial == 0)) for trial in range(7)]
+    mean, _ = bootstrap.moments(trials, 2000, np.random.default_rng(1))
+    assert mean.interval(0.95)[0] == 0.0
+    assert min(mean.values) == 0.0

@@ -6,7 +6,7 @@ Sections build blocks from data; templates turn blocks into HTML and know no dat
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
 
 from markupsafe import Markup
@@ -80,6 +80,32 @@ class Table:
     rows: Sequence[Sequence[Cell]]
     row_headers: int = 1
     kind: str = field(default="table", init=False)
+
+    @property
+    def empty(self) -> list[int]:
+        """Columns without a single value, beside those that name the row."""
+        columns = range(self.row_headers, len(self.columns))
+        return [i for i in columns if self.rows and all(_is_missing(row[i]) for row in self.rows)]
+
+    @property
+    def shown(self) -> Table:
+        """The table without its empty columns, unless nothing else is in it."""
+        kept = [i for i in range(len(self.columns)) if i not in self.empty]
+        if len(kept) == self.row_headers:
+            return self
+        rows = [[row[i] for i in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[i] for i in kept], rows=rows)
+
+    @property
+    def left_out(self) -> str:
+        """Which columns are not shown, and why they are empty."""
+        if len(self.shown.columns) == len(self.columns):
+            return ""
+        whys = {i: " or ".join(dict.fromkeys(str(row[i].reason) for row in self.rows)) for i in self.empty}
+        names: dict[str, list[str]] = {}
+        for i, why in whys.items():
+            names.setdefault(why, []).append(self.columns[i].title.replace(" [interval]", ""))
+        return "Columns left out: " + "; ".join(f"{', '.join(titles)} ({why})" for why, titles in names.items())
 
     @property
     def notes(self) -> Notes:
@@ -249,6 +275,10 @@ class Section:
     id: str
     title: str
     blocks: Sequence[Block]
+
+
+def _is_missing(cell: Cell) -> bool:
+    return cell.text == DASH and cell.reason is not None and cell.spoken is None
 
 
 def _printed(claims: Sequence[Claim]) -> bool:

@@ -85,11 +85,13 @@ def interval(estimate: Estimate | None, unit: Unit) -> str:
     if unit is COUNT and all(value == int(value) for value in (point, low, high)):
         return f"{plain(point, 0)} [{plain(low, 0)}, {plain(high, 0)}]"
     places = decimals(point, low, high)
-    return f"{plain(point, places)} [{_bound(low, places)}, {_bound(high, places)}]"
+    return f"{_bound(point, places)} [{_bound(low, places)}, {_bound(high, places)}]"
 
 
 def _bound(value: float, places: int) -> str:
-    """A bound beside 0 keeps a digit: an interval that excludes 0 must not seem to hold it."""
+    """A true 0 is 0, and what is beside it keeps a digit: an interval that excludes 0 must not seem to hold it."""
+    if value == 0:
+        return "0"
     if value and not round(value, places):
         places = -math.floor(math.log10(abs(value)))
     return plain(value, places)

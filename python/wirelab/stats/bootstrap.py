@@ -31,6 +31,9 @@ RESAMPLES = 2000
 WITHIN = 64
 """Resamples of each trial's exchanges from which the second stage draws, for statistics that add up over trials."""
 
+ROUNDING = 1e-12
+"""Of a mean, relative to the sample's: below it there is nothing but the error of floating point."""
+
 UNKNOWN = "time-outs leave it unknown"
 LEAST_IN_TAIL = 5
 BLOCK = 1_000_000
@@ -169,7 +172,10 @@ def moments(trials: Sequence[Floats], resamples: int, rng: np.random.Generator) 
     sd = float(np.std(pooled, ddof=1)) if len(pooled) > 1 else float("nan")
     if np.ptp(pooled) == 0:
         sd, mean, variance = 0.0 if len(pooled) > 1 else float("nan"), np.zeros(resamples), np.zeros(resamples)
-    means = Draws(centre, mean + centre, df, len(pooled), least=_least(pooled), logarithmic=False)
+    values = mean + centre
+    # What the shift leaves of a mean of nothing but 0 is its rounding, of either sign.
+    values[np.abs(values) < ROUNDING * abs(centre)] = 0.0
+    means = Draws(centre, values, df, len(pooled), least=_least(pooled), logarithmic=False)
     return means, Draws(sd, np.sqrt(variance), df, len(pooled), least=0.0, logarithmic=False)
 
 

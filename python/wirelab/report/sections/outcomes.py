@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, number
@@ -32,18 +34,24 @@ def section(campaign: Campaign) -> Section:
     errors = _commonest_errors(campaign)
 
     def build(group: Choices, _prefix: str) -> list[Block]:
+        own = [(each, mine) for each in group.conditions for mine in each.scenarios if mine.key in group.own]
+        nowhere = [
+            key for key in TITLES if key not in _GOOD and all(mine.denominators.get(key) == 0 for _, mine in own)
+        ]
+        keys = [key for key in TITLES if key not in nowhere]
         rows = [
-            [*scenario_cells(condition, scenario), *_counts(scenario), _error(campaign, scenario, errors)]
-            for condition in group.conditions
-            for scenario in condition.scenarios
-            if scenario.key in group.own
+            [*scenario_cells(condition, scenario), *_counts(scenario, keys), _error(campaign, scenario, errors)]
+            for condition, scenario in own
         ]
         columns = [
             *SCENARIO_COLUMNS,
-            *(Column(title) for title in TITLES.values()),
+            *(Column(TITLES[key]) for key in keys),
             Column("commonest error", numeric=False),
         ]
-        return [Table("Exchanges and trials by outcome", columns, rows, row_headers=2)]
+        caption = "Exchanges and trials by outcome"
+        if nowhere:
+            caption += f". 0 throughout: {', '.join(TITLES[key] for key in nowhere)}"
+        return [Table(caption, columns, rows, row_headers=2)]
 
     note = (
         "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to "
@@ -54,11 +62,11 @@ def section(campaign: Campaign) -> Section:
     return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])
 
 
-def _counts(scenario: Scenario) -> list[Cell]:
+def _counts(scenario: Scenario, keys: Sequence[str]) -> list[Cell]:
     counts = scenario.denominators
     if not counts:
-        return [dash(NO_TRIAL) for _ in TITLES]
-    cells = {key: number(counts.get(key), 0) for key in TITLES}
+        return [dash(NO_TRIAL) for _ in keys]
+    cells = {key: number(counts.get(key), 0) for key in keys}
     return [
         cell if key in _GOOD or cell.text in {"0", "–"} else Cell(cell.text, tone="unsure")
         for key, cell in cells.items()
