@@ -5,12 +5,21 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from wirelab.cli.terminate import terminated_as_interrupted
 
 _LONG_S = 30.0
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_heard() -> Iterator[None]:
+    """In the background a shell has its children ignore them."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
 
 
 class _Interrupted:
