@@ -12,6 +12,10 @@ from wirelab.cli.progress import LiveProgress, bar, fitted, words
 from wirelab.runner.progress import Progress, lanes_words
 
 
+def calm() -> None:
+    """Nobody interrupts."""
+
+
 def at(over: int, elapsed_s: float, **given: int) -> Progress:
     fields = {"total": 100, "reused": 0, "failed": 0, "running": 4, "lanes": 4, "discarded": 0} | given
     return Progress(over=over, elapsed_s=elapsed_s, **fields)
@@ -38,7 +42,7 @@ def test_the_bar_is_full_at_the_end() -> None:
 
 def test_without_a_terminal_there_is_a_line_every_ten_seconds_and_one_at_the_end() -> None:
     out = io.StringIO()
-    with LiveProgress(Console(file=out, width=100)) as progress:
+    with LiveProgress(Console(file=out, width=100), calm) as progress:
         for second in range(26):
             progress.update(at(second, float(second)))
         progress.say("block 1: late")
@@ -48,7 +52,7 @@ def test_without_a_terminal_there_is_a_line_every_ten_seconds_and_one_at_the_end
 
 def test_on_a_terminal_one_line_is_drawn_anew() -> None:
     out = io.StringIO()
-    with LiveProgress(Console(file=out, width=100, force_terminal=True)) as progress:
+    with LiveProgress(Console(file=out, width=100, force_terminal=True), calm) as progress:
         progress.update(at(50, 25.0))
         progress.update(at(100, 50.0))
     assert "[########################] 100/100" in out.getvalue()
@@ -58,7 +62,8 @@ def test_on_a_terminal_one_line_is_drawn_anew() -> None:
 @pytest.mark.parametrize("columns", [20, 40, 60, 80, 120])
 def test_a_line_is_no_longer_than_its_terminal(columns: int) -> None:
     out = io.StringIO()
-    with LiveProgress(Console(file=out, width=columns, force_terminal=True, color_system=None)) as progress:
+    console = Console(file=out, width=columns, force_terminal=True, color_system=None)
+    with LiveProgress(console, calm) as progress:
         progress.update(at(50, 125.0, lanes=16, reused=12, discarded=8, failed=3))
     drawn = [line for line in re.split(r"\x1b\[[?0-9]*[A-Za-z]|[\r\n]", out.getvalue()) if line]
     assert drawn

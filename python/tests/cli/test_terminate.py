@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import signal
-import sys
-import time
 from collections.abc import Iterator
 
 import pytest
+from rich.console import Console
 
+from wirelab.cli.progress import LiveProgress
 from wirelab.cli.terminate import terminated_as_interrupted
+from wirelab.runner.progress import Progress
 
-_LONG_S = 30.0
+PROGRESS = Progress(over=1, total=2, reused=0, failed=0, running=1, lanes=1, discarded=0, elapsed_s=1.0)
 
 
 @pytest.fixture(autouse=True)
@@ -32,19 +34,28 @@ class _Interrupted:
         signal.raise_signal(self._how)
 
 
-def test_a_termination_is_an_interrupt() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    with pytest.raises(KeyboardInterrupt), terminated_as_interrupted():
-        signal.raise_signal(signal.SIGTERM)
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_that_was_ignored_comes_again(how: signal.Signals) -> None:
-    before, hook = signal.getsignal(signal.SIGALRM), sys.unraisablehook
+def test_a_signal_is_an_interrupt(how: signal.Signals) -> None:
+    before = signal.getsignal(how)
     with pytest.raises(KeyboardInterrupt), terminated_as_interrupted():
+        signal.raise_signal(how)
+    assert signal.getsignal(how) is before
+
+
+def test_an_interrupt_that_is_ignored_stays_ignored() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with terminated_as_interrupted() as check:
+        signal.raise_signal(signal.SIGINT)
+        check()
+    assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_that_python_lost_ends_a_run_at_its_next_step(how: signal.Signals) -> None:
+    with terminated_as_interrupted() as check, LiveProgress(Console(file=io.StringIO()), check) as progress:
+        progress.update(PROGRESS)
         ends = _Interrupted(how)
         del ends
-        time.sleep(_LONG_S)
-    assert signal.getsignal(signal.SIGALRM) is before
-    assert sys.unraisablehook is hook
+        with pytest.raises(KeyboardInterrupt):
+            progress.update(PROGRESS)

@@ -14,6 +14,8 @@ from wirelab.errors import WirelabError
 from wirelab.units import duration_ns, format_duration
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from wirelab.schema import HostFacts, LinkSpec
     from wirelab.schema.probe import ProbePlan
     from wirelab.stats.certificate import Certificate
@@ -68,8 +70,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         keep.mkdir(parents=True, exist_ok=True)
     from wirelab.cli.terminate import terminated_as_interrupted
 
-    with terminated_as_interrupted():
-        certificate, facts = _certified(spec, keep, seed, time_ns)
+    with terminated_as_interrupted() as check:
+        certificate, facts = _certified(spec, keep, seed, time_ns, check)
     if as_json:
         machine = facts.model_dump(mode="json")
         click.echo(json.dumps({"link": link, **certificate.as_dict(), "machine": machine}, ensure_ascii=False))
@@ -78,7 +80,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     return 1 if certificate.grade == "invalid" else 0
 
 
-def _certified(spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int) -> tuple[Certificate, HostFacts]:
+def _certified(
+    spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int, check: Callable[[], None]
+) -> tuple[Certificate, HostFacts]:
     from rich.console import Console
 
     from wirelab.agent import find_agent
@@ -92,6 +96,7 @@ def _certified(spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int
     console = Console(stderr=True, highlight=False)
 
     def tell(plan: ProbePlan, at_ns: int) -> None:
+        check()
         at_ns = min(max(at_ns, 0), plan.duration_ns)
         left_s = math.ceil((plan.duration_ns - at_ns) / 1e9)
         words = f"probing: {doing(plan, at_ns)}  about {format_duration(left_s * 1e9)} left"

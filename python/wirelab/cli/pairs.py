@@ -74,7 +74,7 @@ def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
 
     options = Options(fresh=True, beside=beside, command=("wirelab", *sys.argv[1:]))
     console.print(f"{len(plan.scenarios)} pairs of client and server, each with three messages")
-    with terminated_as_interrupted(), LiveProgress(console) as progress:
+    with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:
         run_plan(plan, folder, options, None, progress)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -64,10 +65,15 @@ class LiveLine:
 
 
 class LiveProgress(LiveLine):
-    """Shows a run's progress."""
+    """Shows a run's progress. `check` is called at each step of it, and ends the run by what it raises."""
+
+    def __init__(self, console: Console, check: Callable[[], None]) -> None:
+        super().__init__(console)
+        self._check = check
 
     def update(self, progress: Progress) -> None:
         """Show where the run stands."""
+        self._check()
         share = progress.over / progress.total if progress.total else 1.0
         self.show(share, words(progress), progress.elapsed_s)
 

@@ -121,7 +121,7 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
         f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
         f"about {format_duration(took)} in {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
-    with terminated_as_interrupted(), LiveProgress(console) as progress:
+    with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:
         enough = make_enough(document, _headline_values(folder, document))
         return run_plan(plan, folder, options, enough, progress)
 

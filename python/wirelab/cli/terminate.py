@@ -3,39 +3,35 @@
 from __future__ import annotations
 
 import signal
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_SOON_S = 0.01
-
 
 @contextmanager
-def terminated_as_interrupted() -> Iterator[None]:
+def terminated_as_interrupted() -> Iterator[Callable[[], None]]:
     """Meanwhile a SIGTERM raises `KeyboardInterrupt`.
 
-    One that is raised where Python ignores exceptions (in a finalizer, in an `isinstance` that compiled code asks for)
-    is raised again a moment later.
+    Where Python ignores exceptions (in a finalizer, in an `isinstance` that compiled code asks for) one that a signal's
+    handler raises is lost. What is yielded is to be called now and then: it raises `KeyboardInterrupt` again if there
+    was a signal.
     """
-    handlers = {each: signal.signal(each, _stop) for each in (signal.SIGTERM, signal.SIGALRM)}
-    hook = sys.unraisablehook
+    came = False
 
-    def again(ignored: sys.UnraisableHookArgs) -> None:
-        if isinstance(ignored.exc_value, KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, _SOON_S)
-        else:
-            hook(ignored)
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        nonlocal came
+        came = True
+        raise KeyboardInterrupt
 
-    sys.unraisablehook = again
+    def check() -> None:
+        if came:
+            raise KeyboardInterrupt
+
+    # A shell has those in the background ignore Ctrl-C, which is meant for another.
+    heard = [each for each in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(each) is not signal.SIG_IGN]
+    handlers = {each: signal.signal(each, stop) for each in heard}
     try:
-        yield
+        yield check
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        sys.unraisablehook = hook
         for each, handler in handlers.items():
             signal.signal(each, handler)
-
-
-def _stop(_signal: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt

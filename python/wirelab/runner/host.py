@@ -80,7 +80,8 @@ class AgentHost:
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log, process_group=0
         )
-        self._replies: queue.Queue[Opened | TrialDone | Cancelled | HostError | None] = queue.Queue()
+        # One that a signal's handler cannot leave locked.
+        self._replies: queue.SimpleQueue[Opened | TrialDone | Cancelled | HostError | None] = queue.SimpleQueue()
         self._running: dict[int, str] = {}
         self._last_id = 0
         threading.Thread(target=self._read, name="host-replies", daemon=True).start()
