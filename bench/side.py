@@ -22,12 +22,13 @@ def main() -> int:
     for number, words in enumerate(commands):
         with Path(f"out-{number}.txt").open("wb") as out:
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT)
-        started[process.pid] = number
+        # Forgotten, it would be waited for by `Popen` itself if it has ended already.
+        started[process.pid] = number, process
     ended = []
     while started:
         pid, status, used = os.wait4(-1, 0)
-        number = started.pop(pid)
-        code = os.waitstatus_to_exitcode(status)
+        number, process = started.pop(pid)
+        process.returncode = code = os.waitstatus_to_exitcode(status)
         ended.append({"number": number, "user_s": used.ru_utime, "system_s": used.ru_stime, "code": code})
     print(json.dumps({"wall_s": time.monotonic() - began, "commands": ended}))
     return 1 if any(each["code"] for each in ended) else 0
