@@ -51,7 +51,7 @@ fn play(arguments: &Arguments) -> Result<(), StackError> {
         stop_on_signals(stopper).map_err(|error| StackError::failed("signal handlers", error))?;
         let context = Context {
             clock: Arc::new(SystemClock),
-            recorder: Box::new(ArrowRecorder::new(&parameters.output)),
+            recorder: Box::new(ArrowRecorder::new(&parameters.output, &parameters.workload)),
             stop,
             ready: Box::new(print_ready),
             parameters,

@@ -7,7 +7,8 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, Ledger, LinkSpec, PacketLogHeader, ProbePlan, ReplayReport, TrafficReport, WorkloadSpec,
+    HostRequest, Ledger, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, ReplayReport, ResourceTiming,
+    TrafficReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -52,8 +53,10 @@ fn files() -> Vec<(&'static str, String)> {
         ("ledger.json", schema(schema_for!(Ledger))),
         ("link-spec.json", schema(schema_for!(LinkSpec))),
         ("packet-log-header.json", schema(schema_for!(PacketLogHeader))),
+        ("page-manifest.json", schema(schema_for!(PageManifest))),
         ("probe-plan.json", schema(schema_for!(ProbePlan))),
         ("replay-report.json", schema(schema_for!(ReplayReport))),
+        ("resource-timing.json", schema(schema_for!(ResourceTiming))),
         ("stacks.json", pretty(&description())),
         ("traffic-report.json", schema(schema_for!(TrafficReport))),
         ("workload-spec.json", schema(schema_for!(WorkloadSpec))),

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::WorkloadSpec;
+use crate::{PageFiles, WorkloadSpec};
 
 /// The parameter file of one endpoint (`docs/contract.md`): the only thing an endpoint is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,9 +28,13 @@ pub struct EndpointParameters {
     pub settings: BTreeMap<String, Value>,
     /// What to do.
     pub workload: WorkloadSpec,
+    /// The page of the workload `page`; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<PageFiles>,
     /// Certificates, for stacks with TLS or QUIC.
     pub certificates: Option<Certificates>,
-    /// Folder for everything the endpoint writes: `exchanges.arrow` or `exchanges.jsonl`, and its temporary files.
+    /// Folder for everything the endpoint writes: `exchanges.arrow` or `exchanges.jsonl`, of `page` also `resources.arrow` or
+    /// `resources.jsonl`, and its temporary files.
     pub output: PathBuf,
     /// Seed for every random draw of the endpoint (arrival gaps, payload); the same for all endpoints of a trial, which check each other's payload.
     pub seed: u64,

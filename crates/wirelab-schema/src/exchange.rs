@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Exchange {
-    /// Position in the trial among those of its client, from 0; of `notify` and `stream` the message's.
+    /// Position in the trial among those of its client, from 0; of `notify` and `stream` the message's, of `page` the load's.
     pub index: u32,
     /// Which of the trial's clients or subscribers, from 0.
     pub client: u32,
@@ -58,6 +58,12 @@ pub struct Exchange {
     pub curl_starttransfer_ns: Option<u64>,
     /// How often a message of `notify` or `stream` came, until the subscriber ended: 0 lost, more than 1 duplicated.
     pub copies: Option<u32>,
+    /// Connections that a load of `page` opened, or began to.
+    pub connections: Option<u32>,
+    /// Body bytes of pushed responses that a load of `page` received.
+    pub pushed_bytes: Option<u64>,
+    /// Of those, what the load did not use: of paths that its page does not have, that it had asked for itself, or that were cut off.
+    pub wasted_pushed_bytes: Option<u64>,
 }
 
 /// How an exchange ended. Never averaged away: every figure states how many of each there were.

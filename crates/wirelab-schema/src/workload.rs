@@ -1,6 +1,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::PageLoads;
+
 /// What the endpoints of a trial do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -16,6 +18,9 @@ pub enum WorkloadSpec {
     Notify(Notify),
     /// `notify` at a steady rate with larger messages, as of a medium that a player buffers.
     Stream(Stream),
+    /// A client loads a page with all its resources, which it comes to know of as the bytes arrive. A row is one load, which ends with the last
+    /// byte of the last resource; each resource has a [`ResourceTiming`](crate::ResourceTiming).
+    Page(PageLoads),
 }
 
 impl From<RequestResponse> for WorkloadSpec {
@@ -39,6 +44,12 @@ impl From<Notify> for WorkloadSpec {
 impl From<Stream> for WorkloadSpec {
     fn from(workload: Stream) -> Self {
         WorkloadSpec::Stream(workload)
+    }
+}
+
+impl From<PageLoads> for WorkloadSpec {
+    fn from(workload: PageLoads) -> Self {
+        WorkloadSpec::Page(workload)
     }
 }
 

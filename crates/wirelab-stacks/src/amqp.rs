@@ -27,7 +27,7 @@ use self::server::Server;
 use self::subscriber::AmqpSubscriber;
 use crate::settings::Settings;
 use crate::stream::{Dialer, Security, serve};
-use crate::workload::{DELIVER, NOTIFY, STREAM, Work, drive, listen};
+use crate::workload::{DELIVER, NOTIFY, PAGE, STREAM, Work, drive, listen};
 use crate::{Context, Descriptor, Payload, Stack, StackError, tls, versions};
 
 /// AMQP 1.0 in the clear.
@@ -109,7 +109,7 @@ impl Stack for Amqp {
                         queues: Queues::default(),
                         reading: match work {
                             Work::Exchanges(work) => Some(reading(&context, work.upload_bytes)),
-                            Work::Changes(_) => None,
+                            Work::Changes(_) | Work::Page(_) => None,
                         },
                         clock: context.clock.clone(),
                     });
@@ -131,6 +131,7 @@ impl Stack for Amqp {
                     };
                     listen(context, subscriber).await
                 }
+                (Role::Client, Work::Page(_)) => Err(StackError::no_workload(&descriptor, PAGE)),
                 (Role::Publisher, _) => {
                     let opener = opener(&context, "wirelab-publisher".to_owned())?;
                     publisher::publish(context, opener).await

@@ -72,6 +72,11 @@ impl StackError {
         StackError::Unsupported(format!("stack `{}` has no role {role:?}", stack.name))
     }
 
+    /// The stack does not do the workload.
+    pub fn no_workload(stack: &StackDescription, kind: &str) -> Self {
+        StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", stack.name))
+    }
+
     /// A failure with what was being attempted.
     pub fn failed(doing: impl std::fmt::Display, error: impl std::fmt::Display) -> Self {
         StackError::Failed(format!("{doing}: {error}"))

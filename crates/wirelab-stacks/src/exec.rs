@@ -39,7 +39,7 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
     let secure = check(parameters)?.descriptor().secure;
     let Work::Exchanges(workload) = Work::of(&parameters.workload) else {
         return Err(StackError::Unsupported(
-            "a program that runs once for each exchange does not wait for messages".to_owned(),
+            "a program that runs once for each exchange does not wait for messages or load pages".to_owned(),
         ));
     };
     if parameters.role != Role::Client {

@@ -1,3 +1,5 @@
+mod bodies;
+mod page;
 mod push;
 
 use std::sync::atomic::AtomicU32;
@@ -8,7 +10,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use h2::client::SendRequest;
 use h2::server::SendResponse;
-use h2::{Reason, RecvStream};
+use h2::{Reason, RecvStream, StreamId};
 use tokio::io::BufWriter;
 use tokio::task::JoinSet;
 use wirelab_schema::Role;
@@ -16,13 +18,16 @@ use wirelab_schema::Role;
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h2_stamps::H2Stamps;
 use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
+use crate::page::hints::{self, EARLY_HINTS, PUSH};
+use crate::page::{Fetch, Site, load_pages};
 use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, KINDS, Work, drive, listen};
+use crate::workload::{Client, Work, drive, listen};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
+use bodies::Bodies;
 use push::PushSubscriber;
 
 /// HTTP/2 (RFC 9113) over TLS.
@@ -40,14 +45,16 @@ pub struct Http2 {
 
 impl Stack for Http2 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![socket::nagle_setting(), http::notification_setting(true)];
+        let mut settings =
+            vec![socket::nagle_setting(), http::notification_setting(true), hints::setting(&[EARLY_HINTS, PUSH])];
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
         }
         let about = "HTTP/2 (RFC 9113). Exchanges share a kept connection as concurrent streams. The client does not wait for the server's \
-                     SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection; the server pushes only if \
-                     `notification` says so. The first response byte is the first HEADERS frame of the stream.";
+                     SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection, in `page` Chromium's 6 MiB and \
+                     15 MiB; the server pushes only if `notification` or `hints` says so, and sends a page's bodies by their priority (RFC \
+                     9218). The first response byte is the first HEADERS frame of the stream.";
         Descriptor {
             name: if self.secure { "h2" } else { "h2c" }.to_owned(),
             title: if self.secure { "HTTP/2 over TLS over TCP" } else { "HTTP/2 over TCP" }.to_owned(),
@@ -60,7 +67,7 @@ impl Stack for Http2 {
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
             roles: vec![Role::Client, Role::Server],
-            workloads: KINDS.map(str::to_owned).into(),
+            workloads: http::kinds(),
             settings,
         }
     }
@@ -71,19 +78,29 @@ impl Stack for Http2 {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
             let security = secure.then_some(Security { alpn: "h2", settings: &settings });
             let nagle = settings.boolean("nagle");
-            let push = settings.choice("notification") == "push";
+            let work = Work::of(&context.parameters.workload);
+            let loads_pages = matches!(work, Work::Page(_));
+            let push = match work {
+                Work::Page(_) => settings.choice("hints") == PUSH,
+                Work::Changes(_) | Work::Exchanges(_) => settings.choice("notification") == "push",
+            };
             match role {
                 Role::Server => {
-                    let answers = Answers::new(&context);
-                    serve(context, nagle, security, move |stream| answer(stream, answers.clone(), push)).await
+                    let answers = Answers::new(&context, &settings)?;
+                    let clock = context.clock.clone();
+                    let handle = move |stream| answer(stream, answers.clone(), push, clock.clone());
+                    serve(context, nagle, security, handle).await
                 }
                 Role::Client => {
                     let origin = Origin::new(&context.parameters, Some(if secure { "https" } else { "http" }));
                     let connector = |context: &Context| {
                         let dialer = Dialer::new(&context.parameters, nagle, security)?;
-                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone(), push })
+                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone(), push, loads_pages })
                     };
-                    if let Work::Changes(_) = Work::of(&context.parameters.workload) {
+                    if loads_pages {
+                        return load_pages(context, origin, connector).await;
+                    }
+                    if let Work::Changes(_) = work {
                         if push {
                             let subscriber = |context: &Context, _| {
                                 let (connector, origin) = (connector(context)?, origin.clone());
@@ -108,7 +125,9 @@ impl Stack for Http2 {
 struct Connector {
     dialer: Dialer,
     clock: Arc<dyn Clock>,
+    /// The server may push.
     push: bool,
+    loads_pages: bool,
 }
 
 #[derive(Clone)]
@@ -128,7 +147,12 @@ impl Get for Connector {
         let stamps = Arc::new(Mutex::new(H2Stamps::new()));
         let tap = Tap::new(stream, stamps.clone(), self.clock.clone());
         let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, tap);
-        let (sender, connection) = h2::client::Builder::new().enable_push(self.push).handshake(buffered).await?;
+        let mut builder = h2::client::Builder::new();
+        builder.enable_push(self.push);
+        if self.loads_pages {
+            page::grant(&mut builder);
+        }
+        let (sender, connection) = builder.handshake(buffered).await?;
         // How the connection ends is seen by the exchanges that it carries.
         let task = Arc::new(Task::spawn(async { drop(connection.await) }));
         Ok(Connection { sender, stamps, socket, task })
@@ -157,6 +181,14 @@ impl Get for Connector {
     }
 }
 
+impl Connection {
+    /// Has the exchange record the stamps of its stream.
+    fn stamp(&self, stream: StreamId, attempt: &mut Attempt) {
+        let stamps = self.stamps.clone();
+        attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").take(stream.as_u32(), exchange));
+    }
+}
+
 struct Http2Client {
     connector: Connector,
     requests: Requests,
@@ -177,8 +209,7 @@ impl Client for Http2Client {
         let upload = self.requests.upload.clone();
         let (response, mut request_body) =
             sender.send_request(self.requests.head(&attempt.exchange)?, upload.is_empty())?;
-        let (stamps, stream) = (connection.stamps.clone(), response.stream_id().as_u32());
-        attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").take(stream, exchange));
+        connection.stamp(response.stream_id(), attempt);
         if !upload.is_empty() {
             request_body.send_data(upload, true)?;
         }
@@ -197,7 +228,7 @@ impl Client for Http2Client {
     }
 
     fn is_usable(&self, connection: &Connection) -> bool {
-        !connection.task.is_finished()
+        self.connector.is_usable(connection)
     }
 
     async fn close(&self, connection: Connection) {
@@ -212,7 +243,14 @@ async fn next_data(body: &mut RecvStream) -> Result<Option<Bytes>, h2::Error> {
     Ok(Some(bytes))
 }
 
-async fn answer(stream: Box<dyn Stream>, answers: Answers, push: bool) {
+async fn answer(stream: Box<dyn Stream>, answers: Answers, push: bool, clock: Arc<dyn Clock>) {
+    let (stream, page): (Box<dyn Stream>, _) = match answers.site() {
+        None => (stream, None),
+        Some(site) => {
+            let (bodies, written) = Bodies::new();
+            (Box::new(Tap::new(stream, written, clock)), Some((site.clone(), Arc::new(bodies))))
+        }
+    };
     let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, stream);
     // A connection that breaks is the client's to report.
     let Ok(mut connection) = h2::server::handshake(buffered).await else { return };
@@ -220,7 +258,10 @@ async fn answer(stream: Box<dyn Stream>, answers: Answers, push: bool) {
     loop {
         tokio::select! {
             accepted = connection.accept() => match accepted {
-                Some(Ok((request, respond))) => { streams.spawn(read_and_answer(request, respond, answers.clone(), push)); }
+                Some(Ok((request, respond))) => {
+                    let pushes = if push { connection.max_concurrent_send_streams() } else { 0 };
+                    streams.spawn(read_and_answer(request, respond, answers.clone(), pushes, page.clone()));
+                }
                 Some(Err(_)) | None => return,
             },
             Some(_) = streams.join_next() => {}
@@ -228,11 +269,19 @@ async fn answer(stream: Box<dyn Stream>, answers: Answers, push: bool) {
     }
 }
 
-async fn read_and_answer(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, answers: Answers, push: bool) {
-    let waiting = if push { answers.wait(&request) } else { None };
-    let answered = match waiting {
-        Some(waiting) => push::push(&request, &mut respond, waiting).await,
-        None => try_answer(request, &mut respond, &answers).await,
+/// `pushes` is how many responses may be pushed beside the answer.
+async fn read_and_answer(
+    request: Request<RecvStream>,
+    mut respond: SendResponse<Bytes>,
+    answers: Answers,
+    pushes: usize,
+    page: Option<(Arc<Site>, Arc<Bodies>)>,
+) {
+    let waiting = if pushes > 0 { answers.wait(&request) } else { None };
+    let answered = match (waiting, page) {
+        (Some(waiting), _) => push::push(&request, &mut respond, waiting).await,
+        (None, Some((site, bodies))) => page::answer(&request, &mut respond, &site, pushes, &bodies),
+        (None, None) => try_answer(request, &mut respond, &answers).await,
     };
     if answered.is_err() {
         respond.send_reset(Reason::INTERNAL_ERROR);

@@ -6,11 +6,12 @@ use crate::tap::Observer;
 
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEADER_BYTES: usize = 9;
-const DATA: u8 = 0;
+/// Type of the frames of a body (RFC 9113, section 6.1).
+pub const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 
-/// When the frames of each stream passed, read off a client's HTTP/2 connection (RFC 9113, section 4.1). No stack here sends 1xx responses over
-/// HTTP/2, so the first HEADERS frame received is both the first and the final response.
+/// When the frames of each stream passed, read off a client's HTTP/2 connection (RFC 9113, section 4.1). Of the HEADERS frames received before any
+/// DATA the last is the final response; those before it are interim (section 8.1).
 pub struct H2Stamps {
     written: Frames,
     read: Frames,
@@ -23,6 +24,8 @@ struct Stream {
     first_body_ns: Option<u64>,
     body_bytes: u64,
     first_response_ns: Option<u64>,
+    final_response_ns: Option<u64>,
+    body_came: bool,
 }
 
 impl H2Stamps {
@@ -39,7 +42,7 @@ impl H2Stamps {
         exchange.first_body_sent_ns = stamps.first_body_ns;
         exchange.body_sent_bytes = stamps.body_bytes;
         exchange.first_response_byte_ns = stamps.first_response_ns;
-        exchange.first_final_byte_ns = stamps.first_response_ns;
+        exchange.first_final_byte_ns = stamps.final_response_ns;
     }
 }
 
@@ -59,10 +62,16 @@ impl Observer for H2Stamps {
     }
 
     fn read(&mut self, bytes: &[u8], now_ns: u64) {
-        self.read.advance(bytes, |kind, stream, _| {
+        self.read.advance(bytes, |kind, stream, payload| {
             // A stream that was given up is no longer there.
-            if let (HEADERS, Some(stamps)) = (kind, self.streams.get_mut(&stream)) {
-                stamps.first_response_ns.get_or_insert(now_ns);
+            let Some(stamps) = self.streams.get_mut(&stream) else { return };
+            match kind {
+                HEADERS if payload == 0 && !stamps.body_came => {
+                    stamps.first_response_ns.get_or_insert(now_ns);
+                    stamps.final_response_ns = Some(now_ns);
+                }
+                DATA => stamps.body_came = true,
+                _ => {}
             }
         });
     }
@@ -70,7 +79,7 @@ impl Observer for H2Stamps {
 
 /// Where in a sequence of frames one direction is.
 #[derive(Default)]
-struct Frames {
+pub struct Frames {
     skip: usize,
     header: Vec<u8>,
     payload_left: usize,
@@ -78,7 +87,7 @@ struct Frames {
 
 impl Frames {
     /// Calls `passed(type, stream, payload bytes)` when a frame's header is complete (with 0) and for each part of its payload.
-    fn advance(&mut self, mut bytes: &[u8], mut passed: impl FnMut(u8, u32, usize)) {
+    pub fn advance(&mut self, mut bytes: &[u8], mut passed: impl FnMut(u8, u32, usize)) {
         let skipped = self.skip.min(bytes.len());
         self.skip -= skipped;
         bytes = &bytes[skipped..];
@@ -138,7 +147,14 @@ mod tests {
         for (frame, now_ns) in sent.iter().zip(1..) {
             frame.chunks(cut).for_each(|bytes| stamps.written(bytes, now_ns));
         }
-        let received = [frame(SETTINGS, 0, &[]), frame(HEADERS, 3, &[9; 4]), frame(HEADERS, 1, &[9; 4])];
+        let received = [
+            frame(SETTINGS, 0, &[]),
+            frame(HEADERS, 3, &[9; 4]),
+            frame(HEADERS, 1, &[9; 4]),
+            frame(HEADERS, 3, &[9; 4]),
+            frame(DATA, 3, &[7; 10]),
+            frame(HEADERS, 3, &[9; 4]),
+        ];
         for (frame, now_ns) in received.iter().zip(11..) {
             frame.chunks(cut).for_each(|bytes| stamps.read(bytes, now_ns));
         }
@@ -156,7 +172,7 @@ mod tests {
             assert_eq!((upload.request_start_ns, upload.first_body_sent_ns), (Some(3), Some(4)), "{cut}");
             assert_eq!((upload.body_sent_bytes, upload.first_response_byte_ns), (30, Some(13)), "{cut}");
             assert_eq!((get.request_start_ns, get.first_body_sent_ns), (Some(5), None), "{cut}");
-            assert_eq!(get.first_final_byte_ns, Some(12), "{cut}");
+            assert_eq!((get.first_response_byte_ns, get.first_final_byte_ns), (Some(12), Some(14)), "{cut}");
         }
     }
 }

@@ -11,8 +11,9 @@ use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription};
 
 use crate::attempt::ExchangeError;
+use crate::page::Site;
 use crate::settings::{self, Settings};
-use crate::workload::{MAX_BODY_BYTES, Messages, Publication, Waiting, Work, listen};
+use crate::workload::{KINDS, MAX_BODY_BYTES, Messages, PAGE, Publication, Waiting, Work, listen};
 use crate::{Context, Payload, StackError};
 pub use changes::Events;
 use changes::Question;
@@ -21,7 +22,8 @@ use subscriber::HttpSubscriber;
 
 /// What `about` says of the messages, which are the same in every version of HTTP.
 pub const MESSAGES: &str = "Messages are minimal and alike in every version of HTTP: `POST /upload` with content-type and content-length, or \
-     `GET /bytes/N`, each with the authority; the answer is 200 with content-type and content-length. Who waits for changes asks `GET /changes`.";
+     `GET /bytes/N`, each with the authority; the answer is 200 with content-type and content-length. Who waits for changes asks `GET /changes`; \
+     who loads a page asks for its paths, over HTTP/2 and HTTP/3 with the field `priority` (RFC 9218).";
 
 /// Setting `notification`, of every version of HTTP.
 pub fn notification_setting(push: bool) -> SettingDescription {
@@ -38,6 +40,11 @@ pub fn notification_setting(push: bool) -> SettingDescription {
             ),
         ),
     }
+}
+
+/// Workloads of every version of HTTP.
+pub fn kinds() -> Vec<String> {
+    KINDS.iter().chain([&PAGE]).map(ToString::to_string).collect()
 }
 
 /// Where requests go.
@@ -126,6 +133,8 @@ pub enum Answers {
     Exchanges(Bodies),
     /// To clients that wait.
     Changes(Arc<Publication>),
+    /// To clients that load a page.
+    Page(Arc<Site>),
 }
 
 /// The bodies of requests and answers.
@@ -142,6 +151,7 @@ pub struct Pending(Option<Target>);
 enum Target {
     Bodies { request: BodyCheck, download_bytes: usize, payload: Payload },
     Changes(Question, Arc<Publication>),
+    Page(Response<Bytes>),
 }
 
 /// The body of an answer.
@@ -172,23 +182,32 @@ impl Body {
 
 impl Answers {
     /// As the workload says. Needs the runtime.
-    pub fn new(context: &Context) -> Self {
+    pub fn new(context: &Context, settings: &Settings) -> Result<Self, StackError> {
         let parameters = &context.parameters;
-        match Work::of(&parameters.workload) {
+        Ok(match Work::of(&parameters.workload) {
             Work::Changes(_) => Answers::Changes(Publication::new(parameters, context.clock.clone())),
+            Work::Page(_) => Answers::Page(Arc::new(Site::read(parameters, settings)?)),
             Work::Exchanges(workload) => Answers::Exchanges(Bodies {
                 upload_bytes: workload.upload_bytes as usize,
                 // Of a POST, which has one.
                 download_bytes: workload.download_bytes.of(0) as usize,
                 payload: made_ahead(parameters, &workload),
             }),
-        }
+        })
     }
 
     /// One that waits for the changes that a request asks for, if it asks for them by long poll.
     pub fn wait<B>(&self, request: &Request<B>) -> Option<Waiting> {
         match (self, Question::of(request)) {
             (Answers::Changes(publication), Some(Question::Poll(first))) => Some(publication.wait(first)),
+            _ => None,
+        }
+    }
+
+    /// What they are from, if that is a page.
+    pub fn site(&self) -> Option<&Arc<Site>> {
+        match self {
+            Answers::Page(site) => Some(site),
             _ => None,
         }
     }
@@ -200,6 +219,7 @@ impl Answers {
             Answers::Changes(publication) => {
                 Question::of(request).map(|question| Target::Changes(question, publication.clone()))
             }
+            Answers::Page(site) => Some(Target::Page(site.answer(request))),
         })
     }
 }
@@ -231,6 +251,7 @@ impl Pending {
         let (status, body) = match self.0 {
             None => (StatusCode::NOT_FOUND, Bytes::new()),
             Some(Target::Changes(question, publication)) => return question.answer(&publication).await,
+            Some(Target::Page(answer)) => return answer.map(Body::Whole),
             Some(Target::Bodies { request, download_bytes, payload }) => match request.finish() {
                 Ok(()) => (StatusCode::OK, payload.bytes(download_bytes)),
                 Err(error) => (StatusCode::BAD_REQUEST, error.to_string().into()),

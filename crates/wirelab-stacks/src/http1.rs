@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use ::http::header::EXPECT;
+use ::http::response::Parts;
 use ::http::{HeaderValue, Request, Response};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
@@ -19,12 +20,13 @@ use wirelab_schema::{Exchange, Role, SettingDescription};
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h1_stamps::H1Stamps;
 use crate::http::{self, Answers, Body, Get, MESSAGES, Origin, Requests};
+use crate::page::{self, Fetch, Part, Rules, hints, load_pages};
 use crate::settings::{self, Settings};
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
-use crate::workload::{Client, KINDS, Work, drive};
+use crate::workload::{Client, Work, drive};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
 
 /// HTTP/1.1 (RFC 9112) in the clear.
@@ -34,6 +36,8 @@ pub const HTTPS1: Http1 = Http1 { secure: true };
 
 /// How long a client waits for `100 Continue` before it sends the body anyway, as curl does (RFC 9110, section 10.1.1 leaves it open).
 const CONTINUE_WAIT: Duration = Duration::from_secs(1);
+/// Fields of a response that a client of pages takes: a document may have a `Link` for each resource, more than the library's 100.
+const PAGE_FIELDS: usize = 2048;
 
 /// HTTP/1.1, with or without TLS.
 pub struct Http1 {
@@ -42,7 +46,8 @@ pub struct Http1 {
 
 impl Stack for Http1 {
     fn descriptor(&self) -> Descriptor {
-        let mut settings = vec![socket::nagle_setting(), expect_setting(), http::notification_setting(false)];
+        let mut settings =
+            vec![socket::nagle_setting(), expect_setting(), http::notification_setting(false), hints::setting(&[])];
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
@@ -60,7 +65,7 @@ impl Stack for Http1 {
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
             roles: vec![Role::Client, Role::Server],
-            workloads: KINDS.map(str::to_owned).into(),
+            workloads: http::kinds(),
             settings,
         }
     }
@@ -73,17 +78,23 @@ impl Stack for Http1 {
             let nagle = settings.boolean("nagle");
             match role {
                 Role::Server => {
-                    let answers = Answers::new(&context);
+                    let answers = Answers::new(&context, &settings)?;
                     serve(context, nagle, security, move |stream| answer(stream, answers.clone())).await
                 }
                 Role::Client => {
                     let origin = Origin::new(&context.parameters, None);
+                    let work = Work::of(&context.parameters.workload);
+                    let loads_pages = matches!(work, Work::Page(_));
                     let connector = |context: &Context| {
                         let dialer = Dialer::new(&context.parameters, nagle, security)?;
-                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone() })
+                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone(), loads_pages })
                     };
-                    if let Work::Changes(_) = Work::of(&context.parameters.workload) {
-                        return http::wait_for_changes(context, &settings, origin, connector).await;
+                    match work {
+                        Work::Changes(_) => {
+                            return http::wait_for_changes(context, &settings, origin, connector).await;
+                        }
+                        Work::Page(_) => return load_pages(context, origin, connector).await,
+                        Work::Exchanges(_) => {}
                     }
                     let requests = Requests::new(&context.parameters, origin);
                     let client = |context: &Context, _| {
@@ -112,6 +123,7 @@ type UploadBody = UnsyncBoxBody<Bytes, Infallible>;
 struct Connector {
     dialer: Dialer,
     clock: Arc<dyn Clock>,
+    loads_pages: bool,
 }
 
 struct Connection {
@@ -129,7 +141,11 @@ impl Get for Connector {
         let (socket, stream) = self.dialer.dial(attempt).await?;
         let stamps = Arc::new(Mutex::new(H1Stamps::default()));
         let tap = Tap::new(stream, stamps.clone(), self.clock.clone());
-        let (sender, connection) = client::handshake(TokioIo::new(tap)).await?;
+        let mut builder = client::Builder::new();
+        if self.loads_pages {
+            builder.max_headers(PAGE_FIELDS);
+        }
+        let (sender, connection) = builder.handshake(TokioIo::new(tap)).await?;
         // How the connection ends is seen by the exchange that it carries.
         let task = Task::spawn(async { drop(connection.await) });
         Ok(Connection { sender, stamps, socket, task })
@@ -160,6 +176,63 @@ impl Get for Connector {
     }
 }
 
+impl Fetch for Connector {
+    type Answer = Answer;
+    type Promise = Infallible;
+
+    const RULES: Rules = page::HTTP1;
+
+    fn share(&self, _connection: &Connection) -> Option<Connection> {
+        None
+    }
+
+    fn is_usable(&self, connection: &Connection) -> bool {
+        !connection.sender.is_closed()
+    }
+
+    async fn send(
+        &self,
+        connection: &mut Connection,
+        request: Request<()>,
+        attempt: &mut Attempt,
+    ) -> Result<Answer, ExchangeError> {
+        connection.begin(attempt);
+        let (head, body) = self.get(connection, request).await?.into_parts();
+        Ok(Answer { head: Some(head), body })
+    }
+
+    async fn next(
+        &self,
+        answer: &mut Answer,
+        _attempt: &mut Attempt,
+    ) -> Result<Option<Part<Infallible>>, ExchangeError> {
+        match answer.head.take() {
+            Some(head) => Ok(Some(Part::Head(head.status, head.headers))),
+            None => Ok(self.data(&mut answer.body).await?.map(Part::Data)),
+        }
+    }
+
+    fn pushed(&self, promise: Infallible) -> Answer {
+        match promise {}
+    }
+}
+
+/// A response, and whether its head has been read.
+struct Answer {
+    head: Option<Parts>,
+    body: Incoming,
+}
+
+impl Connection {
+    /// Has the exchange record the stamps of the next request; the answer is notified at its first response.
+    fn begin(&self, attempt: &mut Attempt) -> Arc<Notify> {
+        let responded = self.stamps.lock().expect("no holder panics").begin();
+        let stamps = self.stamps.clone();
+        attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").copy_to(exchange));
+        responded
+    }
+}
+
 struct Http1Client {
     connector: Connector,
     requests: Requests,
@@ -177,9 +250,7 @@ impl Client for Http1Client {
         if attempt.exchange.connection_reused {
             connection.socket.observe(attempt);
         }
-        let responded = connection.stamps.lock().expect("no holder panics").begin();
-        let stamps = connection.stamps.clone();
-        attempt.at_end(move |exchange| stamps.lock().expect("no holder panics").copy_to(exchange));
+        let responded = connection.begin(attempt);
         connection.sender.ready().await?;
         let response = connection.sender.send_request(self.request(&attempt.exchange, responded)?).await?;
         let mut check = self.requests.expect(&response, &mut attempt.exchange);
@@ -192,7 +263,7 @@ impl Client for Http1Client {
     }
 
     fn is_usable(&self, connection: &Connection) -> bool {
-        !connection.sender.is_closed()
+        self.connector.is_usable(connection)
     }
 
     async fn close(&self, connection: Connection) {

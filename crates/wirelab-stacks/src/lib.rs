@@ -18,6 +18,7 @@ mod h3;
 mod http;
 mod http1;
 mod mqtt;
+mod page;
 mod payload;
 mod qlog;
 mod quic;
@@ -36,7 +37,7 @@ pub mod workload;
 
 use futures_util::future::BoxFuture;
 pub use wirelab_schema::StackDescription as Descriptor;
-use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role};
+use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
 
 pub use crate::clock::{Clock, SystemClock};
 pub use crate::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
@@ -84,7 +85,9 @@ pub fn find(name: &str) -> Option<&'static dyn Stack> {
 /// is out of range, before anything is opened.
 pub async fn run(mut context: Context) -> Result<(), StackError> {
     let stack = check(&context.parameters)?;
-    if resumes(&context.parameters) {
+    let has_sessions = || stack.descriptor().settings.iter().any(|setting| setting.name == RESUMPTION);
+    let loads_pages = matches!(context.parameters.workload, WorkloadSpec::Page(_));
+    if resumes(&context.parameters) || (loads_pages && has_sessions()) {
         context.parameters.settings.insert(RESUMPTION.to_owned(), true.into());
     }
     stack.run(context.parameters.role, context).await
@@ -102,13 +105,13 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     }
     let kind = workload::kind(&parameters.workload);
     if !descriptor.workloads.iter().any(|known| known == kind) {
-        return Err(StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", descriptor.name)));
+        return Err(StackError::no_workload(&descriptor, kind));
     }
     let has_certificate = descriptor.settings.iter().any(|setting| setting.name == "certificate-key");
     if has_certificate && parameters.certificates.is_none() {
         return Err(StackError::Usage(format!("stack `{}` needs `certificates`", descriptor.name)));
     }
-    if parameters.role == Role::Publisher && matches!(Work::of(&parameters.workload), Work::Exchanges(_)) {
+    if parameters.role == Role::Publisher && !matches!(Work::of(&parameters.workload), Work::Changes(_)) {
         return Err(StackError::Unsupported(format!("the workload `{kind}` has no publisher")));
     }
     if resumes(parameters) && descriptor.settings.iter().all(|setting| setting.name != RESUMPTION) {
@@ -122,13 +125,14 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     Ok(stack)
 }
 
-/// Setting of the stacks that can resume a session; the connection policy `resumed` turns it on.
+/// Setting of the stacks that can resume a session. The connection policy `resumed` turns it on, and so does `page`, whose loads begin without a
+/// session and in which connections after the first resume its, as browsers do.
 const RESUMPTION: &str = "resumption";
 
 fn resumes(parameters: &EndpointParameters) -> bool {
     match Work::of(&parameters.workload) {
         Work::Exchanges(work) => work.connection == ConnectionPolicy::Resumed,
-        Work::Changes(_) => false,
+        Work::Changes(_) | Work::Page(_) => false,
     }
 }
 

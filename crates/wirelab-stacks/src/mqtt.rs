@@ -14,7 +14,7 @@ use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
 use crate::codec::mqtt::{Qos, Version};
 use crate::settings::{self, Settings};
 use crate::socket;
-use crate::workload::{DELIVER, NOTIFY, STREAM, Work, drive, listen};
+use crate::workload::{DELIVER, NOTIFY, PAGE, STREAM, Work, drive, listen};
 use crate::{Context, Descriptor, Stack, StackError, quic, tls, versions};
 use deliver::DeliverClient;
 use notify::NotifySubscriber;
@@ -111,6 +111,7 @@ impl Stack for Mqtt {
                         |context: &Context, number| NotifySubscriber::new(over, context, number, &settings);
                     listen(context, subscriber).await
                 }
+                (Role::Client, Work::Page(_)) => Err(StackError::no_workload(&descriptor, PAGE)),
                 (Role::Publisher, _) => notify::publish(over, context, &settings).await,
                 (role @ Role::Proxy, _) => Err(StackError::no_role(&descriptor, role)),
             }
@@ -189,6 +190,7 @@ fn check_size(work: &Work, settings: &Settings) -> Result<(), StackError> {
     let message_bytes = match work {
         Work::Exchanges(work) => work.upload_bytes,
         Work::Changes(work) => work.message_bytes,
+        Work::Page(_) => 0,
     };
     let most = settings.integer("maximum-packet-size") as u64 - PUBLISH_OVERHEAD_BYTES;
     if message_bytes > most {

@@ -13,9 +13,10 @@ use quinn::{
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
-use wirelab_schema::{EndpointParameters, Role, SettingDescription};
+use wirelab_schema::{EndpointParameters, Role, SettingDescription, WorkloadSpec};
 
 use crate::attempt::{Attempt, ExchangeError};
+use crate::page::{CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};
 use crate::qlog::Traces;
 use crate::raw_udp::{bind, unspecified};
 use crate::settings::{self, Settings};
@@ -61,6 +62,7 @@ pub struct QuicDialer {
     server: SocketAddr,
     name: String,
     settings: Arc<Settings>,
+    workload: WorkloadSpec,
     traces: Traces,
     new_identity: Box<dyn Fn() -> Result<Identity, StackError> + Send + Sync>,
     idle: Mutex<Vec<Identity>>,
@@ -94,7 +96,8 @@ impl QuicDialer {
         let new_identity = Box::new(move || Identity::new(&of_all, &of_identity, trusted.clone(), alpn));
         let idle = Mutex::new(vec![new_identity()?]);
         let server = (parameters.server.address, parameters.server.port).into();
-        Ok(QuicDialer { server, name, settings, traces: Traces::of(Role::Client), new_identity, idle })
+        let (workload, traces) = (parameters.workload.clone(), Traces::of(Role::Client));
+        Ok(QuicDialer { server, name, settings, workload, traces, new_identity, idle })
     }
 
     /// A new connection, its handshake stamped and its counters read when the exchange ends; and the ticket to wait for before it is closed.
@@ -108,7 +111,7 @@ impl QuicDialer {
         attempt.exchange.local_port = endpoint.local_addr().ok().map(|address| address.port());
         let mut config = config.clone();
         if self.traces.are_wanted() {
-            let mut transport = transport(&self.settings);
+            let mut transport = client_transport(&self.settings, &self.workload);
             self.traces.begin(&mut transport, attempt.exchange.local_port.unwrap_or_default())?;
             config.transport_config(Arc::new(transport));
         }
@@ -209,13 +212,22 @@ impl Identity {
         }
         let crypto = QuicClientConfig::try_from(crypto).map_err(|error| StackError::failed("TLS for QUIC", error))?;
         let mut config = ClientConfig::new(Arc::new(crypto));
-        config.transport_config(Arc::new(transport(settings)));
+        config.transport_config(Arc::new(client_transport(settings, &parameters.workload)));
         if !settings.boolean("resumption") {
             // An address validation token (RFC 9000, section 8.1.3) is another memory of an earlier connection.
             config.token_store(Arc::new(quinn::NoneTokenStore));
         }
         Ok(Identity { config, verifier, tickets })
     }
+}
+
+/// With what a browser grants, in `page`: the library's window of a stream would limit the rate of long bodies beyond a round trip of 100 ms.
+fn client_transport(settings: &Settings, workload: &WorkloadSpec) -> TransportConfig {
+    let mut transport = transport(settings);
+    if let WorkloadSpec::Page(_) = workload {
+        transport.stream_receive_window(STREAM_WINDOW_BYTES.into()).receive_window(CONNECTION_WINDOW_BYTES.into());
+    }
+    transport
 }
 
 fn transport(settings: &Settings) -> TransportConfig {
@@ -290,5 +302,25 @@ impl ServerCertVerifier for NotingVerifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.trusted.supported_verify_schemes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use wirelab_schema::{PageIdentity, PageLoads};
+
+    use super::*;
+
+    #[test]
+    fn a_client_of_pages_grants_a_browsers_windows() {
+        let descriptor = crate::find("h3").expect("registered").descriptor();
+        let settings = Settings::resolve(&descriptor, &BTreeMap::new()).expect("defaults");
+        let page = PageIdentity { name: String::new(), sha256: String::new(), resources: 1, body_bytes: 1 };
+        let workload = PageLoads { loads: 1, timeout_ns: 1, page }.into();
+        let granted = format!("{:?}", client_transport(&settings, &workload));
+        assert!(granted.contains(" receive_window: 15728640,"), "{granted}");
+        assert!(granted.contains(" stream_receive_window: 6291456,"), "{granted}");
     }
 }

@@ -29,7 +29,7 @@ pub fn common_settings() -> [SettingDescription; 3] {
             "resumption",
             false,
             "A new connection resumes the session of an earlier one with its newest ticket (PSK with (EC)DHE in TLS 1.3, RFC 8446 section 2.2; \
-             session ticket in TLS 1.2, RFC 5077). A client's first connection is always a full handshake.",
+             session ticket in TLS 1.2, RFC 5077). A client's first connection is always a full handshake. In `page` it is always on, within one load.",
         ),
         settings::choice(
             "certificate-key",

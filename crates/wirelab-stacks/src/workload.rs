@@ -20,7 +20,9 @@ use std::time::Duration;
 
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Mutex;
-use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, Notify, Outcome, RequestResponse, WorkloadSpec};
+use wirelab_schema::{
+    ArrivalSpec, ConnectionPolicy, Exchange, Notify, Outcome, PageLoads, RequestResponse, WorkloadSpec,
+};
 
 pub use crate::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
@@ -38,7 +40,10 @@ pub const NOTIFY: &str = "notify";
 /// See [`WorkloadSpec::Stream`].
 pub const STREAM: &str = "stream";
 
-/// Every kind.
+/// See [`WorkloadSpec::Page`].
+pub const PAGE: &str = "page";
+
+/// Those of messages, which every stack but the echo ones does.
 pub const KINDS: [&str; 4] = [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM];
 
 /// What endpoints do, whichever kind of workload says so.
@@ -47,6 +52,8 @@ pub enum Work {
     Exchanges(RequestResponse),
     /// Clients wait, by [`listen`].
     Changes(Notify),
+    /// A client loads a page.
+    Page(PageLoads),
 }
 
 impl Work {
@@ -72,6 +79,7 @@ impl Work {
                 arrival: ArrivalSpec::Fixed { rate_hz: work.rate_hz },
                 timeout_ns: work.timeout_ns,
             }),
+            WorkloadSpec::Page(work) => Work::Page(work),
         }
     }
 
@@ -79,7 +87,7 @@ impl Work {
     pub fn exchanges(workload: &WorkloadSpec) -> RequestResponse {
         match Work::of(workload) {
             Work::Exchanges(work) => work,
-            Work::Changes(_) => panic!("the caller asked which kind it is"),
+            Work::Changes(_) | Work::Page(_) => panic!("the caller asked which kind it is"),
         }
     }
 
@@ -87,7 +95,7 @@ impl Work {
     pub fn changes(workload: &WorkloadSpec) -> Notify {
         match Work::of(workload) {
             Work::Changes(work) => work,
-            Work::Exchanges(_) => panic!("the caller asked which kind it is"),
+            Work::Exchanges(_) | Work::Page(_) => panic!("the caller asked which kind it is"),
         }
     }
 }
@@ -99,6 +107,7 @@ pub fn kind(workload: &WorkloadSpec) -> &'static str {
         WorkloadSpec::Deliver(_) => DELIVER,
         WorkloadSpec::Notify(_) => NOTIFY,
         WorkloadSpec::Stream(_) => STREAM,
+        WorkloadSpec::Page(_) => PAGE,
     }
 }
 
@@ -167,6 +176,10 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
                 return usage("`arrival` is closed: nobody says when the next message is to be published".to_owned());
             }
             ([work.message_bytes, 0], work.arrival, work.timeout_ns)
+        }
+        Work::Page(work) => {
+            at_least("loads", work.loads.into(), 1)?;
+            ([0, 0], ArrivalSpec::Closed, work.timeout_ns)
         }
     };
     if let Some(bytes) = sizes.into_iter().find(|bytes| *bytes > MAX_BODY_BYTES) {

@@ -171,6 +171,7 @@ fn endpoint(host: &Host, stack: &str, port: u16, role: Role) -> EndpointProcess 
         upstream: None,
         settings: BTreeMap::new(),
         workload: serde_json::from_value(workload).unwrap(),
+        page: None,
         certificates: Some(Certificates {
             authority: pem("authority.pem"),
             chain: pem("chain.pem"),

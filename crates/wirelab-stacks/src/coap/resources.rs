@@ -113,6 +113,7 @@ impl Application {
                 ((work.upload_bytes, work.download_bytes.of(0)), None)
             }
             Work::Changes(_) => ((0, 0), Some(Publication::new(parameters, clock))),
+            Work::Page(_) => ((0, 0), None),
         };
         let [upload, download] = [sizes.0, sizes.1].map(|bytes| payload.bytes(bytes as usize));
         Application { upload, download, payload, publication, gateway: None }

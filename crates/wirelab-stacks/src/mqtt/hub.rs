@@ -50,7 +50,7 @@ impl Readings {
     fn new(parameters: &EndpointParameters) -> Self {
         let reading = match Work::of(&parameters.workload) {
             Work::Exchanges(work) => Some(Payload::new(parameters.seed).bytes(work.upload_bytes as usize)),
-            Work::Changes(_) => None,
+            Work::Changes(_) | Work::Page(_) => None,
         };
         Readings { reading }
     }

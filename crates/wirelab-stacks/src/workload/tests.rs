@@ -2,7 +2,7 @@ use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 
 use tokio::time::sleep;
-use wirelab_schema::{Deliver, DownloadBytes, Outcome};
+use wirelab_schema::{Deliver, DownloadBytes, Outcome, ResourceTiming};
 
 use super::virtual_time::{MS, Rows, context};
 use super::*;
@@ -18,6 +18,10 @@ impl Recorder for Bounded {
     fn record(&mut self, _exchange: Exchange) -> Result<(), StackError> {
         self.room = self.room.checked_sub(1).ok_or_else(|| StackError::Failed("no room".to_owned()))?;
         Ok(())
+    }
+
+    fn record_resource(&mut self, _resource: ResourceTiming) -> Result<(), StackError> {
+        unreachable!("only `page` has resources");
     }
 
     fn finish(&mut self) -> Result<(), StackError> {

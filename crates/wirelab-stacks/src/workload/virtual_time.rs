@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio::time::{Instant, sleep_until};
-use wirelab_schema::{EndpointParameters, Exchange, Role, ServerAddress, WorkloadSpec};
+use wirelab_schema::{EndpointParameters, Exchange, ResourceTiming, Role, ServerAddress, WorkloadSpec};
 
 use crate::recorder::Recorder;
 use crate::{Clock, Context, StackError, Stopper, stop_signal};
@@ -43,6 +43,10 @@ impl Recorder for Rows {
         Ok(())
     }
 
+    fn record_resource(&mut self, _resource: ResourceTiming) -> Result<(), StackError> {
+        unreachable!("only `page` has resources");
+    }
+
     fn finish(&mut self) -> Result<(), StackError> {
         Ok(())
     }
@@ -58,6 +62,7 @@ pub fn context(workload: WorkloadSpec, recorder: impl Recorder + 'static) -> (Co
         upstream: None,
         settings: Default::default(),
         workload,
+        page: None,
         certificates: None,
         output: Default::default(),
         seed: 1,

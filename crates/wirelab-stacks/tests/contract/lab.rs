@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use wirelab_schema::{
-    ArrivalSpec, Certificates, ClientCertificate, ConnectionPolicy, Deliver, EndpointParameters, Exchange,
-    RequestResponse, Role, SCHEMA_VERSION, ServerAddress, WorkloadSpec,
+    ArrivalSpec, Certificates, ClientCertificate, ConnectionPolicy, Deliver, EndpointParameters, Exchange, PageFiles,
+    RequestResponse, ResourceTiming, Role, SCHEMA_VERSION, ServerAddress, WorkloadSpec,
 };
 use wirelab_stacks::recorder::Recorder;
 use wirelab_stacks::workload::REQUEST_RESPONSE;
@@ -34,6 +34,8 @@ pub struct Lab {
     pub server_name: String,
     /// Seed of the clients; servers have 1.
     pub client_seed: u64,
+    /// The page that all endpoints are told of.
+    pub page: Option<PageFiles>,
 }
 
 impl Lab {
@@ -41,7 +43,12 @@ impl Lab {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         write_certificates(folder.path());
-        Lab { folder, server_name: "server.test".to_owned(), client_seed: 1 }
+        Lab { folder, server_name: "server.test".to_owned(), client_seed: 1, page: None }
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     /// Parameters of an endpoint whose server is at `port`.
@@ -63,6 +70,7 @@ impl Lab {
             upstream: None,
             settings: settings.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect(),
             workload: as_done_by(stack, workload.into()),
+            page: self.page.clone(),
             certificates: Some(Certificates {
                 authority: file("authority.pem"),
                 chain: file("chain.pem"),
@@ -208,20 +216,43 @@ impl Server {
     }
 }
 
-/// Keeps exchanges in memory.
+/// Keeps exchanges, and the resources of page loads, in memory.
 #[derive(Clone, Default)]
-pub struct Rows(Arc<Mutex<Vec<Exchange>>>);
+pub struct Rows {
+    exchanges: Arc<Mutex<Vec<Exchange>>>,
+    resources: Arc<Mutex<Vec<ResourceTiming>>>,
+}
 
 impl Rows {
+    /// Until one is recorded, however slow the machine.
+    pub async fn first(&self) {
+        let recorded = async {
+            while self.taken().is_empty() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        tokio::time::timeout(PATIENCE, recorded).await.expect("an exchange in time");
+    }
+
     /// Those recorded so far.
     pub fn taken(&self) -> Vec<Exchange> {
-        self.0.lock().expect("unpoisoned").clone()
+        self.exchanges.lock().expect("unpoisoned").clone()
+    }
+
+    /// The resources recorded so far.
+    pub fn resources(&self) -> Vec<ResourceTiming> {
+        self.resources.lock().expect("unpoisoned").clone()
     }
 }
 
 impl Recorder for Rows {
     fn record(&mut self, exchange: Exchange) -> Result<(), StackError> {
-        self.0.lock().expect("unpoisoned").push(exchange);
+        self.exchanges.lock().expect("unpoisoned").push(exchange);
+        Ok(())
+    }
+
+    fn record_resource(&mut self, resource: ResourceTiming) -> Result<(), StackError> {
+        self.resources.lock().expect("unpoisoned").push(resource);
         Ok(())
     }
 
