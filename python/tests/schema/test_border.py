@@ -11,6 +11,7 @@ from pydantic import TypeAdapter
 from wirelab import schema
 from wirelab.schema import probe
 from wirelab.schema.host import HostReply
+from wirelab.site import Kind, LeftOut, Reason, Resource, Site
 
 FOLDER = Path(__file__).parents[3] / "schema"
 
@@ -94,6 +95,11 @@ PARAMETERS = schema.EndpointParameters(
     output=Path("out"),
     seed=2**63 - 1,
 )
+PAGE_LOADS = schema.PageLoads(
+    loads=10,
+    timeout_ns=6 * 10**10,
+    page=schema.PageIdentity(name="fischer2021", sha256="0" * 64, resources=17, body_bytes=394_000),
+)
 PROCESS = schema.EndpointProcess(
     name="server",
     host="server",
@@ -153,8 +159,36 @@ WRITTEN = {
         ),
         schema.Notify(message_bytes=12, messages=2, subscribers=3, arrival=schema.Poisson(rate_hz=1), timeout_ns=5),
         schema.Stream(message_bytes=12, messages=2, rate_hz=25, timeout_ns=5, playout_delay_ns=6),
+        PAGE_LOADS,
     ],
-    "endpoint-parameters": [PARAMETERS, PARAMETERS.model_copy(update={"certificates": None})],
+    "endpoint-parameters": [
+        PARAMETERS,
+        PARAMETERS.model_copy(update={"certificates": None}),
+        PARAMETERS.model_copy(
+            update={
+                "workload": PAGE_LOADS,
+                "page": schema.PageFiles(manifest=Path("/p/manifest.json"), folder=Path("/p/files")),
+            }
+        ),
+    ],
+    "page-manifest": [
+        Site(
+            resources=(
+                Resource(path="/index.html", body_bytes=9, sha256="0" * 64, media_type="text/html", kind=Kind.DOCUMENT),
+                Resource(
+                    path="/a.css?1",
+                    body_bytes=0,
+                    sha256="1" * 64,
+                    media_type="text/css",
+                    kind=Kind.STYLESHEET,
+                    parent=0,
+                    at_bytes=9,
+                    blocking=True,
+                ),
+            ),
+            left_out=(LeftOut(url="http://a/", parent=0, why=Reason.ELSEWHERE),),
+        )
+    ],
     "host-request": [
         schema.OpenRequest(id=1, lanes=4),
         schema.OpenRequest(id=1, lanes=4, links=(schema.LaneLink(name="air", near=("client",), far=("server",)),)),
@@ -162,6 +196,12 @@ WRITTEN = {
         schema.Cancel(id=3, trial="t"),
     ],
     "exchange": [schema.Exchange(), schema.Exchange(index=1, outcome=schema.Outcome.TIMED_OUT, status=200)],
+    "resource-timing": [
+        schema.ResourceTiming(),
+        schema.ResourceTiming(
+            resource=1, path="/a.css", found_by=schema.FoundBy.HINT, connection=0, urgency=3, incremental=True
+        ),
+    ],
 }
 
 
@@ -181,6 +221,7 @@ def test_what_python_writes_it_reads_back(name: str, value: Any) -> None:
 
 
 MODELS = {
+    "resource-timing": schema.ResourceTiming,
     "link-spec": schema.LinkSpec,
     "workload-spec": schema.WorkloadSpec,
     "endpoint-parameters": schema.EndpointParameters,
@@ -197,14 +238,28 @@ def test_a_model_has_the_keys_and_words_of_its_rust_type(name: str) -> None:
     assert shapes(ours) == shapes(generated(name))
 
 
-def test_the_columns_of_an_exchange_are_in_the_files_order() -> None:
-    text = (FOLDER / "exchange.json").read_text(encoding="utf-8")
-    assert set(schema.EXCHANGE_COLUMNS) == set(json.loads(text)["properties"])
-    rust = (FOLDER.parent / "crates/wirelab-schema/src/exchange.rs").read_text(encoding="utf-8")
+def test_a_manifest_has_the_keys_and_words_of_its_rust_type_and_a_version_of_its_own() -> None:
+    ours = {shape.replace("schema_version=1", "schema_version") for shape in shapes(Site.model_json_schema())}
+    assert ours == shapes(generated("page-manifest"))
+
+
+@pytest.mark.parametrize(
+    ("columns", "name", "file", "type_name"),
+    [
+        (schema.EXCHANGE_COLUMNS, "exchange", "exchange.rs", "Exchange"),
+        (schema.RESOURCE_COLUMNS, "resource-timing", "page.rs", "ResourceTiming"),
+    ],
+)
+def test_the_columns_of_a_row_are_in_the_files_order(
+    columns: tuple[str, ...], name: str, file: str, type_name: str
+) -> None:
+    assert set(columns) == set(generated(name)["properties"])
+    rust = (FOLDER.parent / "crates/wirelab-schema/src" / file).read_text(encoding="utf-8")
+    body = rust.split(f"pub struct {type_name} {{\n")[1].split("\n}\n")[0]
     fields = [
-        line.split(":")[0].strip().removeprefix("pub ") for line in rust.splitlines() if line.startswith("    pub ")
+        line.split(":")[0].strip().removeprefix("pub ") for line in body.splitlines() if line.startswith("    pub ")
     ]
-    assert list(schema.EXCHANGE_COLUMNS) == fields
+    assert list(columns) == fields
 
 
 def test_the_version_is_that_of_the_rust_types() -> None:

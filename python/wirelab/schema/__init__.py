@@ -15,7 +15,7 @@ from wirelab.schema.describe import (
     StackDescription,
     registered,
 )
-from wirelab.schema.endpoint import Certificates, ClientCertificate, EndpointParameters, Role, ServerAddress
+from wirelab.schema.endpoint import Certificates, ClientCertificate, EndpointParameters, PageFiles, Role, ServerAddress
 from wirelab.schema.exchange import EXCHANGE_COLUMNS, Exchange, Outcome
 from wirelab.schema.host import (
     Cancel,
@@ -90,6 +90,7 @@ from wirelab.schema.link import (
     Wifi,
     is_netem,
 )
+from wirelab.schema.resource import RESOURCE_COLUMNS, FoundBy, ResourceTiming
 from wirelab.schema.workload import (
     Asking,
     Closed,
@@ -98,6 +99,8 @@ from wirelab.schema.workload import (
     Fresh,
     Kept,
     Notify,
+    PageIdentity,
+    PageLoads,
     Poisson,
     RequestResponse,
     Resumed,
@@ -108,6 +111,7 @@ from wirelab.schema.workload import (
 
 __all__ = [
     "EXCHANGE_COLUMNS",
+    "RESOURCE_COLUMNS",
     "SCHEMA_VERSION",
     "AddressFamily",
     "Asking",
@@ -137,6 +141,7 @@ __all__ = [
     "EventReady",
     "Exchange",
     "Fixed",
+    "FoundBy",
     "FourState",
     "FqCodel",
     "Fresh",
@@ -169,6 +174,9 @@ __all__ = [
     "Opened",
     "Outage",
     "Outcome",
+    "PageFiles",
+    "PageIdentity",
+    "PageLoads",
     "ParetoJitter",
     "ParetoNormalJitter",
     "Poisson",
@@ -178,6 +186,7 @@ __all__ = [
     "ReadyCondition",
     "Reorder",
     "RequestResponse",
+    "ResourceTiming",
     "Resumed",
     "Role",
     "RunTrial",

@@ -27,6 +27,9 @@ SECRETS = "tls-secrets.txt"
 """In an endpoint's folder: what decrypts its connections, as SSLKEYLOGFILE names it."""
 QLOG = "qlog"
 """In an endpoint's folder: traces of its QUIC connections."""
+PAGES = "pages"
+PAGE_FILES = "files"
+"""Of a page: its resources' files, beside its manifest."""
 MOST_SHOWN = 40
 """Of a value that is wrong."""
 
@@ -44,6 +47,11 @@ def traffic_folder(name: str) -> str:
 def traffic_server_folder(name: str) -> str:
     """And of its other end; no traffic has such a name."""
     return f"traffic-{name}.server"
+
+
+def page_manifest(campaign: Path, sha256: str) -> Path:
+    """The manifest of the page with this digest."""
+    return campaign / PAGES / sha256 / "manifest.json"
 
 
 def capture_name(end: str) -> str:

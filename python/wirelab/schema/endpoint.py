@@ -44,6 +44,14 @@ class Certificates(Border):
     client: ClientCertificate | None = None
 
 
+class PageFiles(Border):
+    """Where the endpoints of the workload `page` find it."""
+
+    manifest: Path
+    folder: Path
+    """Of the resources' files; a client reads the manifest alone."""
+
+
 class EndpointParameters(Border):
     """The only thing an endpoint is told."""
 
@@ -54,6 +62,7 @@ class EndpointParameters(Border):
     upstream: ServerAddress | None = None
     settings: dict[str, SettingValue]
     workload: WorkloadSpec
+    page: PageFiles | None = None
     certificates: Certificates | None = None
     output: Path
     seed: Unsigned

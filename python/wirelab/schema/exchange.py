@@ -47,6 +47,9 @@ class Exchange(Border):
     smoothed_rtt_ns: Unsigned | None = None
     curl_starttransfer_ns: Unsigned | None = None
     copies: Unsigned | None = None
+    connections: Unsigned | None = None
+    pushed_bytes: Unsigned | None = None
+    wasted_pushed_bytes: Unsigned | None = None
 
 
 EXCHANGE_COLUMNS = tuple(Exchange.model_fields)

@@ -85,6 +85,8 @@ class Scenario(Border):
     """The server that a proxy asks; without a proxy none."""
     cpu: dict[str, float] = Field(default_factory=dict)
     """Share of one CPU that a role's host has, where it has less than the machine."""
+    program_settings: dict[str, dict[str, SettingValue]] = Field(default_factory=dict)
+    """What the programs that play take beside the settings of the stack."""
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
     server_starts_in_ns: Unsigned = 0
@@ -152,7 +154,9 @@ class Plan(Border):
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
     """A client and a server that are alone need no word of it."""
-    own = scenario.model_dump(mode="json", exclude={"topology", "traffic", "origin", "cpu", "server_starts_in_ns"})
+    own = scenario.model_dump(
+        mode="json", exclude={"topology", "traffic", "origin", "cpu", "program_settings", "server_starts_in_ns"}
+    )
     own["link"] = scenario.link.to_json()
     if scenario.topology:
         own["topology"] = [link.to_json() for link in scenario.topology]
@@ -164,4 +168,6 @@ def _scenario_json(scenario: Scenario) -> dict[str, Any]:
         own["cpu"] = scenario.cpu
     if scenario.server_starts_in_ns:
         own["server_starts_in_ns"] = scenario.server_starts_in_ns
+    if scenario.program_settings:
+        own["program_settings"] = scenario.program_settings
     return own

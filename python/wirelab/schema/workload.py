@@ -158,5 +158,45 @@ class Stream(Telling):
     playout_delay_ns: Unsigned
 
 
-WorkloadSpec = Annotated[RequestResponse | Deliver | Notify | Stream, Field(discriminator="kind")]
+class PageIdentity(Border):
+    """What tells pages apart, and how much there is of one."""
+
+    name: str
+    """For people."""
+    sha256: str
+    """Of the manifest, and with it of every body."""
+    resources: Unsigned
+    """With the document."""
+    body_bytes: Unsigned
+
+
+class PageLoads(Border):
+    """A client loads a page as a browser with an empty cache does, one load after another; a row is a load."""
+
+    kind: Literal["page"] = "page"
+    loads: Unsigned
+    timeout_ns: Unsigned
+    page: PageIdentity
+
+    @property
+    def rows(self) -> int:
+        """Loads of a trial."""
+        return self.loads
+
+    @property
+    def upload_bytes(self) -> int:
+        """A page is only fetched."""
+        return 0
+
+    @property
+    def downloads(self) -> tuple[int, ...]:
+        """What a load fetches."""
+        return (self.page.body_bytes,)
+
+    def scaled(self, factor: float) -> Self:
+        """The same with a share of the loads."""
+        return self.model_copy(update={"loads": max(1, int(self.loads * factor))})
+
+
+WorkloadSpec = Annotated[RequestResponse | Deliver | Notify | Stream | PageLoads, Field(discriminator="kind")]
 """What a trial's endpoints do, by `kind`."""
