@@ -162,27 +162,36 @@ def test_no_number_of_lanes_beats_the_longest_trial(tmp_path: Path) -> None:
     assert expected_ns(made, 10_000) == max(scenario.expected_trial_ns for scenario in made.scenarios)
 
 
-def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -> None:
-    catalogue = """
+def with_slow(folder: Path, role: str, entry: str) -> tuple[Plan, Plan]:
+    """The plan by our own endpoints, and by a program in that role that takes its time to start."""
+    (folder / "implementations.toml").write_text(f"""
 [slow]
 title = "Slow"
 homepage = "https://example.org"
 install = "none"
 version_command = ["slow", "--version"]
-[slow.roles.server]
+[slow.roles.{role}]
 stacks = ["http1", "h2"]
-command = ["slow", "{port}"]
-ready = "tcp-connect"
-starts_in_s = 12.5
-"""
-    (tmp_path / "implementations.toml").write_text(catalogue)
-    ours, slow = (plan(tmp_path, *more) for more in ([], ["endpoints.server.implementation=slow"]))
+{entry}
+""")
+    return plan(folder), plan(folder, f"endpoints.{role}.implementation=slow")
+
+
+def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -> None:
+    entry = 'command = ["slow", "{port}"]\nready = "tcp-connect"\nstarts_in_s = 12.5'
+    ours, slow = with_slow(tmp_path, "server", entry)
     starts = [scenario.server_starts_in_ns for scenario in slow.scenarios]
     assert set(starts) == {12_500_000_000}
     assert expected_ns(slow, 1) - expected_ns(ours, 1) == sum(starts) * len(slow.blocks)
     assert [one.expected_trial_ns for one in slow.scenarios] == [one.expected_trial_ns for one in ours.scenarios]
     assert Plan.model_validate_json(json.dumps(slow.to_json())) == slow
     assert "server_starts_in_ns" not in ours.to_json()["scenarios"][0]
+
+
+def test_a_clients_start_is_part_of_its_trial(tmp_path: Path) -> None:
+    ours, slow = with_slow(tmp_path, "client", 'command = ["slow", "{parameters}"]\nstarts_in_s = 2')
+    pairs = zip(ours.scenarios, slow.scenarios, strict=True)
+    assert {theirs.expected_trial_ns - mine.expected_trial_ns for mine, theirs in pairs} == {2_000_000_000}
 
 
 def test_each_step_of_a_stopping_rule_takes_as_long_as_its_longest_trial(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from wirelab.experiment import Experiment
 from wirelab.experiment import Scenario as ResolvedScenario
 from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
 from wirelab.experiment.expected_cpu import runs_alone
-from wirelab.schema import SCHEMA_VERSION, LinkSpec, canonical_json
+from wirelab.schema import SCHEMA_VERSION, LinkSpec, Role, canonical_json
 from wirelab.schema.plan import (
     Block,
     ExperimentRecord,
@@ -131,9 +131,10 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         traffic=scenario.traffic,
         origin=scenario.origin,
         cpu=dict(scenario.cpu),
+        program_settings={name: dict(each) for name, each in scenario.program_settings.items()},
         expected_exchange_ns=exchange_ns,
-        expected_trial_ns=expected_trial_ns(exchange_ns, scenario),
-        server_starts_in_ns=experiment.server_starts_in_ns(scenario),
+        expected_trial_ns=expected_trial_ns(exchange_ns, scenario) + experiment.starts_in_ns(scenario, Role.CLIENT),
+        server_starts_in_ns=experiment.starts_in_ns(scenario, Role.SERVER),
     )
 
 

@@ -145,3 +145,25 @@ def test_requests_that_wait_for_one_another_on_a_connection_take_longer_than_the
     assert expected_trial_ns(10**9, kept) == TRIAL_OVERHEAD_NS + 10 * 10**9
     fresh = load(tmp_path, BASE, "stack=http1", *sets).scenarios[0]
     assert expected_trial_ns(10**9, fresh) == TRIAL_OVERHEAD_NS + 2 * 10**9
+
+
+def load_ns(folder: Path, *sets: str) -> int:
+    file = folder / "page.toml"
+    text = 'title = "T"\n[factors]\nstack = ["h2"]\n[link]\nrtt = "20 ms"\n[workload]\nkind = "page"\nloads = 5\n'
+    file.write_text(text + 'page = { objects = 1, object-size = "1 MB" }\n')
+    [scenario] = load_experiment(str(file), sets).scenarios
+    stack = registered().stack(scenario.stack)
+    assert stack is not None
+    return expected_exchange_ns(scenario, stack) - PROCESSING_NS
+
+
+def test_the_windows_of_a_page_double_over_every_protocol_as_a_browser_grants_wide_ones(tmp_path: Path) -> None:
+    windows = 7  # 14,480 (2^7 - 1) bytes are more than 1 MB
+    assert load_ns(tmp_path, "stack=h2") == (2 + windows) * RTT
+    assert load_ns(tmp_path, "stack=http1") == (1 + windows) * RTT
+
+
+def test_what_a_browsers_tools_hold_responses_back_for_is_part_of_a_load(tmp_path: Path) -> None:
+    program = "client.implementation=chromium"
+    held = load_ns(tmp_path, program, "programs.chromium.devtools-latency=100 ms") - load_ns(tmp_path, program)
+    assert held == 2 * 100_000_000  # of the document, then of the image

@@ -25,6 +25,12 @@ def test_who_does_not_speak_a_stack_is_left_out_of_it() -> None:
     assert ("raw-udp", "builtin", "builtin") in pairs()
 
 
+def test_who_does_nothing_that_is_tried_is_left_out() -> None:
+    everybody = {name for _, *names in pairs(stacks=["h2"]) for name in names}
+    assert "nginx" in everybody
+    assert not {"chromium", "node"} & everybody
+
+
 def test_each_pair_is_tried_over_fresh_and_over_kept_connections() -> None:
     experiment = interop_experiment(Path("/nowhere"), Only(["http1"], ["builtin"], ["nginx"]))
     assert {each.workload.connection.policy for each in experiment.scenarios} == {"fresh", "kept"}

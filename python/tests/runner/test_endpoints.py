@@ -12,6 +12,7 @@ from tests.runner.fakes import addresses, make_plan, result
 from wirelab.runner.barriers import Barrier
 from wirelab.runner.endpoints import SUBSCRIBED_TIMEOUT_NS, Endpoints, trial_timeout_ns
 from wirelab.runner.implementations import load
+from wirelab.runner.pages import make_pages
 from wirelab.schema import (
     AddressFamily,
     Certificates,
@@ -19,6 +20,8 @@ from wirelab.schema import (
     EventReady,
     Fixed,
     Notify,
+    PageIdentity,
+    PageLoads,
     Poisson,
     RequestResponse,
     Role,
@@ -28,6 +31,7 @@ from wirelab.schema import (
 )
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.plan import Implementations, Scenario
+from wirelab.site import images
 
 ADDRESSES = addresses("10.0.0.2", "fd00::2")
 
@@ -306,3 +310,62 @@ def test_a_trial_of_notifications_lasts_as_long_as_its_messages() -> None:
         for messages in (1, 1001)
     )
     assert long - short == 2 * 1000 * 10**9
+
+
+PAGE = images(2, 500)
+PAGE_LOADS = PageLoads(
+    loads=3,
+    timeout_ns=10**9,
+    page=PageIdentity(
+        name="two", sha256=PAGE.site.digest, resources=len(PAGE.site.resources), body_bytes=PAGE.site.body_bytes
+    ),
+)
+OWN = """
+[mine]
+title = "Mine"
+homepage = "https://mine.test"
+install = "get it"
+version_command = ["true"]
+[mine.roles.server]
+stacks = ["http1"]
+workloads = ["request-response", "page"]
+command = ["true", "--port", "{port}"]
+ready = "tcp-connect"
+payload = "www/bytes/{download_bytes}"
+files = [{ path = "mine.conf", text = "root {site};" }]
+[[mine.roles.server.arguments]]
+when = { workload = ["page"] }
+add = ["--root", "{site}"]
+"""
+
+
+def of_page(endpoints: Endpoints, folder: Path, server: str = "builtin") -> tuple[Endpoints, Scenario]:
+    one = scenario(server=server).model_copy(update={"workload": PAGE_LOADS})
+    plan = make_plan(1, 1).model_copy(update={"scenarios": (one,)})
+    return replace(endpoints, pages=make_pages(folder, plan, {PAGE.site.digest: PAGE})), one
+
+
+def test_both_ends_are_told_where_the_page_is(endpoints: Endpoints, tmp_path: Path) -> None:
+    with_page, one = of_page(endpoints, tmp_path)
+    made = request(with_page, one, tmp_path / "t")
+    for each in made.endpoints:
+        page = EndpointParameters.model_validate_json(Path(each.command[-1]).read_text()).page
+        assert page is not None
+        assert page.manifest.is_absolute()
+        assert (page.folder / "1.png").read_bytes() == PAGE.bodies[1]
+    assert made.timeout_ns > 3 * 10**9
+
+
+def test_nobody_is_told_of_a_page_where_none_is_loaded(endpoints: Endpoints, tmp_path: Path) -> None:
+    request(endpoints, scenario(), tmp_path / "t")
+    assert "page" not in json.loads((tmp_path / "t" / "client" / "parameters.json").read_text())
+
+
+def test_a_foreign_server_serves_the_pages_files_and_no_payload(endpoints: Endpoints, tmp_path: Path) -> None:
+    (tmp_path / "implementations.toml").write_text(OWN)
+    with_page, one = of_page(replace(endpoints, implementations=load(tmp_path)), tmp_path, server="mine")
+    made = request(with_page, one, tmp_path / "t")
+    site = made.endpoints[0].command[-1]
+    assert (Path(site) / "index.html").read_bytes() == PAGE.bodies[0]
+    assert (tmp_path / "t" / "server" / "mine.conf").read_text() == f"root {site};"
+    assert not (tmp_path / "t" / "server" / "www").exists()

@@ -47,6 +47,14 @@ def test_braces_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
     )
 
 
+def test_a_text_for_each_resource_may_have_what_is_known_of_one(tmp_path: Path) -> None:
+    table = 'ready = "event"\n[[mine-py.roles.server.each]]\nlinks = "{link} {title}"\n'
+    with pytest.raises(WirelabError) as caught:
+        needed_programs(own(tmp_path, 'ready = "event"', table), tmp_path)
+    assert "mine-py.roles.server.each: nobody fills in {title} ({link} {title})" in str(caught.value)
+    needed_programs(own(tmp_path, 'ready = "event"', table.replace("{title}", "{path} {site}")), tmp_path)
+
+
 @pytest.mark.parametrize("key", ["waiting", "payload"])
 def test_what_a_waiting_client_is_run_with_and_where_a_payload_lies_are_looked_at(tmp_path: Path, key: str) -> None:
     client = 'per_exchange = ["true", "{url}"]\nwaiting = ["true", "{url}"]\nworkloads = ["notify"]\n'

@@ -83,6 +83,53 @@ def test_nginx_listens_where_the_clients_look_and_keeps_everything_in_its_folder
     assert "ssl_session_tickets on;" in nginx("https1", tls="1.3", resumption=True)
 
 
+RESOURCES = (
+    {"path": "/index.html", "file": "index.html", "link": "<D>", "media_type": "text/html", "extension": "html"},
+    {"path": "/a%20b.css", "file": "a b.css", "link": "</a%20b.css>", "media_type": "text/css", "extension": "css"},
+    {"path": "/1.jpg", "file": "1.jpg", "link": "</1.jpg>", "media_type": "image/jpeg", "extension": "jpg"},
+    {"path": "/2.jpg", "file": "2.jpg", "link": "</2.jpg>", "media_type": "image/jpeg", "extension": "jpg"},
+    {"path": "/bare", "file": "bare", "link": "</bare>", "media_type": "text/plain", "extension": ""},
+)
+
+
+def page_files(name: str, hints: str) -> str:
+    entry = load(None)[name].roles.server
+    assert isinstance(entry, ServerEntry)
+    facts = {"stack": "h2", "workload": "page", "tls": "1.3", "hints": hints}
+    known = {**PLACEHOLDERS, "site": "/pages/site", "document": "/index.html"}
+    texts = [*(file.text for file in entry.files), *entry.command, *entry.added(facts)]
+    return "\n".join(entry.fill(texts, known, facts, RESOURCES))  # type: ignore[arg-type]
+
+
+def test_a_server_of_a_page_is_told_of_each_resource_once_in_its_own_form() -> None:
+    text = page_files("nginx", "push")
+    assert "root /pages/site;" in text
+    assert [line.strip() for line in text.splitlines() if "http2_push" in line] == [
+        'http2_push "/a%20b.css";', 'http2_push "/1.jpg";', 'http2_push "/2.jpg";', 'http2_push "/bare";',
+    ]  # fmt: skip
+    assert "add_header" not in text
+    assert 'location = "/index.html" {' in text
+    assert page_files("nginx", "preload").count("add_header Link") == 4
+    assert "--push=/index.html=/a%20b.css,/1.jpg,/2.jpg,/bare" in page_files("nghttpd", "push")
+
+
+def test_what_is_alike_is_told_once_and_what_is_missing_not_at_all() -> None:
+    text = page_files("nginx", "none")
+    assert [line.strip() for line in text.splitlines() if line.strip().startswith(("text/", "image/"))] == [
+        "text/html html;", "text/css css;", "image/jpeg jpg;",
+    ]  # fmt: skip
+
+
+def test_a_character_that_the_program_uses_itself_is_doubled() -> None:
+    assert 'Header add Link "</a%%20b.css>"' in page_files("apache", "preload")
+    assert 'H2PushResource "/a%20b.css"' in page_files("apache", "push")
+
+
+def test_without_a_page_nothing_is_told() -> None:
+    assert "http2_push " not in nginx("h2", tls="1.3", hints="none")
+    assert "location =" not in nginx("h2", tls="1.3", hints="none").replace("location = /read", "")
+
+
 def test_no_placeholder_of_ours_is_left() -> None:
     for stack in ("http1", "https1", "h2c", "h2"):
         text = nginx(stack, tls="1.3", resumption=False)

@@ -13,7 +13,17 @@ from math import ceil, log2
 from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium_ns, outage_ns, sending_ns, waking_ns
 from wirelab.experiment.expected_traffic import queueing_ns
 from wirelab.experiment.scenario import Scenario
-from wirelab.schema import Closed, Deliver, ImpairmentSpec, Kept, Notify, RequestResponse, StackDescription, Stream
+from wirelab.schema import (
+    Closed,
+    Deliver,
+    ImpairmentSpec,
+    Kept,
+    Notify,
+    PageLoads,
+    RequestResponse,
+    StackDescription,
+    Stream,
+)
 from wirelab.schema.topology import stagger_ns
 
 FIRST_TIMER_NS = 10**9
@@ -30,6 +40,12 @@ H2_WINDOW_BYTES = 65_535
 H2_STACKS = frozenset({"h2", "h2c"})
 ONE_AT_A_TIME = frozenset({"http1", "https1"})
 """Of which a connection carries one exchange at a time."""
+CONNECTIONS_TO_A_HOST = 6
+"""That a browser opens where a connection carries one exchange at a time."""
+HOLDS_BACK = "devtools-latency"
+"""A browser's own setting: milliseconds before each response."""
+REQUEST_BYTES = 100
+"""Of a resource of a page, coded by a protocol that codes fields."""
 TRIAL_OVERHEAD_NS = 3 * 10**8
 """Starting and ending the endpoints of a trial."""
 
@@ -39,6 +55,8 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     workload = scenario.workload
     if isinstance(workload, Notify | Stream):
         return _expected_message_ns(scenario, workload)
+    if isinstance(workload, PageLoads):
+        return _expected_load_ns(scenario, workload, stack)
     each = [_expected_request_ns(scenario, workload, stack, size) for size in workload.downloads]
     return sum(each) // len(each)
 
@@ -46,30 +64,61 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
 def _expected_request_ns(
     scenario: Scenario, workload: RequestResponse | Deliver, stack: StackDescription, download: int
 ) -> int:
-    link = scenario.link
-    ways = (link.uplink, link.downlink)
     bodies = (workload.upload_bytes, download)
     trips = _request_trips(scenario, stack, bodies) + (
         0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack)
     )
+    return _trips_ns(scenario, workload, trips, bodies)
+
+
+def _expected_load_ns(scenario: Scenario, workload: PageLoads, stack: StackDescription) -> int:
+    """The document, then what it names in as many rounds as there are connections for, or as their windows take."""
+    page, others = workload.page, workload.page.resources - 1
+    apart = scenario.stack in ONE_AT_A_TIME
+    connections = max(1, min(others, CONNECTIONS_TO_A_HOST)) if apart else 1
+    rounds = 1 + (ceil(others / connections) if apart else min(others, 1))
+    windows = _doubled_windows(page.body_bytes // connections)
+    opened = _handshake_trips(scenario, stack) * (2 if connections > 1 else 1)
+    bodies = (REQUEST_BYTES * page.resources, page.body_bytes)
+    held_back_ns = rounds * max(
+        (int(each.get(HOLDS_BACK, 0)) for each in scenario.program_settings.values()), default=0
+    )
+    trips_ns = _trips_ns(scenario, workload, opened + max(rounds, windows), bodies)
+    return min(trips_ns + held_back_ns * 10**6, workload.timeout_ns)
+
+
+def _trips_ns(
+    scenario: Scenario, workload: RequestResponse | Deliver | PageLoads, trips: int, bodies: tuple[int, int]
+) -> int:
+    """Round trips that carry these bodies up and down, with what their lost packets cost."""
+    link, timeout_ns = scenario.link, workload.timeout_ns
+    exchanges, at_once, gap_ns = _pace(workload)
+    first = min(1.0, at_once / exchanges)
+    ways = (link.uplink, link.downlink)
     turns = max(trips, 1)
-    sizes = (workload.upload_bytes + turns * HEADER_BYTES, download + turns * HEADER_BYTES)
+    sizes = [body + turns * HEADER_BYTES for body in bodies]
     rtt_ns = sum(delay_ns(way) for way in ways) + queueing_ns(scenario)
-    gap_ns = 0 if isinstance(workload.arrival, Closed) else round(1e9 / workload.arrival.rate_hz)
-    at_once = workload.concurrency if isinstance(workload.arrival, Closed) else 1
-    first = min(1.0, at_once / workload.exchanges)
     total = PROCESSING_NS + trips * rtt_ns + waking_ns(link.radio, gap_ns, rtt_ns + PROCESSING_NS, turns, first)
     for way, size in zip(ways, sizes, strict=True):
         total += sending_ns(way, size, turns) + medium_ns(link.medium, size, turns) + outage_ns(way)
-    packets = turns * workload.exchanges
+    packets = turns * exchanges
     together = max(1, max(bodies) // (SEGMENT_BYTES * turns))
     for trip in range(trips):
         timer = _timer_ns(scenario, first=trip == 0 and trips > 1, rtt_ns=rtt_ns)
-        most = workload.timeout_ns / timer
+        most = timeout_ns / timer
         on_air = medium_loss(link.medium)
         waits = sum(_timers(way, most, packets, together) + _waits(on_air, on_air, most) for way in ways)
         total += round(timer * waits)
-    return min(total, workload.timeout_ns)
+    return min(total, timeout_ns)
+
+
+def _pace(workload: RequestResponse | Deliver | PageLoads) -> tuple[int, int, int]:
+    """Exchanges of a client, how many begin together, and the time between them."""
+    if isinstance(workload, PageLoads):
+        return workload.loads, 1, 0
+    if isinstance(workload.arrival, Closed):
+        return workload.exchanges, workload.concurrency, 0
+    return workload.exchanges, 1, round(1e9 / workload.arrival.rate_hz)
 
 
 def expected_trial_ns(exchange_ns: int, scenario: Scenario) -> int:
@@ -81,6 +130,8 @@ def _expected_exchanges_ns(exchange_ns: int, scenario: Scenario) -> int:
     workload = scenario.workload
     if isinstance(workload, Notify | Stream):
         return TRIAL_OVERHEAD_NS + round(workload.messages / workload.rate_hz * 1e9) + exchange_ns
+    if isinstance(workload, PageLoads):
+        return TRIAL_OVERHEAD_NS + exchange_ns * workload.loads
     places = min(workload.concurrency, workload.exchanges)
     if isinstance(workload.connection, Kept) and scenario.stack in ONE_AT_A_TIME:
         places = min(places, workload.connection.connections)
@@ -120,8 +171,12 @@ def _window_trips(stack: str, body: int) -> int:
     """Windows that a body takes: the initial one and twice as much after each round trip (RFC 5681, section 3.1), but
     over HTTP/2 no more than its flow control allows.
     """
-    doubled = ceil(log2(1 + body / INITIAL_WINDOW_BYTES))
-    return max(1, doubled, body // H2_WINDOW_BYTES if stack in H2_STACKS else 0)
+    return max(_doubled_windows(body), body // H2_WINDOW_BYTES if stack in H2_STACKS else 0)
+
+
+def _doubled_windows(body: int) -> int:
+    """Those where nothing but congestion control limits a sender, as browsers' wide windows have it."""
+    return max(1, ceil(log2(1 + body / INITIAL_WINDOW_BYTES)))
 
 
 def _handshake_trips(scenario: Scenario, stack: StackDescription) -> int:

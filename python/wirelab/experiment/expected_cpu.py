@@ -6,9 +6,10 @@ CPU times are those of the agent and the runner for quickstart's four stacks, an
 
 from __future__ import annotations
 
+from wirelab.experiment.expected import CONNECTIONS_TO_A_HOST, ONE_AT_A_TIME
 from wirelab.experiment.expected_traffic import background_packets_per_s
 from wirelab.experiment.library import BUILTIN
-from wirelab.schema import Asking, Kept
+from wirelab.schema import Asking, Kept, PageLoads
 from wirelab.schema.plan import Scenario
 
 TRIAL_CPU_NS = 20_000_000
@@ -32,6 +33,9 @@ SHORT_NS = 10_000_000
 def trial_cpu_ns(scenario: Scenario) -> int:
     """CPU time that one trial takes."""
     workload, ends = scenario.workload, scenario.implementation
+    background = round(background_packets_per_s(scenario) * BACKGROUND_CPU_NS / 1e9 * scenario.expected_trial_ns)
+    if isinstance(workload, PageLoads):
+        return TRIAL_CPU_NS + _load_cpu_ns(scenario, workload) * workload.loads + background
     opens = isinstance(workload, Asking) and not isinstance(workload.connection, Kept)
     exchange_ns = FRESH_CPU_NS if opens else KEPT_CPU_NS
     if ends.client != BUILTIN:
@@ -39,8 +43,17 @@ def trial_cpu_ns(scenario: Scenario) -> int:
     if isinstance(workload, Asking):
         sizes = workload.downloads
         exchange_ns += BYTE_CPU_NS * (workload.upload_bytes + sum(sizes) // len(sizes))
-    background = background_packets_per_s(scenario) * BACKGROUND_CPU_NS / 1e9
-    return TRIAL_CPU_NS + exchange_ns * workload.rows + round(background * scenario.expected_trial_ns)
+    return TRIAL_CPU_NS + exchange_ns * workload.rows + background
+
+
+def _load_cpu_ns(scenario: Scenario, workload: PageLoads) -> int:
+    """Connections with a resource each, the other resources, and their bytes."""
+    resources = workload.page.resources
+    connections = min(resources, CONNECTIONS_TO_A_HOST) if scenario.stack in ONE_AT_A_TIME else 1
+    requests = FRESH_CPU_NS * connections + KEPT_CPU_NS * (resources - connections)
+    if scenario.implementation.client != BUILTIN:
+        requests = PROGRAM_CPU_NS * resources
+    return requests + BYTE_CPU_NS * workload.page.body_bytes
 
 
 def runs_alone(scenario: Scenario) -> bool:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.factors import Point, grid, grid_size, read_factors
+from wirelab.experiment.implementations import own_settings
 from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
@@ -22,7 +23,7 @@ from wirelab.experiment.programs import program_digests
 from wirelab.experiment.resolver import Resolver
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.sets import apply_sets
-from wirelab.experiment.settings import IMPLEMENTATION, PLAYED_BY, ROLES, having, setting_error
+from wirelab.experiment.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.experiment.source import Source, dotted, read_source
 from wirelab.experiment.topology import check_proxy, check_topology
 from wirelab.experiment.validate import (
@@ -34,7 +35,8 @@ from wirelab.experiment.validate import (
     validate,
     without_echoes,
 )
-from wirelab.schema import Description, StackDescription, canonical_json, registered
+from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
+from wirelab.site import Page
 
 MAX_POINTS = 20_000
 
@@ -66,15 +68,22 @@ class Experiment:
         least, most = self.stop.replicates
         return least == most
 
+    def pages(self) -> dict[str, Page]:
+        """The pages that its scenarios load, by digest."""
+        named = {
+            scenario.workload.page.sha256 for scenario in self.scenarios if isinstance(scenario.workload, PageLoads)
+        }
+        return {digest: page for digest, page in self.source.pages.by_digest.items() if digest in named}
+
     def program_digests(self) -> dict[str, str]:
         """Every foreign program that plays a role, by its contents as they are now."""
         names = {name for scenario in self.scenarios for name in scenario.implementation.values()}
         return program_digests(names, self.source.folder)
 
-    def server_starts_in_ns(self, scenario: Scenario) -> int:
-        """How long the server of a scenario is known to take until it is ready; 0 where nobody said."""
-        program = self.source.programs.get(scenario.implementation["server"])
-        entry = None if program is None else program.roles.server
+    def starts_in_ns(self, scenario: Scenario, role: Role) -> int:
+        """How long a program of a scenario is known to take until it is ready; 0 where nobody said."""
+        program = self.source.programs.get(scenario.implementation[role.value])
+        entry = None if program is None else program.role(role)
         return 0 if entry is None else round(entry.starts_in_s * 1e9)
 
 
@@ -98,6 +107,7 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
     file, source, wrong = validate(written)
     factors, found = read_factors(source, file, known)
     found += _check_stacks(source, file, known)
+    found += _check_programs(source, file)
     found += _check_links(source, file)
     if is_whole("topology", wrong):
         found += check_topology(source, file.topology, file.traffic, file.links)
@@ -201,6 +211,19 @@ def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> l
     return wrong
 
 
+def _check_programs(source: Source, file: ExperimentFile) -> list[WirelabError]:
+    wrong = []
+    known = own_settings(source.programs)
+    for name, table in file.programs.items():
+        if name not in known:
+            what = "no program with settings of its own"
+            wrong.append(WirelabError(what, source.where(("programs", name)), did_you_mean(name, known)))
+            continue
+        for key, value in table.items():
+            wrong += _check_setting(source, ("programs", name, key), (known[name],), value)
+    return wrong
+
+
 def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[WirelabError]:
     """The table of one role in that of a stack."""
     key = f"{path[-1]}.{IMPLEMENTATION}"
@@ -218,7 +241,7 @@ def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[Wirel
 
 
 def _check_setting(
-    source: Source, path: tuple[str, ...], stacks: Sequence[StackDescription], value: Any, more: Iterable[str] = ()
+    source: Source, path: tuple[str, ...], stacks: Sequence[HasSettings], value: Any, more: Iterable[str] = ()
 ) -> list[WirelabError]:
     """`more` are keys of the table that are no settings."""
     if not any(stack.setting(path[-1]) for stack in stacks):

@@ -13,16 +13,17 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.implementations import own_settings
 from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import EndpointTable, ExperimentFile
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
-from wirelab.experiment.settings import PLAYED_BY, ROLES, having, setting_error
+from wirelab.experiment.settings import PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import TrafficTable
 from wirelab.experiment.workload import WorkloadTable
-from wirelab.schema import Description, StackDescription, canonical_json
+from wirelab.schema import Description, canonical_json
 
 Point = dict[str, Any]
 """One place in the grid: factor path to level as written."""
@@ -141,10 +142,12 @@ class _LevelCheck:
             case ("stacks", name, setting):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
                 wrong = self._settings(setting, [stack for stack in self.known.stacks if stack.name == name])
-            case ("workload", *rest) if rest:
-                wrong = self._table(WorkloadTable, tuple(rest))
-            case ("link", *rest) if rest:
-                wrong = self._table(LinkTable, tuple(rest))
+            case ("programs", name, setting):
+                programs = own_settings(self.source.programs)
+                self._one(name, programs, "program with settings of its own")
+                wrong = self._settings(setting, [programs[name]])
+            case ("workload" | "link" as table, *rest) if rest:
+                wrong = self._table(LinkTable if table == "link" else WorkloadTable, tuple(rest))
             case ("links" | "traffic" as table, name, *rest) if rest:
                 wrong = self._entry(table, name, tuple(rest))
             case _:
@@ -222,7 +225,7 @@ class _LevelCheck:
                 wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
         return wrong
 
-    def _settings(self, name: str, stacks: Sequence[StackDescription]) -> list[WirelabError]:
+    def _settings(self, name: str, stacks: Sequence[HasSettings]) -> list[WirelabError]:
         if not any(stack.setting(name) for stack in stacks):
             names = {setting.name for stack in stacks for setting in stack.settings}
             if self.factor.parts[0] == "stacks":

@@ -6,7 +6,7 @@ Nothing here looks at the machine: whether they are installed is the runner's to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from wirelab.errors import CombinedError, Where
+from wirelab.experiment.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.problems import problems
 from wirelab.schema import Asking, Role, StackDescription, WorkloadSpec
@@ -26,6 +27,9 @@ STACKS_TABLE = "stacks"
 """The key of that file which is no program: the user's own stacks."""
 FACTS = ("stack", "workload", "upload", "download")
 """What a `when` may ask for beside settings."""
+RESOURCE_TEXTS = ("path", "file", "link", "media_type", "extension")
+"""Placeholders of each resource of a page."""
+WorkloadKind = Literal["request-response", "deliver", "notify", "stream", "page"]
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z_0-9]*)\}")
 
 
@@ -81,6 +85,29 @@ class Define(_Entry):
         return {key: str(value) for key, value in (self.model_extra or {}).items()}
 
 
+class Each(Define):
+    """Placeholders with a text for each resource of a page, one behind the other, where a server must be told of them.
+
+    Filled in are `RESOURCE_TEXTS`; a resource without what a text asks for is left out, and texts that are alike are
+    there once.
+    """
+
+    document: bool = False
+    """Whether the page's own document counts among them."""
+    separator: str = ""
+    double: str = ""
+    """A character that the program has a use of its own for, unless it is there twice."""
+
+    def filled(self, placeholders: Mapping[str, str], resources: Sequence[Mapping[str, str]]) -> dict[str, str]:
+        """Placeholder to what its texts come to."""
+        told = resources if self.document else resources[1:]
+        known = [{**placeholders, **{key: self._doubled(value) for key, value in each.items()}} for each in told]
+        return {key: self.separator.join(_each(text, known)) for key, text in self.texts.items()}
+
+    def _doubled(self, value: str) -> str:
+        return value.replace(self.double, 2 * self.double) if self.double else value
+
+
 class Arguments(_Entry):
     """Arguments that are added to the command."""
 
@@ -99,20 +126,27 @@ class RoleEntry(_Entry):
     """What a program can do in one role, and how."""
 
     stacks: tuple[str, ...]
-    workloads: tuple[Literal["request-response", "deliver", "notify", "stream"], ...] = ("request-response", "deliver")
+    workloads: tuple[WorkloadKind, ...] = ("request-response", "deliver")
     connections: tuple[Literal["fresh", "resumed", "kept"], ...] = ("fresh", "kept")
     downloads_in_turn: bool = False
     """Whether the answers of one trial may have several sizes."""
     settings: tuple[str, ...] = ()
     requires: tuple[Requires, ...] = ()
     define: tuple[Define, ...] = ()
+    each: tuple[Each, ...] = ()
     arguments: tuple[Arguments, ...] = ()
     environment: dict[str, str] = Field(default_factory=dict)
+    starts_in_s: float = Field(default=0, ge=0)
+    """How long it takes to be ready, as measured: for a plan's minutes and for nothing else."""
 
     def refusal(
-        self, stack: StackDescription, settings: Mapping[str, SettingValue], workload: WorkloadSpec
+        self,
+        stack: StackDescription,
+        settings: Mapping[str, SettingValue],
+        workload: WorkloadSpec,
+        own: Mapping[str, SettingValue] | None = None,
     ) -> str | None:
-        """Why the program does not do this; none if it does."""
+        """Why the program does not do this; none if it does. `own` are the settings that it has beside the stack's."""
         if stack.name not in self.stacks:
             return f"does not speak {stack.name} (it speaks {', '.join(self.stacks)})"
         if workload.kind not in self.workloads:
@@ -126,14 +160,24 @@ class RoleEntry(_Entry):
             setting = stack.setting(name)
             if name not in self.settings and (setting is None or value != setting.default):
                 return f"does not take the setting {name} = {value!r}"
-        facts = facts_of(stack.name, settings, workload)
+        facts = facts_of(stack.name, {**settings, **(own or {})}, workload)
         return next((words for each in self.requires if (words := each.unmet(facts)) is not None), None)
 
     def fill(
-        self, texts: Iterable[str], placeholders: Mapping[str, str], facts: Mapping[str, SettingValue]
+        self,
+        texts: Iterable[str],
+        placeholders: Mapping[str, str],
+        facts: Mapping[str, SettingValue],
+        resources: Sequence[Mapping[str, str]] = (),
     ) -> list[str]:
-        """Texts with every known placeholder replaced; the agent's own (`{url}`, …) stay."""
+        """Texts with every known placeholder replaced; the agent's own (`{url}`, …) stay.
+
+        `resources` are those of a page, its document first, each with `RESOURCE_TEXTS`.
+        """
         known = dict(placeholders)
+        for each in self.each:
+            told = resources if each.when.holds(facts) else ()
+            known |= {key: text for key, text in each.filled(placeholders, told).items() if text or key not in known}
         for definition in self.define:
             if definition.when.holds(facts):
                 known |= definition.texts
@@ -150,8 +194,6 @@ class ServerEntry(RoleEntry):
     command: tuple[str, ...]
     ready: Literal["event", "tcp-connect", "udp-bound"]
     ready_timeout_s: float = Field(default=20, gt=0)
-    starts_in_s: float = Field(default=0, ge=0)
-    """How long it takes to be ready, as measured: for a plan's minutes and for nothing else."""
     files: tuple[TemplateFile, ...] = ()
     payload: str | None = None
 
@@ -171,6 +213,8 @@ class ClientEntry(RoleEntry):
     def _one_way_to_run(self) -> Self:
         if bool(self.command) == bool(self.per_exchange):
             raise ValueError("a client has either `command` or `per_exchange`")
+        if self.per_exchange and "page" in self.workloads:
+            raise ValueError("a client that is run for each exchange does not do page: it needs `command`")
         if self.per_exchange and not self.waiting and {"notify", "stream"} & {*self.workloads}:
             raise ValueError("a client that is run for each exchange needs `waiting` for notify and stream")
         return self
@@ -195,6 +239,8 @@ class Implementation(_Entry):
     """What must be installed, if that is not the first word of `version_command`."""
     python_module: str | None = None
     """A top-level module that the Python beside Wirelab must have, for a program that is a script of ours."""
+    settings: dict[str, SettingTable] = Field(default_factory=dict)
+    """What an experiment may vary of it beside the settings of a stack: `[programs.NAME]` there."""
     roles: Roles
 
     def role(self, role: Role) -> ClientEntry | ServerEntry | None:
@@ -209,6 +255,15 @@ class Implementation(_Entry):
     def roles_of(self, stack: str) -> tuple[str, ...]:
         """The roles of this stack that it can play."""
         return tuple(role for role in ("client", "server") if self.serves(role, stack))
+
+
+def own_settings(programs: Mapping[str, Implementation]) -> dict[str, ProgramSettings]:
+    """Of the programs that have some."""
+    return {
+        name: ProgramSettings(name, tuple(table.description(key) for key, table in program.settings.items()))
+        for name, program in programs.items()
+        if program.settings
+    }
 
 
 def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
@@ -231,6 +286,12 @@ def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> di
     if wrong:
         raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
     return found
+
+
+def _each(text: str, known: Iterable[Mapping[str, str]]) -> Iterable[str]:
+    """A text filled in with each of these that have what it asks for, without repetitions."""
+    words = _PLACEHOLDER.findall(text)
+    return dict.fromkeys(_fill(text, each) for each in known if all(each.get(word, word) for word in words))
 
 
 def _where(source: str, name: str, key: KeyPath) -> Where:

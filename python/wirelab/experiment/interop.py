@@ -14,7 +14,7 @@ from wirelab.experiment.library import BUILTIN, implementations
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.source import source_of_text
-from wirelab.schema import Description, StackDescription, registered
+from wirelab.schema import Description, Role, StackDescription, registered
 
 NAME = "interop"
 _TEXT = """
@@ -93,7 +93,8 @@ def _plays(programs: Mapping[str, Implementation], known: Description, role: str
     if name == BUILTIN:
         described: StackDescription | None = known.stack(stack)
         return described is not None and described.builtin and role in described.roles
-    return programs[name].serves(role, stack)
+    entry = programs[name].role(Role(role))
+    return entry is not None and stack in entry.stacks and not {*entry.workloads}.isdisjoint(WORKLOADS)
 
 
 def _between(scenario: Scenario, client: str, server: str) -> Scenario:

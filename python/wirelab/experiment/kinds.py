@@ -13,15 +13,19 @@ from wirelab.experiment.workload import KEYS
 
 KIND = "workload.kind"
 _ALL = {key for keys in KEYS.values() for key in keys}
-_PAIRS = (("upload", "message"), ("download", "message"), ("exchanges", "messages"), ("clients", "subscribers"))
-"""Keys by which two kinds say much the same."""
-_MEANT = {**dict(_PAIRS), **{other: key for key, other in reversed(_PAIRS)}, "rate": "arrival", "arrival": "rate"}
-"""What another kind has in place of a key."""
+_ALIKE = (
+    ("upload", "message"),
+    ("download", "message"),
+    ("exchanges", "messages", "loads"),
+    ("clients", "subscribers"),
+    ("rate", "arrival"),
+)
+"""Keys by which kinds say much the same, each kind in one of them."""
 
 
 def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Factor]) -> list[WirelabError]:
     """Every key and every factor of the workload that none of the experiment's kinds has, but some other kind."""
-    varied = [factor for factor in factors if factor.parts[0] == "workload" and len(factor.parts) == 2]
+    varied = [factor for factor in factors if factor.parts[0] == "workload" and len(factor.parts) > 1]
     of_grid = [factor for factor in varied if factor.path == KIND]
     kinds = dict.fromkeys(level for factor in of_grid for level in factor.levels if level in KEYS)
     if not any(factor.origin[0] == "factors" for factor in of_grid):
@@ -36,8 +40,9 @@ def check_workload(source: Source, file: ExperimentFile, factors: Iterable[Facto
     every = "; ".join(f"{kind} has {', '.join(KEYS[kind])}" for kind in kinds)
 
     def hint(key: str) -> str:
-        meant = _MEANT.get(key)
-        return f"did you mean '{meant}'? ({every})" if meant in known else every
+        alike = (other for words in _ALIKE if key in words for other in words if other in known)
+        meant = next(alike, None)
+        return every if meant is None else f"did you mean '{meant}'? ({every})"
 
     return [
         WirelabError(f"'{key}' is no key of {' or '.join(kinds)}", source.where(place), hint(key))

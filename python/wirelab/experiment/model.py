@@ -116,6 +116,9 @@ class ExperimentFile(Table):
     stacks: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Settings of one stack, and who plays it."
     )
+    programs: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Settings that one program has beside those of a stack."
+    )
     endpoints: EndpointsTable = EndpointsTable()
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
     workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")

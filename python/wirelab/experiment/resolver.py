@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError
 from wirelab.experiment.factors import Factor, Point, named, nested
+from wirelab.experiment.implementations import own_settings
 from wirelab.experiment.library import Profile, profiles
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
 from wirelab.experiment.model import ExperimentFile
@@ -57,14 +58,20 @@ class Resolver:
         """The scenario at one point."""
         stack = self._stack(point)
         link_name = self._link_name(point)
-        levels = {path: shorten(level) for path, level in point.items() if self._touches(point, path, stack, link_name)}
+        implementation = self._players.implementation(point, stack, partial(self._origin, point))
+        levels = {
+            path: shorten(level)
+            for path, level in point.items()
+            if self._touches(point, path, stack, link_name) and self._is_played(path, implementation)
+        }
         scenario = Scenario(
             name=self._name(levels),
             levels=levels,
             points=({path: shorten(level) for path, level in point.items()},),
             stack=stack.name,
             settings=self._settings(point, stack),
-            implementation=self._players.implementation(point, stack, partial(self._origin, point)),
+            implementation=implementation,
+            program_settings=self._program_settings(point, implementation),
             link_name=link_name,
             link=self._link(point, link_name),
             workload=self._workload(point),
@@ -187,12 +194,20 @@ class Resolver:
     def _workload(self, point: Point) -> WorkloadSpec:
         table = self._workload_table(point)
         for factor in self._factors(point, "workload"):
-            table[factor.parts[1]] = point[factor.path]
+            key, level = factor.parts[1], nested(factor.parts[1:], point[factor.path])
+            if len(factor.parts) > 2 and isinstance(table.get(key), dict):
+                level = {key: {**table[key], **level[key]}}
+            table |= level
+
+        def where(key: Path) -> Where:
+            return self.source.where(self._origin(point, ".".join(map(str, ("workload", *key))), ("workload", *key)))
+
         try:
-            return WorkloadTable.model_validate(table).spec()
+            return WorkloadTable.model_validate(table).spec(self.source.pages)
         except WorkloadKeyError as error:
-            where = self.source.where(self._origin(point, f"workload.{error.key}", ("workload", error.key)))
-            raise WirelabError(str(error), where, error.hint) from None
+            raise WirelabError(str(error), where((error.key,)), error.hint) from None
+        except ValidationError as error:
+            raise problems(error, WorkloadTable, where)[0] from None
 
     def _workload_table(self, point: Point) -> dict[str, Any]:
         """The defaults of every workload, and the named one's own."""
@@ -218,6 +233,22 @@ class Resolver:
         ]
         return resolve_settings(stack, layers)
 
+    def _program_settings(self, point: Point, implementation: Mapping[str, str]) -> dict[str, dict[str, SettingValue]]:
+        """Of the programs that play and have some."""
+        known, played = own_settings(self.source.programs), sorted({*implementation.values()})
+        varied = self._factors(point, "programs")
+        return {
+            name: resolve_settings(
+                known[name],
+                [
+                    self.file.programs.get(name, {}),
+                    *({factor.parts[2]: point[factor.path]} for factor in varied if factor.parts[1] == name),
+                ],
+            )
+            for name in played
+            if name in known
+        }
+
     def _cpu(self, point: Point) -> dict[str, float]:
         """Of the hosts that have a limit."""
         found = {}
@@ -232,6 +263,11 @@ class Resolver:
         found = {factor.path: factor for factor in self.factors if factor.path in point}
         return [factor for factor in found.values() if factor.parts[0] == head and len(factor.parts) > 1]
 
+    def _is_played(self, path: str, implementation: Mapping[str, str]) -> bool:
+        """Whether a factor is not that of a program which plays no role."""
+        table, *names = path.split(".")
+        return table != "programs" or names[0] in implementation.values()
+
     def _touches(self, point: Point, path: str, stack: StackDescription, link_name: str) -> bool:
         match path.split("."):
             case ["implementation"]:
@@ -243,7 +279,7 @@ class Resolver:
                 return name in ({stack.name} if table == "stacks" else {link_name, *taken})
             case ["link"]:
                 return not self.file.topology or chooses(self.file.topology, self.file.links)
-            case ["workload", key] if key != "kind":
+            case ["workload", key, *_] if key != "kind":
                 return key in KEYS[self._kind(point)]
         return True
 
@@ -256,9 +292,9 @@ class Resolver:
             level = levels[factor.path]
             if factor.origin[0] == "choices":
                 if level in (shorten(choice) for choice in factor.levels):
-                    words.append(f"{factor.path} {label(level)}")
+                    words.append(f"{factor.path} {label(factor.path, level)}")
             elif factor.path == "stack" or len(factor.levels) > 1:
-                words.append(label(level))
+                words.append(label(factor.path, level))
         return ", ".join(dict.fromkeys(words))
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:

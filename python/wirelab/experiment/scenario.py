@@ -11,6 +11,7 @@ from wirelab.experiment.factors import Point
 from wirelab.schema import LinkSpec, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
+from wirelab.site import page_words
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Scenario:
     """The server that a proxy asks; without a proxy none."""
     cpu: Mapping[str, float] = field(default_factory=dict)
     """Share of one CPU that a role's host has, where it has less than the machine."""
+    program_settings: Mapping[str, Mapping[str, SettingValue]] = field(default_factory=dict)
+    """What the programs that play take beside the settings of the stack."""
 
     def identity(self) -> dict[str, Any]:
         """What determines the scenario's trials; equal ones are one scenario."""
@@ -54,6 +57,8 @@ class Scenario:
             identity["origin"] = self.origin.to_json()
         if self.cpu:
             identity["cpu"] = dict(self.cpu)
+        if self.program_settings:
+            identity["program_settings"] = {name: dict(each) for name, each in self.program_settings.items()}
         return identity
 
 
@@ -62,6 +67,8 @@ def shorten(level: Any) -> str | int | float | bool:
     return level if isinstance(level, str | int | float | bool) else json.dumps(level, ensure_ascii=False)
 
 
-def label(level: Any) -> str:
+def label(path: str, level: Any) -> str:
     """A level for people."""
+    if path == "workload.page":
+        return page_words(str(level))
     return str(level).lower() if isinstance(level, bool) else str(level)

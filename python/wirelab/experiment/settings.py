@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from wirelab.errors import did_you_mean
 from wirelab.schema import BooleanValues, ChoiceValues, IntegerValues, SettingDescription, StackDescription
@@ -17,6 +17,21 @@ PLAYED_BY = frozenset({IMPLEMENTATION, *(f"{role}.{IMPLEMENTATION}" for role in 
 """Keys of a stack's table that are no settings: who plays both roles, or one."""
 
 _NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+
+
+class HasSettings(Protocol):
+    """A stack, or a program with settings of its own."""
+
+    @property
+    def name(self) -> str:
+        """As an experiment has it."""
+
+    @property
+    def settings(self) -> tuple[SettingDescription, ...]:
+        """In the order in which they are described."""
+
+    def setting(self, name: str) -> SettingDescription | None:
+        """The one of that name."""
 
 
 def read_setting(setting: SettingDescription, value: object) -> SettingValue:
@@ -41,7 +56,7 @@ def having(setting: str, factors: Mapping[str, Any], stacks: Sequence[StackDescr
     return own or stacks
 
 
-def setting_error(name: str, value: object, stacks: Iterable[StackDescription]) -> UnitError | None:
+def setting_error(name: str, value: object, stacks: Iterable[HasSettings]) -> UnitError | None:
     """Why a value cannot be that of a setting in all of these stacks that have it; if some take it, who does not."""
     refused: dict[str, UnitError] = {}
     takes: list[str] = []
@@ -62,7 +77,7 @@ def setting_error(name: str, value: object, stacks: Iterable[StackDescription]) 
     return UnitError(f"{first} of {', '.join(refused)}", hint=f"{first.hint}; {one}" if first.hint else one)
 
 
-def resolve_settings(stack: StackDescription, layers: Iterable[Mapping[str, Any]]) -> dict[str, SettingValue]:
+def resolve_settings(stack: HasSettings, layers: Iterable[Mapping[str, Any]]) -> dict[str, SettingValue]:
     """Every setting of a stack; a later layer wins, and what the stack does not have is left out."""
     resolved: dict[str, SettingValue] = {setting.name: setting.default for setting in stack.settings}
     for layer in layers:

@@ -13,6 +13,7 @@ from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment import library
 from wirelab.experiment.files import Files
 from wirelab.experiment.implementations import Implementation
+from wirelab.experiment.pages import Pages
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import Position, positions
 from wirelab.experiment.problems import shown
@@ -25,7 +26,7 @@ _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 @dataclass(frozen=True)
 class Source:
     """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
-    foreign implementations that it may name, `files` what its links name."""
+    foreign implementations that it may name, `files` what its links name, `pages` what its workloads load."""
 
     name: str
     shown: str
@@ -36,6 +37,7 @@ class Source:
     sets: dict[str, list[Any]]
     programs: Mapping[str, Implementation]
     files: Files
+    pages: Pages
     _profiles: dict[str, library.Profile] = field(default_factory=dict, repr=False, compare=False)
 
     def profile(self, name: str) -> library.Profile:
@@ -120,4 +122,4 @@ def source_of_text(text: str, name: str, folder: Path, shown: str | None = None)
         )
         raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
     programs = library.implementations(folder)
-    return Source(name, shown, text, folder, document, positions(text), {}, programs, Files(folder))
+    return Source(name, shown, text, folder, document, positions(text), {}, programs, Files(folder), Pages(folder))

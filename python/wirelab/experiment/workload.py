@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, PlainValidator, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from wirelab.experiment.quantities import PositiveDuration, Size, Table
+from wirelab.experiment.pages import DEFAULT, Pages, WrittenPage
+from wirelab.experiment.quantities import PositiveDuration, Size, Table, positive, quantity
 from wirelab.schema import (
     Closed,
     Deliver,
@@ -15,6 +16,7 @@ from wirelab.schema import (
     Fresh,
     Kept,
     Notify,
+    PageLoads,
     Poisson,
     RequestResponse,
     Resumed,
@@ -22,10 +24,13 @@ from wirelab.schema import (
     WorkloadSpec,
 )
 from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
-from wirelab.units import UnitError, frequency_hz, size_bytes
+from wirelab.units import UnitError, duration_ns, frequency_hz, size_bytes
 
 MAX_CONNECTIONS = 10_000
 MAX_CLIENTS = 1_000
+TIMEOUT_NS = 10 * 10**9
+LOAD_TIMEOUT_NS = 60 * 10**9
+"""Of a whole page."""
 HEAD_BYTES = 12
 """Index and instant of publication, with which every message of `notify` and `stream` begins."""
 _ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout")
@@ -34,6 +39,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "deliver": ("message", *_ASKING),
     "notify": ("message", "messages", "subscribers", "arrival", "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
+    "page": ("page", "loads", "timeout"),
 }
 """What belongs to each kind of workload, besides `kind`."""
 ABOUT: Mapping[str, str] = {
@@ -44,6 +50,8 @@ ABOUT: Mapping[str, str] = {
     "subscriber's, on one clock.",
     "stream": "Messages at a steady rate reach each client that waits, as of a medium that a player buffers: how late "
     "they come, and how often it stalls.",
+    "page": "A client loads a page as a browser does: the document, and what it names as its bytes arrive. Each load "
+    "begins without connections and with an empty cache, one after another (docs/guide/pages.md).",
 }
 """Each kind in words."""
 
@@ -149,10 +157,10 @@ class WorkloadKeyError(UnitError):
 class WorkloadTable(Table):
     """What the endpoints do. Which keys belong to which kind is in `KEYS`; a key of another kind says nothing."""
 
-    kind: Literal["request-response", "deliver", "notify", "stream"] = Field(
+    kind: Literal["request-response", "deliver", "notify", "stream", "page"] = Field(
         default="request-response",
-        description="request-response, deliver (readings to the server), notify (changes to clients that wait) or "
-        "stream (messages at a steady rate to clients that wait).",
+        description="request-response, deliver (readings to the server), notify (changes to clients that wait), "
+        "stream (messages at a steady rate to clients that wait) or page (a page with all that it names).",
     )
     upload: Size = Field(default=0, description="request-response: request body; more than 0 makes it a POST.")
     download: Download = Field(
@@ -188,14 +196,22 @@ class WorkloadTable(Table):
         description="stream: what the player buffers before it plays the first message.",
         json_schema_extra={"default": "200 ms"},
     )
-    timeout: PositiveDuration = Field(
-        default=10 * 10**9,
-        description="An exchange, or a message, is given up after this long.",
+    page: WrittenPage = Field(
+        default=DEFAULT,
+        description="page: a built-in page, a document that names so many images, or a folder of your own.",
+    )
+    loads: int = Field(default=10, ge=1, le=2**32 - 1, description="page: loads of a trial.")
+    timeout: Annotated[int | None, *quantity(duration_ns, "10 s"), AfterValidator(positive)] = Field(
+        default=None,
+        description="An exchange, or a message, is given up after this long; a page's load after 60 s by default.",
         json_schema_extra={"default": "10 s"},
     )
 
-    def spec(self) -> WorkloadSpec:
-        """What the data plane is told. Raises `WorkloadKeyError` for a value that does not go with the kind."""
+    def spec(self, pages: Pages | None = None) -> WorkloadSpec:
+        """What the data plane is told. Raises `WorkloadKeyError` for a value that does not go with the kind, and
+        what is wrong with a folder that is to be a page.
+        """
+        timeout_ns = self.timeout or (LOAD_TIMEOUT_NS if self.kind == "page" else TIMEOUT_NS)
         least = {"request-response": 0, "deliver": 1}.get(self.kind, HEAD_BYTES)
         if self.message < least:
             raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B")
@@ -211,7 +227,7 @@ class WorkloadTable(Table):
                     clients=self.clients,
                     arrival=self.arrival or Closed(),
                     concurrency=self.concurrency,
-                    timeout_ns=self.timeout,
+                    timeout_ns=timeout_ns,
                     connection=self.connection,
                 )
             case "deliver":
@@ -221,7 +237,7 @@ class WorkloadTable(Table):
                     clients=self.clients,
                     arrival=self.arrival or Closed(),
                     concurrency=self.concurrency,
-                    timeout_ns=self.timeout,
+                    timeout_ns=timeout_ns,
                     connection=self.connection,
                 )
             case "notify":
@@ -233,7 +249,7 @@ class WorkloadTable(Table):
                     messages=self.messages,
                     subscribers=self.subscribers,
                     arrival=self.arrival or Fixed(rate_hz=10),
-                    timeout_ns=self.timeout,
+                    timeout_ns=timeout_ns,
                 )
             case "stream":
                 return Stream(
@@ -241,6 +257,9 @@ class WorkloadTable(Table):
                     messages=self.messages,
                     subscribers=self.subscribers,
                     rate_hz=self.rate,
-                    timeout_ns=self.timeout,
+                    timeout_ns=timeout_ns,
                     playout_delay_ns=self.playout_delay,
                 )
+            case "page":
+                identity = (pages or Pages()).identity(self.page)
+                return PageLoads(page=identity, loads=self.loads, timeout_ns=timeout_ns)

@@ -40,7 +40,8 @@ def program_barrier(
         stack, settings = spoken_by(scenario, role)
         described = known.stack(stack)
         assert described is not None, "the plan holds known stacks only"
-        if (refusal := entry.refusal(described, settings, scenario.workload)) is not None:
+        own = scenario.program_settings.get(name, {})
+        if (refusal := entry.refusal(described, settings, scenario.workload, own)) is not None:
             return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
         if (absent := missing(program)) is not None:
             return Barrier(EntryStatus.FAILED, absent)
@@ -61,6 +62,13 @@ def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, Setting
     if role is Role.SERVER and scenario.origin is not None:
         return scenario.origin.stack, scenario.origin.settings
     return scenario.stack, scenario.settings
+
+
+def told(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
+    """The settings that the program of a role is told: those of its stack, and its own."""
+    _, settings = spoken_by(scenario, role)
+    name = getattr(scenario.implementation, role.value, BUILTIN)
+    return {**settings, **scenario.program_settings.get(name, {})}
 
 
 def _line(barrier: Barrier, names: list[str], scenarios: int) -> str:

@@ -11,8 +11,10 @@ from wirelab.experiment.implementations import ClientEntry, Implementation, Role
 from wirelab.experiment.library import BUILTIN
 from wirelab.launcher import launched
 from wirelab.runner.background import background, patience_ns
-from wirelab.runner.barriers import Barrier, program_barrier, spoken_by
+from wirelab.runner.barriers import Barrier, program_barrier, spoken_by, told
 from wirelab.runner.implementations import find_program
+from wirelab.runner.pages import MadePage
+from wirelab.runner.resource_rows import wrong_resources
 from wirelab.runner.rows import wrong_rows
 from wirelab.runner.topology import LaneAddresses, families, in_url, other_links
 from wirelab.schema import (
@@ -24,6 +26,7 @@ from wirelab.schema import (
     EventReady,
     Fixed,
     Notify,
+    PageLoads,
     Poisson,
     ReadyCondition,
     Resumed,
@@ -42,6 +45,7 @@ from wirelab.schema import (
 from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntryStatus, capture_name
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Scenario, Trial
+from wirelab.site.hints import resource_texts
 
 SERVER_NAME = "server.test"
 SSLKEYLOGFILE = "SSLKEYLOGFILE"
@@ -66,6 +70,8 @@ class Endpoints:
     """Stacks, with the user's own."""
     cpu_quota: str = "none"
     """By what CPU time can be limited, or `none: ` and why it cannot."""
+    pages: Mapping[str, MadePage] = field(default_factory=dict)
+    """What scenarios load, by digest."""
 
     def barrier(self, scenario: Scenario) -> Barrier | None:
         """What the lanes, the machine or the programs that it names do not have; none if it can run."""
@@ -119,7 +125,10 @@ class Endpoints:
             return None
         if not program.roles.client.command and not isinstance(scenario.workload, Telling):
             return None
-        return wrong_rows(folder / Role.CLIENT.value, scenario.workload, result.start_ns, result.end_ns)
+        output = folder / Role.CLIENT.value
+        why = wrong_rows(output, scenario.workload, result.start_ns, result.end_ns)
+        page = self._page(scenario)
+        return why if why is not None or page is None else wrong_resources(output, page.site)
 
     def _process_of(self, role: Role, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
         match role:
@@ -144,14 +153,16 @@ class Endpoints:
         entry = self.implementations[name].roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
         facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
+        page = self._page(scenario)
+        resources = () if page is None else resource_texts(page.site)
         for file in entry.files:
-            path, text = entry.fill([file.path, file.text], placeholders, facts)
+            path, text = entry.fill([file.path, file.text], placeholders, facts, resources)
             _write(directory / path, text.encode())
-        if entry.payload is not None:
+        if entry.payload is not None and page is None:
             for size in scenario.workload.downloads:
                 [path] = entry.fill([entry.payload], {**placeholders, "download_bytes": str(size)}, facts)
                 _write(directory / path, bytes(size))
-        command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts)
+        command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts, resources)
         environment = self._foreign_environment(entry, scenario, role, directory)
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
@@ -192,19 +203,21 @@ class Endpoints:
         (spoken, settings), upstream = spoken_by(scenario, role), None
         if scenario.origin is not None and role is Role.PROXY:
             upstream = self._server_address(scenario.origin.stack, self.addresses.server(scenario))
-        stack = self._stack(spoken)
+        stack, page = self._stack(spoken), self._page(scenario)
         parameters = EndpointParameters(
             stack=spoken,
             role=role,
             server=self._server_address(spoken, self._address(scenario, role)),
             upstream=upstream,
-            settings=dict(settings),
+            settings=told(scenario, role),
             workload=scenario.workload,
+            page=None if page is None else page.files,
             certificates=self.certificates.get(certificate_kind(settings)) if stack.secure else None,
             output=directory,
             seed=trial.endpoint_seed,
         )
-        (directory / "parameters.json").write_text(parameters.model_dump_json(indent=1), encoding="utf-8")
+        text = parameters.model_dump_json(indent=1, exclude={"page"} if page is None else None)
+        (directory / "parameters.json").write_text(text, encoding="utf-8")
         return parameters
 
     def _endpoint_command(self, directory: Path) -> list[str]:
@@ -219,7 +232,8 @@ class Endpoints:
         stack = self._stack(spoken)
         certificates = self.certificates.get(certificate_kind(settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
-        address = self._address(scenario, role)
+        address, page = self._address(scenario, role), self._page(scenario)
+        site = {} if page is None else {"site": str(page.files.folder), "document": f"/{page.site.document.file}"}
         return {
             "address": address,
             "host": in_url(address),
@@ -231,7 +245,12 @@ class Endpoints:
             "upload_bytes": str(scenario.workload.upload_bytes),
             "download_bytes": str(scenario.workload.downloads[0]),
             **files,
+            **site,
         }
+
+    def _page(self, scenario: Scenario) -> MadePage | None:
+        """What it loads, if that is a page."""
+        return self.pages[scenario.workload.page.sha256] if isinstance(scenario.workload, PageLoads) else None
 
     def _server_address(self, stack: str, address: str) -> ServerAddress:
         return ServerAddress(address=address, port=self._stack(stack).default_port, name=SERVER_NAME)
@@ -267,6 +286,8 @@ def trial_timeout_ns(workload: WorkloadSpec) -> int:
     if isinstance(workload, Notify | Stream):
         published = 2 * round(workload.messages / workload.rate_hz * 1e9)
         return SUBSCRIBED_TIMEOUT_NS + published + workload.timeout_ns + TRIAL_GRACE_NS
+    if isinstance(workload, PageLoads):
+        return workload.loads * workload.timeout_ns + TRIAL_GRACE_NS
     rounds = -(-workload.exchanges // max(workload.concurrency, 1))
     if isinstance(workload.connection, Resumed):
         # Until there is a session.
@@ -315,7 +336,8 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
 
 
 def _facts(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
-    return facts_of(*spoken_by(scenario, role), scenario.workload)
+    stack, _ = spoken_by(scenario, role)
+    return facts_of(stack, told(scenario, role), scenario.workload)
 
 
 def _found(command: list[str]) -> list[str]:

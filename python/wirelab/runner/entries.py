@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
-from wirelab.experiment.implementations import CATALOGUE, FACTS, ClientEntry, Implementation, RoleEntry, ServerEntry
+from wirelab.experiment.implementations import (
+    CATALOGUE,
+    FACTS,
+    RESOURCE_TEXTS,
+    ClientEntry,
+    Implementation,
+    RoleEntry,
+    ServerEntry,
+)
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs import missing_files
 from wirelab.runner.barriers import foreseen
@@ -18,8 +26,9 @@ from wirelab.schema.plan import Plan
 
 FILLED = frozenset(
     {"address", "host", "port", "stack", "name", "directory", "parameters", "upload_bytes", "download_bytes"}
+    | {"site", "document"}
 )
-"""Placeholders that are filled in for each trial, beside the certificates' files."""
+"""Placeholders that are filled in for each trial, beside the certificates' files; the last two with a page alone."""
 FILLED_FOR_EACH_EXCHANGE = frozenset({"url", "scheme", "method", "upload_file", "timeout_s"})
 # `%{time_connect}` is curl's, `${HOME}` a shell's.
 _PLACEHOLDER = re.compile(r"(?<![%$])\{([a-z][a-z_0-9]*)\}")
@@ -60,6 +69,7 @@ def _wrong(name: str, program: Implementation, known: Description, beside: Path 
                     yield WirelabError(f"nobody fills in {{{word}}} ({text})", where, did_you_mean(word, filled))
         if (facts := _facts(entry, known)) is None:
             continue
+        facts |= program.settings.keys()
         for table, asked in _asked(entry):
             for key in sorted(asked.keys() - facts):
                 where = Where(source, key=f"{place}.{table}")
@@ -79,7 +89,7 @@ def _facts(entry: RoleEntry, known: Description) -> set[str] | None:
 
 def _asked(entry: RoleEntry) -> Iterator[tuple[str, Mapping[str, tuple[SettingValue, ...]]]]:
     """The keys of each condition, with its place."""
-    for table in ("define", "arguments", "requires"):
+    for table in ("define", "each", "arguments", "requires"):
         for index, each in enumerate(getattr(entry, table)):
             yield f"{table}.{index}.when", each.when.listed
     yield from ((f"requires.{index}", each.listed) for index, each in enumerate(entry.requires))
@@ -90,8 +100,10 @@ def _texts(entry: RoleEntry) -> Iterator[tuple[str, str, set[str]]]:
     may hold braces of its own.
     """
     files = {field for field in Certificates.model_fields if field != "client"}
-    once = {*FILLED, *files, *(placeholder for define in entry.define for placeholder in define.texts)}
+    defined = (placeholder for define in (*entry.define, *entry.each) for placeholder in define.texts)
+    once = {*FILLED, *files, *defined}
     each = once | FILLED_FOR_EACH_EXCHANGE if isinstance(entry, ClientEntry) and entry.per_exchange else once
+    yield from (("each", text, once | {*RESOURCE_TEXTS}) for listed in entry.each for text in listed.texts.values())
     yield from (("arguments", word, each) for arguments in entry.arguments for word in arguments.add)
     yield from ((f"environment.{key}", text, once) for key, text in entry.environment.items())
     if isinstance(entry, ClientEntry | ServerEntry):

@@ -5,15 +5,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from wirelab.schema import Exchange, Outcome, WorkloadSpec
+from wirelab.schema import Exchange, Outcome, ResourceTiming, WorkloadSpec
+from wirelab.schema.base import Border
 
-ARROW, LINES = "exchanges.arrow", "exchanges.jsonl"
-_NEEDED = ("index", "outcome")
+EXCHANGES, RESOURCES = "exchanges", "resources"
+"""Stems of the files: `.arrow`, or `.jsonl`."""
+_NEEDED: dict[type, tuple[str, ...]] = {
+    Exchange: ("index", "outcome"),
+    ResourceTiming: ("exchange", "path", "found_by", "discovered_ns", "end_ns", "outcome"),
+}
 _STAMPED = ("start_ns", "end_ns")
+_Row = TypeVar("_Row", bound=Border)
+
+
+class WrongRowError(Exception):
+    """A row that cannot be read."""
 
 
 def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int) -> str | None:
@@ -21,12 +31,13 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
     exchanges, each of another, and lie within the trial.
     """
     try:
-        rows = list(_rows(output))
-    except _WrongRowError as error:
+        rows = list(read_rows(output, EXCHANGES, Exchange))
+    except WrongRowError as error:
         return str(error)
     if len(rows) != workload.rows:
         counted = f"{len(rows)} rows" if rows else "no rows"
-        return f"the client wrote {counted} in {output.name}/{LINES}, and the workload has {workload.rows} exchanges"
+        file = f"{output.name}/{EXCHANGES}.jsonl"
+        return f"the client wrote {counted} in {file}, and the workload has {workload.rows} exchanges"
     first: dict[tuple[int, int], str] = {}
     for place, row in rows:
         if (other := first.setdefault((row.client, row.index), place)) is not place:
@@ -39,42 +50,42 @@ def wrong_rows(output: Path, workload: WorkloadSpec, start_ns: int, end_ns: int)
     return None
 
 
-class _WrongRowError(Exception):
-    """A row that cannot be read."""
-
-
-def _rows(output: Path) -> Iterator[tuple[str, Exchange]]:
-    for place, row in _documents(output):
-        needed = (*_NEEDED, *_STAMPED) if row.get("outcome") == Outcome.COMPLETED else _NEEDED
+def read_rows(output: Path, stem: str, model: type[_Row]) -> Iterator[tuple[str, _Row]]:
+    """Each row of a file with its place; raises `WrongRowError` for one that cannot be read. Columns that the contract
+    does not know are left alone.
+    """
+    for place, row in _documents(output, stem):
+        stamped = _STAMPED if model is Exchange else ()
+        needed = (*_NEEDED[model], *(stamped if row.get("outcome") == Outcome.COMPLETED else ()))
         if absent := [name for name in needed if row.get(name) is None]:
-            raise _WrongRowError(f"{place}: no {absent[0]}")
-        without = [name for name in _STAMPED if row.get(name) is None]
-        known = {name: value for name, value in row.items() if name in Exchange.model_fields and name not in without}
+            raise WrongRowError(f"{place}: no {absent[0]}")
+        without = [name for name in stamped if row.get(name) is None]
+        known = {name: value for name, value in row.items() if name in model.model_fields and name not in without}
         try:
-            yield place, Exchange.model_validate(known)
+            yield place, model.model_validate(known)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             key = ".".join(map(str, first["loc"]))
             value = json.dumps(first["input"], ensure_ascii=False, default=str)
-            raise _WrongRowError(f"{place}: {key}: {first['msg']} ({value})") from None
+            raise WrongRowError(f"{place}: {key}: {first['msg']} ({value})") from None
 
 
-def _documents(output: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    if (path := output / ARROW).exists():
+def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    if (path := output / f"{stem}.arrow").exists():
         import polars as pl
 
         try:
             rows = pl.read_ipc(path).to_dicts()
         except (pl.exceptions.PolarsError, OSError) as error:
-            raise _WrongRowError(f"{output.name}/{ARROW} cannot be read: {error}") from None
-        yield from ((f"{output.name}/{ARROW}, row {number}", row) for number, row in enumerate(rows, 1))
-    elif (path := output / LINES).exists():
+            raise WrongRowError(f"{output.name}/{path.name} cannot be read: {error}") from None
+        yield from ((f"{output.name}/{path.name}, row {number}", row) for number, row in enumerate(rows, 1))
+    elif (path := output / f"{stem}.jsonl").exists():
         for number, line in enumerate(path.read_bytes().splitlines(), 1):
-            place = f"{output.name}/{LINES}:{number}"
+            place = f"{output.name}/{path.name}:{number}"
             try:
                 row = json.loads(line)
             except ValueError as error:
-                raise _WrongRowError(f"{place}: not JSON: {error}") from None
+                raise WrongRowError(f"{place}: not JSON: {error}") from None
             if not isinstance(row, dict):
-                raise _WrongRowError(f"{place}: not a JSON object")
+                raise WrongRowError(f"{place}: not a JSON object")
             yield place, row

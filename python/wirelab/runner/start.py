@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from wirelab.runner.entries import needed_programs
 from wirelab.runner.host import AgentHost
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.runner.own_agent import own_agent
+from wirelab.runner.pages import make_pages
 from wirelab.runner.probes import probe_campaign
 from wirelab.runner.progress import Observer, Summary
 from wirelab.runner.run import Runner
@@ -28,6 +29,7 @@ from wirelab.runner.schedule import Schedule, Stopping
 from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import OpenLanes, is_netem
 from wirelab.schema.plan import Plan
+from wirelab.site import Page
 
 MTU = 1500
 HOST_LOG = "host.log"
@@ -47,6 +49,8 @@ class Options:
     """The experiment's folder, where the user's own `implementations.toml` may be."""
     claims: Path | None = None
     """The file of claims, of which the campaign keeps a copy."""
+    pages: Mapping[str, Page] = field(default_factory=dict)
+    """What its scenarios load, by digest."""
 
 
 def run_plan(
@@ -68,6 +72,7 @@ def run_plan(
         this_run = {"began": facts.now(), "ended": None, "claims_sha256": _keep_claims(folder, options.claims)}
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.stack)}
         certificates = make_certificates(folder, kinds, agent)
+        pages = make_pages(folder, plan, options.pages)
         lanes = options.lanes or planned_lanes(plan).number
         gap_s = start_gap_ns(cpus.count(), real_time=cpus.real_time()) / 1e9
         host = AgentHost(agent, folder / HOST_LOG)
@@ -82,6 +87,7 @@ def run_plan(
                 LaneAddresses(opened.links),
                 plan.known,
                 opened.settings.get("trial.cpu_quota", "none"),
+                pages,
             )
             written = facts.collect(agent, opened, implementations, options.command)
             earlier = facts.read_runs(folder)

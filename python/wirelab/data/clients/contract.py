@@ -12,7 +12,7 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
@@ -96,7 +96,11 @@ def main(make: Any) -> None:
         hear(client, parameters.workload, parameters.all["seed"]) if parameters.waits else _perform(client, parameters)
     )
     rows = asyncio.run(work)
-    target = Path(parameters.all["output"]) / "exchanges.jsonl"
+    write_rows(Path(parameters.all["output"]) / "exchanges.jsonl", rows)
+
+
+def write_rows(target: Path, rows: Iterable[Row]) -> None:
+    """Write a file of rows, whole or not at all."""
     partial = target.with_suffix(".partial")
     partial.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     partial.rename(target)

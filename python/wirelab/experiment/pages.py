@@ -1,0 +1,122 @@
+"""Pages as an experiment file names them, and what is read or generated for that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, WithJsonSchema
+
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.quantities import Size, Table
+from wirelab.schema import PageIdentity
+from wirelab.site import BUILTIN, LEAST_IMAGE_BYTES, MOST_IMAGES, Page, images, read_folder
+from wirelab.units import UnitError, format_size
+
+DEFAULT = "fischer2021"
+MOST_BYTES = 60_000_000
+"""Of all images together: they are held in memory."""
+
+
+def _is_an_image(size_bytes: int) -> int:
+    if size_bytes < LEAST_IMAGE_BYTES:
+        raise UnitError("is too small for an image", hint=f"at least {LEAST_IMAGE_BYTES} B")
+    return size_bytes
+
+
+class ImagesTable(Table):
+    """A document that names images which are all alike."""
+
+    objects: int = Field(default=20, ge=0, le=MOST_IMAGES, description="How many images.")
+    object_size: Annotated[Size, AfterValidator(_is_an_image)] = Field(
+        default=10_000, description="Of each.", json_schema_extra={"default": "10 kB"}
+    )
+
+
+class FolderTable(Table):
+    """A folder of the user's own."""
+
+    site: str = Field(min_length=1, description="The folder, beside the experiment file.")
+    document: str = Field(default="index.html", min_length=1, description="Its document.")
+
+
+PageChoice = str | ImagesTable | FolderTable
+
+
+def read_page(value: object, info: ValidationInfo) -> PageChoice:
+    """`"fischer2021"`, `{ objects = 20, object-size = "10 kB" }` or `{ site = "DIR" }`."""
+    if isinstance(value, Mapping):
+        model = FolderTable if "site" in value else ImagesTable
+        found: ImagesTable | FolderTable = model.model_validate(value, context=info.context)
+        if isinstance(found, ImagesTable) and (size := found.objects * found.object_size) > MOST_BYTES:
+            raise UnitError(f"is {format_size(size)} of images", hint=f"at most {format_size(MOST_BYTES)}")
+        return found
+    if isinstance(value, str) and value in BUILTIN:
+        return value
+    if isinstance(value, str):
+        raise UnitError("unknown page", f'{did_you_mean(value, BUILTIN)}; a folder of your own: {{ site = "DIR" }}')
+    hint = f'"{DEFAULT}", {{ objects = 20, object-size = "10 kB" }} or {{ site = "DIR" }}'
+    raise UnitError("is no page", hint)
+
+
+WrittenPage = Annotated[
+    PageChoice,
+    PlainValidator(read_page),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": sorted(BUILTIN)},
+                *(model.model_json_schema(by_alias=True) for model in (ImagesTable, FolderTable)),
+            ]
+        }
+    ),
+]
+
+
+class Pages:
+    """The pages that an experiment names, each read or generated once; folders are sought beside its file."""
+
+    def __init__(self, folder: Path = Path()) -> None:
+        self._folder = folder
+        self._found: dict[PageChoice, tuple[PageIdentity, Page]] = {}
+
+    @property
+    def by_digest(self) -> dict[str, Page]:
+        """Those that were asked for."""
+        return {identity.sha256: page for identity, page in self._found.values()}
+
+    def identity(self, choice: PageChoice) -> PageIdentity:
+        """What tells a page from others; raises what is wrong with a folder, with the file and the line."""
+        if choice not in self._found:
+            name, page = self._read(choice)
+            identity = PageIdentity(
+                name=name,
+                sha256=page.site.digest,
+                resources=len(page.site.resources),
+                body_bytes=page.site.body_bytes,
+            )
+            self._found[choice] = (identity, page)
+        return self._found[choice][0]
+
+    def _read(self, choice: PageChoice) -> tuple[str, Page]:
+        match choice:
+            case ImagesTable(objects=objects, object_size=size):
+                return f"{objects} image{'s' * (objects != 1)} of {format_size(size)}", images(objects, size)
+            case FolderTable(site=site, document=document):
+                path = self._folder / _expanded(site)
+                page = read_folder(path, document)
+                name = path.resolve().name
+                return (name if document == _INDEX else f"{name}/{document}"), page
+            case name:
+                return name, BUILTIN[name].make()
+
+
+def _expanded(site: str) -> Path:
+    try:
+        return Path(site).expanduser()
+    except RuntimeError:
+        raise WirelabError("is in nobody's home folder", Where(site), "write the whole path") from None
+
+
+_INDEX = FolderTable.model_fields["document"].default
