@@ -315,3 +315,35 @@ def test_what_is_not_measured_is_undecided_and_says_why() -> None:
     [part] = expand(FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}))  # type: ignore[list-item]
     judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))
     assert (judged.verdict, judged.why, judged.n) == ("undecided", "not measured: nobody looked", 0)
+
+
+@pytest.mark.parametrize(
+    ("small", "large", "verdict"),
+    [
+        ((1, 2), (1, 2), "held"),
+        ((2, 1), (2, 1), "held"),
+        ((1, 2), (2, 1), "refuted"),
+        ((1, 2), (1, 1.001), "undecided"),
+    ],
+)
+def test_an_order_is_the_same_if_every_cell_has_it_and_another_if_two_cells_differ(
+    small: tuple[float, float], large: tuple[float, float], verdict: str
+) -> None:
+    means = {
+        (stack, size): mean
+        for size, pair in (("small", small), ("large", large))
+        for stack, mean in zip(("h2", "h3"), pair, strict=True)
+    }
+    judged = _judge(Fake(means), form="same-order", of=[H2, H3], across={"size": ["small", "large"]})
+    assert judged.verdict == verdict
+    for (size, ratio), pair in zip(judged.judged, (small, large), strict=True):
+        assert ratio.low < pair[1] / pair[0] < ratio.high, size
+    assert [size for size, _ in judged.judged] == ["small", "large"]
+
+
+def test_an_order_of_more_cells_is_refuted_at_a_level_for_each_two_of_them() -> None:
+    means: dict[tuple[str, ...], float]
+    means = {("h2", "a"): 1, ("h2", "b"): 1, ("h2", "c"): 2, ("h3", "a"): 2, ("h3", "b"): 2, ("h3", "c"): 1}
+    judged = _judge(Fake(means), form="same-order", of=[H2, H3], across={"size": ["a", "b", "c"]})
+    assert judged.verdict == "refuted"
+    assert {round(ratio.level, 4) for _, ratio in judged.judged} == {round(1 - 0.05 / 3, 4)}

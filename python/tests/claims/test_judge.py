@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,25 @@ def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_pat
 def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
     choices = verdicts["M4"]["choices"]
     assert [choice["levels"] for choice in choices] == [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}]
-    assert choices[0]["verdict"] == verdicts["M4"]["verdict"]
+    for claim in verdicts["whole"]["claims"]:
+        assert claim["choices"][0]["verdict"] == claim["verdict"]
+
+
+def test_the_table_shows_the_judgement_itself_and_not_one_by_other_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("wirelab.claims.judge"), "CHOICE_RESAMPLES", 1)
+    file = tmp_path / "ratio.claims.toml"
+    file.write_text(RATIO.replace("1.844", "1.949"))
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3,
+        factors={"link.rtt": ["2 ms", "20 ms"]}, claims=str(file),
+    )  # fmt: skip
+    made = judge(folder)
+    assert made is not None
+    first, other = made["claims"][0]["choices"]
+    assert first["verdict"] == made["claims"][0]["verdict"] == "undecided"
+    assert other["verdict"] != "undecided"
 
 
 RATIO = """\

@@ -30,6 +30,10 @@ statistics = ["mean"]
 rows = [["delay", "h3", "lossy", 12]]
 """
 
+VALUES = """\
+values = [["delay", "h2", "lossy", [10, 12.5, 11]]]
+"""
+
 
 def _error(tmp_path: Path, text: str) -> str:
     path = tmp_path / "x.claims.toml"
@@ -48,6 +52,13 @@ def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None
     assert claims.claims[0].parts[0].form == "order"
 
 
+def test_values_are_read_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(GOOD + VALUES)
+    [values] = load(path).values.values()
+    assert values.tolist() == pytest.approx([0.010, 0.0125, 0.011])
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "where", "words"),
     [
@@ -62,11 +73,14 @@ def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None
         ('"lossy", 12]', '"lossy"]', "x.claims.toml:18:", "1 numbers"),
         ('["delay", "h3"', '["delay", "h4"', "x.claims.toml:18:", "unknown level of stack"),
         ('unit = "ms"', 'unit = "min"', "x.claims.toml:16:1", "unknown value"),
+        ("[10, 12.5, 11]", "10", "x.claims.toml:19:", "should be a list"),
+        ("[10, 12.5, 11]", "[10]", "x.claims.toml:19:", "a list of two values or more"),
+        ('"h2", "lossy", [', '"h4", "lossy", [', "x.claims.toml:19:", "unknown level of stack"),
     ],
 )
 def test_an_error_has_place_value_and_hint(tmp_path: Path, good: str, bad: str, where: str, words: str) -> None:
-    assert good in GOOD
-    message = _error(tmp_path, GOOD.replace(good, bad, 1))
+    assert good in GOOD + VALUES
+    message = _error(tmp_path, (GOOD + VALUES).replace(good, bad, 1))
     assert message.startswith(where) or f"\n{where}" in message
     assert words in message
 

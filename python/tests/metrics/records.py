@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from wirelab.schema import Exchange
+from wirelab.schema import Exchange, ResourceTiming
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 
 MS = 1_000_000
 START = 10_000 * MS
+SINCE_BOOT = 1_700_000_000 * 10**9
+"""What CLOCK_REALTIME is ahead of CLOCK_MONOTONIC."""
 
 
 def exchange(index: int = 0, **given: Any) -> dict[str, Any]:
@@ -33,6 +35,27 @@ def exchange(index: int = 0, **given: Any) -> dict[str, Any]:
     }
     plain = {key: value for key, value in given.items() if key not in instants}
     return Exchange.model_validate(fields | placed | plain).model_dump(mode="json")
+
+
+def resource(exchange: int = 0, **given: Any) -> dict[str, Any]:
+    """The document of a load on a connection of its own over TLS; `given` replaces fields, instants in ms after the
+    load's start.
+    """
+    instants = {
+        "discovered_ns": 0, "connect_start_ns": 1, "tcp_connect_ns": 21, "handshake_ns": 42, "request_start_ns": 43,
+        "first_response_byte_ns": 64, "end_ns": 70,
+    }  # fmt: skip
+    start = START + exchange * 100 * MS
+    fields = {
+        "exchange": exchange, "resource": 0, "path": "/index.html", "found_by": "navigation", "connection": 0,
+        "outcome": "completed", "status": 200, "body_received_bytes": 100,
+    }  # fmt: skip
+    placed = {
+        name: None if at is None else start + at * MS
+        for name, at in (instants | {key: value for key, value in given.items() if key in instants}).items()
+    }
+    plain = {key: value for key, value in given.items() if key not in instants}
+    return ResourceTiming.model_validate(fields | placed | plain).model_dump(mode="json")
 
 
 def flow(port: int | None, *, transport: str = "tcp", **given: Any) -> dict[str, Any]:
@@ -80,6 +103,8 @@ class Records:
         flows: Iterable[Mapping[str, Any]] = (),
         status: EntryStatus = EntryStatus.DONE,
         error: str | None = None,
+        *,
+        resources: Iterable[Mapping[str, Any]] = (),
     ) -> str:
         """Add a trial; its id."""
         name = f"trial-{len(self._trials)}"
@@ -87,11 +112,18 @@ class Records:
         folder = self.folder / "trials" / name
         (folder / "client").mkdir(parents=True)
         (folder / "client" / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in exchanges))
+        (folder / "client" / "resources.jsonl").write_text("".join(json.dumps(row) + "\n" for row in resources))
         endpoints = [
             {"name": role, "cpu_user_ns": 3 * MS, "cpu_system_ns": MS, "peak_memory_bytes": 5000}
             for role in ("server", "client")
         ]
-        result = {"start_ns": START, "end_ns": START + 500 * MS, "endpoints": endpoints, "link": link()}
+        result = {
+            "start_ns": START,
+            "start_realtime_ns": START + SINCE_BOOT,
+            "end_ns": START + 500 * MS,
+            "endpoints": endpoints,
+            "link": link(),
+        }
         (folder / "result.json").write_text(json.dumps(result))
         log = folder / "packets.wlpl"
         log.touch()
@@ -108,10 +140,10 @@ class Records:
         with (self.folder / "journal.jsonl").open("a") as journal:
             journal.write(line.model_dump_json() + "\n")
 
-    def finish(self) -> Path:
+    def finish(self, metric: str = "end-to-end-delay") -> Path:
         """Write the plan, and an agent whose `dissect --flows` prints the flows of the logs it is given; its path."""
         plan = {
-            "schema_version": 1, "seed": 1, "experiment": {"name": "records", "metric": "end-to-end-delay"},
+            "schema_version": 1, "seed": 1, "experiment": {"name": "records", "metric": metric},
             "scenarios": self._scenarios, "blocks": [{"block": 0, "trials": self._trials}],
         }  # fmt: skip
         (self.folder / "plan.json").write_text(json.dumps(plan))

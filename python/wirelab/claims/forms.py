@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ from wirelab.claims.model import (
     Order,
     Part,
     Ratio,
+    SameOrder,
     Trend,
     Unanswered,
     decides,
@@ -49,10 +50,12 @@ LEAST_DF = 4
 
 
 def expand(part: AnyPart) -> list[AnyPart]:
-    """The part as parts that need one decision each: a cell of `over` each, an order pair by pair."""
+    """The part as parts that need one decision each: a cell of `over` each, orders pair by pair."""
     if isinstance(part, Count | Existence | Unanswered | NotMeasured):
         return [part]
     cells = [part.model_copy(update={"where": {**part.where, **cell}, "over": {}}) for cell in cells_of(part.over)]
+    if isinstance(part, SameOrder):
+        return [cell.model_copy(update={"of": list(pair)}) for cell in cells for pair in combinations(part.of, 2)]
     if not isinstance(part, Order):
         return list(cells)
     return [cell.model_copy(update={"ascending": list(pair)}) for cell in cells for pair in pairwise(part.ascending)]
@@ -214,6 +217,33 @@ def _existence(part: Existence, bench: Bench) -> Judgement:
     return Judgement("existence", text, verdict, why, parts=tuple(judged))
 
 
+def _same_order(part: SameOrder, bench: Bench) -> Judgement:
+    first, second = part.of
+    cells = list(cells_of(part.across))
+    text = (
+        f"{_quantity(part, bench)}: {bench.words(first)} and {bench.words(second)} in one order in {len(cells)} cells"
+    )
+    # Any two cells may be those that differ.
+    pairs = max(len(cells) * (len(cells) - 1) // 2, 1)
+    either = replace(bench, refute=1 - (1 - bench.refute) / pairs)
+    slower, faster, ratios = [], [], []
+    for cell in cells:
+        ratio = _ratio(part.model_copy(update={"where": {**part.where, **cell}}), second, first, bench)
+        if isinstance(ratio, str):
+            return bench.missing("same-order", text, ratio)
+        slower.append(within(either, ratio, 1.0, None, strict=True))
+        faster.append(within(either, ratio, None, 1.0, strict=True))
+        ratios.append((bench.words(cell), ratio))
+    if REFUTED in slower and REFUTED in faster:
+        verdict = REFUTED
+    else:
+        verdict = HELD if {HELD} in ({*slower}, {*faster}) else UNDECIDED
+    told = ", ".join(f"{written(number(ratio))} ({words})" for words, ratio in ratios)
+    why = f"{bench.words(second)} takes so many times as much as {bench.words(first)}: {told}"
+    judged = tuple(each for words, ratio in ratios for each in decided_by(either, verdict, ratio, words))
+    return Judgement("same-order", text, verdict, why, judged=judged)
+
+
 def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
     upper, lower = bench.words(part.upper), bench.words(part.lower)
     treated, control = bench.words(part.treated), bench.words(part.control)
@@ -352,6 +382,7 @@ JUDGES: dict[str, Callable[[Any, Bench], Judgement]] = {
     "trend": _trend,
     "change-point": _change_point,
     "existence": _existence,
+    "same-order": _same_order,
     "causal-contrast": _causal_contrast,
     "unanswered": lambda part, bench: judge_unanswered(part, list(cells_of(part.over)), bench),
     "not-measured": _not_measured,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,8 @@ def verdicts_on(
     progress("claims")
     judged = court.family(choices[0], 0, RESAMPLES)
     by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
-    tables = [court.table(choice, progress) for choice in choices]
+    first = [judged, *[None] * (len(choices) - 1)]
+    tables = [court.table(choice, already, progress) for choice, already in zip(choices, first, strict=True)]
     return {
         "schema_version": SCHEMA_VERSION,
         "claims_file": claims.name,
@@ -77,6 +79,15 @@ class _Court:
     samples: Samples
     rules: Rules
     grades: Grades
+
+    @cached_property
+    def printed(self) -> Published:
+        return Published(self.claims)
+
+    @property
+    def printed_rules(self) -> Rules:
+        """Of a sample as of ours; a point meets a magnitude only as printed, and has no interval at any level."""
+        return self.rules if self.claims.values else replace(self.rules, error_rate=0.5, factor=1.0)
 
     def choices(self) -> list[dict[str, Any]]:
         """Combinations of what the publication leaves open, the primary one first."""
@@ -98,15 +109,21 @@ class _Court:
         names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
         return self.grades.worst(judged.scenarios, names)
 
-    def table(self, choice: dict[str, Any], progress: Progress) -> list[list[dict[str, Any]]]:
+    def table(
+        self, choice: dict[str, Any], judged: list[Judgement] | None, progress: Progress
+    ) -> list[list[dict[str, Any]]]:
         """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
-        together, and the file's first that has several tells which.
+        together, and the file's first that has several tells which. `judged` are the claims under its first meaning,
+        where they are judged already: other draws might disagree with them at the edge.
         """
         progress(" ".join(map(str, choice.values())))
         file = self.claims.file
         meanings = max(map(len, file.metrics.values()))
         told = next((name for name, meant in file.metrics.items() if len(meant) > 1), "")
-        families = [self.family(choice, meaning, CHOICE_RESAMPLES) for meaning in range(meanings)]
+        families = [
+            judged if judged and meaning == 0 else self.family(choice, meaning, CHOICE_RESAMPLES)
+            for meaning in range(meanings)
+        ]
         rows: list[list[dict[str, Any]]] = []
         for index, claim in enumerate(self.claims.claims):
             ambiguous = any(len(file.metrics[name]) > 1 for name in _metrics(claim))
@@ -127,7 +144,7 @@ class _Court:
         self, claim: Claim, judged: Judgement, by_rule: Judgement | None, choices: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """A claim of `verdicts.json`."""
-        printed = judge(claim, Published(self.claims), 0.5, Rules(0.5, 1.0, self.rules.labels))
+        printed = judge(claim, self.printed, self.printed_rules.error_rate, self.printed_rules)
         parts = [
             as_dict(
                 part,
@@ -178,5 +195,14 @@ def _published_numbers(claims: Claims) -> list[dict[str, Any]]:
     metrics = claims.file.metrics
     return [
         {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}
-        for (metric, statistic, levels), value in claims.numbers.items()
+        for (metric, statistic, levels), value in {**claims.numbers, **_moments(claims)}.items()
     ]
+
+
+def _moments(claims: Claims) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
+    """Mean and standard deviation of what was published value by value."""
+    return {
+        (metric, statistic, levels): number
+        for (metric, levels), values in claims.values.items()
+        for statistic, number in (("mean", float(values.mean())), ("sd", float(values.std(ddof=1))))
+    }

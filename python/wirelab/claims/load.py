@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import ValidationError
 
 from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels, metrics_of
@@ -16,20 +17,25 @@ from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
 from wirelab.experiment.problems import problems, shown
 from wirelab.metrics import EXCHANGE_METRICS
+from wirelab.stats.sample import Floats
 from wirelab.toml import parse_toml, read_text
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0}
+LEAST_VALUES = 2
 
 
 @dataclass(frozen=True)
 class Claims:
-    """A validated file of claims. `numbers` maps metric, statistic and levels to the published number in base units."""
+    """A validated file of claims, with the published numbers in base units: `numbers` by metric, statistic and levels,
+    and `values`, where every single one was published, by metric and levels.
+    """
 
     name: str
     sha256: str
     file: ClaimsFile
     claims: tuple[Claim, ...]
     numbers: dict[tuple[str, str, frozenset[tuple[str, str]]], float]
+    values: dict[tuple[str, frozenset[tuple[str, str]]], Floats]
 
 
 def load(path: Path) -> Claims:
@@ -44,13 +50,14 @@ def load(path: Path) -> Claims:
         raise CombinedError(problems(error, ClaimsFile, place.where)) from None
     wrong: list[WirelabError] = []
     claims = [_claim(file, index, place, wrong) for index in range(len(file.claim))]
-    numbers = _numbers(file, place, wrong)
+    published = _Printed(file, place, wrong)
+    numbers, values = published.numbers(), published.values()
     for known, name, path_ in _names(file, claims):
         if name not in known:
             wrong.append(WirelabError(f"unknown ({shown(name)})", place.where(path_), did_you_mean(name, known)))
     if wrong:
         raise CombinedError(sorted(wrong, key=_line))
-    return Claims(path.name, hashlib.sha256(text.encode()).hexdigest(), file, tuple(claims), numbers)
+    return Claims(path.name, hashlib.sha256(text.encode()).hexdigest(), file, tuple(claims), numbers, values)
 
 
 @dataclass(frozen=True)
@@ -84,31 +91,63 @@ def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError
     return Claim.model_construct(id=table.id, text=table.text, note=table.note, parts=parts)
 
 
-def _numbers(
-    file: ClaimsFile, place: _Place, wrong: list[WirelabError]
-) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
-    numbers: dict[tuple[str, str, frozenset[tuple[str, str]]], float] = {}
-    paths = list(file.grid)
-    for index, row in enumerate(file.published.rows if file.published else []):
-        statistics = file.published.statistics if file.published else []
-        names, values = row[: 1 + len(paths)], row[1 + len(paths) :]
-        at: KeyPath = ("published", "rows", index)
-        if not all(isinstance(name, str) for name in names) or len(values) != len(statistics):
-            what = f"needs a metric, {len(paths)} levels and {len(statistics)} numbers ({shown(row)})"
-            wrong.append(WirelabError(what, place.where(at)))
-            continue
-        metric, *levels = map(str, names)
-        for path, level in zip(paths, levels, strict=True):
-            if level not in file.grid[path]:
-                hint = did_you_mean(level, file.grid[path])
-                wrong.append(WirelabError(f"unknown level of {path} ({shown(level)})", place.where(at), hint))
-        if metric not in file.metrics:
-            hint = did_you_mean(metric, file.metrics)
-            wrong.append(WirelabError(f"unknown metric ({shown(metric)})", place.where(at), hint))
-        scale = SCALES[file.published.unit] if file.published else 1.0
-        for statistic, value in zip(statistics, values, strict=True):
-            numbers[metric, statistic, frozenset(zip(paths, levels, strict=True))] = float(value) * scale
-    return numbers
+@dataclass(frozen=True)
+class _Printed:
+    """Reads what the publication printed; what is wrong with it is told."""
+
+    file: ClaimsFile
+    place: _Place
+    wrong: list[WirelabError]
+
+    def numbers(self) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
+        """Of `rows`."""
+        printed = self.file.published
+        statistics = printed.statistics if printed else []
+        return {
+            (metric, statistic, levels): float(value) * self._scale
+            for metric, levels, values in self._rows("rows", f"{len(statistics)} numbers", len(statistics), float)
+            for statistic, value in zip(statistics, values, strict=True)
+        }
+
+    def values(self) -> dict[tuple[str, frozenset[tuple[str, str]]], Floats]:
+        """Of `values`."""
+        found = {}
+        for metric, levels, [values] in self._rows("values", "a list of two values or more", 1, list):
+            found[metric, levels] = np.array(values, dtype=np.float64) * self._scale
+        return found
+
+    @property
+    def _scale(self) -> float:
+        return SCALES[self.file.published.unit] if self.file.published else 1.0
+
+    def _rows(
+        self, key: str, what: str, length: int, kind: type
+    ) -> Iterator[tuple[str, frozenset[tuple[str, str]], list[Any]]]:
+        """Metric, levels and what follows them of each row that is whole."""
+        paths, grid = list(self.file.grid), self.file.grid
+        for index, row in enumerate(getattr(self.file.published, key, [])):
+            names, printed = row[: 1 + len(paths)], row[1 + len(paths) :]
+            at: KeyPath = ("published", key, index)
+            whole = all(
+                isinstance(value, kind) and not (isinstance(value, list) and len(value) < LEAST_VALUES)
+                for value in printed
+            )
+            if not all(isinstance(name, str) for name in names) or len(printed) != length or not whole:
+                needs = f"needs a metric, {len(paths)} levels and {what} ({shown(row)})"
+                self.wrong.append(WirelabError(needs, self.place.where(at)))
+                continue
+            metric, *levels = map(str, names)
+            for path, level in zip(paths, levels, strict=True):
+                if level not in grid[path]:
+                    self._unknown(f"level of {path}", level, grid[path], at)
+            if metric not in self.file.metrics:
+                self._unknown("metric", metric, self.file.metrics, at)
+            yield metric, frozenset(zip(paths, levels, strict=True)), printed
+
+    def _unknown(self, what: str, name: str, known: Iterable[str], at: KeyPath) -> None:
+        self.wrong.append(
+            WirelabError(f"unknown {what} ({shown(name)})", self.place.where(at), did_you_mean(name, known))
+        )
 
 
 def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
@@ -132,7 +171,7 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
 def _selectors(part: AnyPart) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     for key in type(part).model_fields:
         value: Levels | Grid | list[Levels] | Any = getattr(part, key)
-        for table in value if key == "ascending" else [value]:
+        for table in value if isinstance(value, list) else [value]:
             if isinstance(table, dict):
                 pairs = [(path, levels if isinstance(levels, list) else [levels]) for path, levels in table.items()]
                 yield key, [(path, level) for path, levels in pairs for level in levels]

@@ -115,6 +115,14 @@ class Existence(Part):
     lower: Levels
 
 
+class SameOrder(Part):
+    """Cases stand in one order, whichever it is, in every cell of `across`."""
+
+    form: Literal["same-order"]
+    of: list[Levels] = Field(min_length=2)
+    across: Grid
+
+
 class CausalContrast(Part):
     """What `treated` adds over `control` is compared between a case `upper` and a case `lower`.
 
@@ -156,7 +164,17 @@ class NotMeasured(Table):
 
 
 AnyPart = (
-    Order | Ratio | Equivalence | Count | Trend | ChangePoint | Existence | CausalContrast | Unanswered | NotMeasured
+    Order
+    | Ratio
+    | Equivalence
+    | Count
+    | Trend
+    | ChangePoint
+    | Existence
+    | SameOrder
+    | CausalContrast
+    | Unanswered
+    | NotMeasured
 )
 
 FORMS: dict[str, type[BaseModel]] = {
@@ -167,6 +185,7 @@ FORMS: dict[str, type[BaseModel]] = {
     "trend": Trend,
     "change-point": ChangePoint,
     "existence": Existence,
+    "same-order": SameOrder,
     "causal-contrast": CausalContrast,
     "unanswered": Unanswered,
     "not-measured": NotMeasured,
@@ -184,12 +203,13 @@ class ClaimTable(Table):
 
 class PublishedTable(Table):
     """The publication's numbers: rows of metric, levels in the order of the grid, then one number for each
-    statistic.
+    statistic; and where it prints every value, rows of metric, levels, then the list of them.
     """
 
     unit: Literal["ms", "s", "1"]
-    statistics: list[Statistic]
-    rows: list[list[str | float]]
+    statistics: list[Statistic] = []
+    rows: list[list[str | float]] = []
+    values: list[list[str | list[float]]] = []
 
 
 class ClaimsFile(Table):

@@ -11,9 +11,9 @@ import numpy as np
 from wirelab.claims.load import Claims
 from wirelab.claims.model import Levels
 from wirelab.stats import bootstrap, published_rule
-from wirelab.stats.bootstrap import Draws
+from wirelab.stats.bootstrap import RESAMPLES, Draws
 from wirelab.stats.dataset import Dataset, points
-from wirelab.stats.sample import Sample
+from wirelab.stats.sample import Floats, Sample
 
 MOST_TIMED_OUT = 0.01
 """Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound. A
@@ -41,16 +41,30 @@ class Source(Protocol):
 
 @dataclass
 class Published:
-    """The publication's numbers as printed: points without intervals."""
+    """The publication's numbers as printed: points without intervals, or where it printed every value a sample."""
 
     claims: Claims
     words: str = "printed"
     touched: dict[str, int] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
+    _drawn: dict[Any, dict[str, Draws]] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
-        value = self.claims.numbers.get((metric, statistic, frozenset(levels.items())))
+        case = frozenset(levels.items())
+        values = self.claims.values.get((metric, case))
+        if values is not None:
+            return self._sampled(metric, statistic, levels, values)
+        value = self.claims.numbers.get((metric, statistic, case))
         return None if value is None else Draws(value, np.array([value]), np.inf, 0)
+
+    def _sampled(self, metric: str, statistic: str, levels: Levels, values: Floats) -> Draws:
+        """As of one trial. Draws of one case are the same whichever part asks."""
+        name = metric, *sorted(levels.items())
+        if name not in self._drawn:
+            rng = np.random.default_rng(list(repr(name).encode()))
+            mean, sd = bootstrap.moments((values,), RESAMPLES, rng)
+            self._drawn[name] = {"mean": mean, "sd": sd, "median": bootstrap.medians((values,), RESAMPLES, rng)}
+        return self._drawn[name][statistic]
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:  # noqa: ARG002 (nobody printed outcomes yet)
         return None

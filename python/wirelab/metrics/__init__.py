@@ -3,12 +3,25 @@
 Adding one: a `Metric` in its family's file, or a file with `METRICS` and its line here. Statistics are elsewhere.
 """
 
-from wirelab.metrics import delay, delivery, link, phases, proxy, resources, retransmissions, throughput, traffic, wire
+from wirelab.metrics import (
+    delay,
+    delivery,
+    link,
+    page,
+    phases,
+    proxy,
+    resources,
+    retransmissions,
+    throughput,
+    traffic,
+    wire,
+)
 from wirelab.metrics.base import Metric
 
 METRICS: tuple[Metric, ...] = (
     *delay.METRICS,
     *delivery.METRICS,
+    *page.METRICS,
     *phases.METRICS,
     *proxy.METRICS,
     *throughput.METRICS,

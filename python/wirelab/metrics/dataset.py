@@ -14,21 +14,22 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
+from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
+from wirelab.metrics.page import PAGE
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
+from wirelab.metrics.resource_timings import measure_resources
 from wirelab.metrics.steps import run_again
 from wirelab.metrics.traffic import background_bps
 from wirelab.schema import EXCHANGE_COLUMNS, is_netem
 from wirelab.schema.campaign import (
     JOURNAL,
-    PACKET_LOG,
     RESULT,
     TRIALS,
     EntryStatus,
@@ -71,16 +72,10 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
 }  # fmt: skip
-_FLOW_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
-    "log": pl.String, "transport": pl.String, "near": pl.String, "client_port": pl.Int64,
-    **dict.fromkeys(["packets", "bytes", "dropped", "retransmissions", "spurious"], pl.List(pl.Int64)),
-}  # fmt: skip
 _DOWNLOAD = (
     pl.when(pl.col("downloads").list.len() > 0)
     .then(pl.col("downloads").list.get(pl.col("index") % pl.col("downloads").list.len(), null_on_oob=True))
 )  # fmt: skip
-_LOGS_AT_ONCE = 500
-CLIENT = "client"
 
 
 class Dataset(NamedTuple):
@@ -92,11 +87,13 @@ class Dataset(NamedTuple):
 
 def measure(campaign: Path) -> Dataset:
     """Compute both tables from the raw records and write them into the campaign, what its probes logged, and what
-    captures tell of each byte.
+    captures tell of each byte, and the resources of pages.
     """
     dataset = build(campaign)
     measure_all_probes(campaign)
-    measure_ledger(campaign, read_plan(campaign), dataset.trials, dataset.exchanges)
+    plan = read_plan(campaign)
+    measure_ledger(campaign, plan, dataset.trials, dataset.exchanges)
+    measure_resources(campaign, plan, dataset.trials)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset
@@ -114,9 +111,9 @@ def build(campaign: Path) -> Dataset:
         raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
-    flows = _flows(campaign, done["trial"])
+    flows = read_flows(campaign, done["trial"])
     netem = {scenario["key"] for scenario in plan["scenarios"] if is_netem(scenario["link"])}
-    flows = _without_drops(flows, done.filter(pl.col("scenario").is_in(netem))["trial"])
+    flows = without_drops(flows, done.filter(pl.col("scenario").is_in(netem))["trial"])
     exchanges = _exchanges(campaign, done, plan["scenarios"], flows)
     replayed = trials.drop(*REPLAY).join(
         replays(campaign, done["trial"]), on="trial", how="left", maintain_order="left"
@@ -135,7 +132,7 @@ def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: M
     planned: dict[str, Any] = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
     rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
-    exchanges = _exchanges(campaign, trials, plan["scenarios"], _flows(campaign, []))
+    exchanges = _exchanges(campaign, trials, plan["scenarios"], read_flows(campaign, []))
     value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
     seen = exchanges.select("trial", value.alias("value")).drop_nulls()
     return [part["value"].to_list() for part in seen.partition_by("trial", maintain_order=True)]
@@ -192,6 +189,7 @@ def _exchanges(
             (
                 s["key"],
                 s["stack"],
+                s["workload"].get("kind", "request-response"),
                 _upload_bytes(s["workload"]),
                 _downloads(s["workload"]),
                 bool(s["settings"].get("expect-continue", False)),
@@ -202,6 +200,7 @@ def _exchanges(
         schema={
             "scenario": pl.String,
             "stack": pl.String,
+            "workload": pl.String,
             "upload_bytes": pl.Int64,
             "downloads": pl.List(pl.Int64),
             "expect_continue": pl.Boolean,
@@ -209,9 +208,11 @@ def _exchanges(
         },
         orient="row",
     )
+    pages = [s["key"] for s in scenarios if s["workload"].get("kind") == PAGE]
+    exchanges = pl.concat([empty, *frames])
+    flows = with_loads(flows, exchanges, trials.filter(pl.col("scenario").is_in(pages))["trial"])
     return (
-        pl.concat([empty, *frames])
-        .join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
+        exchanges.join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
         .join(context, on="scenario", how="left", maintain_order="left")
         .join(flows, on=["trial", "local_port"], how="left", maintain_order="left")
         .with_columns(flow_exchanges=pl.len().over("trial", "local_port"), download_bytes=_DOWNLOAD)
@@ -260,52 +261,6 @@ def _recorded(folder: Path) -> int | None:
         return len(_read_exchanges(folder, folder.name))
     except pl.exceptions.PolarsError:
         return None
-
-
-def _flows(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
-    """What each client port of each trial carried."""
-    logs = {str(path): trial for trial in trials if (path := campaign / TRIALS / trial / PACKET_LOG).exists()}
-    paths = list(logs)
-    lines = [
-        agent.ask(agent.find_agent(), ["dissect", "--flows", *paths[first : first + _LOGS_AT_ONCE]])
-        for first in range(0, len(paths), _LOGS_AT_ONCE)
-    ]
-    read = [pl.read_ndjson(text.encode(), schema=_FLOW_TYPES) for text in lines if text]
-    flows = pl.concat([pl.DataFrame(schema=_FLOW_TYPES), *read])
-    up_and_down = [
-        pl.col(column).list.get(index).alias(f"flow_{direction}_{column}")
-        for column in ("bytes", "packets")
-        for index, direction in enumerate(DIRECTIONS)
-    ]
-    both = [pl.col(column).list.sum().alias(f"flow_{column}") for column in ("dropped", "retransmissions", "spurious")]
-    names = pl.DataFrame(
-        {"log": list(logs), "trial": list(logs.values())}, schema={"log": pl.String, "trial": pl.String}
-    )
-    return (
-        flows.join(names, on="log")
-        # Another host's flow may have the same port.
-        .filter(pl.col("near").fill_null(CLIENT) == CLIENT)
-        .select(
-            "trial",
-            pl.col("client_port").alias("local_port"),
-            pl.col("transport").alias("flow_transport"),
-            *up_and_down,
-            *both,
-        )
-        .group_by("trial", "local_port", maintain_order=True)
-        .agg(
-            pl.col("flow_transport").first(),
-            # The sum of what is not known is not 0.
-            pl.when(pl.col("flow_spurious").count() > 0).then(pl.col("flow_spurious").sum()),
-            pl.exclude("trial", "local_port", "flow_transport", "flow_spurious").sum(),
-        )
-    )
-
-
-def _without_drops(flows: pl.DataFrame, trials: pl.Series) -> pl.DataFrame:
-    """What was lost of these trials' flows is not known: netem dropped it behind the log."""
-    known = ~pl.col("trial").is_in(trials.implode())
-    return flows.with_columns(pl.when(known).then(pl.col("flow_dropped", "flow_spurious")))
 
 
 def _with_totals(

@@ -11,6 +11,7 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.metrics.link import DIRECTIONS
+from wirelab.metrics.page import PAGE
 from wirelab.schema.campaign import TRIALS
 
 LEDGER = "ledger.parquet"
@@ -74,5 +75,7 @@ def _messages(scenario: Mapping[str, Any], exchanges: int, downloads: int) -> tu
         return int(workload["message_bytes"]) * exchanges, 0
     if kind in {"notify", "stream"}:
         return 0, int(workload["message_bytes"]) * exchanges
+    if kind == PAGE:
+        return 0, int(workload["page"]["body_bytes"]) * exchanges
     uploads = int(workload["upload_bytes"]) * exchanges
     return uploads, uploads if scenario["stack"] in _ECHOES else downloads

@@ -41,7 +41,8 @@ METRICS = (
     Metric(
         "phase-transfer",
         "ns",
-        "From the first to the last byte of the final response.",
+        "From the first to the last byte of the final response; of a page from the document's first byte to the "
+        "load's end.",
         when_completed(since("end_ns", pl.col("first_final_byte_ns"))),
     ),
 )

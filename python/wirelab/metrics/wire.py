@@ -1,5 +1,7 @@
 """What an exchange costs on the wire: IP bytes and packets that reached the link, so those lost on it count.
 
+A load of a page costs what all of its connections do.
+
 The client's port leads from an exchange to its flow. Exchanges that share a connection share its cost equally,
 handshake included; a connection's end (FIN, CONNECTION_CLOSE) counts to its exchanges even after the last byte of the
 response.

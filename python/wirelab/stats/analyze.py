@@ -22,6 +22,8 @@ from wirelab.stats.modes import modes
 
 Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
+COMPARED_OF = {"load-time": ("time-to-first-byte",)}
+"""Beside a headline metric; of a page the delays of an exchange are those of the load, or of its document."""
 FEW_TRIALS = 5
 SCHEMA_VERSION = 1
 _NAMES = ("scenario", "name", "stack", "client", "server")
@@ -40,7 +42,7 @@ def analyze(campaign: Path, progress: Progress = lambda _: None) -> dict[str, An
 def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
     """The contents of `estimates.json`."""
     metric = dataset.plan["experiment"]["metric"]
-    compared = list(dict.fromkeys([metric, *COMPARED]))
+    compared = list(dict.fromkeys([metric, *COMPARED_OF.get(metric, COMPARED)]))
     scenarios, sides = [], {}
     for scenario in dataset.scenarios:
         progress(scenario["name"])

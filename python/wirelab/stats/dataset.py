@@ -28,6 +28,10 @@ CENSORED = {f"{name}{of}" for name in ("end-to-end-delay", "response-time") for 
 OF_A_TRIAL = {"throughput"}
 """Metrics of which a trial has one value, over all its exchanges, those that timed out too."""
 
+CENSORED_OF = {"page": {"load-time", "time-to-first-byte"}}
+"""Of a kind of workload alone, besides."""
+EARLIER = {"time-to-first-byte"}
+"""Metrics that may have a value of what timed out later: it counts, and is not above the time-out."""
 UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0)}
 """Unit and factor from a column to an estimate; others keep theirs."""
 
@@ -161,15 +165,18 @@ class Dataset:
         timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
         told = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
-        has_time_outs = CENSORED | {"delivery-delay"} if told else CENSORED
+        kind = next((s["workload"].get("kind", "") for s in self.scenarios if s["key"] == scenario), "")
+        has_time_outs = CENSORED | ({"delivery-delay"} if told else CENSORED_OF.get(kind, set()))
         for metric in EXCHANGE_METRICS:
             if metric.column not in rows.columns:
                 continue
             unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
             values = rows[metric.column].cast(pl.Float64).to_numpy() * factor
             among = rows.select(metric.among.alias("among"))["among"].fill_null(False).to_numpy()
-            late = np.split(timed_out & among, starts[1:])
-            use = completed & np.isfinite(values)
+            known = np.isfinite(values)
+            given_up = timed_out & ~known if metric.name in EARLIER else timed_out
+            late = np.split(given_up & among, starts[1:])
+            use = known & (completed | (timed_out & ~given_up))
             only_late = (
                 metric.name in has_time_outs and not (completed & among).any() and any(part.any() for part in late)
             )

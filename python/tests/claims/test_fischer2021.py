@@ -1,0 +1,108 @@
+"""The shipped claims of fischer2021, and what its own ten values of each case say of them."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+import wirelab.data
+from wirelab.claims import Claims, load
+from wirelab.claims.family import Rules, judge
+from wirelab.claims.source import Published
+from wirelab.experiment import load_experiment
+from wirelab.plan import expected_ns, make_plan
+
+FILE = Path(str(wirelab.data.__file__)).parent / "experiments" / "fischer2021.claims.toml"
+
+
+@pytest.fixture(scope="module")
+def claims() -> Claims:
+    return load(FILE)
+
+
+def test_all_eight_claims_are_there_and_every_printed_value(claims: Claims) -> None:
+    assert [claim.id for claim in claims.claims] == [f"F{number}" for number in range(1, 9)]
+    assert [len(values) for values in claims.values.values()] == [10] * 10
+
+
+@pytest.mark.parametrize(
+    ("stack", "workload", "hints", "mean_ms"),
+    [
+        ("http1", "page", "none", 544.7),
+        ("https1", "page", "none", 654.2),
+        ("h2", "page", "none", 383.8),
+        ("h2", "page", "push", 273.9),
+        ("http1", "text-44kb", "none", 257.7),
+        ("https1", "text-44kb", "none", 272.2),
+        ("h2", "text-44kb", "none", 252.9),
+        ("http1", "text-2mb", "none", 784.2),
+        ("https1", "text-2mb", "none", 810.0),
+        ("h2", "text-2mb", "none", 772.7),
+    ],
+)
+def test_the_values_have_the_printed_mean(
+    claims: Claims, stack: str, workload: str, hints: str, mean_ms: float
+) -> None:
+    case = frozenset({("stack", stack), ("workload", workload), ("stacks.h2.hints", hints)})
+    assert claims.values["load-time", case].mean() * 1e3 == pytest.approx(mean_ms, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("F1", "held"), ("F2", "held"), ("F3", "held"), ("F5", "undecided"), ("F6", "undecided"), ("F7", "undecided"),
+        ("F8", "undecided"),
+    ],
+)  # fmt: skip
+def test_what_the_printed_values_say_of_a_claim(claims: Claims, name: str, verdict: str) -> None:
+    claim = next(claim for claim in claims.claims if claim.id == name)
+    judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
+    assert judged.verdict == verdict, judged.why
+
+
+def test_what_is_in_a_figure_only_is_missing(claims: Claims) -> None:
+    claim = next(claim for claim in claims.claims if claim.id == "F4")
+    judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
+    assert (judged.verdict, judged.missing) == ("undecided", False)
+    assert all("is not printed" in part.why for part in judged.parts)
+
+
+def test_as_published_the_browser_delays_and_the_link_does_not() -> None:
+    for scenario in load_experiment("fischer2021-devtools").scenarios:
+        assert scenario.implementation == {"client": "chromium", "server": "node"}
+        assert scenario.program_settings == {"chromium": {"devtools-latency": 100}}
+        assert (scenario.link.uplink, scenario.link.downlink) == ((), ())
+        assert scenario.settings.get("certificate-key", "rsa-4096") == "rsa-4096"
+        assert scenario.settings["hints"] == "none"
+
+
+def test_both_kinds_of_delay_are_factors_as_the_guide_says() -> None:
+    guide = Path(__file__).parents[3] / "docs" / "guide" / "pages.md"
+    sets = re.findall(r'--set "([^"]+)"', guide.read_text(encoding="utf-8").split("run fischer2021-devtools", 1)[1])
+    scenarios = load_experiment("fischer2021-devtools", sets).scenarios
+    kinds = {
+        (scenario.program_settings["chromium"]["devtools-latency"], bool(scenario.link.uplink), scenario.stack)
+        for scenario in scenarios
+    }
+    assert kinds == set(product((100, 0), (False, True), ("http1", "https1", "h2")))
+    assert len(scenarios) == 4 * 12
+    assert scenarios[0].program_settings["chromium"]["devtools-latency"] == 100
+    assert scenarios[0].link.uplink == ()
+
+
+@pytest.mark.parametrize("name", ["fischer2021", "fischer2021-devtools", "fischer2021-choices"])
+def test_every_scenario_of_the_claims_is_one_of_the_experiments(claims: Claims, name: str) -> None:
+    levels = [scenario.levels for scenario in load_experiment(name).scenarios]
+    for path, values in claims.file.grid.items():
+        found = {each[path] for each in levels if path in each}
+        assert found <= set(values)
+        assert found == set(values) or (name, path) == ("fischer2021-devtools", "stacks.h2.hints")
+
+
+def test_the_grid_beyond_fits_its_budget_in_four_lanes() -> None:
+    experiment = load_experiment("fischer2021-beyond")
+    assert experiment.stop.budget is not None
+    assert expected_ns(make_plan(experiment), 4) < experiment.stop.budget
