@@ -43,7 +43,7 @@ def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = 
         "default_port": 8080,
         "secure": secure,
         "roles": ["client", "server"],
-        "workloads": ["request-response", "deliver", *([] if name.startswith("raw") else ["notify", "stream"])],
+        "workloads": ["request-response", "deliver", *([] if name.startswith("raw") else ["notify", "stream", "page"])],
         "settings": list(settings),
     }
 

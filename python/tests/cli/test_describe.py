@@ -23,6 +23,10 @@ def test_a_stack_is_described_with_its_settings_and_defaults() -> None:
     assert "builtin" in out
 
 
+def test_a_program_is_described_with_the_settings_of_its_own() -> None:
+    assert "devtools-latency: 0 ns to 1 min (default 0 ns)" in described("implementation", "chromium")
+
+
 def test_a_name_alone_is_described_whatever_it_is_of() -> None:
     for kind, name in [("stack", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
         assert run("describe", name) == (0, described(kind, name), "")

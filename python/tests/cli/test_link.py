@@ -3,8 +3,9 @@ import hashlib
 import json
 import os
 import shlex
+import signal
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -118,9 +119,11 @@ def test_wrong_input_is_one_clear_error(tmp_path: Path, result: Path, monkeypatc
 
 
 @pytest.fixture
-def became(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+def became(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[list[str]]]:
     """What the command line goes on as, in place of doing so; the link's descriptor is replaced by its content."""
     calls: list[list[str]] = []
+    # A broken pipe would end this process, as it ends the program that is not begun here.
+    ignored = {number: signal.getsignal(number) for number in (signal.SIGPIPE, signal.SIGXFSZ)}
 
     def become(_: Path, arguments: list[str]) -> None:
         at = arguments.index("--link-fd") + 1
@@ -131,7 +134,9 @@ def became(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     monkeypatch.setattr("wirelab.agent.find_agent", lambda: Path("agent"))
     monkeypatch.setattr("os.execv", become)
-    return calls
+    yield calls
+    for number, handler in ignored.items():
+        signal.signal(number, handler)
 
 
 def test_a_link_and_a_command_are_handed_to_the_agent(became: list[list[str]]) -> None:

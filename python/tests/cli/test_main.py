@@ -51,9 +51,9 @@ def test_an_unknown_verb_is_refused_with_the_nearest() -> None:
 
 
 def test_an_unknown_option_is_refused_with_where_to_look() -> None:
-    code, out, err = run("plan", "quickstart", "--lane", "3")
+    code, out, err = run("plan", "quickstart", "--budge", "3")
     assert (code, out) == (2, "")
-    assert err == "error: no such option '--lane'. Did you mean '--lanes'?\nhint: wirelab plan --help\n"
+    assert err == "error: no such option '--budge'. Did you mean '--budget'?\nhint: wirelab plan --help\n"
 
 
 def test_a_missing_argument_is_refused() -> None:

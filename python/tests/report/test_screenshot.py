@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import struct
 import subprocess
 import zlib
@@ -11,14 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.browser import browse, require
 from tests.report.campaigns import judge, write
 from wirelab import report
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--hide-scrollbars", "--enable-logging=stderr",
-)  # fmt: skip
 DARK = "--blink-settings=preferredColorScheme=0"
 
 pytestmark = pytest.mark.chromium
@@ -26,9 +20,7 @@ pytestmark = pytest.mark.chromium
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if CHROMIUM is None:
-        assert not os.environ.get("WIRELAB_REQUIRE_ALL"), "chromium is required: apt-get install chromium"
-        pytest.skip("no chromium: apt-get install chromium")
+    require()
     return report.write(judge(write(tmp_path_factory.mktemp("campaign"))))
 
 
@@ -62,11 +54,6 @@ def visit(page: Path, folder: Path, width: int, *flags: str) -> tuple[subprocess
     picture = folder / "page.png"
     done = browse(folder, f"--screenshot={picture}", f"--window-size={width},1600", *flags, page.as_uri())
     return done, picture
-
-
-def browse(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={folder / 'profile'}", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
 
 
 def corner(picture: Path) -> bytes:

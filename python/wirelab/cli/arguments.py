@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,6 +45,13 @@ set_option = click.option(
     metavar="PATH=VALUE[,VALUE...]",
     help="Change a value; several values make a factor. May be repeated.",
 )
+site_option = click.option(
+    "--site",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Load the page of this folder: short for --set of workload.page.",
+)
+link_option = click.option("--link", metavar="NAME", help="Run over this link alone: short for --set link=NAME.")
 budget_option = click.option(
     "--budget",
     type=DurationType(),
@@ -56,6 +65,19 @@ backend_option = click.option(
     type=click.Choice(["wirelab", "netem"]),
     help="What runs the link: Wirelab's own emulator, or the kernel's netem.  [as the link says, or wirelab]",
 )
+
+
+def with_page(sets: Sequence[str], site: Path | None, link: str | None) -> tuple[str, ...]:
+    """What is set, with the page of a folder and a link by their own options."""
+    page = [] if site is None else [f"workload.page={{ site = {_quoted(site.resolve())} }}"]
+    return (*sets, *page, *([] if link is None else [f"link={link}"]))
+
+
+def _quoted(path: Path) -> str:
+    """A string of TOML, with the home folder as a plan may tell others."""
+    home = Path.home()
+    written = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+    return json.dumps(written, ensure_ascii=False)
 
 
 def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from wirelab.cli.arguments import experiment_argument, load, set_option, tell_of_programs
+from wirelab.cli.arguments import (
+    experiment_argument,
+    link_option,
+    load,
+    set_option,
+    site_option,
+    tell_of_programs,
+    with_page,
+)
 
 
 @click.command(short_help="Say whether an experiment file is right.")
 @experiment_argument
 @set_option
-def command(experiment: str, sets: tuple[str, ...]) -> None:
+@site_option
+@link_option
+def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str | None) -> None:
     """Say whether an experiment file is right.
 
     FILE is a path, or the name of a shipped experiment. Everything wrong is printed with its place, and which scenarios
@@ -18,7 +30,7 @@ def command(experiment: str, sets: tuple[str, ...]) -> None:
     """
     from wirelab.plan import make_plan
 
-    checked = load(experiment, sets)
+    checked = load(experiment, with_page(sets, site, link))
     plan = make_plan(checked)
     tell_of_programs(plan, checked)
     click.echo(f"{checked.file}: ok, {len(plan.scenarios)} scenarios, up to {plan.trials} trials")

@@ -15,6 +15,7 @@ from wirelab.launcher import launched
 
 if TYPE_CHECKING:
     from wirelab.experiment import Experiment
+    from wirelab.schema import SettingDescription
 
 WIDTH = 100
 LONG = 32
@@ -28,8 +29,8 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
-    KIND is experiment, link, stack, workload, impairment, metric or implementation; without it, the first of these that
-    has NAME.
+    KIND is experiment, link, stack, workload, page, impairment, metric or implementation; without it, the first of
+    these that has NAME.
     """
     if name is None and kind not in KINDS:
         click.echo(_of_any_kind(kind))
@@ -146,7 +147,6 @@ def _netem(name: str) -> str:
 def _stack(name: str) -> str:
     from wirelab.experiment.library import BUILTIN, implementations
     from wirelab.experiment.own_stacks import own_stacks
-    from wirelab.experiment.settings import describe_default, describe_values
     from wirelab.schema import registered
 
     known = registered().with_stacks(own_stacks(Path.cwd()))
@@ -162,10 +162,17 @@ def _stack(name: str) -> str:
         ("implementations", ", ".join(programs) or "none"),
     ]
     parts = [_head(stack.name, stack.title), *([_paragraph(stack.about)] if stack.about else []), columns(facts)]
-    for setting in stack.settings:
-        values = f"{setting.name}: {describe_values(setting)} (default {describe_default(setting)})"
-        parts.append(f"{values}\n{_paragraph(setting.about, indent='  ')}")
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_settings(stack.settings)])
+
+
+def _settings(settings: Iterable[SettingDescription]) -> list[str]:
+    from wirelab.experiment.settings import describe_default, describe_values
+
+    parts = []
+    for each in settings:
+        values = f"{each.name}: {describe_values(each)} (default {describe_default(each)})"
+        parts.append(f"{values}\n{_paragraph(each.about, indent='  ')}")
+    return parts
 
 
 def _workload(name: str) -> str:
@@ -179,6 +186,22 @@ def _workload(name: str) -> str:
     return "\n\n".join(
         [f"{name}\n\n{_paragraph(about)}", _hanging("keys", keys), _hanging("stacks", [("", ", ".join(stacks))])]
     )
+
+
+def _page(name: str) -> str:
+    from wirelab.site import BUILTIN
+    from wirelab.units import format_size
+
+    page = _find(name, BUILTIN, "page")
+    site = page.make().site
+    shown = [(each.path, each.kind.value, format_size(each.body_bytes)) for each in site.resources]
+    use = [
+        ("in a run", launched(f"run page --set workload.page={name}")),
+        ("your own", launched("run page --site DIR")),
+    ]
+    total = f"{len(site.resources)} resources, {format_size(site.body_bytes)}, SHA-256 of the manifest {site.digest}"
+    parts = [f"{name}\n\n{_paragraph(page.about)}", total, _section("resources", shown)]
+    return "\n\n".join([*parts, _hanging("use it", use)])
 
 
 def _impairment(name: str) -> str:
@@ -202,6 +225,7 @@ def _metric(name: str) -> str:
 
 
 def _implementation(name: str) -> str:
+    from wirelab.experiment.implementations import own_settings
     from wirelab.experiment.library import BUILTIN, implementations
     from wirelab.schema import registered
 
@@ -213,7 +237,9 @@ def _implementation(name: str) -> str:
         (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
     ]
     about = [_paragraph(program.about)] if program.about else []
-    return "\n\n".join([_head(name, program.title), *about, _section("stacks", rows)])
+    own = own_settings({name: program}).get(name)
+    varied = [] if own is None else _settings(own.settings)
+    return "\n\n".join([_head(name, program.title), *about, _section("stacks", rows), *varied])
 
 
 KINDS: dict[str, Callable[[str], str]] = {
@@ -221,6 +247,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "link": _link,
     "stack": _stack,
     "workload": _workload,
+    "page": _page,
     "impairment": _impairment,
     "metric": _metric,
     "implementation": _implementation,

@@ -23,8 +23,8 @@ Rows = list[tuple[str, str]]
 def command(kind: str | None) -> None:
     """List what there is, by name.
 
-    KIND is experiments, links, stacks, workloads, impairments, metrics or implementations; without it, all are listed.
-    Stacks and implementations are also those of the implementations.toml in this folder.
+    KIND is experiments, links, stacks, workloads, pages, impairments, metrics or implementations; without it, all are
+    listed. Stacks and implementations are also those of the implementations.toml in this folder.
     """
     if kind is None:
         click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
@@ -60,6 +60,12 @@ def _workloads() -> Rows:
     return [(kind, about.partition(":")[0].partition(";")[0]) for kind, about in ABOUT.items()]
 
 
+def _pages() -> Rows:
+    from wirelab.site import BUILTIN
+
+    return [(name, page.about.rstrip(".")) for name, page in BUILTIN.items()]
+
+
 def _impairments() -> Rows:
     from wirelab.schema import registered
 
@@ -85,6 +91,7 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "links": _links,
     "stacks": _stacks,
     "workloads": _workloads,
+    "pages": _pages,
     "impairments": _impairments,
     "metrics": _metrics,
     "implementations": _implementations,

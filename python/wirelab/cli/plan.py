@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option, tell_of_programs
+from wirelab.cli.arguments import (
+    budget_option,
+    experiment_argument,
+    link_option,
+    load,
+    set_option,
+    site_option,
+    tell_of_programs,
+    with_page,
+)
 from wirelab.cli.minutes import run_ns
 from wirelab.cli.table import columns
 from wirelab.units import format_duration
@@ -20,10 +30,21 @@ if TYPE_CHECKING:
 @click.command(short_help="Print scenarios, trials and minutes of an experiment; run nothing.")
 @experiment_argument
 @set_option
+@site_option
+@link_option
 @budget_option
 @click.option("--lanes", type=click.IntRange(1, 256), help="Trials side by side.  [as the machine and the plan allow]")
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
-def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: int | None, *, as_json: bool) -> None:
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    experiment: str,
+    sets: tuple[str, ...],
+    site: Path | None,
+    link: str | None,
+    budget: int | None,
+    lanes: int | None,
+    *,
+    as_json: bool,
+) -> None:
     """Print scenarios, trials and minutes of an experiment; run nothing.
 
     FILE is a path, or the name of a shipped experiment. Minutes are a rough guess.
@@ -32,7 +53,7 @@ def command(experiment: str, sets: tuple[str, ...], budget: int | None, lanes: i
     from wirelab.runner.lanes import Lanes
     from wirelab.runner.start import planned_lanes
 
-    loaded = load(experiment, sets)
+    loaded = load(experiment, with_page(sets, site, link))
     plan = make_plan(loaded)
     tell_of_programs(plan, loaded)
     chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wirelab.cli.arguments import budget_option, experiment_argument, load, set_option, tell_of_programs
+from wirelab.cli.arguments import (
+    budget_option,
+    experiment_argument,
+    link_option,
+    load,
+    set_option,
+    site_option,
+    tell_of_programs,
+    with_page,
+)
 from wirelab.cli.campaigns import RESULTS
 
 if TYPE_CHECKING:
@@ -26,6 +35,8 @@ if TYPE_CHECKING:
 @click.command("run", short_help="Run an experiment, measure, analyze and report it.")
 @experiment_argument
 @set_option
+@site_option
+@link_option
 @budget_option
 @click.option("--seed", type=click.IntRange(min=0), help="Seed of everything random, instead of the experiment's.")
 @click.option(
@@ -40,6 +51,8 @@ if TYPE_CHECKING:
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,
     sets: tuple[str, ...],
+    site: Path | None,
+    link: str | None,
     budget: int | None,
     seed: int | None,
     out: Path | None,
@@ -62,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.runner.start import Options
 
     console = Console(stderr=True, highlight=False)
-    sets = (*sets, *(["capture=true"] * capture))
+    sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
     tell_of_programs(plan, loaded)
     # A preview must not take the place of the campaign that it previews.
@@ -70,7 +83,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
     options = Options(
         lanes=lanes, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
-        command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims,
+        command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
     )  # fmt: skip
     summary = _run(plan, folder, options, console)
     _derive(folder, console)

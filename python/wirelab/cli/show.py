@@ -1,4 +1,4 @@
-"""`wirelab show`: one exchange, or one trial, as a packet ladder; a packet log as a table."""
+"""`wirelab show`: one exchange, or one trial, as a packet ladder; a packet log as a table; a page's load as HAR."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from wirelab.cli.campaigns import RESULTS, existing
+from wirelab.cli.har_file import write_archive
 from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
 from wirelab.errors import RunError, WirelabError, did_you_mean
 from wirelab.launcher import launched
@@ -37,8 +38,20 @@ class Place(NamedTuple):
 @click.option("--scenario", help="An exchange of the scenario with this name or key.")
 @click.option("--exchange", type=click.IntRange(min=0), help="This exchange of the trial.")
 @click.option("--slowest", is_flag=True, help="The slowest exchange, instead of a typical one.")
+@click.option(
+    "--har",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    metavar="FILE",
+    help="Write the page's load, or all of a TRIAL's, as HTTP Archive 1.2 instead; - is stdout.",
+)
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
-    what: str, trial: str | None, stack: str | None, scenario: str | None, exchange: int | None, slowest: bool
+    what: str,
+    trial: str | None,
+    stack: str | None,
+    scenario: str | None,
+    exchange: int | None,
+    slowest: bool,
+    har: Path | None,
 ) -> None:
     """Show an exchange as a packet ladder, with losses, retransmissions and phases.
 
@@ -48,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     LOG is a packet log, of a trial or of `wirelab link --log LOG`: every packet with what became of it.
     """
     if is_packet_log(Path(what)):
-        if trial is not None or stack or scenario or exchange is not None or slowest:
+        if trial is not None or stack or scenario or exchange is not None or slowest or har:
             raise WirelabError("a packet log knows packets, not exchanges", hint=launched(f"show {what}"))
         click.echo(packet_table(Path(what)))
         return
@@ -67,6 +80,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if rows.is_empty() and (place.trial is None or slowest or exchange is not None):
         raise RunError(f"{campaign} has no such exchange", hint=f"its trials are in {campaign / TRIALS}")
     shown = place.trial if place.trial is not None else rows["trial"][0]
+    if har is not None:
+        write_archive(campaign, plan, shown, rows, har)
+        return
     _show(campaign, plan, shown, rows)
 
 
@@ -178,18 +194,20 @@ def _link_words(folder: Path) -> Iterator[str]:
 
 
 def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
-    """Packets of the trial's exchanges, or of one: its connection's, on a kept one those of its time. Background
-    traffic is left out, where the exchanges' ports are known.
+    """Packets of the trial's exchanges, or of one: its connection's, on a kept one those of its time, and so of a load,
+    which has several. Background traffic is left out, where the ports of all connections are known.
     """
     packets = _dissected(folder / PACKET_LOG)
+    loads = any(exchange.get("load_time_ns") is not None or exchange.get("connections") for exchange in exchanges)
     if whole:
         ports = {exchange["local_port"] for exchange in exchanges}
-        return packets if not ports or None in ports else [p for p in packets if p["client_port"] in ports]
+        known = ports and None not in ports and not loads
+        return [p for p in packets if p["client_port"] in ports] if known else packets
     [exchange] = exchanges
     port, start, end = exchange["local_port"], exchange["start_ns"], exchange["end_ns"]
     mine = [p for p in packets if port is None or p["client_port"] == port]
-    if exchange["connection_reused"] or port is None:
-        return [p for p in mine if start <= p["arrival_ns"] <= end]
+    if exchange["connection_reused"] or port is None or loads:
+        return [p for p in (packets if loads else mine) if start <= p["arrival_ns"] <= end]
     return mine
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import to_blame
-from wirelab.report.model import Condition, Group, Json, Scenario, metric_name
-from wirelab.report.numbers import COUNT, Estimate, interval, with_unit
+from wirelab.report.model import Condition, Group, Scenario
+from wirelab.report.numbers import COUNT, interval, with_unit
 from wirelab.report.programs import FLOORS, Order, conditions, orders
+from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import metric_words
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.stats.link import GRADES
@@ -24,13 +25,13 @@ def fastest(campaign: Campaign) -> Iterator[Statement]:
     judged = campaign.verdicts and campaign.experiment.get("choices")
     groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
-    ranked = [(where, ranking) for where in conditions if (ranking := _ranking(campaign, where[1]))]
-    if not ranked:
+    rankings = [(where, ranking) for where in conditions if (ranking := ranked(campaign.metric, where[1].scenarios))]
+    if not rankings:
         return
-    if len(ranked) > MOST_CONDITIONS or campaign.verdicts:
-        yield from _wins(campaign, [condition for _, condition in conditions], [ranking for _, ranking in ranked])
+    if len(rankings) > MOST_CONDITIONS or campaign.verdicts:
+        yield from _wins(campaign, [condition for _, condition in conditions])
         return
-    for (group, condition), ranking in ranked:
+    for (group, condition), ranking in rankings:
         yield _in_condition(campaign, group, condition, ranking)
 
 
@@ -60,7 +61,7 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     label = ", ".join(part for part in (group.title, condition.label) if part)
     floors = any(scenario.series.stack in FLOORS for scenario in condition.scenarios)
     more = [told for other in others if (told := _against(campaign, other, first))]
-    late = [s.series.label for s in condition.scenarios if s.above_s(campaign.metric, "median") is not None]
+    late = [scenario.series.label for scenario in above_time_out(campaign.metric, condition.scenarios)]
     more += [Statement(f"The median of {listed(late)} lies above the time-out.", href="#glance")] if late else []
     size = with_unit(median, first.unit(campaign.metric))
     text = f"{label}: {first.series.label} has the smallest median{' of the application protocols' * floors}, {size}."
@@ -70,16 +71,17 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     return resting_on(text, median, "#glance", more)
 
 
-def _wins(campaign: Campaign, conditions: list[Condition], rankings: list[list[Scenario]]) -> Iterator[Statement]:
+def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement]:
     """In how many of the conditions one stack is known to have the smallest median, and which."""
-    protocols = {first.series.label for first, *_ in rankings}
+    pairs = [(condition, ranked(campaign.metric, condition.scenarios)) for condition in conditions]
+    rankings = [(condition, ranking) for condition, ranking in pairs if ranking]
+    protocols = {first.series.label for _, (first, *_) in rankings}
     if all(_alone(condition) for condition in conditions) and len(protocols) == 1:
         yield Statement(f"Only one application protocol was measured, {protocols.pop()}: nothing is compared.")
         return
     wins: dict[str, int] = {}
-    for first, *others in rankings:
-        ratio = _ratio(campaign, others[0], first) if others else None
-        if not others or (ratio is not None and (ratio.low or 0) > 1):
+    for condition, (first, *others) in rankings:
+        if not untold(campaign, first, [*others, *above_time_out(campaign.metric, condition.scenarios)]):
             wins[first.series.label] = wins.get(first.series.label, 0) + 1
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest median of {metric_words(campaign.metric)}"
@@ -97,31 +99,22 @@ def _alone(condition: Condition) -> bool:
     return sum(scenario.series.stack not in FLOORS for scenario in condition.scenarios) == 1
 
 
-def _ranking(campaign: Campaign, condition: Condition) -> list[Scenario]:
-    medians = []
-    for scenario in condition.scenarios:
-        median = scenario.estimate(campaign.metric, "median")
-        if scenario.series.stack not in FLOORS and median is not None and median.point is not None:
-            medians.append((median.point, scenario))
-    return [scenario for _, scenario in sorted(medians, key=lambda pair: pair[0])]
-
-
 def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement | None:
-    ratio = _ratio(campaign, other, first)
-    if ratio is None or ratio.low is None or ratio.high is None:
+    times = ratio(campaign, other, first)
+    if times is None or times.low is None or times.high is None:
         return None
-    label, vague = other.series.label, ratio.high > WIDEST * ratio.low
-    untold = ratio.low <= 1 <= ratio.high
-    if untold and vague:
+    label, vague = other.series.label, times.high > WIDEST * times.low
+    may_be_alike = times.low <= 1 <= times.high
+    if may_be_alike and vague:
         text = f"{label} cannot be told from it: too few trials."
-    elif untold:
-        text = f"{label} cannot be told from it: the ratio is {interval(ratio, COUNT)}."
+    elif may_be_alike:
+        text = f"{label} cannot be told from it: the ratio is {interval(times, COUNT)}."
     elif vague:
         text = f"{label} takes longer; too few trials to tell how much."
     else:
-        text = f"{label} takes {interval(ratio, COUNT)} times as long."
-    caveats = [*_both(other, first), *_grade(campaign, other, first)] if not untold else [*_both(other, first)]
-    return resting_on(" ".join([text, *caveats]), ratio, "#comparisons")
+        text = f"{label} takes {interval(times, COUNT)} times as long."
+    caveats = [*_both(other, first), *_grade(campaign, other, first)] if not may_be_alike else [*_both(other, first)]
+    return resting_on(" ".join([text, *caveats]), times, "#comparisons")
 
 
 def _both(a: Scenario, b: Scenario) -> Iterator[str]:
@@ -131,27 +124,6 @@ def _both(a: Scenario, b: Scenario) -> Iterator[str]:
 
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> Iterator[str]:
-    link = _comparison(campaign, a, b).get("link") or {}
+    link = comparison(campaign, a, b).get("link") or {}
     if link.get("flag", GRADES[0]) != GRADES[0]:
         yield f"Its grade is {link['flag']}: {to_blame(link) or link['why']}."
-
-
-def _comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:
-    """Of the headline metric, in either direction; empty if there is none."""
-    for comparison in campaign.estimates.get("comparisons") or []:
-        same = metric_name(comparison["metric"]) == metric_name(campaign.metric)
-        if same and (comparison["a"], comparison["b"]) in ((a.key, b.key), (b.key, a.key)):
-            return dict(comparison)
-    return {}
-
-
-def _ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
-    """Ratio of medians of a over b, looked up in either direction."""
-    comparison = _comparison(campaign, a, b)
-    ratio = Estimate.of(comparison.get("ratio_of_medians"))
-    if ratio is None or not ratio.point:
-        return None
-    if comparison["a"] == a.key:
-        return ratio
-    low, high = (1 / bound if bound else None for bound in (ratio.high, ratio.low))
-    return Estimate(1 / ratio.point, low, high, ratio.level, ratio.n, ratio.method)

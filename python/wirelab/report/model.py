@@ -7,10 +7,12 @@ from typing import Any
 
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
+from wirelab.site import page_words
 
 Json = dict[str, Any]
 Levels = tuple[tuple[str, str], ...]
-ROW_PATHS = ("link", "workload.upload", "workload.download")
+_IMAGES, _IMAGE_SIZE = "workload.page.objects", "workload.page.object-size"
+ROW_PATHS = ("link", "workload.upload", "workload.download", "workload.page", _IMAGES, _IMAGE_SIZE)
 """Factors that make the rows of a chart; a publication's own ones. How congested a link is makes rows too."""
 
 
@@ -157,4 +159,8 @@ def level_words(path: str, level: str) -> str:
         }.get(level, level)
     if (traffic := _flows_of(path)) is not None:
         return " ".join(filter(None, (level, traffic, "flows")))
+    if path.startswith("workload.page"):
+        return {_IMAGES: f"{level} image{'s' * (level != '1')}", _IMAGE_SIZE: f"images of {level}"}.get(
+            path, page_words(level)
+        )
     return level if path in ROW_PATHS else f"{path.removeprefix('workload.')} {level}"

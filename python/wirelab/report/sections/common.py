@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry
+from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry, dash
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Condition, Scenario, Series, level_words
+from wirelab.report.model import Condition, Json, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
 from wirelab.stats.link import NOT_MEASURED
 
@@ -23,6 +23,14 @@ def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:
 def series_cell(series: Series, href: str | None = None) -> Cell:
     """A stack's name beside its colour."""
     return Cell(series.label, swatch=series.look.slot, title=series.provider, href=href)
+
+
+def grade_cell(link: Json | None) -> Cell:
+    """What a comparison is good for; why is its title."""
+    if link is None:
+        return dash("analysed before links were graded here")
+    flag, why = str(link["flag"]), str(link["why"])
+    return Cell(flag, title=why, tone=LINK_TONES.get(flag, "bad"))
 
 
 def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]]) -> list[Block]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, dash, estimate
+from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import comparison_reasons
 from wirelab.report.model import Condition, Json, Scenario, metric_name
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
-from wirelab.report.sections.common import LINK_TONES as TONES
-from wirelab.report.sections.common import by_choices, metric_words, series_cell
+from wirelab.report.sections.common import by_choices, grade_cell, metric_words, series_cell
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -79,7 +78,7 @@ def _row(condition: Condition, a: Scenario, b: Scenario, comparison: Json, unit:
         Cell(condition.label),
         series_cell(a.series, f"#{a.anchor}"),
         series_cell(b.series, f"#{b.anchor}"),
-        _grade(comparison.get("link")),
+        grade_cell(comparison.get("link")),
         _ratio(comparison.get("ratio_of_means")),
         _ratio(comparison.get("ratio_of_medians")),
         estimate(Estimate.of(comparison.get("shift")), unit),
@@ -100,14 +99,6 @@ def _columns(unit: str) -> tuple[Column, ...]:
         Column("Cliff's δ [interval]"),
         Column("p adjusted"),
     )
-
-
-def _grade(link: Json | None) -> Cell:
-    """What the comparison is good for; why is its title, and once for all above the tables."""
-    if link is None:
-        return dash("analysed before links were graded here")
-    flag, why = str(link["flag"]), str(link["why"])
-    return Cell(flag, title=why, tone=TONES.get(flag, "bad"))
 
 
 def _ratio(value: object) -> Cell:

@@ -15,7 +15,11 @@ TERMS = (
         "One execution of a scenario with its seed, holding many exchanges; one trial of each scenario, in random "
         "order.",
     ),
-    ("Exchange", "One request and its answer, with its instants. It completed, failed, timed out or is unsupported."),
+    (
+        "Exchange",
+        "One request and its answer, or one load of a page, with its instants. It completed, failed, timed out or is "
+        "unsupported.",
+    ),
     (
         "Interval",
         "What resampling the trials, then the exchanges within them, supports at the level that the table states. "

@@ -46,6 +46,8 @@ def workload_words(workload: Json) -> str:
         return "unknown"
     if workload.get("kind") in {"notify", "stream"}:
         return _telling_words(workload)
+    if workload.get("kind") == "page":
+        return _page_words(workload)
     arrival = workload.get("arrival") or {}
     process = {"closed": "the next starts when one ends"}.get(
         str(arrival.get("process")), f"{arrival.get('process')} arrivals at {arrival.get('rate_hz')} /s"
@@ -73,6 +75,15 @@ def workload_words(workload: Json) -> str:
 
 def _download_words(sizes: int | list[int]) -> str:
     return format_size(sizes) if isinstance(sizes, int) else " and ".join(map(format_size, sizes)) + " in turn"
+
+
+def _page_words(workload: Json) -> str:
+    page = workload.get("page") or {}
+    return (
+        f"{workload.get('loads')} loads a trial of the page {page.get('name')} ({page.get('resources')} resources, "
+        f"{format_size(page.get('body_bytes', 0))}), one after another, each without connections and with an empty "
+        f"cache; given up after {format_duration(workload.get('timeout_ns', 0))}"
+    )
 
 
 def _telling_words(workload: Json) -> str:

@@ -11,6 +11,7 @@ from wirelab.report.campaign import Campaign
 FILES = (
     ("exchanges.csv", "a row for each exchange, CSV"),
     ("exchanges.parquet", "a row for each exchange, Parquet"),
+    ("resources.parquet", "a row for each resource of a page's load, Parquet"),
     ("trials.parquet", "a row for each trial, Parquet"),
     ("estimates.csv", "estimates, CSV"),
     ("estimates.parquet", "estimates, Parquet"),

@@ -1,0 +1,53 @@
+"""`wirelab show … --har FILE`: what an archive needs of a campaign, and its file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wirelab.errors import RunError, Where
+from wirelab.launcher import launched
+from wirelab.schema.campaign import RESULT, TRIALS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def write_archive(campaign: Path, plan: dict[str, Any], trial: str, loads: pl.DataFrame, file: Path) -> None:
+    """Write these loads of a trial; `-` is stdout."""
+    import polars as pl
+
+    from wirelab.cli.har import Server, har
+    from wirelab.metrics.resource_timings import RESOURCES
+    from wirelab.runner.endpoints import SERVER_NAME
+    from wirelab.schema import StackDescription, registered
+
+    if loads.is_empty():
+        raise RunError(f"{campaign} has no load of {trial}", hint=f"its trials are in {campaign / TRIALS}")
+    of_trial = {each["trial"]: each["scenario"] for block in plan["blocks"] for each in block["trials"]}
+    scenario = next(each for each in plan["scenarios"] if each["key"] == of_trial[trial])
+    if scenario["workload"].get("kind") != "page":
+        what = f"{trial} loads no page, and an archive is of pages ({scenario['workload'].get('kind')})"
+        raise RunError(what, hint="--scenario or --stack chooses another")
+    if not (campaign / RESOURCES).exists():
+        raise RunError(f"{campaign} has no {RESOURCES}", hint=launched(f"measure {campaign}"))
+    own = [StackDescription.model_validate(each) for each in plan.get("stacks", [])]
+    stack = registered().with_stacks(own).stack(scenario["stack"])
+    assert stack is not None, "the plan describes what is not built in"
+    result = json.loads((campaign / TRIALS / trial / RESULT).read_text(encoding="utf-8"))
+    shift_ns = result["start_realtime_ns"] - result["start_ns"]
+    resources = pl.read_parquet(campaign / RESOURCES).filter(pl.col("trial") == trial)
+    archive = har(scenario, Server.of(stack, SERVER_NAME), loads.to_dicts(), resources.to_dicts(), shift_ns)
+    text = json.dumps(archive, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if str(file) == "-":
+        click.echo(text, nl=False)
+        return
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror}", Where(str(file))) from None
+    pages, entries = (len(archive["log"][what]) for what in ("pages", "entries"))
+    click.echo(f"{pages} load{'s' * (pages != 1)}, {entries} resource{'s' * (entries != 1)}: {file}", err=True)

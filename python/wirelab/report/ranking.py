@@ -1,0 +1,62 @@
+"""Who has the smallest median among scenarios that differ in their stacks, and who cannot be told from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json, Scenario, metric_name
+from wirelab.report.numbers import Estimate
+from wirelab.report.programs import FLOORS
+from wirelab.stats.compare import ERROR_RATE
+
+
+def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Application protocols that have a median, the smallest first."""
+    medians = []
+    for scenario in scenarios:
+        median = scenario.estimate(metric, "median")
+        if scenario.series.stack not in FLOORS and median is not None and median.point is not None:
+            medians.append((median.point, scenario))
+    return [scenario for _, scenario in sorted(medians, key=lambda pair: pair[0])]
+
+
+def above_time_out(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
+    """Those of which half or more timed out."""
+    return [scenario for scenario in scenarios if scenario.above_s(metric, "median") is not None]
+
+
+def untold(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
+    """Those of the others that may be as soon as the first: the interval of the ratio of medians holds 1, or nothing
+    compares the two. Where a median lies above the time-out there is no ratio, and the test of the shift decides.
+    """
+    return [other for other in others if not _takes_longer(campaign, other, first)]
+
+
+def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:
+    """Of the headline metric, in either direction; empty if there is none."""
+    for each in campaign.estimates.get("comparisons") or []:
+        same = metric_name(each["metric"]) == metric_name(campaign.metric)
+        if same and (each["a"], each["b"]) in ((a.key, b.key), (b.key, a.key)):
+            return dict(each)
+    return {}
+
+
+def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
+    """Ratio of medians of a over b, looked up in either direction."""
+    found = comparison(campaign, a, b)
+    value = Estimate.of(found.get("ratio_of_medians"))
+    if value is None or not value.point:
+        return None
+    if found["a"] == a.key:
+        return value
+    low, high = (1 / bound if bound else None for bound in (value.high, value.low))
+    return Estimate(1 / value.point, low, high, value.level, value.n, value.method)
+
+
+def _takes_longer(campaign: Campaign, other: Scenario, first: Scenario) -> bool:
+    times = ratio(campaign, other, first)
+    if times is not None:
+        return (times.low or 0) > 1
+    p = comparison(campaign, other, first).get("p_adjusted")
+    return other.above_s(campaign.metric, "median") is not None and p is not None and float(p) < ERROR_RATE

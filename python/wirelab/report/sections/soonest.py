@@ -1,0 +1,168 @@
+"""Which stack is the soonest at each place of the grid, where it can be told, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirelab.report.blocks import Block, Cell, Column, Figure, Group, Prose, Section, Table, dash, estimate
+from wirelab.report.campaign import Campaign
+from wirelab.report.figures.tiles import Tile, tiles
+from wirelab.report.model import Levels, Scenario, level_words
+from wirelab.report.numbers import COUNT, MILLISECONDS, plain, with_unit
+from wirelab.report.programs import FLOORS
+from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
+from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
+from wirelab.stats.compare import is_implementation
+from wirelab.stats.link import GRADES
+
+OPEN, INVALID, NONE = "not told apart", GRADES[-1], "half or more of its exchanges timed out or failed"
+MOST_NAMED = 2
+"""In a tile; of more the table has the names."""
+COLUMNS = (
+    Column("down", numeric=False), Column("across", numeric=False), Column("soonest", numeric=False),
+    Column("median [interval]", "ms"), Column("completed"), Column("next", numeric=False),
+    Column("next / soonest [interval]"), Column("grade", numeric=False), Column("told apart", numeric=False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Axes:
+    """Two factors, across and down; each combination of the others has a map of its own."""
+
+    across: str
+    down: str
+
+    @classmethod
+    def of(cls, campaign: Campaign, choices: Sequence[str]) -> _Axes | None:
+        """Those with the most levels; None where fewer than two vary beside the stack and declared choices."""
+        points = [point for scenario in campaign.scenarios for point in scenario.points]
+        paths = [path for path in _varied(campaign) if path not in choices]
+        levels = {path: len({str(point.get(path)) for point in points}) for path in paths}
+        ordered = sorted(paths, key=lambda path: -levels[path])
+        return cls(*ordered[:2]) if len(ordered) > 1 else None
+
+
+@dataclass(frozen=True)
+class _Place:
+    """One place of the grid, and who was measured there: from the smallest median on, those above the time-out, and
+    those of either that may be as soon as the first.
+    """
+
+    x: str
+    y: str
+    ranked: list[Scenario]
+    above: list[Scenario]
+    untold: list[Scenario]
+
+
+def section(campaign: Campaign) -> Section | None:
+    """Maps over two factors of the grid; None without two, without two stacks, or for a metric that is no time."""
+    declared = tuple(campaign.experiment.get("choices") or {})
+    axes = _Axes.of(campaign, declared)
+    stacks = {series.label for series in campaign.series if series.stack not in FLOORS}
+    if axes is None or campaign.unit is not MILLISECONDS or len(stacks) < 2:
+        return None
+    maps = _maps(campaign, axes)
+    by_choice: dict[Levels, list[Figure]] = {}
+    base = next(iter(maps), ())
+    for i, (rest, places) in enumerate(maps.items()):
+        chosen = tuple(pair for pair in rest if pair[0] in declared and pair not in base)
+        title = ", ".join(level_words(*pair) for pair in rest if pair[0] not in declared)
+        told = ", ".join(filter(None, (title, *(level_words(*pair) for pair in chosen))))
+        by_choice.setdefault(chosen, []).append(_figure(campaign, f"soonest{i}", title, told, places))
+    blocks: list[Block] = list(by_choice.pop((), []))
+    blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
+    words = metric_words(campaign.metric)
+    note = (
+        f"At each place of the grid the stack with the smallest median {words}, coloured where it can be told from "
+        "every other one, and below it how many times as long the next one takes. It can be told where the interval of "
+        "the ratio of medians excludes 1; each interval is at 95 % by itself, so that of many colours some are chance. "
+        "Elsewhere stand those that may be the soonest; nor is there a colour where a comparison's grade is "
+        f"{INVALID}. Nothing is guessed between the places."
+    )
+    return Section("soonest", "Where each is the soonest", [Prose(note), legend(campaign), *blocks])
+
+
+def _maps(campaign: Campaign, axes: _Axes) -> dict[Levels, list[_Place]]:
+    """The places of each combination of the other factors, in the order of the plan."""
+    found: dict[Levels, dict[tuple[str, str], list[Scenario]]] = {}
+    others = [path for path in _varied(campaign) if path not in (axes.across, axes.down)]
+    for scenario in campaign.scenarios:
+        for point in scenario.points:
+            rest = tuple((path, str(point[path])) for path in others if path in point)
+            x, y = (level_words(path, str(point.get(path, ""))) for path in (axes.across, axes.down))
+            here = found.setdefault(rest, {}).setdefault((x, y), [])
+            if scenario not in here:
+                here.append(scenario)
+    return {rest: [_place(campaign, x, y, here) for (x, y), here in places.items()] for rest, places in found.items()}
+
+
+def _varied(campaign: Campaign) -> list[str]:
+    """Paths of the factors that vary beside the stack and who provides it."""
+    constant = {"stack", *(path for path, _ in campaign.constant_levels)}
+    paths = dict.fromkeys(path for scenario in campaign.scenarios for point in scenario.points for path in point)
+    return [path for path in paths if path not in constant and not is_implementation(path)]
+
+
+def _place(campaign: Campaign, x: str, y: str, scenarios: Sequence[Scenario]) -> _Place:
+    ranking, above = ranked(campaign.metric, scenarios), above_time_out(campaign.metric, scenarios)
+    return _Place(x, y, ranking, above, untold(campaign, ranking[0], [*ranking[1:], *above]) if ranking else [])
+
+
+def _figure(campaign: Campaign, name: str, title: str, told: str, places: Sequence[_Place]) -> Figure:
+    words = f"smallest median {metric_words(campaign.metric)}{f', {told}' if told else ''}"
+    table = Table(f"The {words}", COLUMNS, [_row(campaign, place) for place in places], row_headers=2)
+    drawn = tiles(name, f"Map of the {words}", [_tile(campaign, place) for place in places])
+    return Figure(title, f"Map of the {words}", "", drawn, [table])
+
+
+def _tile(campaign: Campaign, place: _Place) -> Tile:
+    medians = [
+        f"{scenario.series.label} {with_unit(scenario.estimate(campaign.metric, 'median'), MILLISECONDS)}"
+        for scenario in place.ranked
+    ]
+    medians += [f"{scenario.series.label} above the time-out" for scenario in place.above]
+    tip = f"{place.y}, {place.x}: {'; '.join(medians) or NONE}"
+    if not place.ranked:
+        return Tile(place.x, place.y, None, "none", "in time", tip)
+    first, may_be = place.ranked[0], [place.ranked[0], *place.untold]
+    if place.untold:
+        labels = ", ".join(scenario.series.label for scenario in may_be)
+        of = f"{len(may_be)} of {len(place.ranked) + len(place.above)}"
+        words = labels if len(may_be) <= MOST_NAMED else of
+        return Tile(place.x, place.y, None, words, OPEN, f"{tip}; {OPEN}: {labels}")
+    if any(_grade(campaign, other, first) == INVALID for other in [*place.ranked[1:], *place.above]):
+        return Tile(place.x, place.y, None, first.series.label, INVALID, f"{tip}; a comparison's grade is {INVALID}")
+    times = ratio(campaign, place.ranked[1], first) if len(place.ranked) > 1 else None
+    figure = f"{plain(times.point, 2)} ×" if times is not None else "alone"
+    return Tile(place.x, place.y, first.series, first.series.label, figure, tip)
+
+
+def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> str | None:
+    """What the comparison of the two is good for; None if it was not graded."""
+    link = comparison(campaign, a, b).get("link")
+    return None if link is None else str(link["flag"])
+
+
+def _row(campaign: Campaign, place: _Place) -> list[Cell]:
+    head = [Cell(place.y), Cell(place.x)]
+    if not place.ranked:
+        return [*head, *[dash(NONE)] * (len(COLUMNS) - len(head))]
+    first, after = place.ranked[0], next(iter([*place.ranked[1:], *place.above]), None)
+    counts = first.denominators
+    head += [
+        series_cell(first.series, f"#{first.anchor}"),
+        estimate(first.estimate(campaign.metric, "median"), MILLISECONDS),
+        Cell(f"{counts['completed']}/{counts['exchanges']}"),
+    ]
+    if after is None:
+        return [*head, *[dash("no other has completed half of its exchanges")] * (len(COLUMNS) - len(head))]
+    told = f"not from {', '.join(scenario.series.label for scenario in place.untold)}" if place.untold else "from all"
+    return [
+        *head,
+        series_cell(after.series, f"#{after.anchor}"),
+        estimate(ratio(campaign, after, first), COUNT, "the next one's median lies above the time-out"),
+        grade_cell(comparison(campaign, after, first).get("link")),
+        Cell(told, tone=None if place.untold else "clear"),
+    ]

@@ -1,0 +1,172 @@
+"""Loads of a page as waterfalls: of each scenario the completed load nearest to its median."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from wirelab.launcher import launched
+from wirelab.metrics.resource_timings import PHASE_COLUMNS, RESOURCES
+from wirelab.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Grid,
+    Legend,
+    LegendEntry,
+    Prose,
+    Section,
+    Table,
+    dash,
+    number,
+)
+from wirelab.report.campaign import Campaign
+from wirelab.report.figures.waterfall import Fall, Lane, waterfall
+from wirelab.report.model import Condition, Json, Scenario
+from wirelab.report.model import Group as Choices
+from wirelab.report.numbers import plain
+from wirelab.report.sections.common import by_choices
+from wirelab.units import format_size
+
+_WORDS = ("queued", "TCP connect", "TLS or QUIC handshake", "waiting", "receiving")
+PHASES = dict(zip(PHASE_COLUMNS, _WORDS, strict=True))
+METRIC, COLUMN = "load-time", "load_time_ns"
+MOST_LANES = 60
+"""Of one picture; a page with more has the rest in the dataset."""
+MOST_PICTURES = 48
+"""Of one report, which is a single file: each has a hundred kilobytes or so."""
+COLUMNS = (
+    Column("resource", numeric=False), Column("kind", numeric=False), Column("found by", numeric=False),
+    Column("connection"), Column("known at", "ms"), *(Column(words, "ms") for words in PHASES.values()),
+    Column("end", "ms"), Column("body", "B"), Column("urgency"), Column("outcome", numeric=False),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Load:
+    """One load with its resources, in the order in which they were known."""
+
+    scenario: Scenario
+    trial: str
+    index: int
+    start_ns: int
+    took_ns: int
+    resources: list[Json]
+
+
+def section(campaign: Campaign) -> Section | None:
+    """A waterfall of each scenario; None where no page was loaded completely."""
+    found = _loads(campaign)
+    if not found:
+        return None
+    loads = dict(itertools.islice(found.items(), MOST_PICTURES))
+    note = (
+        "Of each scenario the completed load whose load time is nearest to the median. A bar begins when the client "
+        "knew of the resource and ends with its last byte; the thin line is time in which it waited for a connection, "
+        "or for its turn on one; the dashed line is the end of the load. Pictures side by side have the same axis. "
+        "Hovering over a bar shows its phases; the tables below have them as numbers."
+    )
+    if len(found) > len(loads):
+        har = launched("show CAMPAIGN TRIAL --har FILE")
+        note += f" The first {len(loads)} of {len(found)} scenarios; {har} has the loads of any trial."
+    key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])
+
+    def build(group: Choices, prefix: str) -> list[Block]:
+        drawn = [_condition(loads, condition, f"{prefix}-load{i}") for i, condition in enumerate(group.conditions)]
+        return [grid for grid in drawn if grid is not None]
+
+    return Section("waterfalls", "Waterfalls of page loads", [Prose(note), key, *by_choices(campaign, build)])
+
+
+def _loads(campaign: Campaign) -> dict[str, _Load]:
+    """The load to show of each scenario that has one."""
+    paths = [campaign.folder / name for name in ("exchanges.parquet", RESOURCES)]
+    if not all(path.exists() for path in paths):
+        return {}
+    exchanges, resources = (pl.read_parquet(path) for path in paths)
+    found = {}
+    for scenario in dict.fromkeys(scenario for group in campaign.groups for scenario in group.scenarios):
+        median = scenario.estimate(METRIC, "median")
+        complete = exchanges.filter(pl.col("scenario") == scenario.key).drop_nulls(COLUMN)
+        if median is None or median.point is None or complete.is_empty():
+            continue
+        nearest = (pl.col(COLUMN) - median.point * 1e9).abs()
+        load = complete.sort(nearest, "trial", "index").row(0, named=True)
+        mine = (pl.col("trial") == load["trial"]) & (pl.col("exchange") == load["index"])
+        rows = resources.filter(mine).sort("discovered_ns", "resource", nulls_last=True).to_dicts()
+        if rows:
+            found[scenario.key] = _Load(scenario, load["trial"], load["index"], load["start_ns"], load[COLUMN], rows)
+    return found
+
+
+def _condition(loads: Mapping[str, _Load], condition: Condition, prefix: str) -> Grid | None:
+    shown = [loads[scenario.key] for scenario in condition.scenarios if scenario.key in loads]
+    if not shown:
+        return None
+    widest = 1.04 * max(
+        max(load.took_ns, *(row["end_ns"] - load.start_ns for row in load.resources[:MOST_LANES])) / 1e6
+        for load in shown
+    )
+    return Grid(
+        condition.label,
+        [_figure(load, condition.label, f"{prefix}-{i}", widest) for i, load in enumerate(shown)],
+    )
+
+
+def _figure(load: _Load, where: str, name: str, widest: float) -> Figure:
+    series, took = load.scenario.series.label, load.took_ns / 1e6
+    rows = load.resources[:MOST_LANES]
+    lanes = [_lane(load, row) for row in rows]
+    label = f"Waterfall of a page load over {series}, {where}"
+    svg = waterfall(name, label, Fall(lanes, took, widest), {words: i for i, words in enumerate(PHASES.values())})
+    more = len(load.resources) - len(rows)
+    left_out = f" The first {len(rows)} of {len(load.resources)} resources; {RESOURCES} has all." if more else ""
+    caption = f"Load {load.index} of trial {load.trial}: {plain(took, 1)} ms.{left_out}"
+    table = Table(f"Resources of the load over {series}, {where}", COLUMNS, [_row(load, row) for row in rows])
+    return Figure(series, label, caption, svg, [table])
+
+
+def _lane(load: _Load, row: Json) -> Lane:
+    phases = [None if row[column] is None else row[column] / 1e6 for column in PHASES]
+    parts = [
+        f"{words} {plain(took, 1)} ms"
+        for words, took in zip(PHASES.values(), phases, strict=True)
+        if took is not None and took > 0
+    ]
+    at = (row["discovered_ns"] - load.start_ns) / 1e6
+    end = (row["end_ns"] - load.start_ns) / 1e6
+    what = ", ".join(filter(None, (row["kind"], format_size(row["body_received_bytes"]), _found(row))))
+    tip = f"{row['path']} ({what}): known at {plain(at, 1)} ms, {', '.join(parts) or 'at once'}, end {plain(end, 1)} ms"
+    mark = "" if row["outcome"] == "completed" else row["outcome"]
+    name = row["path"].partition("?")[0].rpartition("/")[2] or row["path"]
+    return Lane(name, at, phases, "; ".join(filter(None, (tip, mark, mark and row["error"]))), mark)
+
+
+def _found(row: Json) -> str:
+    """How the client came to want it."""
+    words = {"navigation": "the page", "body": "named in a body", "hint": "hinted at", "push": "pushed"}
+    return "pushed" if row["pushed"] else words[row["found_by"]]
+
+
+def _row(load: _Load, row: Json) -> list[Cell]:
+    connection = dash("it never had a connection") if row["connection"] is None else Cell(str(row["connection"]))
+    urgency = "" if row["urgency"] is None else f"{row['urgency']}{', incremental' * bool(row['incremental'])}"
+    return [
+        Cell(row["path"]),
+        Cell(row["kind"]) if row["kind"] else dash("the manifest does not have it"),
+        Cell(_found(row)),
+        connection,
+        number((row["discovered_ns"] - load.start_ns) / 1e6, 1),
+        *(
+            dash("the phase did not happen or was not seen") if row[column] is None else number(row[column] / 1e6, 1)
+            for column in PHASES
+        ),
+        number((row["end_ns"] - load.start_ns) / 1e6, 1),
+        number(row["body_received_bytes"], 0),
+        Cell(urgency) if urgency else dash("no priority was sent, or none was seen"),
+        Cell(row["outcome"], title=row["error"]),
+    ]
