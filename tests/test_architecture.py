@@ -26,15 +26,16 @@ TEMPLATES = PACKAGE / "data" / "templates"
 # border's types.
 LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema"}
 PACKAGE_EDGES = {
-    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "fit"},
-    "report": {"claims", "stats", "metrics"},
+    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "site", "fit"},
+    "report": {"claims", "stats", "metrics", "site"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
     "fit": {"stats"},
-    "metrics": set(),
-    "runner": {"plan", "experiment"},
+    "metrics": {"site"},
+    "site": set(),
+    "runner": {"plan", "experiment", "site"},
     "plan": {"experiment"},
-    "experiment": set(),
+    "experiment": {"site"},
     "schema": set(),
     "errors": set(),
     "units": set(),

@@ -1,0 +1,190 @@
+"""Foreign endpoints of the workload `page` on loopback: servers by their entries, and the browser."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from tests.interop.endpoints import SECURE, TIMEOUT_S, free_port
+
+from wirelab.experiment.implementations import ServerEntry
+from wirelab.runner.implementations import find_program, load
+from wirelab.schema import registered
+from wirelab.site import Page
+from wirelab.site.hints import resource_texts
+
+NAME = "server.test"
+BROWSER = Path(str(resources.files("wirelab.data").joinpath("clients", "chromium.py")))
+
+
+@dataclass
+class Peers:
+    """A page's files, and who serves and loads them; `certificates` is a folder of PEM files."""
+
+    folder: Path
+    page: Page
+    certificates: Path
+    started: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.write(self.site)
+        self.manifest.write_text(json.dumps(self.page.site.to_json()))
+
+    @property
+    def site(self) -> Path:
+        return self.folder / "site"
+
+    @property
+    def manifest(self) -> Path:
+        return self.folder / "manifest.json"
+
+    @contextmanager
+    def server(self, program: str, stack: str, **settings: Any) -> Iterator[int]:
+        """The port of a foreign server, started as its entry says; it must end when told to."""
+        entry = load(None)[program].roles.server
+        assert isinstance(entry, ServerEntry)
+        folder, port = self._folder(f"{program}-{stack}"), free_port()
+        known = defaults(stack) | settings
+        parameters = self.parameters("server", stack, port, folder, known, loads=1, timeout_s=TIMEOUT_S)
+        placeholders = {
+            "address": "127.0.0.1", "host": "127.0.0.1", "port": str(port), "name": NAME, "directory": str(folder),
+            "stack": stack, "upload_bytes": "0", "download_bytes": "0", "parameters": str(parameters),
+            "site": str(self.site), "document": f"/{self.page.site.document.file}", **self._certificates(),
+        }  # fmt: skip
+        facts = {**known, "stack": stack, "workload": "page", "upload": False, "download": False}
+
+        def fill(*texts: str) -> list[str]:
+            return entry.fill(texts, placeholders, facts, resource_texts(self.page.site))
+
+        for file in entry.files:
+            path, text = fill(file.path, file.text)
+            (folder / path).write_text(text)
+        command = fill(*entry.command, *entry.added(facts))
+        variables = dict(zip(entry.environment, fill(*entry.environment.values()), strict=True))
+        with (folder / "stderr.txt").open("wb") as words:
+            process = subprocess.Popen(
+                [find_program(command[0]) or command[0], *command[1:]], cwd=folder, env={**os.environ, **variables},
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=words,
+            )  # fmt: skip
+        self.started.append(process)
+        try:
+            wait_until_ready(process, entry.ready, port, folder / "stderr.txt")
+            yield port
+        finally:
+            process.terminate()
+            process.communicate(timeout=TIMEOUT_S)
+
+    def start_browser(
+        self, stack: str, port: int, *, loads: int = 1, timeout_s: float = TIMEOUT_S, **settings: Any
+    ) -> tuple[subprocess.Popen[bytes], Path]:
+        """The endpoint that drives it, and its output folder."""
+        folder = self._folder(f"chromium-{stack}")
+        known = defaults(stack) | {name.replace("_", "-"): value for name, value in settings.items()}
+        parameters = self.parameters("client", stack, port, folder, known, loads=loads, timeout_s=timeout_s)
+        with (folder / "stderr.txt").open("wb") as words:
+            process = subprocess.Popen(
+                [sys.executable, "-B", BROWSER, parameters], cwd=folder, stdin=subprocess.DEVNULL, stdout=words,
+                stderr=words,
+            )  # fmt: skip
+        self.started.append(process)
+        return process, folder
+
+    def browse(self, stack: str, port: int, **more: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Rows of the loads and of their requests, once everything is over."""
+        process, folder = self.start_browser(stack, port, **more)
+        process.communicate(timeout=2 * TIMEOUT_S)
+        assert process.returncode == 0, (folder / "stderr.txt").read_text()
+        return rows(folder / "exchanges.jsonl"), rows(folder / "resources.jsonl")
+
+    def parameters(
+        self, role: str, stack: str, port: int, folder: Path, settings: Mapping[str, Any], **work: Any
+    ) -> Path:
+        """Write a parameter file."""
+        path = folder / "parameters.json"
+        site = self.page.site
+        identity = {
+            "name": "page", "sha256": site.digest, "resources": len(site.resources), "body_bytes": site.body_bytes,
+        }  # fmt: skip
+        content = {
+            "schema_version": 1, "stack": stack, "role": role, "seed": 1, "output": str(folder), "settings": settings,
+            "server": {"address": "127.0.0.1", "port": port, "name": NAME},
+            "workload": {
+                "kind": "page", "loads": work["loads"], "timeout_ns": round(work["timeout_s"] * 1e9), "page": identity,
+            },
+            "certificates": self._certificates() if stack in SECURE else None,
+            "page": {"manifest": str(self.manifest), "folder": str(self.site)},
+        }  # fmt: skip
+        path.write_text(json.dumps(content))
+        return path
+
+    def kill(self) -> None:
+        """End what still runs."""
+        for process in self.started:
+            process.kill()
+            process.communicate()
+
+    def _certificates(self) -> dict[str, str]:
+        return {name: str(self.certificates / f"{name}.pem") for name in ("authority", "chain", "key")}
+
+    def _folder(self, name: str) -> Path:
+        folder = self.folder / f"{name}-{len(self.started)}"
+        folder.mkdir()
+        return folder
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a file."""
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def defaults(stack: str) -> dict[str, Any]:
+    """The settings of a stack as they are unless an experiment says otherwise."""
+    described = registered().stack(stack)
+    assert described is not None
+    return {setting.name: setting.default for setting in described.settings}
+
+
+def wait_until_ready(process: subprocess.Popen[bytes], ready: str, port: int, words: Path) -> None:
+    """Until a server says so, or accepts a connection."""
+    until = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < until:
+        assert process.poll() is None, words.read_text()
+        if ready == "event":
+            assert process.stdout is not None
+            if select.select([process.stdout], [], [], 0.1)[0]:
+                assert json.loads(process.stdout.readline())["event"] == "ready"
+                return
+            continue
+        with suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.05)
+    raise AssertionError("it does not get ready")
+
+
+def processes_in(folder: Path) -> dict[int, str]:
+    """Processes whose command line or environment names a folder."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal() and int(entry.name) != os.getpid():
+            with suppress(OSError):
+                command = (entry / "cmdline").read_bytes()
+                if str(folder).encode() in command + (entry / "environ").read_bytes():
+                    found[int(entry.name)] = command.replace(b"\0", b" ").decode(errors="replace")
+    return found
+
+
+def kill(process: int) -> None:
+    """As nobody can be prepared for."""
+    os.kill(process, signal.SIGKILL)

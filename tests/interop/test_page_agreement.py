@@ -1,0 +1,115 @@
+"""Our loads of a page beside Chromium's, from the same server over the same link.
+
+What both do is held. Load times are live time and so are printed: on a machine that does nothing else they differ by
+less than 15 % (docs/design/pages.md).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from tests.interop.test_pages import require
+
+from wirelab import agent
+from wirelab.schema import registered
+from wirelab.site import fischer2021
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+RELATIVE = 0.15
+STACKS = ("http1", "https1", "h2", "h3")
+CLIENTS = ("builtin", "chromium")
+LOADS = 5
+EXPERIMENT = f"""
+title = "loads of a page, ours and Chromium's"
+metric = "load-time"
+[factors]
+stack = {json.dumps(STACKS)}
+"client.implementation" = {json.dumps(CLIENTS)}
+[link]
+rtt = "100 ms"
+[workload]
+kind = "page"
+page = "fischer2021"
+loads = {LOADS}
+timeout = "60 s"
+[stop]
+replicates = 1
+"""
+FIRST_IMAGES = {f"/{number}.jpg" for number in range(1, 6)}
+
+
+@pytest.mark.namespaces
+@pytest.mark.chromium
+def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    require("chromium")
+    bench.run_experiment(EXPERIMENT, "--lanes", "1", "--no-probes")
+    plan = json.loads((bench.campaign / "plan.json").read_text())
+    who = {each["key"]: (each["stack"], each["implementation"]["client"]) for each in plan["scenarios"]}
+    loads, requests = (_rows(bench, name, who) for name in ("exchanges", "resources"))
+    assert set(loads) == {(stack, client) for stack in STACKS for client in CLIENTS}
+    with capsys.disabled():
+        print(f"\n{'stack':7} {'ours ms':>9} {'Chromium ms':>12} {'differs':>9}  within {RELATIVE:.0%}")
+        for stack in STACKS:
+            print(_line(stack, *(_median_ms(loads[stack, client]) for client in CLIENTS)))
+    for case, rows in loads.items():
+        one_each = case[0] in {"http1", "https1"}
+        assert [row["outcome"] for row in rows] == ["completed"] * LOADS, case
+        assert {row["connections"] for row in rows} == {6 if one_each else 1}, case
+        assert all(0 < row["time_to_first_byte_ns"] < row["load_time_ns"] for row in rows), case
+        assert {row["body_received_bytes"] for row in rows} == {fischer2021.page().site.body_bytes}, case
+    for case, rows in requests.items():
+        for load in range(LOADS):
+            _check_order(case, [row for row in rows if row["exchange"] == load])
+    for stack in STACKS:
+        ours, theirs = ({_said(row) for row in requests[stack, client]} for client in CLIENTS)
+        assert ours == theirs, stack
+    assert _elsewhere(bench) == []
+    assert list(bench.campaign.glob("trials/*/client/profile")) == []
+    bench.assert_nothing_left()
+
+
+def _elsewhere(bench: Bench) -> list[dict[str, Any]]:
+    """What passed the link and was not with the server; ICMP is a kernel's, of a socket that had ended."""
+    logs = sorted(map(str, bench.campaign.glob("trials/*/packets.wlpl")))
+    told = agent.ask(bench.agent, ["dissect", "--flows", *logs]).splitlines()
+    ports = {stack.default_port for stack in registered().stacks if stack.name in STACKS}
+    flows = [flow for flow in map(json.loads, told) if flow["transport"] != "icmp"]
+    return [flow for flow in flows if flow["server_port"] not in ports]
+
+
+def _check_order(case: tuple[str, str], rows: list[dict[str, Any]]) -> None:
+    """Each resource once; document, stylesheet, images, of which over HTTP/1.1 some wait for the stylesheet."""
+    resources = fischer2021.page().site.resources
+    in_order = sorted(rows, key=lambda row: row["request_start_ns"])
+    assert sorted((row["path"], row["body_received_bytes"]) for row in rows) == sorted(
+        (resource.path, resource.body_bytes) for resource in resources
+    ), case
+    assert [row["path"] for row in in_order[:2]] == ["/index.html", "/style.css"], case
+    held = [row for row in in_order[2:] if row["path"] not in FIRST_IMAGES]
+    waited = [row["request_start_ns"] >= in_order[1]["end_ns"] for row in held]
+    assert set(waited) == {case[0] in {"http1", "https1"}}, case
+
+
+def _said(row: dict[str, Any]) -> tuple[str, int | None, bool | None]:
+    return row["path"], row["urgency"], row["incremental"]
+
+
+def _rows(bench: Bench, name: str, who: dict[str, tuple[str, str]]) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in pl.read_parquet(bench.campaign / f"{name}.parquet").to_dicts():
+        rows.setdefault(who[row["scenario"]], []).append(row)
+    return rows
+
+
+def _median_ms(rows: list[dict[str, Any]]) -> float:
+    return sorted(row["end_ns"] - row["start_ns"] for row in rows)[len(rows) // 2] / 1e6
+
+
+def _line(stack: str, ours_ms: float, theirs_ms: float) -> str:
+    differs = ours_ms / theirs_ms - 1
+    return f"{stack:7} {ours_ms:9.0f} {theirs_ms:12.0f} {differs:+9.1%}  {'yes' if abs(differs) <= RELATIVE else 'no'}"
