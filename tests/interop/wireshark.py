@@ -13,9 +13,11 @@ def tshark(capture: Path, query: str, *fields: str) -> list[tuple[str, ...]]:
     """The fields of each packet for which a display filter holds."""
     program = find_program("tshark")
     assert program is not None
-    # Checksums are looked at, and a home of its own keeps the user's settings away.
+    # Checksums are looked at, and a home of its own keeps the user's settings away. Wireshark does not know UDP port
+    # 8443 and goes by the other end's, which may be another protocol's (17756 is IEEE 802.15.4's).
     done = subprocess.run(
-        [program, "-r", str(capture), "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE", "-Y", query,
+        [program, "-r", str(capture), "-o", "tcp.check_checksum:TRUE", "-o", "udp.check_checksum:TRUE",
+         "-d", "udp.port==8443,quic", "-Y", query,
          "-T", "fields", *(word for field in fields for word in ("-e", field))],
         capture_output=True, text=True, check=True, env={"HOME": str(capture.parent), "PATH": os.defpath},
     )  # fmt: skip
