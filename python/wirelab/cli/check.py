@@ -12,9 +12,9 @@ from wirelab.cli.arguments import (
     load,
     set_option,
     site_option,
-    tell_of_programs,
     with_page,
 )
+from wirelab.cli.beforehand import tell_beforehand
 
 
 @click.command(short_help="Say whether an experiment file is right.")
@@ -31,6 +31,5 @@ def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str
     from wirelab.plan import make_plan
 
     checked = load(experiment, with_page(sets, site, link))
-    plan = make_plan(checked)
-    tell_of_programs(plan, checked)
+    plan = tell_beforehand(make_plan(checked), checked)
     click.echo(f"{checked.file}: ok, {len(plan.scenarios)} scenarios, up to {plan.trials} trials")
