@@ -29,7 +29,9 @@ def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str
     would not run here, and why; nothing is started.
     """
     from wirelab.plan import make_plan
+    from wirelab.site import count
 
     checked = load(experiment, with_page(sets, site, link))
     plan = tell_beforehand(make_plan(checked), checked)
-    click.echo(f"{checked.file}: ok, {len(plan.scenarios)} scenarios, up to {plan.trials} trials")
+    scenarios, trials = count(len(plan.scenarios), "scenario"), count(plan.trials, "trial")
+    click.echo(f"{checked.file}: ok, {scenarios}, up to {trials}")

@@ -82,6 +82,7 @@ def _pages(plan: Plan) -> list[str]:
 def _words(plan: Plan, lanes: Lanes) -> str:
     from wirelab.experiment.expected_cpu import runs_alone
     from wirelab.runner.progress import lanes_words
+    from wirelab.site import count
 
     record = plan.experiment
     least, most = record.stop.replicates
@@ -90,8 +91,8 @@ def _words(plan: Plan, lanes: Lanes) -> str:
     up_to = "" if least == most else "up to "
     lines = [
         f"{record.name}: {record.title}",
-        f"{len(plan.scenarios)} scenarios x {replicates} replicates: "
-        f"{up_to}{plan.trials:,} trials, {exchanges:,} exchanges",
+        f"{count(len(plan.scenarios), 'scenario')} x {replicates} replicates: "
+        f"{up_to}{count(plan.trials, 'trial')}, {count(exchanges, 'exchange')}",
         f"about {format_duration(run_ns(plan, lanes.number))}",
         f"{lanes_words(lanes.number)}: {lanes.why}",
     ]

@@ -122,12 +122,13 @@ def _announce(plan: Plan, lanes: int, console: Console, *, probes: bool) -> None
     """What comes, of what is not unsupported."""
     from wirelab.cli.minutes import run_ns
     from wirelab.runner.progress import lanes_words
+    from wirelab.site import count
     from wirelab.units import format_duration
 
     least, most = plan.experiment.stop.replicates
     took = run_ns(plan, lanes, probes=probes)
     console.print(
-        f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
+        f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
         f"about {format_duration(took)} in {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
 

@@ -19,7 +19,7 @@ _WHY = {
 
 def count(many: int, what: str) -> str:
     """`1 resource`, `2 resources`."""
-    return f"{many} {what}{'s' * (many != 1)}"
+    return f"{many:,} {what}{'s' * (many != 1)}"
 
 
 def too_large(size: int, most: int) -> str:
