@@ -14,7 +14,7 @@ from wirelab.claims.load import load as load_claims
 from wirelab.errors import Where, WirelabError
 from wirelab.experiment.library import implementations, profile_file
 from wirelab.runner import implementations as runner
-from wirelab.toml import parse_toml, read_text
+from wirelab.toml import inline, parse_toml, read_text
 
 DATA = resources.files("wirelab.data")
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -77,3 +77,10 @@ def check(path: Path, text: bytes, read: Callable[[Path], Any]) -> None:
         read(path)
     except WirelabError as error:
         assert error.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "value", [True, 3, 2.5, 'a "b" ü', [], ["a", 1], {}, {"a": {"b c": [False]}, "object-size": "10 kB"}]
+)
+def test_a_value_on_one_line_is_read_back(value: object) -> None:
+    assert tomllib.loads(f"x = {inline(value)}") == {"x": value}

@@ -28,6 +28,7 @@ _SIZES = {
     "MiB": Fraction(2**20),
     "GiB": Fraction(2**30),
 }
+SIZE_UNITS = tuple(_SIZES)
 _RATES = {"bit/s": Fraction(1), "kbit/s": Fraction(10**3), "Mbit/s": Fraction(10**6), "Gbit/s": Fraction(10**9)}
 _SHARES = {"%": Fraction(1, 100)}
 _PACKETS = {"packets": Fraction(1), "packet": Fraction(1)}

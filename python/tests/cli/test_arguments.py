@@ -73,5 +73,36 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     assert scenario.workload.to_json()["page"]["name"] == name
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("workload.page=text-2mb", "--site and --set workload.page exclude each other"),
+        (" workload.page.site = shop", "--site and --set workload.page.site exclude each other"),
+        ("link=nb-iot,clean", "--link and --set link exclude each other"),
+    ],
+)
+def test_what_is_said_twice_is_refused(tmp_path: Path, said: str, told: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        with_page(["stack=h2", said], tmp_path, "4g-medium")
+    assert (caught.value.what, caught.value.exit_code) == (told, 2)
+
+
+def test_another_document_of_the_folder_goes_with_it(tmp_path: Path) -> None:
+    (tmp_path / "start.html").write_text("<title>Mine</title>")
+    sets = with_page(["stack=h2", "workload.page.document=start.html"], tmp_path, "4g-medium")
+    [scenario] = load("page", sets).scenarios
+    assert scenario.workload.to_json()["page"]["name"] == f"{tmp_path.name}/start.html"
+
+
+def test_claims_about_a_papers_pages_are_not_judged_on_another(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text("<title>Mine</title>")
+    for sets in (with_page([], tmp_path, None), ["workload.page=text-2mb"], ["workload.page.objects=1"]):
+        with pytest.raises(WirelabError, match="the claims of fischer2021 are about its own pages") as caught:
+            load("fischer2021", sets)
+        assert caught.value.exit_code == 2
+    assert load("fischer2021", ["workload=page"]).scenarios
+    assert load("fischer2021-beyond", ["workload.page=text-2mb", "stack=h2", "link.rtt=10 ms"]).scenarios
+
+
 def test_without_these_options_nothing_is_set() -> None:
     assert with_page(["stack=h2"], None, None) == ("stack=h2",)

@@ -87,6 +87,30 @@ def test_an_experiment_is_described_with_its_claims_its_workloads_and_links_and_
     assert_golden("describe-experiment-elmangoush2017.txt", described("experiment", "elmangoush2017"))
 
 
+def test_the_keys_of_a_workload_are_described_with_bounds_units_and_defaults() -> None:
+    asking, page = (" ".join(described("workload", kind).split()) for kind in ("request-response", "page"))
+    assert 'more than 0 makes it a POST. [such as "3.5 kB", default "0 B"]' in asking
+    assert "of each client. [1 to 4,294,967,295, default 10]" in asking
+    assert '[such as "10 s", default "10 s"]' in asking
+    assert '[such as "10 s", default "1 min"]' in page
+
+
+def test_levels_that_are_tables_are_described_in_words_and_not_as_python_has_them() -> None:
+    assert "workload.page  1 image of 1 kB, 1 image of 100 kB" in described("experiment", "fischer2021-beyond")
+
+
+def test_a_file_is_described_by_its_name_alone_as_what_it_is(tmp_path: Path) -> None:
+    file, link = tmp_path / "mine.toml", tmp_path / "link.toml"
+    file.write_text(BASE, encoding="utf-8")
+    link.write_text('[link]\nrtt = "20 ms"\n', encoding="utf-8")
+    assert run("describe", str(file)) == (0, described("experiment", str(file)), "")
+    assert run("describe", str(link)) == (0, described("link", str(link)), "")
+    file.write_text("not TOML", encoding="utf-8")
+    code, _, err = run("describe", str(file))
+    assert code == 2
+    assert err.startswith(f"{file}:1:")
+
+
 def test_a_link_and_a_workload_that_a_choice_changes_are_described_as_the_factors_have_them() -> None:
     lines = described("experiment", "milosevic2021-choices").splitlines()
     assert "  lossless  each way 10 ms (and 3 more, as the levels above change it)" in lines

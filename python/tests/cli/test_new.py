@@ -55,6 +55,9 @@ def test_a_stack_of_ones_own_begins_with_an_experiment_its_programs_and_their_en
     [
         (("--stack", "h2"), "'h2' is the name of a built-in stack"),
         (("--stack", "My Stack"), "'My Stack' is no name of a stack"),
+        (("--stack", "mine", "--site", "."), "--site and --stack exclude each other"),
+        (("--site", ".", "--from", "quickstart"), "quickstart has no line `page = …` in [workload]"),
+        (("--site", ".", "--from", "fischer2021"), "the claims of fischer2021 are about its own pages"),
         (("--stack", "mine", "--from", "quickstart"), "--from and --stack exclude each other"),
     ],
 )
@@ -86,3 +89,20 @@ def test_a_stack_that_a_folder_has_is_not_begun_again(tmp_path: Path) -> None:
         2, f"{tmp_path / 'implementations.toml'}: has 'mine-py' already\nhint: choose another name\n"
     )  # fmt: skip
     assert {path: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+def test_an_experiment_of_ones_own_page_begins_with_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "my shop").mkdir()
+    (tmp_path / "my shop" / "index.html").write_text("<title>Mine</title>")
+    file = tmp_path / "mine.toml"
+    assert run("new", str(file), "--site", str(tmp_path / "my shop"))[:2] == (0, f"{file}\n")
+    code, out, _ = run("plan", str(file))
+    assert code == 0
+    assert "page my shop: 1 resource, 19 B, 10 loads a trial" in out
+
+
+def test_a_folder_without_a_page_begins_nothing(tmp_path: Path) -> None:
+    code, _, err = run("new", str(tmp_path / "mine.toml"), "--site", str(tmp_path))
+    assert code == 2
+    assert "no such file (index.html)" in err
+    assert list(tmp_path.iterdir()) == []

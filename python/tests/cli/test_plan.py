@@ -43,6 +43,21 @@ def test_set_changes_the_plan() -> None:
     assert "16 scenarios" in run("plan", "quickstart", "--set", "link.rtt=2ms,20ms")[1]
 
 
+def test_a_plan_tells_how_much_there_is_of_each_page() -> None:
+    out = run("plan", "page", "--set", "workload.page=fischer2021,text-44kb", "--set", "workload.loads=1")[1]
+    assert "page fischer2021: 17 resources, 394 kB, 1 load a trial\npage text-44kb: 1 resource, 44 kB, 1 load" in out
+    assert "and 4 more pages\n" in run("plan", "page", "--set", f"workload.page.objects={','.join('123456789')},10")[1]
+
+
+def test_scenarios_with_levels_that_look_alike_are_named_with_their_factors() -> None:
+    varied = ("link.rtt=0 ms,100 ms", "programs.chromium.devtools-latency=100 ms,0 ms", "workload=page", "stack=h2")
+    out = run("plan", "fischer2021-devtools", *(word for each in varied for word in ("--set", each)))[1]
+    names = [line.partition("  ")[0] for line in out.splitlines() if line.startswith("h2")]
+    assert names == [
+        f"h2, link.rtt {rtt} ms, programs.chromium.devtools-latency {held} ms" for rtt in (0, 100) for held in (100, 0)
+    ]
+
+
 def test_without_a_number_of_lanes_the_plan_says_how_many_and_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

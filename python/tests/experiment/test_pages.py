@@ -109,10 +109,13 @@ def test_what_a_page_lacks_is_told_with_its_file_and_line(tmp_path: Path) -> Non
         ('{ site = "nowhere" }', "cannot be read"),
         (r'{ site = "nowhere\u0000" }', "cannot be read: .*embedded null"),
         ('{ site = "~nowhere/mine" }', "is in nobody's home folder"),
-        ('{ site = "mine", objects = 3 }', "unknown key"),
+        ('{ site = "mine", objects = 3 }', "is a key of generated pages, and this page is a folder's"),
+        ('{ sit = "mine" }', "did you mean 'site'"),
+        ('{ document = "start.html" }', "site: is missing"),
+        ("{ objects = 0 }", "must be at least 1"),
         ("{ objects = 1000 }", "must be at most 999"),
         ('{ objects = 3, object-size = "99 B" }', "too small for an image"),
-        ('{ objects = 900, object-size = "1 MB" }', "900 MB of images"),
+        ('{ objects = 900, object-size = "1 MB" }', "900 images of 1 MB are 900 MB"),
     ],
 )
 def test_what_is_no_page_is_refused_at_its_key(tmp_path: Path, written: str, words: str) -> None:
@@ -125,8 +128,52 @@ def test_what_is_no_page_is_refused_at_its_key(tmp_path: Path, written: str, wor
 
 def test_parts_of_images_do_not_vary_a_folder(tmp_path: Path) -> None:
     site(tmp_path)
-    with pytest.raises(WirelabError, match=r"unknown key \(3\)"):
+    with pytest.raises(WirelabError) as refused:
         load(tmp_path, PAGE + 'page = { site = "mine" }', "workload.page.objects=3")
+    told = "--set: workload.page.objects: is a key of generated pages, and this page is a folder's (3)\n"
+    assert str(refused.value).startswith(told)
+
+
+def test_parts_of_images_are_judged_together_whichever_is_said_first(tmp_path: Path) -> None:
+    """One of 10 MB is a page, twenty are not."""
+    sets = ["workload.page.object-size=10 MB", "workload.page.objects=1"]
+    for each in (sets, sets[::-1]):
+        assert {workload.page.name for workload in loads(load(tmp_path, PAGE, *each))} == {"1 image of 10 MB"}
+    with pytest.raises(WirelabError) as refused:
+        load(tmp_path, PAGE, "workload.page.object-size=10 MB")
+    told = "--set: workload.page.object-size: 20 images of 10 MB are 200 MB\nhint: at most 60 MB together"
+    assert str(refused.value) == told
+
+
+def test_how_many_images_is_judged_at_each_level(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match=r"workload\.page\.objects: must be at most 999 \(1000\)"):
+        load(tmp_path, PAGE, "workload.page.objects=1,1000")
+    with pytest.raises(WirelabError, match=r"workload\.page has no key 'objectz'\nhint: did you mean 'objects'"):
+        load(tmp_path, PAGE, "workload.page.objectz=1")
+
+
+def test_another_document_of_a_folder_may_be_named_before_it_or_behind(tmp_path: Path) -> None:
+    (site(tmp_path) / "start.html").write_text(HTML)
+    sets = ["workload.page.document=start.html", 'workload.page={ site = "mine" }']
+    for each in (sets, sets[::-1]):
+        assert {workload.page.name for workload in loads(load(tmp_path, PAGE, *each))} == {"mine/start.html"}
+
+
+def test_a_page_that_is_set_by_its_name_has_no_parts(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match='is a part of a page, and "text-44kb" has none to vary'):
+        load(tmp_path, PAGE, "workload.page.objects=3", "workload.page=text-44kb")
+
+
+def test_every_mistake_of_a_folder_is_told(tmp_path: Path) -> None:
+    folder = site(tmp_path)
+    for name in ("a.css", "b.png"):
+        (folder / name).unlink()
+    with pytest.raises(WirelabError) as refused:
+        load(tmp_path, PAGE + 'page = { site = "mine" }')
+    assert [line.partition(": ")[2] for line in str(refused.value).splitlines() if "hint" not in line] == [
+        "no such file (a.css)",
+        "no such file (b.png)",
+    ]
 
 
 def test_a_key_of_other_workloads_is_refused_with_what_a_page_has_for_it(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from wirelab.metrics.resource_timings import RESOURCES
 from wirelab.report.blocks import Figure, Grid, Prose, Section
 from wirelab.report.campaign import load
 from wirelab.report.figures.waterfall import Fall, Lane, waterfall
-from wirelab.report.model import level_words
+from wirelab.report.model import level_words, levels_words
 from wirelab.report.sections import waterfalls
 from wirelab.stats.analyze import analyze
 
@@ -118,7 +118,27 @@ def test_a_grid_of_very_many_scenarios_has_the_first_ones_and_says_so(
     assert list(figures(found)) == ["http1"]
     note = found.blocks[0]
     assert isinstance(note, Prose)
-    assert "The first 1 of 2 scenarios; wirelab show" in note.text
+    assert "The first 1 of 2 scenarios. wirelab show" in note.text
+
+
+def test_how_to_export_is_told_of_few_loads_as_of_many(campaign: Path) -> None:
+    note = section(campaign).blocks[0]
+    assert isinstance(note, Prose)
+    assert "The first" not in note.text
+    assert "wirelab show CAMPAIGN TRIAL --har FILE writes the loads of any trial as HAR 1.2" in note.text
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("/img/a%20b.png", "a b.png"),
+        ("/%C3%A9.png?v=1&w=%C3%A9", "é.png?v=1&w=é"),
+        ("/a.png?digest=0123456789", "a.png?digest=0123…"),
+        ("/", "/"),
+    ],
+)
+def test_a_label_is_the_files_name_as_people_have_it_with_the_beginning_of_its_query(path: str, label: str) -> None:
+    assert waterfalls._label(path) == label
 
 
 def test_a_report_of_pages_is_as_agreed(campaign: Path) -> None:
@@ -159,3 +179,11 @@ def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
 )
 def test_levels_of_pages_in_words(path: str, level: str, words: str) -> None:
     assert level_words(path, level) == words
+
+
+def test_levels_that_are_tables_are_told_as_a_file_has_them() -> None:
+    folder = {"site": "~/shop", "document": "start.html"}
+    told = levels_words("workload.page", ["fischer2021", {"objects": 3, "object-size": "1 kB"}, folder])
+    assert told == "fischer2021, 3 images of 1 kB, shop/start.html"
+    assert levels_words("link.gilbert-elliott", [{"p": "1 %", "r": "10 %"}]) == '{ p = "1 %", r = "10 %" }'
+    assert levels_words("stack.nagle", [True, 3]) == "true, 3"

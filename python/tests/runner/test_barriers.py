@@ -19,14 +19,14 @@ def test_each_reason_is_a_line_and_a_program_that_is_not_there_fails_only_what_i
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
-    assert foreseen(kept(make_plan(3, client="curl")), load(None)) == [
+    assert foreseen(kept(make_plan(3, client="curl")), load(None)).words == [
         "1 of 3 scenarios would be unsupported (scenario 0): curl does not do connection = 'kept'",
         "2 of 3 scenarios would fail (scenario 1; scenario 2): curl is not installed; apt install curl",
     ]
 
 
 def test_of_many_scenarios_the_first_few_are_named() -> None:
-    [line] = foreseen(make_plan(NAMED + 1, client="mine"), {})
+    [line] = foreseen(make_plan(NAMED + 1, client="mine"), {}).words
     names = "; ".join(f"scenario {index}" for index in range(NAMED))
     assert line == f"4 of 4 scenarios would fail ({names}; …): no implementation 'mine' in implementations.toml"
 
@@ -36,6 +36,6 @@ def test_what_is_foreseen_is_what_stops_a_trial(monkeypatch: pytest.MonkeyPatch)
     plan, programs = kept(make_plan(2, client="curl")), load(None)
     stopped = [scenario.name for scenario in plan.scenarios if program_barrier(scenario, programs, plan.known)]
     assert stopped == ["scenario 0"]
-    assert [line.partition(":")[0] for line in foreseen(plan, programs)] == [
+    assert [line.partition(":")[0] for line in foreseen(plan, programs).words] == [
         "1 of 2 scenarios would be unsupported (scenario 0)"
     ]

@@ -27,7 +27,7 @@ def own(folder: Path, old: str = "", new: str = "") -> Plan:
 def test_the_programs_of_a_plan_are_those_that_it_names(tmp_path: Path) -> None:
     plan = own(tmp_path)
     assert needed_programs(plan, tmp_path).keys() == {"mine-py"}
-    assert foreseen_failures(plan, tmp_path) == []
+    assert foreseen_failures(plan, tmp_path) == ([], frozenset())
 
 
 def test_a_placeholder_that_nobody_fills_in_is_named_with_its_key(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_every_shipped_entry_passes(tmp_path: Path) -> None:
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
     plan = own(tmp_path, '["{python}", "--version"]', '["no-such-program-here"]')
     (tmp_path / "mine_client.py").unlink()
-    assert foreseen_failures(plan, tmp_path) == [
+    assert foreseen_failures(plan, tmp_path).words == [
         "2 of 6 scenarios would fail (mine, clean; mine, lossy): no-such-program-here is not installed; "
         "it lies beside the experiment",
         f"mine-py: its entry names {tmp_path / 'mine_client.py'}, which is not there",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.errors import WirelabError
+from wirelab.errors import CombinedError, WirelabError
 from wirelab.site import Kind, Page, Reason, discovery, folder, read_folder
 
 
@@ -256,8 +256,43 @@ def test_a_folder_without_a_document_says_which_one_it_looked_for(tmp_path: Path
     with pytest.raises(WirelabError) as caught:
         read(tmp_path, {"a.html": ""})
     assert str(caught.value) == (
-        f"{tmp_path}/site/index.html: no such file (index.html)\nhint: a page begins with index.html: name another"
+        f"{tmp_path}/site/index.html: no such file (index.html)\n"
+        "hint: a page begins with index.html; another document: --set workload.page.document=a.html (or, in place of "
+        f'--site, --set \'workload.page={{ site = "{tmp_path}/site", document = "a.html" }}\')'
     )
+
+
+def test_a_file_in_other_letters_is_offered(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {"index.html": "<img src=img/Logo.png>", "Img/logo.PNG": ""}
+    with pytest.raises(WirelabError) as caught:
+        read(tmp_path / "1", files)
+    assert caught.value.hint == f"did you mean 'Img/logo.PNG'? (looked for {tmp_path}/1/site/img/Logo.png)"
+    with pytest.raises(WirelabError, match=r"did you mean 'Index\.html'\?.* workload\.page\.document=Index\.html"):
+        read(tmp_path / "2", {"Index.html": ""})
+
+
+def test_every_mistake_of_a_page_is_told_once_and_the_first_ten_in_words(tmp_path: Path) -> None:
+    tags = "\n".join(f"<img src={number}.png><img src={number}.png>" for number in range(12))
+    with pytest.raises(CombinedError) as caught:
+        read(tmp_path, {"index.html": f"<link rel=stylesheet href=a.css><img src=../x.png>\n{tags}", "a.css": ""})
+    places = [str(error).partition("\n")[0].removeprefix(f"{tmp_path}/site/") for error in caught.value.errors]
+    assert places == [
+        "index.html:1: leaves the folder (../x.png)",
+        *(f"index.html:{number + 2}: no such file ({number}.png)" for number in range(9)),
+        "index.html: the page has 3 more mistakes",
+    ]
+
+
+def test_mistakes_in_several_files_are_told_together(tmp_path: Path) -> None:
+    html, css = "<link rel=stylesheet href=a.css><iframe src=f.html></iframe>", "p{background:url(1.png)}"
+    with pytest.raises(CombinedError) as caught:
+        read(tmp_path, {"index.html": html, "a.css": css, "f.html": "<img src=2.png>"})
+    assert [error.what for error in caught.value.errors] == ["no such file (1.png)", "no such file (2.png)"]
+
+
+def test_the_root_of_the_machine_is_refused_and_why() -> None:
+    with pytest.raises(WirelabError, match=r"^/: is refused: every file of this machine would be inside"):
+        read_folder(Path("/"))
 
 
 @pytest.mark.parametrize(
@@ -297,9 +332,9 @@ def test_a_page_of_too_many_resources_is_refused_at_the_first_too_many(tmp_path:
 def test_a_page_of_too_many_bytes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(discovery, "MAX_BYTES", 100)
     monkeypatch.setattr(folder, "MAX_BYTES", 100)
-    with pytest.raises(WirelabError, match=r"html:1: brings the page to 101 bytes, at most 100 \(a\.png\)"):
+    with pytest.raises(WirelabError, match=r"html:1: brings the page to 101 B, at most 100 B \(a\.png\)"):
         read(tmp_path, {"index.html": "<img src=a.png>", "a.png": "a" * 86})
-    with pytest.raises(WirelabError, match=r"html:1: has 101 bytes, at most 100 \(a\.png\)"):
+    with pytest.raises(WirelabError, match=r"html:1: has 101 B, at most 100 B \(a\.png\)"):
         read(tmp_path, {"a.png": "a" * 101})
 
 

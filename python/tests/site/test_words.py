@@ -2,7 +2,8 @@
 
 import pytest
 
-from wirelab.site import page_words
+from wirelab.site import LeftOut, Reason, count, images, left_out_words, page_words
+from wirelab.site.words import too_large
 
 
 @pytest.mark.parametrize(
@@ -13,8 +14,29 @@ from wirelab.site import page_words
         ('{"objects": 3, "object-size": "1 kB"}', "3 images of 1 kB"),
         ('{"objects": 1}', "1 image"),
         ('{"object-size": "1 kB"}', "images of 1 kB"),
+        ('{"site": "shop", "document": "start.html"}', "shop/start.html"),
         ("12", "12"),
     ],
 )
 def test_a_page_is_named_as_people_would(level: str, words: str) -> None:
     assert page_words(level) == words
+
+
+def test_one_is_not_many() -> None:
+    assert [count(many, "load") for many in (0, 1, 2)] == ["0 loads", "1 load", "2 loads"]
+
+
+def test_a_bound_that_is_hardly_passed_is_told_in_bytes() -> None:
+    assert too_large(70_000_000, 67_108_864) == "70 MB, at most 67.1 MB"
+    assert too_large(67_108_865, 67_108_864) == "67,108,865 B, at most 67,108,864 B"
+
+
+def test_what_a_page_names_and_nobody_loads_is_told_by_its_reason_and_the_first_of_it_by_name() -> None:
+    site = images(1, 100).site
+    assert left_out_words(site) == ""
+    left_out = [LeftOut(url=f"https://a.example/{n}.png", parent=0, why=Reason.ELSEWHERE) for n in range(4)]
+    left_out.append(LeftOut(url=f"/{'f' * 100}.mp4", parent=0, why=Reason.EMBEDDED))
+    assert left_out_words(site.model_copy(update={"left_out": tuple(left_out)})) == (
+        "4 on another host, by its URL or a <base> (https://a.example/0.png, https://a.example/1.png, "
+        f"https://a.example/2.png, …); 1 for a player or plug-in (/{'f' * 78}…)"
+    )

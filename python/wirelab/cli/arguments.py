@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from wirelab.errors import WirelabError, did_you_mean
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.launcher import launched
+from wirelab.toml import inline
 from wirelab.units import UnitError, duration_ns
 
 if TYPE_CHECKING:
     from wirelab.experiment import Experiment
     from wirelab.experiment.model import ExperimentFile
     from wirelab.experiment.source import Source
-    from wirelab.schema.plan import Plan
+
+
+PAGE = "workload.page"
 
 
 class DurationType(click.ParamType[int]):
@@ -68,16 +71,21 @@ backend_option = click.option(
 
 
 def with_page(sets: Sequence[str], site: Path | None, link: str | None) -> tuple[str, ...]:
-    """What is set, with the page of a folder and a link by their own options."""
-    page = [] if site is None else [f"workload.page={{ site = {_quoted(site.resolve())} }}"]
+    """What is set, with the page of a folder and a link by their own options; refuses what is said twice."""
+    paths = [text.partition("=")[0].strip() for text in sets]
+    options = {"--site": (site, (PAGE, f"{PAGE}.site")), "--link": (link, ("link",))}
+    for option, (given, means) in options.items():
+        if given is not None and (twice := next((path for path in paths if path in means), None)):
+            raise WirelabError(f"{option} and --set {twice} exclude each other", hint="leave one of them out")
+    page = [] if site is None else [f"{PAGE}={site_table(site)}"]
     return (*sets, *page, *([] if link is None else [f"link={link}"]))
 
 
-def _quoted(path: Path) -> str:
-    """A string of TOML, with the home folder as a plan may tell others."""
-    home = Path.home()
+def site_table(site: Path) -> str:
+    """A folder as the page of an experiment, with the home folder as a plan may tell others."""
+    path, home = site.resolve(), Path.home()
     written = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
-    return json.dumps(written, ensure_ascii=False)
+    return inline({"site": written})
 
 
 def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
@@ -92,14 +100,6 @@ def load(file: str, sets: Sequence[str]) -> Experiment:
     return load_experiment(file, sets, check=_metric_and_claims)
 
 
-def tell_of_programs(plan: Plan, experiment: Experiment) -> None:
-    """Refuse entries of implementations.toml that are wrong, and say which scenarios would not run here, and why."""
-    from wirelab.runner.entries import foreseen_failures
-
-    for words in foreseen_failures(plan, experiment.source.folder):
-        click.echo(words, err=True)
-
-
 def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     from wirelab.metrics import EXCHANGE_METRICS
 
@@ -111,6 +111,12 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
         from wirelab.claims.load import load as load_claims
 
         try:
-            load_claims(claims)
+            known = load_claims(claims)
         except WirelabError as error:
             yield error
+            return
+        for path in source.sets:
+            if (path == PAGE or path.startswith(f"{PAGE}.")) and path not in known.file.grid:
+                what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
+                other = launched("run page --site DIR")
+                yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")

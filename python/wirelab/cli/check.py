@@ -12,9 +12,9 @@ from wirelab.cli.arguments import (
     load,
     set_option,
     site_option,
-    tell_of_programs,
     with_page,
 )
+from wirelab.cli.beforehand import tell_beforehand
 
 
 @click.command(short_help="Say whether an experiment file is right.")
@@ -29,8 +29,9 @@ def command(experiment: str, sets: tuple[str, ...], site: Path | None, link: str
     would not run here, and why; nothing is started.
     """
     from wirelab.plan import make_plan
+    from wirelab.site import count
 
     checked = load(experiment, with_page(sets, site, link))
-    plan = make_plan(checked)
-    tell_of_programs(plan, checked)
-    click.echo(f"{checked.file}: ok, {len(plan.scenarios)} scenarios, up to {plan.trials} trials")
+    plan = tell_beforehand(make_plan(checked), checked)
+    scenarios, trials = count(len(plan.scenarios), "scenario"), count(plan.trials, "trial")
+    click.echo(f"{checked.file}: ok, {scenarios}, up to {trials}")

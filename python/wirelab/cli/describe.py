@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Iterable
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from wirelab.cli.describe_page import describe_page, page_forms
+from wirelab.cli.layout import hanging, head, paragraph, section
 from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
     from wirelab.experiment import Experiment
     from wirelab.schema import SettingDescription
 
-WIDTH = 100
 LONG = 32
 """Of a value, so much is shown."""
 BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
@@ -30,13 +32,14 @@ def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
     KIND is experiment, link, stack, workload, page, impairment, metric or implementation; without it, the first of
-    these that has NAME.
+    these that has NAME. An experiment or a link of your own is named by its file, a page by its folder or its document.
     """
     if name is None and kind not in KINDS:
         click.echo(_of_any_kind(kind))
         return
     if name is None:
-        raise WirelabError(f"which {kind}?", hint=f"wirelab describe {kind} NAME; names: wirelab list {kind}s")
+        own = {"page": "|DIR", "experiment": "|FILE", "link": "|FILE"}.get(kind, "")
+        raise WirelabError(f"which {kind}?", hint=f"wirelab describe {kind} NAME{own}; names: wirelab list {kind}s")
     if kind not in KINDS:
         raise WirelabError(f"unknown kind '{kind}'", hint=did_you_mean(kind, KINDS))
     click.echo(KINDS[kind](name))
@@ -47,6 +50,7 @@ def _experiment(name: str) -> str:
     from wirelab.experiment import load_experiment
     from wirelab.experiment.library import experiment_names
     from wirelab.plan import make_plan
+    from wirelab.report.model import levels_words
     from wirelab.runner.progress import lanes_words
     from wirelab.runner.start import planned_lanes
     from wirelab.units import format_duration
@@ -56,12 +60,12 @@ def _experiment(name: str) -> str:
     facts = [("metric", experiment.metric), ("replicates", str(most) if least == most else f"{least} to {most}")]
     if experiment.doi:
         facts.append(("doi", experiment.doi))
-    rows = [(path, ", ".join(map(str, levels))) for path, levels in experiment.factors.items()]
-    choices = [(path, ", ".join(map(str, levels))) for path, levels in experiment.choices.items()]
-    parts = [_head(experiment.name, experiment.title), columns(facts), _section("factors", rows)]
-    parts += [_section("choices, one at a time", choices)] if choices else []
-    parts += [_hanging("workloads", _workloads(experiment)), _hanging("links", _links(experiment))]
-    parts += [_hanging("claims", claims)] if (claims := _claims(experiment)) else []
+    rows = [(path, levels_words(path, levels)) for path, levels in experiment.factors.items()]
+    choices = [(path, levels_words(path, levels)) for path, levels in experiment.choices.items()]
+    parts = [head(experiment.name, experiment.title), columns(facts), section("factors", rows)]
+    parts += [section("choices, one at a time", choices)] if choices else []
+    parts += [hanging("workloads", _workloads(experiment)), hanging("links", _links(experiment))]
+    parts += [hanging("claims", claims)] if (claims := _claims(experiment)) else []
     plan = make_plan(experiment)
     lanes = planned_lanes(plan)
     parts.append(
@@ -71,7 +75,7 @@ def _experiment(name: str) -> str:
     )
     use = [("run it", launched(f"run {name}")), ("what it would do", launched(f"plan {name}"))]
     use += [("your own", launched(f"new mine.toml --from {name}"))] if name in experiment_names() else []
-    return "\n\n".join([*parts, _section("use it", use)])
+    return "\n\n".join([*parts, section("use it", use)])
 
 
 def _workloads(experiment: Experiment) -> list[tuple[str, str]]:
@@ -127,11 +131,11 @@ def _link(name: str) -> str:
     if name == CLEAN:
         changed = launched(f"link {name} --set rtt=50ms --set loss=1% -- COMMAND")
     use += [("by itself", launched(f"link {name} -- COMMAND")), ("changed", changed)]
-    parts = [_head(profile.name, profile.title), *([_paragraph(profile.about)] if profile.about else [])]
-    parts += [_hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
-    parts += [_section("values", rows)] if rows else []
-    parts += [_hanging("sources", citations.texts())] if profile.sources else []
-    return "\n\n".join([*parts, _hanging("use it", use)])
+    parts = [head(profile.name, profile.title), *([paragraph(profile.about)] if profile.about else [])]
+    parts += [hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
+    parts += [section("values", rows)] if rows else []
+    parts += [hanging("sources", citations.texts())] if profile.sources else []
+    return "\n\n".join([*parts, hanging("use it", use)])
 
 
 def _netem(name: str) -> str:
@@ -161,7 +165,7 @@ def _stack(name: str) -> str:
         *([("libraries", ", ".join(stack.libraries))] if stack.libraries else []),
         ("implementations", ", ".join(programs) or "none"),
     ]
-    parts = [_head(stack.name, stack.title), *([_paragraph(stack.about)] if stack.about else []), columns(facts)]
+    parts = [head(stack.name, stack.title), *([paragraph(stack.about)] if stack.about else []), columns(facts)]
     return "\n\n".join([*parts, *_settings(stack.settings)])
 
 
@@ -171,37 +175,32 @@ def _settings(settings: Iterable[SettingDescription]) -> list[str]:
     parts = []
     for each in settings:
         values = f"{each.name}: {describe_values(each)} (default {describe_default(each)})"
-        parts.append(f"{values}\n{_paragraph(each.about, indent='  ')}")
+        parts.append(f"{values}\n{paragraph(each.about, indent='  ')}")
     return parts
 
 
 def _workload(name: str) -> str:
-    from wirelab.experiment.workload import ABOUT, KEYS, WorkloadTable
+    from wirelab.experiment.workload import ABOUT, KEYS, LOAD_TIMEOUT_NS, TIMEOUT_NS, WorkloadTable
     from wirelab.schema import registered
+    from wirelab.units import format_duration
 
     about = _find(name, ABOUT, "workload")
     fields = {field.alias or key: field for key, field in WorkloadTable.model_fields.items()}
     stacks = [stack.name for stack in registered().stacks if name in stack.workloads]
-    keys = [(key, str(fields[key].description)) for key in KEYS[name]]
-    return "\n\n".join(
-        [f"{name}\n\n{_paragraph(about)}", _hanging("keys", keys), _hanging("stacks", [("", ", ".join(stacks))])]
-    )
+    schema = WorkloadTable.model_json_schema(by_alias=True)["properties"]
+    schema["timeout"]["default"] = format_duration(LOAD_TIMEOUT_NS if name == "page" else TIMEOUT_NS)
+    keys = [(key, f"{fields[key].description} {_syntax(schema[key])}".rstrip()) for key in KEYS[name]]
+    parts = [f"{name}\n\n{paragraph(about)}", hanging("keys", keys)]
+    parts += [page_forms()] if name == "page" else []
+    return "\n\n".join([*parts, hanging("stacks", [("", ", ".join(stacks))])])
 
 
-def _page(name: str) -> str:
-    from wirelab.site import BUILTIN
-    from wirelab.units import format_size
-
-    page = _find(name, BUILTIN, "page")
-    site = page.make().site
-    shown = [(each.path, each.kind.value, format_size(each.body_bytes)) for each in site.resources]
-    use = [
-        ("in a run", launched(f"run page --set workload.page={name}")),
-        ("your own", launched("run page --site DIR")),
-    ]
-    total = f"{len(site.resources)} resources, {format_size(site.body_bytes)}, SHA-256 of the manifest {site.digest}"
-    parts = [f"{name}\n\n{_paragraph(page.about)}", total, _section("resources", shown)]
-    return "\n\n".join([*parts, _hanging("use it", use)])
+def _syntax(key: Mapping[str, Any]) -> str:
+    """Bounds, an example and the default of a key, by its schema."""
+    bounds = [f"{key['minimum']:,} to {key['maximum']:,}"] if {"minimum", "maximum"} <= key.keys() else []
+    examples = [f"such as {json.dumps(each)}" for each in key.get("examples", ())]
+    default = [] if key.get("default") is None else [f"default {json.dumps(key['default'])}"]
+    return f"[{', '.join([*bounds, *examples, *default])}]" if bounds or examples or default else ""
 
 
 def _impairment(name: str) -> str:
@@ -209,7 +208,7 @@ def _impairment(name: str) -> str:
 
     known = registered()
     impairment = _find(name, {each.kind: each for each in (*known.impairments, *known.shared)}, "impairment")
-    return f"{impairment.kind}\n\n{_paragraph(impairment.about)}"
+    return f"{impairment.kind}\n\n{paragraph(impairment.about)}"
 
 
 def _metric(name: str) -> str:
@@ -221,7 +220,7 @@ def _metric(name: str) -> str:
     # As tables and reports show it.
     base, _ = BASE_UNITS.get(metric.unit, (metric.unit, 1.0))
     unit = UNITS.get(base, COUNT).symbol or metric.unit
-    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{_paragraph(metric.about)}"
+    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{paragraph(metric.about)}"
 
 
 def _implementation(name: str) -> str:
@@ -231,15 +230,15 @@ def _implementation(name: str) -> str:
 
     if name == BUILTIN:
         libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
-        return "\n\n".join([_head(BUILTIN, BUILTIN_TITLE), _section("stacks", libraries)])
+        return "\n\n".join([head(BUILTIN, BUILTIN_TITLE), section("stacks", libraries)])
     program = _find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
     rows = [
         (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
     ]
-    about = [_paragraph(program.about)] if program.about else []
+    about = [paragraph(program.about)] if program.about else []
     own = own_settings({name: program}).get(name)
     varied = [] if own is None else _settings(own.settings)
-    return "\n\n".join([_head(name, program.title), *about, _section("stacks", rows), *varied])
+    return "\n\n".join([head(name, program.title), *about, section("stacks", rows), *varied])
 
 
 KINDS: dict[str, Callable[[str], str]] = {
@@ -247,7 +246,7 @@ KINDS: dict[str, Callable[[str], str]] = {
     "link": _link,
     "stack": _stack,
     "workload": _workload,
-    "page": _page,
+    "page": describe_page,
     "impairment": _impairment,
     "metric": _metric,
     "implementation": _implementation,
@@ -260,43 +259,27 @@ def _of_any_kind(name: str) -> str:
     for kind, describe in KINDS.items():
         if any(name == listed for listed, _ in LISTS[f"{kind}s"]()):
             return describe(name)
+    path = Path(name)
+    if path.is_dir() or path.suffix in {".html", ".htm"}:
+        return describe_page(name)
+    if path.suffix == ".toml":
+        return _link(name) if _is_link(path) else _experiment(name)
     raise WirelabError(f"nothing is called '{name}'", hint="wirelab list names what there is")
+
+
+def _is_link(path: Path) -> bool:
+    """Whether a file is a link profile and no experiment; what is no TOML at all is told of as an experiment."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return "link" in table and "factors" not in table
 
 
 def _find(name: str, known: Any, what: str) -> Any:
     if name not in known:
         raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
     return known[name]
-
-
-def _head(name: str, title: str) -> str:
-    return f"{name}: {title}"
-
-
-def _section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
-    return "\n".join([title, textwrap.indent(columns(list(rows)), "  ")])
-
-
-def _paragraph(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
-
-
-def _hanging(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Labels and texts; a long text continues below its beginning."""
-    known = list(rows)
-    width = max(len(label) for label, _ in known) + 4
-    lines = [
-        textwrap.fill(
-            text,
-            WIDTH,
-            initial_indent=f"  {label}".ljust(width),
-            subsequent_indent=" " * width,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for label, text in known
-    ]
-    return "\n".join([title, *lines])
 
 
 def _value(value: object) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import click
 
+from wirelab.cli.arguments import site_option, site_table
 from wirelab.errors import RunError, Where, WirelabError
 from wirelab.launcher import launched
 
@@ -16,18 +18,26 @@ _NAME = re.compile(r"[a-z][a-z0-9]*")
 @click.command(short_help="Start an experiment file of your own from a shipped one.")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--from", "origin", metavar="NAME", help="What to copy.  [quickstart]")
+@site_option
 @click.option("--stack", metavar="NAME", help="Begin a stack of your own: its client, its server and their entry.")
-def command(file: Path, origin: str | None, stack: str | None) -> None:
+def command(file: Path, origin: str | None, site: Path | None, stack: str | None) -> None:
     """Start an experiment file of your own from a shipped one, with the claims that it names.
 
-    With --stack, the experiment is of a stack of your own, and a client and a server that speak it lie beside the file;
-    an implementations.toml that is there already gets their entry below its own.
+    With --site, it loads the page of that folder, and is a copy of `page` unless --from says otherwise. With --stack,
+    the experiment is of a stack of your own, and a client and a server that speak it lie beside the file; an
+    implementations.toml that is there already gets their entry below its own.
     """
     from wirelab.experiment.implementations import CATALOGUE
 
-    if stack is not None and origin is not None:
-        raise WirelabError("--from and --stack exclude each other")
-    copies = _shipped(file, origin or "quickstart") if stack is None else _own_stack(file, stack)
+    for option, given in (("--from", origin), ("--site", site)):
+        if stack is not None and given is not None:
+            raise WirelabError(f"{option} and --stack exclude each other")
+    if stack is not None:
+        copies = _own_stack(file, stack)
+    elif site is not None:
+        copies = _with_site(file, origin or "page", site)
+    else:
+        copies = _shipped(file, origin or "quickstart")
     for path in copies:
         # The catalogue of other stacks only grows.
         if path.exists() and (stack is None or path != file.parent / CATALOGUE):
@@ -49,6 +59,27 @@ def _shipped(file: Path, origin: str) -> dict[Path, str]:
     if experiment.claims is not None:
         copies[file.parent / experiment.claims.name] = experiment.claims.read_text(encoding="utf-8")
     return copies
+
+
+def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
+    """The same with the page of a folder in place of the workload's."""
+    from wirelab.experiment import load_experiment
+    from wirelab.experiment.source import source_of_text
+    from wirelab.site import read_folder
+
+    experiment = load_experiment(origin)
+    if experiment.claims is not None:
+        raise WirelabError(f"--site: the claims of {origin} are about its own pages", hint="--from page")
+    source, page = experiment.source, site_table(site)
+    lines = source.text.splitlines(keepends=True)
+    if place := source.index.get(("workload", "page")):
+        lines[place.line - 1] = f"page = {page}\n"
+    meant = {**source.document, "workload": {**source.document.get("workload", {}), **tomllib.loads(f"page = {page}")}}
+    text = "".join(lines)
+    if place is None or source_of_text(text, file.stem, file.parent).document != meant:
+        raise WirelabError(f"--site: {origin} has no line `page = …` in [workload]", hint="--from page")
+    read_folder(site)
+    return {file: text}
 
 
 def _own_stack(file: Path, name: str) -> dict[Path, str]:

@@ -15,16 +15,18 @@ from wirelab.cli.arguments import (
     load,
     set_option,
     site_option,
-    tell_of_programs,
     with_page,
 )
+from wirelab.cli.beforehand import tell_beforehand
 from wirelab.cli.minutes import run_ns
 from wirelab.cli.table import columns
-from wirelab.units import format_duration
+from wirelab.units import format_duration, format_size
 
 if TYPE_CHECKING:
     from wirelab.runner.lanes import Lanes
     from wirelab.schema.plan import Plan
+
+MOST_PAGES = 6
 
 
 @click.command(short_help="Print scenarios, trials and minutes of an experiment; run nothing.")
@@ -55,16 +57,32 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     loaded = load(experiment, with_page(sets, site, link))
     plan = make_plan(loaded)
-    tell_of_programs(plan, loaded)
     chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")
     if budget is not None:
         plan = make_plan(loaded, budget_ns=budget, lanes=chosen.number)
-    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(plan, chosen))
+    left = tell_beforehand(plan, loaded)
+    click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
+
+
+def _pages(plan: Plan) -> list[str]:
+    """A line for each page that is loaded."""
+    from wirelab.schema import PageLoads
+    from wirelab.site import count
+
+    pages: dict[str, str] = {}
+    for workload in (scenario.workload for scenario in plan.scenarios):
+        if isinstance(workload, PageLoads):
+            page, loads = workload.page, count(workload.loads, "load")
+            much = f"{count(page.resources, 'resource')}, {format_size(page.body_bytes)}"
+            pages[f"{page.sha256} {loads}"] = f"page {page.name}: {much}, {loads} a trial"
+    more = len(pages) - MOST_PAGES
+    return [*list(pages.values())[:MOST_PAGES], *([f"and {count(more, 'more page')}"] * (more > 0))]
 
 
 def _words(plan: Plan, lanes: Lanes) -> str:
     from wirelab.experiment.expected_cpu import runs_alone
     from wirelab.runner.progress import lanes_words
+    from wirelab.site import count
 
     record = plan.experiment
     least, most = record.stop.replicates
@@ -73,8 +91,8 @@ def _words(plan: Plan, lanes: Lanes) -> str:
     up_to = "" if least == most else "up to "
     lines = [
         f"{record.name}: {record.title}",
-        f"{len(plan.scenarios)} scenarios x {replicates} replicates: "
-        f"{up_to}{plan.trials:,} trials, {exchanges:,} exchanges",
+        f"{count(len(plan.scenarios), 'scenario')} x {replicates} replicates: "
+        f"{up_to}{count(plan.trials, 'trial')}, {count(exchanges, 'exchange')}",
         f"about {format_duration(run_ns(plan, lanes.number))}",
         f"{lanes_words(lanes.number)}: {lanes.why}",
     ]
@@ -85,6 +103,7 @@ def _words(plan: Plan, lanes: Lanes) -> str:
             f"PREVIEW for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
             f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; no result"
         )
+    lines += _pages(plan)
     rows = [("scenario", "link", "exchanges", "about, each exchange")]
     rows += [
         (each.name, each.link_name, str(each.workload.rows * most), format_duration(each.expected_exchange_ns))

@@ -17,9 +17,9 @@ from wirelab.cli.arguments import (
     load,
     set_option,
     site_option,
-    tell_of_programs,
     with_page,
 )
+from wirelab.cli.beforehand import tell_beforehand
 from wirelab.cli.campaigns import RESULTS
 
 if TYPE_CHECKING:
@@ -72,12 +72,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from rich.console import Console
 
     from wirelab.report.campaign import load as load_campaign
-    from wirelab.runner.start import Options
+    from wirelab.runner.start import Options, planned_lanes
 
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
-    tell_of_programs(plan, loaded)
+    left = tell_beforehand(plan, loaded)
     # A preview must not take the place of the campaign that it previews.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
@@ -85,6 +85,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         lanes=lanes, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
     )  # fmt: skip
+    _announce(left, planned_lanes(plan).number if lanes is None else lanes, console, probes=not no_probes)
     summary = _run(plan, folder, options, console)
     _derive(folder, console)
     campaign = load_campaign(folder, folder)
@@ -117,23 +118,28 @@ def _plan(
     return loaded, plan
 
 
-def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
+def _announce(plan: Plan, lanes: int, console: Console, *, probes: bool) -> None:
+    """What comes, of what is not unsupported."""
     from wirelab.cli.minutes import run_ns
-    from wirelab.cli.progress import LiveProgress
-    from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.progress import lanes_words
-    from wirelab.runner.start import planned_lanes, run_plan
-    from wirelab.stats.stopping import make_enough
+    from wirelab.site import count
     from wirelab.units import format_duration
 
-    document = plan.to_json()
     least, most = plan.experiment.stop.replicates
-    lanes = options.lanes or planned_lanes(plan).number
-    took = run_ns(plan, lanes, probes=options.probes)
+    took = run_ns(plan, lanes, probes=probes)
     console.print(
-        f"{len(plan.scenarios)} scenarios, {'up to ' * (least != most)}{plan.trials:,} trials, "
+        f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
         f"about {format_duration(took)} in {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
+
+
+def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summary:
+    from wirelab.cli.progress import LiveProgress
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.runner.start import run_plan
+    from wirelab.stats.stopping import make_enough
+
+    document = plan.to_json()
     with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:
         enough = make_enough(document, _headline_values(folder, document))
         return run_plan(plan, folder, options, enough, progress)

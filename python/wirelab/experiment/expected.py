@@ -8,6 +8,7 @@ lost packets cost: each round trip is repeated after a timer that doubles, 1 s f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, log2
 
 from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium_ns, outage_ns, sending_ns, waking_ns
@@ -46,6 +47,7 @@ HOLDS_BACK = "devtools-latency"
 """A browser's own setting: milliseconds before each response."""
 REQUEST_BYTES = 100
 """Of a resource of a page, coded by a protocol that codes fields."""
+PATIENCE_NS = 3600 * 10**9
 TRIAL_OVERHEAD_NS = 3 * 10**8
 """Starting and ending the endpoints of a trial."""
 
@@ -59,6 +61,13 @@ def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
         return _expected_load_ns(scenario, workload, stack)
     each = [_expected_request_ns(scenario, workload, stack, size) for size in workload.downloads]
     return sum(each) // len(each)
+
+
+def patient_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
+    """The same if nobody gave up sooner than after `PATIENCE_NS`."""
+    timeout_ns = max(scenario.workload.timeout_ns, PATIENCE_NS)
+    patient = scenario.workload.model_copy(update={"timeout_ns": timeout_ns})
+    return expected_exchange_ns(replace(scenario, workload=patient), stack)
 
 
 def _expected_request_ns(

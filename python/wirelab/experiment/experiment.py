@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflict
 from wirelab.experiment.model import ExperimentFile, StopTable
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.parts import check_parts
+from wirelab.experiment.players import one_for_each
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.programs import program_digests
 from wirelab.experiment.resolver import Resolver
@@ -166,7 +167,7 @@ def _scenarios(resolver: Resolver, points: list[Point]) -> tuple[tuple[Scenario,
             found[identity] = replace(first, points=first.points + scenario.points)
         else:
             found[identity] = scenario
-    return tuple(found.values()), list(wrong.values())
+    return tuple(found.values()), one_for_each(wrong.values(), resolver.source.programs, resolver.file.kinds)
 
 
 def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabError]:
@@ -203,9 +204,9 @@ def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> l
         for key, value in table.items():
             path = ("stacks", name, key)
             if key == IMPLEMENTATION:
-                wrong += _check_implementation(source, path, value, [name])
+                wrong += _check_implementation(source, path, value, [name], file.kinds)
             elif key in ROLES and stack.setting(key) is None:
-                wrong += _check_role(source, path, value)
+                wrong += _check_role(source, path, value, file.kinds)
             else:
                 wrong += _check_setting(source, path, (stack,), value, PLAYED_BY)
     return wrong
@@ -224,7 +225,7 @@ def _check_programs(source: Source, file: ExperimentFile) -> list[WirelabError]:
     return wrong
 
 
-def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[WirelabError]:
+def _check_role(source: Source, path: tuple[str, ...], table: Any, kinds: Collection[str]) -> list[WirelabError]:
     """The table of one role in that of a stack."""
     key = f"{path[-1]}.{IMPLEMENTATION}"
     if not isinstance(table, dict):
@@ -236,7 +237,7 @@ def _check_role(source: Source, path: tuple[str, ...], table: Any) -> list[Wirel
         if name != IMPLEMENTATION
     ]
     if IMPLEMENTATION in table:
-        wrong += _check_implementation(source, (*path, IMPLEMENTATION), table[IMPLEMENTATION], [path[1]])
+        wrong += _check_implementation(source, (*path, IMPLEMENTATION), table[IMPLEMENTATION], [path[1]], kinds)
     return wrong
 
 
@@ -253,14 +254,14 @@ def _check_setting(
 
 
 def _check_implementation(
-    source: Source, path: tuple[str, ...], value: Any, stacks: Sequence[str] = ()
+    source: Source, path: tuple[str, ...], value: Any, stacks: Sequence[str] = (), kinds: Collection[str] = ()
 ) -> list[WirelabError]:
     """Of the role that the path names, or of both, of these stacks."""
     names = [BUILTIN, *source.programs]
     if value in names:
         return []
     roles = [part for part in path if part in ROLES] or ROLES
-    known = "; ".join(who_plays(source.programs, role, stacks) for role in roles)
+    known = "; ".join(who_plays(source.programs, role, stacks, kinds) for role in roles)
     hint = known if stacks else did_you_mean(str(value), names)
     return [WirelabError(f"unknown implementation ({shown(value)})", source.where(path), hint)]
 
@@ -303,7 +304,7 @@ def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]
     for role in ROLES:
         path = ("endpoints", role, IMPLEMENTATION)
         wrong += _check_implementation(
-            source, path, getattr(file.endpoints, role).implementation, file.factors.get("stack", [])
+            source, path, getattr(file.endpoints, role).implementation, file.factors.get("stack", []), file.kinds
         )
     return wrong
 

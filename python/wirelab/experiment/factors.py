@@ -17,6 +17,7 @@ from wirelab.experiment.implementations import own_settings
 from wirelab.experiment.library import BUILTIN, profiles, who_plays
 from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
 from wirelab.experiment.model import EndpointTable, ExperimentFile
+from wirelab.experiment.pages import PageParts
 from wirelab.experiment.positions import Path
 from wirelab.experiment.problems import field_names, problems, shown
 from wirelab.experiment.settings import PLAYED_BY, ROLES, HasSettings, having, setting_error
@@ -130,7 +131,7 @@ class _LevelCheck:
             case ("client" | "server", "cpu"):
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
-                wrong = self._names([BUILTIN, *self.source.programs], "implementation") or self._idle()
+                wrong = self._programs(ROLES, self.file.factors.get("stack", [])) or self._idle()
             case ("stacks", name, "implementation"):
                 self._one(name, [stack.name for stack in self.known.stacks], "stack")
                 wrong = self._programs(ROLES, [name])
@@ -147,7 +148,9 @@ class _LevelCheck:
                 self._one(name, programs, "program with settings of its own")
                 wrong = self._settings(setting, [programs[name]])
             case ("workload" | "link" as table, *rest) if rest:
-                wrong = self._table(LinkTable if table == "link" else WorkloadTable, tuple(rest))
+                # What parts of a page come to together is known when the scenario is made.
+                inside = table == "workload" and rest[0] == "page" and len(rest) > 1
+                wrong = self._table(PageParts if inside else _TABLES[table], tuple(rest[inside:]))
             case ("links" | "traffic" as table, name, *rest) if rest:
                 wrong = self._entry(table, name, tuple(rest))
             case _:
@@ -165,7 +168,7 @@ class _LevelCheck:
 
     def _programs(self, roles: Sequence[str], stacks: Sequence[str]) -> list[WirelabError]:
         """Of roles of these stacks."""
-        known = "; ".join(who_plays(self.source.programs, role, stacks) for role in roles)
+        known = "; ".join(who_plays(self.source.programs, role, stacks, self.file.kinds) for role in roles)
         return self._names([BUILTIN, *self.source.programs], "implementation", known if stacks else None)
 
     def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
@@ -264,6 +267,7 @@ def _is_plain(level: Any) -> bool:
     return isinstance(level, str | int)
 
 
+_TABLES: Mapping[str, type[BaseModel]] = {"link": LinkTable, "workload": WorkloadTable}
 _PATHS = (
     "stack",
     "link",

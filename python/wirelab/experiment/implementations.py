@@ -6,7 +6,7 @@ Nothing here looks at the machine: whether they are installed is the runner's to
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -247,10 +247,12 @@ class Implementation(_Entry):
         """Its entry for a role."""
         return {Role.CLIENT: self.roles.client, Role.SERVER: self.roles.server}.get(role)
 
-    def serves(self, role: str, stack: str) -> bool:
-        """Whether it can play this role of this stack."""
+    def serves(self, role: str, stack: str, kinds: Collection[str] = ()) -> bool:
+        """Whether it can play this role of this stack, where kinds of workloads are named in one of them."""
         entry = self.role(Role(role))
-        return entry is not None and stack in entry.stacks
+        if entry is None or stack not in entry.stacks:
+            return False
+        return not kinds or not {*kinds}.isdisjoint(entry.workloads)
 
     def roles_of(self, stack: str) -> tuple[str, ...]:
         """The roles of this stack that it can play."""

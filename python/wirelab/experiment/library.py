@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -98,11 +98,14 @@ def profile_file(path: Path) -> Profile:
     )
 
 
-def who_plays(programs: Mapping[str, Implementation], role: str, stacks: Iterable[str]) -> str:
-    """Those that can play a role of any of these stacks, as a hint has it."""
+def who_plays(
+    programs: Mapping[str, Implementation], role: str, stacks: Iterable[str], kinds: Collection[str] = ()
+) -> str:
+    """Those that can play a role of any of these stacks, as a hint has it: for workloads of these kinds, or any."""
     known = list(dict.fromkeys(map(str, stacks)))
-    names = [BUILTIN, *(name for name, each in programs.items() if any(each.serves(role, stack) for stack in known))]
-    return f"{role} of {' or '.join(known)}: {', '.join(names)}"
+    able = (name for name, each in programs.items() if any(each.serves(role, stack, kinds) for stack in known))
+    of = f"{role} of {' or '.join(known)}" + (f" for {' or '.join(kinds)}" if kinds else "")
+    return f"{of}: {', '.join([BUILTIN, *able])}"
 
 
 def implementations(folder: Path | None = None) -> Mapping[str, Implementation]:

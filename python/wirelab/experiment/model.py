@@ -124,6 +124,13 @@ class ExperimentFile(Table):
     workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")
     stop: StopTable = StopTable()
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Kinds of workloads, those that a factor names too."""
+        own = [each.kind if "kind" in each.model_fields_set else self.workload.kind for each in self.workloads.values()]
+        varied = (*self.factors.get("workload.kind", ()), *self.choices.get("workload.kind", ()))
+        return tuple(dict.fromkeys([*(own or [self.workload.kind]), *map(str, varied)]))
+
 
 def _replicates(least: int, most: int) -> tuple[int, int]:
     if least < 1:

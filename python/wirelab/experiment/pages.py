@@ -9,10 +9,21 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, WithJsonSchema
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.quantities import Size, Table
+from wirelab.experiment.problems import field_names
+from wirelab.experiment.quantities import Size, Table, inside
 from wirelab.schema import PageIdentity
-from wirelab.site import BUILTIN, LEAST_IMAGE_BYTES, MOST_IMAGES, Page, images, read_folder
-from wirelab.units import UnitError, format_size
+from wirelab.site import (
+    BUILTIN,
+    LEAST_IMAGE_BYTES,
+    MAX_BYTES,
+    MAX_RESOURCES,
+    MOST_IMAGES,
+    Page,
+    count,
+    images,
+    read_folder,
+)
+from wirelab.units import SIZE_UNITS, UnitError, format_size
 
 DEFAULT = "fischer2021"
 MOST_BYTES = 60_000_000
@@ -28,7 +39,7 @@ def _is_an_image(size_bytes: int) -> int:
 class ImagesTable(Table):
     """A document that names images which are all alike."""
 
-    objects: int = Field(default=20, ge=0, le=MOST_IMAGES, description="How many images.")
+    objects: int = Field(default=20, ge=1, le=MOST_IMAGES, description="How many images.")
     object_size: Annotated[Size, AfterValidator(_is_an_image)] = Field(
         default=10_000, description="Of each.", json_schema_extra={"default": "10 kB"}
     )
@@ -41,17 +52,19 @@ class FolderTable(Table):
     document: str = Field(default="index.html", min_length=1, description="Its document.")
 
 
+class PageParts(ImagesTable, FolderTable):
+    """Keys of either table, each to be judged by itself; not even a folder is asked for."""
+
+    site: str = Field(default=".", min_length=1)
+
+
 PageChoice = str | ImagesTable | FolderTable
 
 
 def read_page(value: object, info: ValidationInfo) -> PageChoice:
     """`"fischer2021"`, `{ objects = 20, object-size = "10 kB" }` or `{ site = "DIR" }`."""
     if isinstance(value, Mapping):
-        model = FolderTable if "site" in value else ImagesTable
-        found: ImagesTable | FolderTable = model.model_validate(value, context=info.context)
-        if isinstance(found, ImagesTable) and (size := found.objects * found.object_size) > MOST_BYTES:
-            raise UnitError(f"is {format_size(size)} of images", hint=f"at most {format_size(MOST_BYTES)}")
-        return found
+        return _read_table(value, info)
     if isinstance(value, str) and value in BUILTIN:
         return value
     if isinstance(value, str):
@@ -59,6 +72,39 @@ def read_page(value: object, info: ValidationInfo) -> PageChoice:
     hint = f'"{DEFAULT}", {{ objects = 20, object-size = "10 kB" }} or {{ site = "DIR" }}'
     raise UnitError("is no page", hint)
 
+
+def check_size(page: PageChoice) -> None:
+    """Refuse more images than are held in memory: how many and how large may be written in different places."""
+    if isinstance(page, ImagesTable) and (size := page.objects * page.object_size) > MOST_BYTES:
+        what = f"{count(page.objects, 'image')} of {format_size(page.object_size)} are {format_size(size)}"
+        raise UnitError(what, hint=f"at most {format_size(MOST_BYTES)} together")
+
+
+def _read_table(value: Mapping[str, object], info: ValidationInfo) -> ImagesTable | FolderTable:
+    every = field_names(PageParts)
+    for key in value:
+        if key not in every:
+            raise inside(str(key), value[key], UnitError("unknown key", did_you_mean(str(key), every)))
+    model = FolderTable if FOLDER_KEYS & value.keys() else ImagesTable
+    for key in value:
+        if key not in field_names(model):
+            raise inside(key, value[key], UnitError(NOT_GENERATED, GENERATED))
+    return model.model_validate(value, context=info.context)
+
+
+FOLDER_KEYS = frozenset(field_names(FolderTable))
+NOT_GENERATED = "is a key of generated pages, and this page is a folder's"
+GENERATED = f'a generated page: {{ objects = 20, object-size = "10 kB" }}, with 1 to {MOST_IMAGES} objects'
+
+FORMS: Mapping[str, str] = {
+    f'"{DEFAULT}"': "a built-in page (wirelab list pages)",
+    '{ objects = 20, object-size = "10 kB" }': f"images that are all alike, from 1 to {MOST_IMAGES} objects (20) of "
+    f"at least {LEAST_IMAGE_BYTES} B (10 kB) with their unit ({', '.join(SIZE_UNITS)}), at most "
+    f"{format_size(MOST_BYTES)} together",
+    '{ site = "DIR", document = "index.html" }': "a folder beside the experiment file (~ is the home folder) and the "
+    f"document in it (index.html), at most {MAX_RESOURCES:,} resources and {format_size(MAX_BYTES)} together",
+}
+"""How a page is written, with bounds and, in brackets, defaults."""
 
 WrittenPage = Annotated[
     PageChoice,
@@ -102,7 +148,7 @@ class Pages:
     def _read(self, choice: PageChoice) -> tuple[str, Page]:
         match choice:
             case ImagesTable(objects=objects, object_size=size):
-                return f"{objects} image{'s' * (objects != 1)} of {format_size(size)}", images(objects, size)
+                return f"{count(objects, 'image')} of {format_size(size)}", images(objects, size)
             case FolderTable(site=site, document=document):
                 path = self._folder / _expanded(site)
                 page = read_folder(path, document)

@@ -7,13 +7,13 @@ and `server.implementation`; then factors: `implementation`, `stacks.NAME.implem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.errors import WirelabError
+from wirelab.errors import Where, WirelabError
 from wirelab.experiment.factors import Point
-from wirelab.experiment.implementations import CATALOGUE
+from wirelab.experiment.implementations import CATALOGUE, Implementation
 from wirelab.experiment.library import BUILTIN, who_plays
 from wirelab.experiment.model import ExperimentFile
 from wirelab.experiment.positions import Path
@@ -21,6 +21,35 @@ from wirelab.experiment.settings import IMPLEMENTATION, ROLES
 from wirelab.experiment.source import Source
 from wirelab.experiment.topology import SERVER
 from wirelab.schema import Description, StackDescription
+
+
+class NoPlayerError(WirelabError):
+    """A program has no such role of a stack; `more` is what else to do about it."""
+
+    def __init__(self, name: str, role: str, stack: str, where: Where, more: str = "") -> None:
+        super().__init__(f"{name} is no {role} of {stack}", where)
+        self.name, self.role, self.stack, self.more = name, role, stack, more
+
+
+def one_for_each(
+    errors: Iterable[WirelabError], programs: Mapping[str, Implementation], kinds: Collection[str]
+) -> list[WirelabError]:
+    """The same, with one for all the stacks of which a program that stands in one place has no role."""
+    told: list[WirelabError] = []
+    found: dict[tuple[str, str, str], list[NoPlayerError]] = {}
+    for error in errors:
+        if not isinstance(error, NoPlayerError):
+            told.append(error)
+            continue
+        alike = found.setdefault((error.name, error.role, str(error.where)), [])
+        alike.append(error)
+        if len(alike) == 1:
+            told.append(error)
+    for (name, role, _), alike in found.items():
+        stacks = list(dict.fromkeys(error.stack for error in alike))
+        alike[0].what = f"{name} is no {role} of {' or '.join(stacks)}"
+        alike[0].hint = who_plays(programs, role, stacks, kinds) + alike[0].more
+    return told
 
 
 @dataclass(frozen=True)
@@ -57,9 +86,8 @@ class Players:
         named = point.get(own) or self.file.stacks.get(stack.name, {}).get(IMPLEMENTATION)
         if named is not None and not self.roles(named, stack.name):
             where = self.source.where(origin(own, ("stacks", stack.name, IMPLEMENTATION)))
-            raise WirelabError(
-                f"{named} has no role of {stack.name}", where, who_plays(self.source.programs, "client", [stack.name])
-            )
+            hint = who_plays(self.source.programs, "client", [stack.name], self.file.kinds)
+            raise WirelabError(f"{named} has no role of {stack.name}", where, hint)
 
     def _player(self, role: str, point: Point, stack: StackDescription, origin: Callable[[str, Path], Path]) -> str:
         spoken = self.played(role, stack)
@@ -71,11 +99,10 @@ class Players:
             return self._only(role, spoken)
         name, place = named
         if role not in self.roles(name, spoken.name):
-            hint = who_plays(self.source.programs, role, [spoken.name])
             able = [each for each in self.file.factors.get("stack", []) if role in self.roles(name, each)]
-            if place[0] == "endpoints" and able:
-                hint += f'; for one stack alone: [stacks.{able[0]}] {role}.{IMPLEMENTATION} = "{name}"'
-            raise WirelabError(f"{name} is no {role} of {spoken.name}", self.source.where(place), hint)
+            alone = f'; for one stack alone: [stacks.{able[0]}] {role}.{IMPLEMENTATION} = "{name}"' if able else ""
+            more = alone if place[0] == "endpoints" else ""
+            raise NoPlayerError(name, role, spoken.name, self.source.where(place), more)
         return name
 
     def _said(
@@ -109,7 +136,7 @@ class Players:
         if len(programs) == 1:
             return programs[0]
         hint = (
-            who_plays(self.source.programs, role, [stack.name])
+            who_plays(self.source.programs, role, [stack.name], self.file.kinds)
             if programs
             else f"say so in {CATALOGUE}: [NAME.roles.{role}]"
         )

@@ -106,15 +106,15 @@ def choose(tag: str, models: Mapping[str, type[Table]], value: object, info: Val
     if word == "":
         raise UnitError(f"has no '{tag}'", hint=f"known: {', '.join(sorted(models))}")
     if not isinstance(word, str) or word not in models:
-        raise _inside(tag, word, UnitError("unknown value", did_you_mean(str(word), models)))
+        raise inside(tag, word, UnitError("unknown value", did_you_mean(str(word), models)))
     known = [field.alias or name for name, field in models[word].model_fields.items()]
     for key in value:
         if key not in known:
-            raise _inside(key, value[key], UnitError("unknown key", did_you_mean(str(key), known)))
+            raise inside(key, value[key], UnitError("unknown key", did_you_mean(str(key), known)))
     return models[word].model_validate(value, context=info.context)
 
 
-def _inside(key: str, value: object, error: UnitError) -> ValidationError:
+def inside(key: str, value: object, error: UnitError) -> ValidationError:
     """The error of one key, for a reader of the whole table."""
     kind = PydanticCustomError("value_error", "cannot be read", {"error": error})
     return ValidationError.from_exception_data("table", [InitErrorDetails(type=kind, loc=(key,), input=value)])

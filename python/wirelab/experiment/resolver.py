@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from pydantic import ValidationError
@@ -193,14 +193,23 @@ class Resolver:
 
     def _workload(self, point: Point) -> WorkloadSpec:
         table = self._workload_table(point)
-        for factor in self._factors(point, "workload"):
+        # A table before its parts, whichever was written first.
+        varied = sorted(self._factors(point, "workload"), key=lambda f: (f.origin[0] == "choices", len(f.parts)))
+        whole = {factor.parts[1] for factor in varied if len(factor.parts) == 2}
+        for factor in varied:
             key, level = factor.parts[1], nested(factor.parts[1:], point[factor.path])
             if len(factor.parts) > 2 and isinstance(table.get(key), dict):
                 level = {key: {**table[key], **level[key]}}
+            elif len(factor.parts) > 2 and key in whole:
+                what = f'is a part of a page, and "{table[key]}" has none to vary'
+                raise WirelabError(what, self.source.where(self._origin(point, factor.path, factor.origin)))
             table |= level
 
         def where(key: Path) -> Where:
-            return self.source.where(self._origin(point, ".".join(map(str, ("workload", *key))), ("workload", *key)))
+            path = ".".join(map(str, ("workload", *key)))
+            # What parts come to together is said of the last of them.
+            inner = next((each.path for each in reversed(varied) if each.path.startswith(f"{path}.")), path)
+            return self.source.where(self._origin(point, inner, ("workload", *key)))
 
         try:
             return WorkloadTable.model_validate(table).spec(self.source.pages)
@@ -284,7 +293,9 @@ class Resolver:
         return True
 
     def _name(self, levels: Mapping[str, Any]) -> str:
-        """The levels that tell scenarios apart, for people: a factor's level alone, a choice's with its path."""
+        """The levels that tell scenarios apart, for people: a factor's level alone, unless another factor has one that
+        looks alike; that and a choice's with its path.
+        """
         words = []
         for factor in self.factors:
             if factor.path not in levels:
@@ -294,8 +305,19 @@ class Resolver:
                 if level in (shorten(choice) for choice in factor.levels):
                     words.append(f"{factor.path} {label(factor.path, level)}")
             elif factor.path == "stack" or len(factor.levels) > 1:
-                words.append(label(factor.path, level))
-        return ", ".join(dict.fromkeys(words))
+                word = label(factor.path, level)
+                words.append(f"{factor.path} {word}" if factor.path in self._alike else word)
+        return ", ".join(words)
+
+    @cached_property
+    def _alike(self) -> frozenset[str]:
+        """Paths of factors with a level that looks like one of another factor; a stack is told by its place."""
+        paths: dict[str, set[str]] = {}
+        for factor in self.factors:
+            if factor.origin[0] == "factors" and (factor.path == "stack" or len(factor.levels) > 1):
+                for level in factor.levels:
+                    paths.setdefault(label(factor.path, shorten(level)), set()).add(factor.path)
+        return frozenset(path for alike in paths.values() if len(alike) > 1 for path in alike - {"stack"})
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
         for factor in self.factors:

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
 
-from wirelab.experiment.pages import DEFAULT, Pages, WrittenPage
+from wirelab.experiment.pages import DEFAULT, Pages, WrittenPage, check_size
 from wirelab.experiment.quantities import PositiveDuration, Size, Table, positive, quantity
 from wirelab.schema import (
     Closed,
@@ -162,9 +162,15 @@ class WorkloadTable(Table):
         description="request-response, deliver (readings to the server), notify (changes to clients that wait), "
         "stream (messages at a steady rate to clients that wait) or page (a page with all that it names).",
     )
-    upload: Size = Field(default=0, description="request-response: request body; more than 0 makes it a POST.")
+    upload: Size = Field(
+        default=0,
+        description="request-response: request body; more than 0 makes it a POST.",
+        json_schema_extra={"default": "0 B"},
+    )
     download: Download = Field(
-        default=0, description="request-response: response body; of several sizes the exchanges of a client take turns."
+        default=0,
+        description="request-response: response body; of several sizes the exchanges of a client take turns.",
+        json_schema_extra={"default": "0 B"},
     )
     message: Size = Field(
         default=100,
@@ -176,6 +182,7 @@ class WorkloadTable(Table):
         description="request-response, deliver: a new connection for each exchange, one that resumes the session "
         "before, or kept ones.",
         validate_default=False,
+        json_schema_extra={"default": "fresh"},
     )
     exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of a trial, of each client.")
     clients: int = Field(
@@ -261,5 +268,9 @@ class WorkloadTable(Table):
                     playout_delay_ns=self.playout_delay,
                 )
             case "page":
+                try:
+                    check_size(self.page)
+                except UnitError as error:
+                    raise WorkloadKeyError("page", str(error), error.hint) from None
                 identity = (pages or Pages()).identity(self.page)
                 return PageLoads(page=identity, loads=self.loads, timeout_ns=timeout_ns)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
 from wirelab.site import page_words
+from wirelab.toml import inline
 
 Json = dict[str, Any]
 Levels = tuple[tuple[str, str], ...]
@@ -145,6 +148,13 @@ def _flows_of(path: str) -> str | None:
         case ["traffic", name, "flows"]:
             return name.rstrip("*-")
     return None
+
+
+def levels_words(path: str, levels: Iterable[Any]) -> str:
+    """A factor's levels as written: a page by its name, another table as a file has it."""
+    shown = (page_words(json.dumps(level)) if path == "workload.page" and isinstance(level, dict) else
+             level if isinstance(level, str) else inline(level) for level in levels)  # fmt: skip
+    return ", ".join(shown)
 
 
 def level_words(path: str, level: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from wirelab.experiment.implementations import Implementation
 from wirelab.experiment.library import BUILTIN
@@ -48,13 +49,24 @@ def program_barrier(
     return None
 
 
-def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> list[str]:
-    """A line for each reason for which scenarios of a plan would not run on this machine, with their names."""
-    found: dict[Barrier, list[str]] = {}
+class Foreseen(NamedTuple):
+    """What is known of a plan on this machine: a line for each reason for which scenarios would not run, with their
+    names, and the keys of those that would be unsupported.
+    """
+
+    words: list[str]
+    unsupported: frozenset[str]
+
+
+def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> Foreseen:
+    """Every scenario's barrier."""
+    found: dict[Barrier, list[Scenario]] = {}
     for scenario in plan.scenarios:
         if (barrier := program_barrier(scenario, implementations, plan.known)) is not None:
-            found.setdefault(barrier, []).append(scenario.name)
-    return [_line(barrier, names, len(plan.scenarios)) for barrier, names in found.items()]
+            found.setdefault(barrier, []).append(scenario)
+    words = [_line(why, [each.name for each in barred], len(plan.scenarios)) for why, barred in found.items()]
+    unsupported = (barred for why, barred in found.items() if why.status is EntryStatus.UNSUPPORTED)
+    return Foreseen(words, frozenset(each.key for barred in unsupported for each in barred))
 
 
 def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:

@@ -18,7 +18,7 @@ from wirelab.experiment.implementations import (
 )
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs import missing_files
-from wirelab.runner.barriers import foreseen
+from wirelab.runner.barriers import Foreseen, foreseen
 from wirelab.runner.implementations import load
 from wirelab.schema import Certificates, Description, Role
 from wirelab.schema.endpoint import SettingValue
@@ -45,15 +45,15 @@ def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation
     return found
 
 
-def foreseen_failures(plan: Plan, beside: Path | None) -> list[str]:
-    """A line for each reason for which scenarios of a plan would not run on this machine, and for each file that a
-    program's command lacks; raises what is wrong with their entries.
+def foreseen_failures(plan: Plan, beside: Path | None) -> Foreseen:
+    """What would not run on this machine, with a line for each file that a program's command lacks; raises what is
+    wrong with their entries.
     """
     programs = needed_programs(plan, beside)
     lost = missing_files(programs, beside) if beside is not None else {}
-    return foreseen(plan, programs) + [
-        f"{name}: its entry names {file}, which is not there" for name, files in lost.items() for file in files
-    ]
+    absent = [f"{name}: its entry names {file}, which is not there" for name, files in lost.items() for file in files]
+    found = foreseen(plan, programs)
+    return found._replace(words=[*found.words, *absent])
 
 
 def _wrong(name: str, program: Implementation, known: Description, beside: Path | None) -> Iterator[WirelabError]:

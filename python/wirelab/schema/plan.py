@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from pydantic import Field
@@ -146,6 +147,15 @@ class Plan(Border):
     def trials(self) -> int:
         """How many trials it holds, up to the ceiling."""
         return sum(len(block.trials) for block in self.blocks)
+
+    def without(self, keys: Collection[str]) -> Plan:
+        """The same without the scenarios of these keys."""
+        blocks = (
+            block.model_copy(update={"trials": tuple(each for each in block.trials if each.scenario not in keys)})
+            for block in self.blocks
+        )
+        scenarios = tuple(each for each in self.scenarios if each.key not in keys)
+        return self.model_copy(update={"scenarios": scenarios, "blocks": tuple(blocks)}) if keys else self
 
     def scenario(self, key: str) -> Scenario:
         """The scenario of that key."""

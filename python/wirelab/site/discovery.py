@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from wirelab.errors import Where, WirelabError
+from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.site.css import scan_css
 from wirelab.site.decoding import decode_css, decode_html
 from wirelab.site.html import scan_html
@@ -16,19 +16,24 @@ from wirelab.site.media_types import HTML, media_type
 from wirelab.site.page import Page
 from wirelab.site.reference import Reference
 from wirelab.site.urls import LeavesError, is_elsewhere, resolve
+from wirelab.site.words import count, too_large
 
 MAX_RESOURCES = 1000
 MAX_BYTES = 64 * 1024 * 1024
 """Of all bodies: they are held in memory."""
 MAX_DEPTH = 32
 """Of resources that name one another."""
+MOST_TOLD = 10
+"""Mistakes of one page; how many more there are is a number."""
 
 Read = Callable[[str, str, Where], bytes]
 """The body for a request's path; the URL as written and its place are for errors."""
 
 
 def discover(document: str, read: Read, shown: Callable[[str], str]) -> Page:
-    """The page of a document, which is the path of a file; `shown` names a path's file in errors."""
+    """The page of a document, which is the path of a file; `shown` names a path's file in errors. Raises all mistakes
+    of a page at once, the first ones in words.
+    """
     return _Discovery(read, shown).run(document)
 
 
@@ -52,6 +57,10 @@ class _Found:
     scanned: bool = False
 
 
+class _TooMuchError(WirelabError):
+    """A page that goes beyond a bound, after which nothing more is looked at."""
+
+
 class _Discovery:
     def __init__(self, read: Read, shown: Callable[[str], str]) -> None:
         self._read = read
@@ -61,18 +70,39 @@ class _Discovery:
         self._left_out: dict[tuple[str, Reason], LeftOut] = {}
         self._pending: deque[_Found] = deque()
         self._bytes = 0
+        self._wrong: list[WirelabError] = []
+        self._refused: set[str] = set()
+        """Paths of which a mistake has been told."""
 
     def run(self, document: str) -> Page:
         self._add(
             Reference(document[1:], Kind.DOCUMENT, 0, 1, blocking=True), document, None, Where(self._shown(document))
         )
-        while self._pending:
-            found = self._pending.popleft()
-            for reference in self._references(found):
-                self._follow(reference, found)
+        try:
+            while self._pending:
+                self._follow_all(self._pending.popleft())
+        except _TooMuchError as error:
+            self._wrong.append(error)
+        if self._wrong:
+            raise _together(self._wrong, Where(self._shown(document)))
         resources = tuple(_resource(found) for found in self._found)
         site = Site(resources=resources, left_out=tuple(self._left_out.values()))
         return Page(site, tuple(found.body for found in self._found))
+
+    def _follow_all(self, found: _Found) -> None:
+        """What a file names; a mistake in one place keeps nobody from those in others."""
+        try:
+            references = self._references(found)
+        except WirelabError as error:
+            self._wrong.append(error)
+            return
+        for reference in references:
+            try:
+                self._follow(reference, found)
+            except _TooMuchError:
+                raise
+            except WirelabError as error:
+                self._wrong.append(error)
 
     def _references(self, found: _Found) -> Iterable[Reference]:
         if found.kind is Kind.STYLESHEET:
@@ -99,6 +129,8 @@ class _Discovery:
         if why is not None:
             self._left_out.setdefault((target, why), LeftOut(url=target, parent=found.index, why=why))
             return
+        if target in self._refused:
+            return
         known = self._by_path.get(target)
         if known is None:
             self._add(reference, target, found, where)
@@ -112,16 +144,20 @@ class _Discovery:
         depth = 0 if parent is None else parent.depth + 1
         hint = "leave some of it out"
         if len(self._found) == MAX_RESOURCES:
-            raise WirelabError(f"is one resource more than {MAX_RESOURCES} ({reference.url})", where, hint)
+            raise _TooMuchError(f"is one resource more than {MAX_RESOURCES} ({reference.url})", where, hint)
         if depth > MAX_DEPTH:
-            raise WirelabError(
+            raise _TooMuchError(
                 f"is named through more than {MAX_DEPTH} files ({reference.url})", where, "name it earlier"
             )
-        body = self._read(path, reference.url, where)
+        try:
+            body = self._read(path, reference.url, where)
+        except WirelabError:
+            self._refused.add(path)
+            raise
         self._bytes += len(body)
         if self._bytes > MAX_BYTES:
-            what = f"brings the page to {self._bytes} bytes, at most {MAX_BYTES} ({reference.url})"
-            raise WirelabError(what, where, hint)
+            what = f"brings the page to {too_large(self._bytes, MAX_BYTES)} ({reference.url})"
+            raise _TooMuchError(what, where, hint)
         found = _Found(
             index=len(self._found),
             path=path,
@@ -143,6 +179,14 @@ class _Discovery:
         if found.applied and not found.scanned and (page or found.kind is Kind.STYLESHEET):
             found.scanned = True
             self._pending.append(found)
+
+
+def _together(wrong: list[WirelabError], document: Where) -> WirelabError:
+    if len(wrong) == 1:
+        return wrong[0]
+    more = len(wrong) - MOST_TOLD
+    rest = [WirelabError(f"the page has {count(more, 'more mistake')}", document)] * (more > 0)
+    return CombinedError([*wrong[:MOST_TOLD], *rest])
 
 
 def _blocks(reference: Reference, parent: _Found | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote, unquote
@@ -11,8 +12,7 @@ from wirelab.site.discovery import MAX_BYTES, discover
 from wirelab.site.media_types import HTML, TEXT, media_type
 from wirelab.site.page import Page
 from wirelab.site.urls import LeavesError, resolve
-
-DOCUMENT = "index.html"
+from wirelab.site.words import DOCUMENT, too_large
 
 
 def read_folder(path: Path, document: str = DOCUMENT) -> Page:
@@ -22,6 +22,9 @@ def read_folder(path: Path, document: str = DOCUMENT) -> Page:
         root = path.resolve(strict=True)
         if not root.is_dir():
             raise WirelabError("is not a folder", where, f"name the folder of {document}")
+        if root.parent == root:
+            what = "is refused: every file of this machine would be inside the page's folder"
+            raise WirelabError(what, where, f"name the folder that holds {document}")
     except (OSError, RuntimeError, ValueError) as error:
         # A loop of symbolic links is a RuntimeError before Python 3.13, a zero byte a ValueError.
         raise WirelabError(f"cannot be read: {_why(error)}", where) from None
@@ -63,14 +66,47 @@ class _Folder:
             if not file.is_file():
                 _refuse("is not a regular file", url, where)
             if (size := file.stat().st_size) > MAX_BYTES:
-                _refuse(f"has {size} bytes, at most {MAX_BYTES}", url, where)
+                _refuse(f"has {too_large(size, MAX_BYTES)}", url, where)
             return file.read_bytes()
         except (FileNotFoundError, NotADirectoryError, ValueError):
-            first = where.line is None
-            hint = f"a page begins with {self._document}: name another" if first else f"looked for {self.shown(path)}"
+            hint = self._without_document() if where.line is None else self._without(path)
             _refuse("no such file", url, where, hint)
         except (OSError, RuntimeError) as error:
             _refuse(f"cannot be read: {_why(error)}", url, where)
+
+    def _without(self, path: str) -> str:
+        looked = f"looked for {self.shown(path)}"
+        near = _in_other_letters(self._root, _name(path))
+        return looked if near is None else f"did you mean '{near}'? ({looked})"
+
+    def _without_document(self) -> str:
+        """How to name another one, by the words of an experiment file and of the command line."""
+        near = _in_other_letters(self._root, self._document)
+        there = near or next((name for name in _names(self._root) if media_type(name) == HTML), "start.html")
+        table = f'{{ site = {json.dumps(str(self._path), ensure_ascii=False)}, document = "{there}" }}'
+        meant = f"did you mean '{near}'? " if near is not None else ""
+        return (
+            f"{meant}a page begins with {self._document}; another document: --set workload.page.document={there} "
+            f"(or, in place of --site, --set 'workload.page={table}')"
+        )
+
+
+def _in_other_letters(root: Path, name: str) -> str | None:
+    """What is there by this name but for capital and small letters, which servers tell apart."""
+    found: list[str] = []
+    for part in name.split("/"):
+        names = _names(root.joinpath(*found))
+        if (same := next((each for each in names if each.lower() == part.lower()), None)) is None:
+            return None
+        found.append(same)
+    return "/".join(found)
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(each.name for each in folder.iterdir())
+    except (OSError, ValueError):
+        return []
 
 
 def _name(path: str) -> str:

@@ -8,9 +8,10 @@ from pydantic import ValidationError
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, number
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json
+from wirelab.report.model import Json, levels_words
 from wirelab.schema import LinkSpec
 from wirelab.schema.link_words import link_words
+from wirelab.site import count
 from wirelab.units import format_duration, format_size
 
 
@@ -80,7 +81,8 @@ def _download_words(sizes: int | list[int]) -> str:
 def _page_words(workload: Json) -> str:
     page = workload.get("page") or {}
     return (
-        f"{workload.get('loads')} loads a trial of the page {page.get('name')} ({page.get('resources')} resources, "
+        f"{count(workload.get('loads', 0), 'load')} a trial of the page {page.get('name')} "
+        f"({count(page.get('resources', 0), 'resource')}, "
         f"{format_size(page.get('body_bytes', 0))}), one after another, each without connections and with an empty "
         f"cache; given up after {format_duration(workload.get('timeout_ns', 0))}"
     )
@@ -119,21 +121,18 @@ def _summary(campaign: Campaign) -> str:
 
 def _factors(experiment: Json) -> Table:
     rows = [
-        [Cell(path), Cell(", ".join(map(_level, levels))), number(len(levels), 0)]
+        [Cell(path), Cell(levels_words(path, levels)), number(len(levels), 0)]
         for path, levels in (experiment.get("factors") or {}).items()
     ]
     rows += [
-        [Cell(f"--set {path}"), Cell(_level(value)), number(1, 0)] for path, value in _sets(experiment.get("sets"))
+        [Cell(f"--set {path}"), Cell(levels_words(path, levels)), number(len(levels), 0)]
+        for path, levels in _sets(experiment.get("sets"))
     ]
     columns = [Column("factor", numeric=False), Column("levels as written", numeric=False), Column("how many")]
     return Table("Factors", columns, rows)
 
 
-def _sets(sets: Any) -> list[tuple[str, Any]]:
+def _sets(sets: Any) -> list[tuple[str, list[Any]]]:
     if isinstance(sets, dict):
-        return list(sets.items())
-    return [(str(text).partition("=")[0], str(text).partition("=")[2]) for text in sets or []]
-
-
-def _level(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        return [(path, levels if isinstance(levels, list) else [levels]) for path, levels in sets.items()]
+    return [(str(text).partition("=")[0], [str(text).partition("=")[2]]) for text in sets or []]

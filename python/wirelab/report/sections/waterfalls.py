@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 import polars as pl
 
@@ -39,6 +40,8 @@ MOST_LANES = 60
 """Of one picture; a page with more has the rest in the dataset."""
 MOST_PICTURES = 48
 """Of one report, which is a single file: each has a hundred kilobytes or so."""
+MOST_QUERY = 12
+"""Letters of a query in a label, which has room for some twenty."""
 COLUMNS = (
     Column("resource", numeric=False), Column("kind", numeric=False), Column("found by", numeric=False),
     Column("connection"), Column("known at", "ms"), *(Column(words, "ms") for words in PHASES.values()),
@@ -71,8 +74,9 @@ def section(campaign: Campaign) -> Section | None:
         "Hovering over a bar shows its phases; the tables below have them as numbers."
     )
     if len(found) > len(loads):
-        har = launched("show CAMPAIGN TRIAL --har FILE")
-        note += f" The first {len(loads)} of {len(found)} scenarios; {har} has the loads of any trial."
+        note += f" The first {len(loads)} of {len(found)} scenarios."
+    har = launched("show CAMPAIGN TRIAL --har FILE")
+    note += f" {har} writes the loads of any trial as HAR 1.2, for a browser's developer tools."
     key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])
 
     def build(group: Choices, prefix: str) -> list[Block]:
@@ -142,8 +146,15 @@ def _lane(load: _Load, row: Json) -> Lane:
     what = ", ".join(filter(None, (row["kind"], format_size(row["body_received_bytes"]), _found(row))))
     tip = f"{row['path']} ({what}): known at {plain(at, 1)} ms, {', '.join(parts) or 'at once'}, end {plain(end, 1)} ms"
     mark = "" if row["outcome"] == "completed" else row["outcome"]
-    name = row["path"].partition("?")[0].rpartition("/")[2] or row["path"]
-    return Lane(name, at, phases, "; ".join(filter(None, (tip, mark, mark and row["error"]))), mark)
+    return Lane(_label(row["path"]), at, phases, "; ".join(filter(None, (tip, mark, mark and row["error"]))), mark)
+
+
+def _label(path: str) -> str:
+    """The name of a file as people have it, and the beginning of its query."""
+    name, mark, query = path.partition("?")
+    words = unquote(query)
+    short = words if len(words) <= MOST_QUERY else f"{words[: MOST_QUERY - 1]}…"
+    return f"{unquote(name.rpartition('/')[2] or name)}{mark}{short}"
 
 
 def _found(row: Json) -> str:

@@ -1,0 +1,66 @@
+"""What check, plan and run tell before anything is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_main import run
+
+VERBS = pytest.mark.parametrize("verb", ["check", "plan"])
+SMALL = ("--set", "stack=h2", "--link", "ethernet-100m")
+
+
+@VERBS
+def test_what_a_page_names_on_other_hosts_is_told(tmp_path: Path, verb: str) -> None:
+    shop = tmp_path / "shop"
+    shop.mkdir()
+    (shop / "index.html").write_text("<base href=https://a.example/><img src=b.png><video src=c.mp4></video>")
+    code, _, err = run(verb, "page", "--site", str(shop), *SMALL)
+    assert (code, err) == (
+        0,
+        "page shop names what is not loaded: 1 on another host, by its URL or a <base> (https://a.example/b.png); "
+        "1 for a player or plug-in (https://a.example/c.mp4)\n",
+    )
+
+
+@VERBS
+def test_a_page_that_names_nothing_elsewhere_is_not_told_of(verb: str) -> None:
+    assert run(verb, "page", *SMALL)[2] == ""
+
+
+@VERBS
+def test_a_time_out_below_what_a_load_is_expected_to_take_is_told_with_both(verb: str) -> None:
+    code, _, err = run(verb, "page", "--set", "stack=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
+    assert code == 0
+    assert err == (
+        "2 of 2 scenarios may time out (http1; h2): a load is expected to take up to 29.3 s, and workload.timeout is "
+        "20 s\n"
+    )
+    assert run(verb, "page", "--set", "stack=http1,h2", "--link", "nb-iot")[2] == ""
+
+
+@VERBS
+def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_is_refused(verb: str) -> None:
+    both = ("--set", "client.implementation=builtin,curl", "--set", "stack=http1", "--link", "ethernet-100m")
+    code, out, err = run(verb, "page", *both)
+    assert (code, err) == (
+        0, "1 of 2 scenarios would be unsupported (http1, curl): curl does not do page\n"
+    )  # fmt: skip
+    assert "1 scenario" in out
+    assert "8 trials" in out
+    assert "http1, curl" not in out
+    code, out, err = run(verb, "page", "--set", "client.implementation=curl", *both[2:])
+    assert (code, out) == (2, "")
+    assert err.splitlines()[1:] == [
+        "error: nothing is left to run: every scenario would be unsupported",
+        "hint: name other programs, or none",
+    ]
+
+
+def test_run_refuses_in_the_same_words_and_makes_no_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("page", "--set", "client.implementation=curl", "--set", "stack=http1", "--link", "ethernet-100m")
+    assert run("run", *words) == run("plan", *words)
+    assert list(tmp_path.iterdir()) == []

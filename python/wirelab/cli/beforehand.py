@@ -1,0 +1,70 @@
+"""What is told of an experiment before anything is started: what would not run, not be loaded or not end in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from wirelab.errors import WirelabError
+from wirelab.units import format_duration
+
+if TYPE_CHECKING:
+    from wirelab.experiment import Experiment
+    from wirelab.schema.plan import Plan
+
+NAMED = 3
+"""So many scenarios are named in a line."""
+
+
+def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
+    """Say on stderr what keeps scenarios from being run here, what pages leave out, and which loads would time out.
+
+    Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything. The plan
+    without what would be unsupported: it takes no time.
+    """
+    from wirelab.runner.entries import foreseen_failures
+
+    foreseen = foreseen_failures(plan, experiment.source.folder)
+    for words in (*foreseen.words, *_left_out(experiment), *_too_late(experiment)):
+        click.echo(words, err=True)
+    left = plan.without(foreseen.unsupported)
+    if plan.scenarios and not left.scenarios:
+        raise WirelabError(
+            "nothing is left to run: every scenario would be unsupported", hint="name other programs, or none"
+        )
+    return left
+
+
+def _left_out(experiment: Experiment) -> Iterator[str]:
+    from wirelab.schema import PageLoads
+    from wirelab.site import left_out_words
+
+    pages = experiment.pages()
+    loads = (each.workload for each in experiment.scenarios)
+    names = {workload.page.sha256: workload.page.name for workload in loads if isinstance(workload, PageLoads)}
+    for digest, name in names.items():
+        if words := left_out_words(pages[digest].site):
+            yield f"page {name} names what is not loaded: {words}"
+
+
+def _too_late(experiment: Experiment) -> Iterator[str]:
+    """A line for each time-out that is less than a load is expected to take."""
+    from wirelab.experiment.expected import patient_exchange_ns
+    from wirelab.schema import PageLoads
+
+    found: dict[int, dict[str, int]] = {}
+    for scenario in experiment.scenarios:
+        stack = experiment.known.stack(scenario.stack)
+        if isinstance(scenario.workload, PageLoads) and stack is not None:
+            takes_ns, timeout_ns = patient_exchange_ns(scenario, stack), scenario.workload.timeout_ns
+            if takes_ns > timeout_ns:
+                found.setdefault(timeout_ns, {})[scenario.name] = takes_ns
+    for timeout_ns, late in found.items():
+        which = "; ".join(list(late)[:NAMED]) + "; …" * (len(late) > NAMED)
+        yield (
+            f"{len(late)} of {len(experiment.scenarios)} scenarios may time out ({which}): a load is expected to take "
+            f"{'up to ' * (len(late) > 1)}{format_duration(max(late.values()))}, and workload.timeout is "
+            f"{format_duration(timeout_ns)}"
+        )

@@ -1,0 +1,43 @@
+"""The pages that were loaded: how much there is of each, what tells it from others, and what nobody loads of it."""
+
+from __future__ import annotations
+
+from wirelab.errors import Where
+from wirelab.report.blocks import Cell, Column, Prose, Section, Table, dash, number
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json
+from wirelab.schema.campaign import page_manifest
+from wirelab.site import Site, left_out_words
+
+COLUMNS = (
+    Column("page", numeric=False), Column("resources"), Column("bodies", "B"),
+    Column("SHA-256 of the manifest", numeric=False), Column("named and not loaded", numeric=False),
+)  # fmt: skip
+
+
+def section(campaign: Campaign) -> Section | None:
+    """A row for each page; None where none is loaded."""
+    workloads = (scenario.plan.get("workload") or {} for scenario in campaign.scenarios)
+    pages = {workload["page"]["sha256"]: workload["page"] for workload in workloads if workload.get("kind") == "page"}
+    if not pages:
+        return None
+    note = (
+        "The manifest has the digest of every file of its page: the same page has the same one on every machine, and "
+        "one that has changed is another page."
+    )
+    table = Table("Pages", COLUMNS, [_row(campaign, page) for page in pages.values()])
+    return Section("pages", "Pages", [Prose(note), table])
+
+
+def _row(campaign: Campaign, page: Json) -> list[Cell]:
+    manifest = page_manifest(campaign.folder, page["sha256"])
+    not_loaded = dash("its manifest is not in the campaign")
+    if manifest.is_file():
+        not_loaded = Cell(left_out_words(Site.from_json(manifest.read_bytes(), Where(str(manifest)))) or "nothing")
+    return [
+        Cell(page["name"]),
+        number(page["resources"], 0),
+        number(page["body_bytes"], 0),
+        Cell(page["sha256"]),
+        not_loaded,
+    ]
