@@ -1,0 +1,101 @@
+"""A radio's states one after another, as packets make them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from wirelab.energy.machine.base import Machine, Phase, Step, Values
+from wirelab.energy.packet import Packet
+
+NS = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A time in one state."""
+
+    state: str
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    """States without gaps from the first instant on. `quiet_ns` is when the last packet was over, `settled_ns` when the
+    last timer behind it was."""
+
+    spans: tuple[Span, ...]
+    quiet_ns: int
+    settled_ns: int
+
+
+def follow(machine: Machine, values: Values, packets: Sequence[Packet], start_ns: int, end_ns: int) -> Track:
+    """The states from `start_ns` to `end_ns`, or to the end of the last packet's tail if that is later. The radio is at
+    rest before the first packet; packets that would overlap follow one another."""
+    follower = _Follower(machine, values, start_ns)
+    for packet in packets:
+        follower.meet(packet)
+    follower.settle(end_ns)
+    return Track(tuple(follower.spans), follower.quiet_ns, follower.settled_ns)
+
+
+class _Follower:
+    def __init__(self, machine: Machine, values: Values, start_ns: int) -> None:
+        self.machine = machine
+        self.values = values
+        self.now_ns = self.quiet_ns = self.settled_ns = start_ns
+        self.spans: list[Span] = []
+        self.last_up: bool | None = None
+
+    def meet(self, packet: Packet) -> None:
+        transfer = self.machine.transfer(self.values, packet)
+        # A packet for the client has been received by its time; one of the client's is handed over at its time.
+        begin_ns = packet.time_ns if packet.up else packet.time_ns - _ns(transfer)
+        wake = self.machine.wake(self.values, self._state_at(begin_ns), packet)
+        if not packet.up:
+            begin_ns -= _ns(wake)
+        self._rest_until(begin_ns)
+        for step in (*wake, *transfer):
+            self._until(step.state, self.now_ns + round(step.seconds * NS))
+        self.quiet_ns, self.last_up = self.now_ns, packet.up
+
+    def settle(self, end_ns: int) -> None:
+        self.settled_ns = self.quiet_ns
+        for phase in self._phases():
+            if phase.rests:
+                break
+            self.settled_ns = self.quiet_ns + round(phase.until_s * NS)
+        self._rest_until(max(end_ns, self.settled_ns))
+
+    def _phases(self) -> Iterator[Phase]:
+        if self.last_up is not None:
+            return self.machine.rest(self.values, up=self.last_up)
+        at_rest = next(phase for phase in self.machine.rest(self.values, up=True) if phase.rests)
+        return iter((Phase(at_rest.state, math.inf, rests=True),))
+
+    def _state_at(self, instant_ns: int) -> str:
+        """The state at an instant that the last packet is over by, else the last one."""
+        quiet_s = (max(instant_ns, self.quiet_ns) - self.quiet_ns) / NS
+        return next(phase.state for phase in self._phases() if quiet_s < phase.until_s)
+
+    def _rest_until(self, end_ns: int) -> None:
+        for phase in self._phases():
+            if self.now_ns >= end_ns:
+                return
+            over_ns = end_ns if math.isinf(phase.until_s) else self.quiet_ns + round(phase.until_s * NS)
+            self._until(phase.state, min(end_ns, over_ns))
+
+    def _until(self, state: str, end_ns: int) -> None:
+        if end_ns <= self.now_ns:
+            return
+        if self.spans and self.spans[-1].state == state:
+            self.spans[-1] = Span(state, self.spans[-1].start_ns, end_ns)
+        else:
+            self.spans.append(Span(state, self.now_ns, end_ns))
+        self.now_ns = end_ns
+
+
+def _ns(steps: Sequence[Step]) -> int:
+    return round(sum(step.seconds for step in steps) * NS)
