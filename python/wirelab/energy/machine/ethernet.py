@@ -20,8 +20,9 @@ class Ethernet:
 
     name = "ethernet"
     about = (
-        "Ethernet (IEEE Std 802.3-2018): the link is up all the time, idle or not, and each packet is one frame at the "
-        "line's rate. Both directions count one after the other; Energy-Efficient Ethernet (clause 78) is not modelled."
+        "Ethernet (IEEE Std 802.3-2018): the link is up all the time, idle or not, and each packet is one frame at "
+        "the line's rate. Both directions count one after the other; Energy-Efficient Ethernet (clause 78) is not "
+        "modelled."
     )
     constants: Mapping[str, Key] = {
         "power.transmit": Key("power", "while a frame is sent"),
