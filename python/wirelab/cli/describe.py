@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
+from wirelab.cli.sections import find, hanging, head, paragraph, section
 from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from wirelab.experiment import Experiment
     from wirelab.schema import SettingDescription
 
-WIDTH = 100
 LONG = 32
 """Of a value, so much is shown."""
 BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
@@ -29,8 +28,8 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
-    KIND is experiment, link, stack, workload, page, impairment, metric or implementation; without it, the first of
-    these that has NAME.
+    KIND is experiment, link, stack, workload, page, impairment, metric, radio, device or implementation; without it,
+    the first of these that has NAME.
     """
     if name is None and kind not in KINDS:
         click.echo(_of_any_kind(kind))
@@ -58,10 +57,10 @@ def _experiment(name: str) -> str:
         facts.append(("doi", experiment.doi))
     rows = [(path, ", ".join(map(str, levels))) for path, levels in experiment.factors.items()]
     choices = [(path, ", ".join(map(str, levels))) for path, levels in experiment.choices.items()]
-    parts = [_head(experiment.name, experiment.title), columns(facts), _section("factors", rows)]
-    parts += [_section("choices, one at a time", choices)] if choices else []
-    parts += [_hanging("workloads", _workloads(experiment)), _hanging("links", _links(experiment))]
-    parts += [_hanging("claims", claims)] if (claims := _claims(experiment)) else []
+    parts = [head(experiment.name, experiment.title), columns(facts), section("factors", rows)]
+    parts += [section("choices, one at a time", choices)] if choices else []
+    parts += [hanging("workloads", _workloads(experiment)), hanging("links", _links(experiment))]
+    parts += [hanging("claims", claims)] if (claims := _claims(experiment)) else []
     plan = make_plan(experiment)
     lanes = planned_lanes(plan)
     parts.append(
@@ -71,7 +70,7 @@ def _experiment(name: str) -> str:
     )
     use = [("run it", launched(f"run {name}")), ("what it would do", launched(f"plan {name}"))]
     use += [("your own", launched(f"new mine.toml --from {name}"))] if name in experiment_names() else []
-    return "\n\n".join([*parts, _section("use it", use)])
+    return "\n\n".join([*parts, section("use it", use)])
 
 
 def _workloads(experiment: Experiment) -> list[tuple[str, str]]:
@@ -119,7 +118,7 @@ def _link(name: str) -> str:
 
     own = is_profile_file(name)
     shipped = {CLEAN: Profile(CLEAN, "a link that does nothing by itself", "", {}, {}), **profiles()}
-    profile = profile_file(Path(name)) if own else _find(name, shipped, "link")
+    profile = profile_file(Path(name)) if own else find(name, shipped, "link")
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
     use = [] if own or name == CLEAN else [("in a run", launched(f"run quickstart --set link={name}"))]
@@ -127,11 +126,11 @@ def _link(name: str) -> str:
     if name == CLEAN:
         changed = launched(f"link {name} --set rtt=50ms --set loss=1% -- COMMAND")
     use += [("by itself", launched(f"link {name} -- COMMAND")), ("changed", changed)]
-    parts = [_head(profile.name, profile.title), *([_paragraph(profile.about)] if profile.about else [])]
-    parts += [_hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
-    parts += [_section("values", rows)] if rows else []
-    parts += [_hanging("sources", citations.texts())] if profile.sources else []
-    return "\n\n".join([*parts, _hanging("use it", use)])
+    parts = [head(profile.name, profile.title), *([paragraph(profile.about)] if profile.about else [])]
+    parts += [hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
+    parts += [section("values", rows)] if rows else []
+    parts += [hanging("sources", citations.texts())] if profile.sources else []
+    return "\n\n".join([*parts, hanging("use it", use)])
 
 
 def _netem(name: str) -> str:
@@ -150,7 +149,7 @@ def _stack(name: str) -> str:
     from wirelab.schema import registered
 
     known = registered().with_stacks(own_stacks(Path.cwd()))
-    stack = _find(name, {each.name: each for each in known.stacks}, "stack")
+    stack = find(name, {each.name: each for each in known.stacks}, "stack")
     programs = [BUILTIN] * stack.builtin + [
         f"{program} ({role})" for program, entry in implementations(Path.cwd()).items() for role in entry.roles_of(name)
     ]
@@ -161,7 +160,7 @@ def _stack(name: str) -> str:
         *([("libraries", ", ".join(stack.libraries))] if stack.libraries else []),
         ("implementations", ", ".join(programs) or "none"),
     ]
-    parts = [_head(stack.name, stack.title), *([_paragraph(stack.about)] if stack.about else []), columns(facts)]
+    parts = [head(stack.name, stack.title), *([paragraph(stack.about)] if stack.about else []), columns(facts)]
     return "\n\n".join([*parts, *_settings(stack.settings)])
 
 
@@ -171,7 +170,7 @@ def _settings(settings: Iterable[SettingDescription]) -> list[str]:
     parts = []
     for each in settings:
         values = f"{each.name}: {describe_values(each)} (default {describe_default(each)})"
-        parts.append(f"{values}\n{_paragraph(each.about, indent='  ')}")
+        parts.append(f"{values}\n{paragraph(each.about, indent='  ')}")
     return parts
 
 
@@ -179,12 +178,12 @@ def _workload(name: str) -> str:
     from wirelab.experiment.workload import ABOUT, KEYS, WorkloadTable
     from wirelab.schema import registered
 
-    about = _find(name, ABOUT, "workload")
+    about = find(name, ABOUT, "workload")
     fields = {field.alias or key: field for key, field in WorkloadTable.model_fields.items()}
     stacks = [stack.name for stack in registered().stacks if name in stack.workloads]
     keys = [(key, str(fields[key].description)) for key in KEYS[name]]
     return "\n\n".join(
-        [f"{name}\n\n{_paragraph(about)}", _hanging("keys", keys), _hanging("stacks", [("", ", ".join(stacks))])]
+        [f"{name}\n\n{paragraph(about)}", hanging("keys", keys), hanging("stacks", [("", ", ".join(stacks))])]
     )
 
 
@@ -192,7 +191,7 @@ def _page(name: str) -> str:
     from wirelab.site import BUILTIN
     from wirelab.units import format_size
 
-    page = _find(name, BUILTIN, "page")
+    page = find(name, BUILTIN, "page")
     site = page.make().site
     shown = [(each.path, each.kind.value, format_size(each.body_bytes)) for each in site.resources]
     use = [
@@ -200,16 +199,16 @@ def _page(name: str) -> str:
         ("your own", launched("run page --site DIR")),
     ]
     total = f"{len(site.resources)} resources, {format_size(site.body_bytes)}, SHA-256 of the manifest {site.digest}"
-    parts = [f"{name}\n\n{_paragraph(page.about)}", total, _section("resources", shown)]
-    return "\n\n".join([*parts, _hanging("use it", use)])
+    parts = [f"{name}\n\n{paragraph(page.about)}", total, section("resources", shown)]
+    return "\n\n".join([*parts, hanging("use it", use)])
 
 
 def _impairment(name: str) -> str:
     from wirelab.schema import registered
 
     known = registered()
-    impairment = _find(name, {each.kind: each for each in (*known.impairments, *known.shared)}, "impairment")
-    return f"{impairment.kind}\n\n{_paragraph(impairment.about)}"
+    impairment = find(name, {each.kind: each for each in (*known.impairments, *known.shared)}, "impairment")
+    return f"{impairment.kind}\n\n{paragraph(impairment.about)}"
 
 
 def _metric(name: str) -> str:
@@ -217,11 +216,23 @@ def _metric(name: str) -> str:
     from wirelab.report.numbers import COUNT, UNITS
     from wirelab.stats.dataset import UNITS as BASE_UNITS
 
-    metric = _find(name, {each.name: each for each in METRICS}, "metric")
+    metric = find(name, {each.name: each for each in METRICS}, "metric")
     # As tables and reports show it.
     base, _ = BASE_UNITS.get(metric.unit, (metric.unit, 1.0))
     unit = UNITS.get(base, COUNT).symbol or metric.unit
-    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{_paragraph(metric.about)}"
+    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{paragraph(metric.about)}"
+
+
+def _radio(name: str) -> str:
+    from wirelab.cli.describe_energy import radio_text
+
+    return radio_text(name)
+
+
+def _device(name: str) -> str:
+    from wirelab.cli.describe_energy import device_text
+
+    return device_text(name)
 
 
 def _implementation(name: str) -> str:
@@ -231,15 +242,15 @@ def _implementation(name: str) -> str:
 
     if name == BUILTIN:
         libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
-        return "\n\n".join([_head(BUILTIN, BUILTIN_TITLE), _section("stacks", libraries)])
-    program = _find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
+        return "\n\n".join([head(BUILTIN, BUILTIN_TITLE), section("stacks", libraries)])
+    program = find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
     rows = [
         (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
     ]
-    about = [_paragraph(program.about)] if program.about else []
+    about = [paragraph(program.about)] if program.about else []
     own = own_settings({name: program}).get(name)
     varied = [] if own is None else _settings(own.settings)
-    return "\n\n".join([_head(name, program.title), *about, _section("stacks", rows), *varied])
+    return "\n\n".join([head(name, program.title), *about, section("stacks", rows), *varied])
 
 
 KINDS: dict[str, Callable[[str], str]] = {
@@ -250,6 +261,8 @@ KINDS: dict[str, Callable[[str], str]] = {
     "page": _page,
     "impairment": _impairment,
     "metric": _metric,
+    "radio": _radio,
+    "device": _device,
     "implementation": _implementation,
 }
 
@@ -261,42 +274,6 @@ def _of_any_kind(name: str) -> str:
         if any(name == listed for listed, _ in LISTS[f"{kind}s"]()):
             return describe(name)
     raise WirelabError(f"nothing is called '{name}'", hint="wirelab list names what there is")
-
-
-def _find(name: str, known: Any, what: str) -> Any:
-    if name not in known:
-        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
-    return known[name]
-
-
-def _head(name: str, title: str) -> str:
-    return f"{name}: {title}"
-
-
-def _section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
-    return "\n".join([title, textwrap.indent(columns(list(rows)), "  ")])
-
-
-def _paragraph(text: str, indent: str = "") -> str:
-    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
-
-
-def _hanging(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Labels and texts; a long text continues below its beginning."""
-    known = list(rows)
-    width = max(len(label) for label, _ in known) + 4
-    lines = [
-        textwrap.fill(
-            text,
-            WIDTH,
-            initial_indent=f"  {label}".ljust(width),
-            subsequent_indent=" " * width,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for label, text in known
-    ]
-    return "\n".join([title, *lines])
 
 
 def _value(value: object) -> str:

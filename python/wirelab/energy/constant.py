@@ -20,6 +20,15 @@ BY = "by"
 
 
 @dataclass(frozen=True, slots=True)
+class Cited:
+    """A value as a file has it, and where it comes from."""
+
+    path: str
+    written: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     """A number with its range, in base units (W, V, s, bit/s, B, J, 1), as written, and where it comes from: a text
     that may begin with `second-hand:` or `assumed:`. `less_is_more`: the lower it is the more energy it takes."""
@@ -29,6 +38,11 @@ class Constant:
     value: Range
     source: str
     less_is_more: bool = False
+
+    @property
+    def cited(self) -> Cited:
+        """As written, with its source."""
+        return Cited(self.path, self.written, self.source)
 
     def at(self, bound: str) -> float:
         """Its value where the energy is `low`, `typical` or `high`."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from wirelab.energy.constant import Constant, Sheet, every_key, flatten, known_keys
+from wirelab.energy.constant import Cited, Constant, Sheet, every_key, flatten, known_keys
 from wirelab.energy.files import names, read
 from wirelab.energy.range import Range
 from wirelab.errors import Where, WirelabError
@@ -53,9 +53,9 @@ class Device:
         low, typical, high = (max(0.0, active - sleep) * cpu.seconds for active, sleep in bounds)
         return Range.spanning(typical, low, high)
 
-    def cited(self) -> list[Constant]:
+    def cited(self) -> list[Cited]:
         """Every number with its source."""
-        return [self.voltage, self.active, self.sleep]
+        return [each.cited for each in (self.voltage, self.active, self.sleep)]
 
 
 def device_names() -> list[str]:

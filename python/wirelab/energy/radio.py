@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from wirelab.energy.constant import BY, NO_SOURCE, READERS, Choice, Constant, Sheet, every_key, flatten, known_keys
+from wirelab.energy.constant import (
+    BY,
+    NO_SOURCE,
+    READERS,
+    Choice,
+    Cited,
+    Constant,
+    Sheet,
+    every_key,
+    flatten,
+    known_keys,
+)
 from wirelab.energy.files import names, read
 from wirelab.energy.machine import MACHINES
 from wirelab.energy.machine.base import Machine, Values
@@ -85,12 +96,13 @@ class Radio:
         chosen = {path: self.constant(path).at(bound) for path in self.constants}
         return {**chosen, **{f"inputs.{name}": each.value for name, each in self.inputs.items()}}
 
-    def cited(self) -> list[Constant]:
-        """Every number with its source, inputs too."""
+    def cited(self) -> list[Cited]:
+        """Every number and input with its source."""
         numbers: list[Constant] = [self.voltage]
         for each in self.constants.values():
             numbers += each.alternatives.values() if isinstance(each, Choice) else [each]
-        return numbers
+        inputs = [Cited(f"inputs.{name}", each.written, each.source) for name, each in self.inputs.items()]
+        return [*(each.cited for each in numbers), *inputs]
 
 
 def radio_names() -> list[str]:

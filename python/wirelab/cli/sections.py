@@ -1,0 +1,52 @@
+"""Parts of what `wirelab describe` says."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from wirelab.cli.table import columns
+from wirelab.errors import WirelabError, did_you_mean
+
+WIDTH = 100
+
+
+def find(name: str, known: Any, what: str) -> Any:
+    """A thing by its name, or an error that offers the nearest."""
+    if name not in known:
+        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
+    return known[name]
+
+
+def head(name: str, title: str) -> str:
+    """Its first line."""
+    return f"{name}: {title}"
+
+
+def section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
+    """Columns below a title."""
+    return "\n".join([title, textwrap.indent(columns(list(rows)), "  ")])
+
+
+def paragraph(text: str, indent: str = "") -> str:
+    """Filled lines."""
+    return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
+
+
+def hanging(title: str, rows: Iterable[tuple[str, str]]) -> str:
+    """Labels and texts; a long text continues below its beginning."""
+    known = list(rows)
+    width = max(len(label) for label, _ in known) + 4
+    lines = [
+        textwrap.fill(
+            text,
+            WIDTH,
+            initial_indent=f"  {label}".ljust(width),
+            subsequent_indent=" " * width,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for label, text in known
+    ]
+    return "\n".join([title, *lines])
