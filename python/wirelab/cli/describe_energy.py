@@ -24,7 +24,7 @@ def radio_text(name: str) -> str:
     radio = load_radio(name)
     held = proofs(radio)
     cited = radio.cited()
-    citations = Citations({each.path: each.source for each in cited})
+    citations = Citations({each.path: each.source for each in cited if each.source})
     inputs = [
         (each.name, each.written, *citations[f"inputs.{each.name}"], _what(each.about, each.words))
         for each in radio.inputs.values()
@@ -32,12 +32,12 @@ def radio_text(name: str) -> str:
     values = [each for each in cited if not each.path.startswith("inputs.")]
     facts = [("machine", radio.machine.name), ("supply", radio.voltage.written)]
     facts += [("device", f"{radio.device}, whose sleep is in the radio's own")] if radio.device else []
-    facts += [("link", f"{radio.link}: its timers and times on the air are the same")] if radio.link else []
-    parts = [head(radio.name, radio.title), paragraph(radio.about), paragraph(radio.machine.about)]
+    facts += [("link", f"{radio.link}, whose timers it has")] if radio.link else []
+    parts = [head(radio.name, radio.title), *_about(radio.about), paragraph(radio.machine.about)]
     parts += [] if radio.validated else [UNVALIDATED.format(MISSED if held else NO_FIGURE)]
-    parts += [hanging("what it is", facts), section("states, mean power as its inputs are", _states(radio))]
+    parts += [hanging("what it is", facts), section("states, mean power with these inputs", _states(radio))]
     parts += [section("inputs", inputs)] if inputs else []
-    parts += [section("constants", _rows(values, citations)), hanging("sources", citations.texts())]
+    parts += [section("constants", _rows(values, citations)), *_sources(citations)]
     parts += [_published(held)] if held else []
     use = [("for a capture", launched(f"energy capture.pcapng --radio {name} --client IP"))]
     return "\n\n".join([*parts, section("use it", use)])
@@ -46,10 +46,10 @@ def radio_text(name: str) -> str:
 def device_text(name: str) -> str:
     """A device with its powers and their sources."""
     device = load_device(name)
-    citations = Citations({each.path: each.source for each in device.cited()})
-    parts = [head(device.name, device.title), paragraph(device.about)]
+    citations = Citations({each.path: each.source for each in device.cited() if each.source})
+    parts = [head(device.name, device.title), *_about(device.about)]
     parts += [] if device.validated else [UNVALIDATED.format(NO_FIGURE)]
-    parts += [section("constants", _rows(device.cited(), citations)), hanging("sources", citations.texts())]
+    parts += [section("constants", _rows(device.cited(), citations)), *_sources(citations)]
     cpu = "CPU time counts as energy only if it was measured on this device: a PC's says nothing of its joules."
     return "\n\n".join([*parts, paragraph(cpu)])
 
@@ -60,13 +60,21 @@ def range_words(value: Range, form: str) -> str:
     return words if value.is_exact else f"{words} [{_format(value.low, form)}, {_format(value.high, form)}]"
 
 
-def _states(radio: Radio) -> list[tuple[str, ...]]:
+def _states(radio: Radio) -> list[tuple[str, str]]:
     states = {bound: radio.machine.states(radio.values(bound)) for bound in BOUNDS}
     rows = []
     for name, state in states["typical"].items():
         watts = Range.spanning(state.watts, *(states[bound][name].watts for bound in BOUNDS))
         rows.append((name, range_words(watts, "mean-power")))
     return rows
+
+
+def _about(text: str) -> list[str]:
+    return [paragraph(text)] if text else []
+
+
+def _sources(citations: Citations) -> list[str]:
+    return [hanging("sources", texts)] if (texts := citations.texts()) else []
 
 
 def _what(about: str, words: Iterable[str]) -> str:

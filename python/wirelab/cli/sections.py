@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from wirelab.cli.table import columns
@@ -24,9 +24,9 @@ def head(name: str, title: str) -> str:
     return f"{name}: {title}"
 
 
-def section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
+def section(title: str, rows: Iterable[Sequence[str]]) -> str:
     """Columns below a title."""
-    return "\n".join([title, textwrap.indent(columns(list(rows)), "  ")])
+    return "\n".join([title, textwrap.indent(columns(rows), "  ")])
 
 
 def paragraph(text: str, indent: str = "") -> str:

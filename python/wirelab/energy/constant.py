@@ -74,18 +74,43 @@ def _count(value: object) -> float:
     return float(value)
 
 
+def _positive(read: Callable[[object], float]) -> Callable[[object], float]:
+    def positive(value: object) -> float:
+        found = read(value)
+        if found <= 0:
+            raise UnitError("is not more than 0")
+        return found
+
+    return positive
+
+
+def _at_most(most: int, read: Callable[[object], float]) -> Callable[[object], float]:
+    def bounded(value: object) -> float:
+        found = read(value)
+        if found > most:
+            raise UnitError(f"is more than {most}")
+        return found
+
+    return bounded
+
+
 READERS: Mapping[str, Callable[[object], float]] = {
-    "voltage": units.voltage_v,
+    "voltage": _positive(units.voltage_v),
     "duration": _seconds,
+    "period": _positive(_seconds),
     "timer": _timer,
-    "rate": lambda value: float(units.rate_bps(value)),
+    "cycle": _positive(_timer),
+    "rate": _positive(lambda value: float(units.rate_bps(value))),
     "size": lambda value: float(units.size_bytes(value)),
-    "share": units.share,
+    "capacity": _positive(lambda value: float(units.size_bytes(value))),
+    "frame-header": _at_most(114, lambda value: float(units.size_bytes(value))),
+    "exponent": _at_most(8, _count),
     "energy": units.energy_j,
     "count": _count,
+    "multiple": _positive(_count),
 }
-"""How values are read, beside `power` (see `Sheet.power`) and words. A timer may also be "always" or "never", which is
-for ever."""
+"""How values are read, beside `power` (see `Sheet.power`) and words. A timer or a cycle may also be "always" or
+"never", which is for ever; rates, periods, cycles, capacities and multiples are more than 0."""
 
 
 class Sheet:

@@ -150,28 +150,26 @@ def _constants(document: Mapping[str, Any], sheet: Sheet, machine: Machine) -> d
         if isinstance(value, dict):
             choice = constants[path] = sheet.choice(path, value, kind)
             known_keys([choice.by], machine.inputs, sheet.at(f"{path}.{BY}"))
+            known_keys(choice.alternatives, machine.inputs[choice.by].words or choice.alternatives, sheet.at(path))
         else:
             constants[path] = sheet.constant(path, value, kind)
     return constants
 
 
 def _blank(name: str, machine: Machine, constants: Mapping[str, Constant | Choice]) -> Input:
-    """An input without a value: the words to choose from are those of the constants that it chooses."""
+    """An input without a value: the words to choose from are those of every constant that it chooses."""
     key = machine.inputs[name]
-    choices = (each for each in constants.values() if isinstance(each, Choice) and each.by == name)
-    words = next((tuple(each.alternatives) for each in choices), ())
-    return Input(name, "", 0.0, key.kind, key.about, NO_SOURCE, words or ALL_WORDS.get(key.kind, ()))
-
-
-ALL_WORDS = {"switch": ("on", "off")}
+    choices = [each.alternatives for each in constants.values() if isinstance(each, Choice) and each.by == name]
+    words = tuple(word for word in choices[0] if all(word in each for each in choices)) if choices else ()
+    return Input(name, "", 0.0, key.kind, key.about, NO_SOURCE, words or key.words)
 
 
 def _input(blank: Input, value: object, source: str, where: Where) -> Input:
-    if blank.kind in {"word", "switch"}:
+    if blank.kind == "word":
         if str(value) not in blank.words:
             raise WirelabError(f"unknown {blank.name} '{value}'", where, did_you_mean(str(value), blank.words))
         return dataclasses.replace(blank, written=str(value), value=str(value), source=source)
-    if blank.kind == "count" and isinstance(value, str) and value.isdigit():
+    if blank.kind in {"count", "multiple"} and isinstance(value, str) and value.isdigit():
         value = int(value)
     try:
         read_value = READERS[blank.kind](value)

@@ -43,11 +43,12 @@ class Phase:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A constant or an input that a radio's file gives: how it is read (see `wirelab.energy.constant`), and what it
-    is, for people."""
+    """A constant or an input that a radio's file gives: how it is read (see `wirelab.energy.constant`), what it is, for
+    people, and the words that the machine knows, if not any."""
 
     kind: str
     about: str
+    words: tuple[str, ...] = ()
 
 
 class Machine(Protocol):

@@ -36,12 +36,12 @@ class Ble:
         "power.event": Key("power", "before and behind the radio's part of a connection event"),
         "power.sleep": Key("power", "between connection events"),
         "time.event": Key("duration", "what a connection event takes before and behind the radio's part"),
-        "size.payload": Key("size", "payload of a data channel PDU"),
+        "size.payload": Key("capacity", "payload of a data channel PDU"),
         "size.compressed": Key("size", "bytes that header compression (RFC 6282) saves"),
     }
     inputs: Mapping[str, Key] = {
         "tx-power": Key("word", "output power"),
-        "interval": Key("duration", "connection interval"),
+        "interval": Key("period", "connection interval"),
         "latency": Key("count", "connection events that the peripheral may skip"),
         "stays-connected": Key("timer", "how long the connection stays behind the last packet"),
     }

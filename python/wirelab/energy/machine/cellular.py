@@ -41,13 +41,13 @@ class Cellular:
     inputs: Mapping[str, Key] = {
         "tx-power": Key("word", "output power, which the network controls"),
         "coverage": Key("word", "coverage enhancement level: how often everything is repeated"),
-        "rai": Key("switch", "release assistance: the client says that nothing follows"),
+        "rai": Key("word", "release assistance: the client says that nothing follows", ("on", "off")),
         "inactivity": Key("duration", "RRC inactivity timer"),
         "drx-after": Key("duration", "DRX inactivity timer: the receiver stays on for so long"),
-        "drx-cycle": Key("duration", "C-DRX cycle"),
-        "paging": Key("duration", "idle: DRX or eDRX cycle"),
+        "drx-cycle": Key("period", "C-DRX cycle"),
+        "paging": Key("period", "idle: DRX or eDRX cycle"),
         "active": Key("timer", "idle before PSM (T3324); never: no PSM"),
-        "tau": Key("timer", "between tracking-area updates (T3412)"),
+        "tau": Key("cycle", "between tracking-area updates (T3412)"),
     }
 
     def states(self, values: Values) -> Mapping[str, State]:

@@ -57,15 +57,15 @@ class Ieee802154:
         "power.receive": Key("power", "while it receives or listens"),
         "power.backoff": Key("power", "while it backs off, its receiver not needed"),
         "power.sleep": Key("power", "asleep"),
-        "count.min-be": Key("count", "macMinBE: the first window is 2^BE unit back-off periods"),
+        "count.min-be": Key("exponent", "macMinBE: the first window is 2^BE unit back-off periods"),
         "size.compressed": Key("size", "bytes that header compression (RFC 6282) saves"),
-        "size.mac": Key("size", "MAC header and FCS of a data frame"),
+        "size.mac": Key("frame-header", "MAC header and FCS of a data frame; the rest holds a fragment"),
         "size.poll": Key("size", "a data request, MAC header and FCS included"),
     }
     inputs: Mapping[str, Key] = {
         "tx-power": Key("word", "output power"),
         "stays-on": Key("timer", "how long the receiver stays on behind the last packet"),
-        "poll": Key("timer", "how often a sleeping radio polls its parent"),
+        "poll": Key("cycle", "how often a sleeping radio polls its parent"),
     }
 
     def states(self, values: Values) -> Mapping[str, State]:

@@ -57,7 +57,7 @@ class LoRaWan:
         "time.rx2": Key("duration", "RECEIVE_DELAY2"),
     }
     inputs: Mapping[str, Key] = {
-        "spreading": Key("word", "spreading factor of uplink frames and of the first receive window"),
+        "spreading": Key("word", "spreading factor of uplink frames and of the first window", tuple(SPREADING)),
         "tx-power": Key("word", "output power"),
     }
 

@@ -38,7 +38,7 @@ class Wifi:
     }
     inputs: Mapping[str, Key] = {
         "inactivity": Key("timer", "awake behind the last packet before it sleeps"),
-        "dtim": Key("count", "wakes for every so-manieth beacon"),
+        "dtim": Key("multiple", "wakes for every so-manieth beacon"),
     }
 
     def states(self, values: Values) -> Mapping[str, State]:
