@@ -53,7 +53,7 @@ def test_inputs_make_a_modem_that_of_the_other_profiles(name: str, link: str, in
         seconds(idle["after"]),
         seconds(idle["cycle"]),
     )
-    *_, resting = (phase for phase in radio.machine.rest(radio.values("typical"), up=True))
+    *_, resting = (phase for phase in radio.machine.rest(radio.values("typical"), up=True, gap_s=float("inf")))
     assert (resting.state, resting.rests) == ("idle", True)
 
 

@@ -52,7 +52,8 @@ def table() -> str:
             figure = proof.published
             model = range_words(proof.predicted, figure.quantity)
             off = f"{100 * (proof.ratio - 1):+.0f} %{'' if proof.holds else ', missed'}"
-            lines.append(f"| `{radio.name}` | {figure.what} | {figure.written} | {model} | {off} |")
+            what = f"{figure.what} ({figure.note})" if figure.note else figure.what
+            lines.append(f"| `{radio.name}` | {what} | {figure.written} | {model} | {off} |")
     return "\n".join(["", *lines, "", ""])
 
 

@@ -53,35 +53,34 @@ class _Follower:
         transfer = self.machine.transfer(self.values, packet)
         # A packet for the client has been received by its time; one of the client's is handed over at its time.
         begin_ns = packet.time_ns if packet.up else packet.time_ns - _ns(transfer)
-        wake = self.machine.wake(self.values, self._state_at(begin_ns), packet)
+        gap_s = max(0, begin_ns - self.quiet_ns) / NS
+        wake = self.machine.wake(self.values, self._state_after(gap_s), packet)
         if not packet.up:
             begin_ns -= _ns(wake)
-        self._rest_until(begin_ns)
+        self._rest_until(begin_ns, gap_s)
         for step in (*wake, *transfer):
             self._until(step.state, self.now_ns + round(step.seconds * NS))
         self.quiet_ns, self.last_up = self.now_ns, packet.up
 
     def settle(self, end_ns: int) -> None:
         self.settled_ns = self.quiet_ns
-        for phase in self._phases():
+        for phase in self._phases(math.inf):
             if phase.rests:
                 break
             self.settled_ns = self.quiet_ns + round(phase.until_s * NS)
-        self._rest_until(max(end_ns, self.settled_ns))
+        self._rest_until(max(end_ns, self.settled_ns), math.inf)
 
-    def _phases(self) -> Iterator[Phase]:
+    def _phases(self, gap_s: float) -> Iterator[Phase]:
         if self.last_up is not None:
-            return self.machine.rest(self.values, up=self.last_up)
-        at_rest = next(phase for phase in self.machine.rest(self.values, up=True) if phase.rests)
+            return self.machine.rest(self.values, up=self.last_up, gap_s=gap_s)
+        at_rest = next(phase for phase in self.machine.rest(self.values, up=True, gap_s=math.inf) if phase.rests)
         return iter((Phase(at_rest.state, math.inf, rests=True),))
 
-    def _state_at(self, instant_ns: int) -> str:
-        """The state at an instant that the last packet is over by, else the last one."""
-        quiet_s = (max(instant_ns, self.quiet_ns) - self.quiet_ns) / NS
-        return next(phase.state for phase in self._phases() if quiet_s < phase.until_s)
+    def _state_after(self, gap_s: float) -> str:
+        return next(phase.state for phase in self._phases(gap_s) if gap_s < phase.until_s)
 
-    def _rest_until(self, end_ns: int) -> None:
-        for phase in self._phases():
+    def _rest_until(self, end_ns: int, gap_s: float) -> None:
+        for phase in self._phases(gap_s):
             if self.now_ns >= end_ns:
                 return
             over_ns = end_ns if math.isinf(phase.until_s) else self.quiet_ns + round(phase.until_s * NS)

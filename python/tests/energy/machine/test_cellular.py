@@ -39,6 +39,14 @@ def test_release_assistance_ends_the_connection_at_once() -> None:
     assert energy.tail_s == pytest.approx(60)
 
 
+def test_a_client_does_not_ask_for_release_before_its_answer() -> None:
+    answered = [UP, Packet(6 * NS, False, 50), Packet(6 * NS, True, 20)]
+    energy = radio_energy(RADIO.with_inputs({"rai": "on"}), answered, 0, NS)
+    assert order(energy) == ["psm", "setup", "transmit", "listen", "drx", "receive", "transmit", "idle"]
+    late = [UP, Packet(30 * NS, True, 50)]
+    assert order(radio_energy(RADIO.with_inputs({"rai": "on"}), late, 0, NS))[3:5] == ["idle", "setup"]
+
+
 def test_without_psm_it_pages_for_ever_and_the_less_the_longer_the_cycle() -> None:
     paging = RADIO.with_inputs({"active": "never"})
     energy = radio_energy(paging, [UP], 0, 100 * NS)

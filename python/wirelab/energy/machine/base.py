@@ -79,8 +79,9 @@ class Machine(Protocol):
     def transfer(self, values: Values, packet: Packet) -> Sequence[Step]:
         """Sending or receiving one packet, with what the link layer adds."""
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
-        """What follows the last packet, which went up or down: at most up to a state that lasts for ever."""
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
+        """What follows a packet that went up or down, if the next one comes `gap_s` later: at most up to a state that
+        lasts for ever."""
 
 
 def number(values: Values, path: str) -> float:

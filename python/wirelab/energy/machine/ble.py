@@ -78,7 +78,7 @@ class Ble:
             steps += [Step(theirs, EMPTY_BYTES * BYTE_S), Step("between", IFS_S)]
         return steps
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
         stays_s = number(values, "inputs.stays-connected")
         if not math.isinf(stays_s):
             yield Phase("connected", stays_s)

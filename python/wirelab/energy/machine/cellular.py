@@ -17,8 +17,9 @@ class Cellular:
         "LTE-M or NB-IoT. A packet that finds the radio idle or in power saving mode (PSM) costs setting up an RRC "
         "connection first. Connected, it sends and receives at the rates of its coverage class, a packet at a "
         "time; behind the last one its receiver is on for `drx-after`, then for `time.on` in every `drx-cycle` "
-        "(C-DRX, TS 36.321, 5.7), until the network releases the connection after `inactivity`, or after "
-        "`time.release` with release assistance (`rai`). Idle, it listens to a paging occasion every `paging` "
+        "(C-DRX, TS 36.321, 5.7), until the network releases the connection after `inactivity`. With release "
+        "assistance (`rai`, TS 24.301, 9.9.4.25) that is `time.release` after a packet behind which none follows "
+        "within `inactivity`: the client is taken to know. Idle, it listens to a paging occasion every `paging` "
         "cycle (DRX or eDRX, TS 36.304, 7) for `active` (T3324), and then is in PSM (TS 24.301, 5.3.11) until a "
         "packet of its own, or until a tracking-area update every `tau` (T3412), which costs as much as waking and "
         "an active time of its own."
@@ -41,7 +42,7 @@ class Cellular:
     inputs: Mapping[str, Key] = {
         "tx-power": Key("word", "output power, which the network controls"),
         "coverage": Key("word", "coverage enhancement level: how often everything is repeated"),
-        "rai": Key("word", "release assistance: the client says that nothing follows", ("on", "off")),
+        "rai": Key("word", "release assistance: the client says when nothing follows", ("on", "off")),
         "inactivity": Key("duration", "RRC inactivity timer"),
         "drx-after": Key("duration", "DRX inactivity timer: the receiver stays on for so long"),
         "drx-cycle": Key("period", "C-DRX cycle"),
@@ -73,9 +74,9 @@ class Cellular:
             return (Step("transmit", packet.size * 8 / number(values, "rate.uplink")),)
         return (Step("receive", packet.size * 8 / number(values, "rate.downlink")),)
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
         over_s, active_s = 0.0, number(values, "inputs.active")
-        for phase in self._connected(values):
+        for phase in self._connected(values, gap_s):
             over_s = phase.until_s
             yield phase
         if math.isinf(active_s):
@@ -92,8 +93,8 @@ class Cellular:
             yield Phase("setup", over_s)
             yield Phase("idle", over_s + active_s)
 
-    def _connected(self, values: Values) -> Iterator[Phase]:
-        if word(values, "inputs.rai") == "on":
+    def _connected(self, values: Values, gap_s: float) -> Iterator[Phase]:
+        if word(values, "inputs.rai") == "on" and gap_s >= number(values, "inputs.inactivity"):
             yield Phase("listen", number(values, "time.release"))
             return
         drx_after_s, inactivity_s = number(values, "inputs.drx-after"), number(values, "inputs.inactivity")

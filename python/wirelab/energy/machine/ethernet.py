@@ -47,5 +47,5 @@ class Ethernet:
         byte_s = 8 / number(values, "rate.line")
         return (Step("transmit" if packet.up else "receive", frame * byte_s), Step("idle", GAP_BYTES * byte_s))
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
         yield Phase("idle", float("inf"), rests=True)

@@ -99,7 +99,7 @@ class Ieee802154:
                 steps += [Step("receive", air_s), Step("listen", TURNAROUND_S), Step("transmit", ACK_S)]
         return steps
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
         stays_on_s = number(values, "inputs.stays-on")
         if not math.isinf(stays_on_s):
             yield Phase("listen", stays_on_s)

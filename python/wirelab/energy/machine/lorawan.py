@@ -84,7 +84,7 @@ class LoRaWan:
         air_s = sum(airtime_s(size + FRAME_BYTES, spreading, preamble=preamble, crc=packet.up) for size in sizes)
         return (Step("transmit" if packet.up else "receive", air_s),)
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
         over_s = 0.0
         if up:
             spreading = SPREADING[word(values, "inputs.spreading")]

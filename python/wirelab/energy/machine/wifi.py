@@ -66,7 +66,7 @@ class Wifi:
             return (wait, Step("transmit", air_s), Step("idle", sifs_s), Step("receive", ack_s))
         return (Step("receive", air_s), Step("idle", sifs_s), Step("transmit", ack_s))
 
-    def rest(self, values: Values, *, up: bool) -> Iterator[Phase]:
+    def rest(self, values: Values, *, up: bool, gap_s: float) -> Iterator[Phase]:
         inactivity_s = number(values, "inputs.inactivity")
         if not math.isinf(inactivity_s):
             yield Phase("idle", inactivity_s)
