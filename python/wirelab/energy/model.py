@@ -13,6 +13,9 @@ from wirelab.energy.range import Range
 from wirelab.energy.track import NS, Span, Track, follow
 from wirelab.errors import WirelabError
 
+WEIGHTS = ("power.", "energy.")
+"""Constants that weigh states and do not time them."""
+
 
 @dataclass(frozen=True, slots=True)
 class StateShare:
@@ -63,8 +66,7 @@ class RadioEnergy:
 def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> RadioEnergy:
     """What the packets cost, from a radio at rest at `start_ns`. Packets may come in any order."""
     ordered = tuple(sorted(packets, key=lambda packet: packet.time_ns))
-    tracks = {bound: follow(radio.machine, radio.values(bound), ordered, start_ns, end_ns) for bound in BOUNDS}
-    return _weigh(radio, ordered, tracks, (start_ns, end_ns))
+    return _weigh(radio, ordered, _tracks(radio, ordered, start_ns, end_ns), (start_ns, end_ns))
 
 
 def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> RadioEnergy:
@@ -81,10 +83,22 @@ def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> Radi
     packets = (*message.packets, *again)
     first, last = message.start_ns + interval_ns, message.start_ns + 2 * interval_ns
     tracks = {
-        bound: _cut(follow(radio.machine, radio.values(bound), packets, message.start_ns, last), first, last)
-        for bound in BOUNDS
+        bound: _cut(track, first, last) for bound, track in _tracks(radio, packets, message.start_ns, last).items()
     }
     return _weigh(radio, again, tracks, (first, last))
+
+
+def _tracks(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> dict[str, Track]:
+    """The states with the constants at each of their bounds; one track where only powers have bounds."""
+    found: dict[tuple[tuple[str, float | str], ...], Track] = {}
+    tracks = {}
+    for bound in BOUNDS:
+        values = radio.values(bound)
+        times = tuple(each for each in values.items() if not each[0].startswith(WEIGHTS))
+        if times not in found:
+            found[times] = follow(radio.machine, values, packets, start_ns, end_ns)
+        tracks[bound] = found[times]
+    return tracks
 
 
 def _over_ns(message: RadioEnergy) -> int:

@@ -47,10 +47,11 @@ class _Follower:
         self.values = values
         self.now_ns = self.quiet_ns = self.settled_ns = start_ns
         self.spans: list[Span] = []
+        self.transfers: dict[tuple[bool, int], Sequence[Step]] = {}
         self.last_up: bool | None = None
 
     def meet(self, packet: Packet) -> None:
-        transfer = self.machine.transfer(self.values, packet)
+        transfer = self._transfer(packet)
         # A packet for the client has been received by its time; one of the client's is handed over at its time.
         begin_ns = packet.time_ns if packet.up else packet.time_ns - _ns(transfer)
         gap_s = max(0, begin_ns - self.quiet_ns) / NS
@@ -61,6 +62,12 @@ class _Follower:
         for step in (*wake, *transfer):
             self._until(step.state, self.now_ns + round(step.seconds * NS))
         self.quiet_ns, self.last_up = self.now_ns, packet.up
+
+    def _transfer(self, packet: Packet) -> Sequence[Step]:
+        alike = (packet.up, packet.size)
+        if alike not in self.transfers:
+            self.transfers[alike] = self.machine.transfer(self.values, packet)
+        return self.transfers[alike]
 
     def settle(self, end_ns: int) -> None:
         self.settled_ns = self.quiet_ns
