@@ -83,5 +83,7 @@ def test_other_radios_have_their_links_times_on_the_air(radio: Radio) -> None:
         case "lorawan":
             assert of(radio, "time.rx1") == seconds(link["downlink"]["delay"])
             assert size_bytes(link["overhead"]) == FRAME_BYTES
+        case "ethernet":
+            assert of(radio, "rate.line") == rate_bps(link["rate"])
         case other:
             raise AssertionError(f"nothing to compare of {other}")

@@ -59,7 +59,10 @@ def test_more_packets_cost_more_where_the_radio_sleeps_between_them(radio: Radio
     sleepy = radio.with_inputs({"stays-on": "100 ms"}) if "stays-on" in radio.inputs else radio
     one = radio_energy(sleepy, [Packet(NS, True, 500)], 0, 100 * NS)
     two = radio_energy(sleepy, [Packet(NS, True, 500), Packet(20 * NS, True, 500)], 0, 100 * NS)
-    assert two.joules.typical > one.joules.typical
+    if radio.name == "powerpi-ethernet":  # its source has one power for every state
+        assert two.joules.typical == pytest.approx(one.joules.typical)
+    else:
+        assert two.joules.typical > one.joules.typical
 
 
 def test_in_a_steady_row_a_tail_ends_where_the_next_message_begins() -> None:

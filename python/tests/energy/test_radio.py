@@ -75,8 +75,8 @@ POWERS = {
     ("esp32s2-wifi-ps", "idle"): 63 * 3.3, ("esp32s2-wifi-ps", "doze"): 3.3 * (3 * 63 + 99.4 * 17) / 102.4,
     ("generic-wifi", "transmit"): 380 * 3, ("generic-wifi", "receive"): 313 * 3, ("generic-wifi", "idle"): 273 * 3,
     ("generic-wifi", "doze"): 3 * (3 * 313 + 99.4 * 33) / 102.4,
-    ("powerpi-wifi", "transmit"): 942 + 64 + 4.813 * 65, ("powerpi-wifi", "receive"): 942 + 64 + 4.813 * 65,
-    ("powerpi-wifi", "idle"): 942, ("powerpi-wifi", "doze"): 942 + 3 / 102.4 * (64 + 4.813 * 65),
+    ("powerpi-wifi", "transmit"): 942 + 64 + 4.813 * 65, ("powerpi-wifi", "receive"): 942 + 57 + 4.813 * 65,
+    ("powerpi-wifi", "idle"): 942, ("powerpi-wifi", "doze"): 942 + 3 / 102.4 * (57 + 4.813 * 65),
     ("nrf9160-ltem", "setup"): 105 / 1.5, ("nrf9160-ltem", "transmit"): 107.5 * 3.7,
     ("nrf9160-ltem", "receive"): 45 * 3.7, ("nrf9160-ltem", "listen"): 45 * 3.7,
     ("nrf9160-ltem", "drx"): 3.7 * (10 * 45 + 310 * 0.0027) / 320,
@@ -99,6 +99,7 @@ POWERS = {
     ("sx1276-lorawan", "window"): 10.8 * 3.3, ("sx1276-lorawan", "wait"): 0.0002 * 3.3,
     ("sx1276-lorawan", "prepare"): 1.6 * 3.3, ("sx1276-lorawan", "close"): 0.0002 * 3.3,
     ("sx1276-lorawan", "sleep"): 0.0002 * 3.3,
+    ("powerpi-ethernet", "transmit"): 294, ("powerpi-ethernet", "receive"): 294, ("powerpi-ethernet", "idle"): 294,
     ("enc28j60-ethernet", "transmit"): 160 * 3.3, ("enc28j60-ethernet", "receive"): 120 * 3.3,
     ("enc28j60-ethernet", "idle"): 120 * 3.3,
 }  # fmt: skip
