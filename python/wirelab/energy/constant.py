@@ -65,7 +65,7 @@ def _seconds(value: object) -> float:
 
 
 def _timer(value: object) -> float:
-    return math.inf if value in {ALWAYS, NEVER} else _seconds(value)
+    return math.inf if value in (ALWAYS, NEVER) else _seconds(value)
 
 
 def _count(value: object) -> float:
@@ -118,7 +118,7 @@ class Sheet:
 
     def __init__(self, document: Mapping[str, Any], where: Where, supply_keys: Iterable[str]) -> None:
         self.where = where
-        self.sources = {str(path): str(source) for path, source in document.get("sources", {}).items()}
+        self.sources = {path: str(source) for path, source in flatten(document.get("sources", {})).items()}
         self._voltage_v = 0.0
         supply = document.get("supply", {})
         known_keys(supply, supply_keys, self.at("supply"))

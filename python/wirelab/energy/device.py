@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from wirelab.energy.constant import Cited, Constant, Sheet, every_key, flatten, known_keys
@@ -63,11 +62,9 @@ def device_names() -> list[str]:
     return names(FOLDER)
 
 
-@cache
 def load_device(name_or_path: str) -> Device:
     """A shipped device by its name, or a user's own by its file."""
-    name, document, where = read(name_or_path, FOLDER, "device", SHAPE)
-    return parse_device(name, document, where)
+    return parse_device(*read(name_or_path, FOLDER, "device", SHAPE))
 
 
 def parse_device(name: str, document: Mapping[str, Any], where: Where) -> Device:

@@ -19,9 +19,14 @@ def names(folder: str) -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in entries if entry.name.endswith(".toml"))
 
 
+def is_file(name_or_path: str) -> bool:
+    """Whether it is a user's own (`./mine.toml`) rather than a shipped one's name."""
+    return name_or_path.endswith(".toml") or "/" in name_or_path
+
+
 def read(name_or_path: str, folder: str, what: str, shape: Mapping[str, type]) -> tuple[str, dict[str, Any], Where]:
     """A file's name and document, whose keys are of these types, and where it stands."""
-    if name_or_path.endswith(".toml") or "/" in name_or_path:
+    if is_file(name_or_path):
         path = Path(name_or_path)
         name, where = path.stem, Where(name_or_path)
         if not path.exists():

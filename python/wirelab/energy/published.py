@@ -43,23 +43,29 @@ class Published:
 def read_published(table: Mapping[str, Any], where: Where) -> Published:
     """A figure as a file has it."""
     at = Where(where.source, key="published")
+    if not isinstance(table, Mapping):
+        raise WirelabError(f"{table!r} is not a table", at)
     known_keys(table, KEYS, at)
     every_key(table, REQUIRED, at)
-    if table["quantity"] not in QUANTITIES:
+    if str(table["quantity"]) not in QUANTITIES:
         raise WirelabError(f"unknown quantity '{table['quantity']}'", at, f"known: {', '.join(QUANTITIES)}")
+    if not isinstance(table["packets"], list) or not isinstance(table.get("inputs", {}), dict):
+        raise WirelabError("packets are a list and inputs a table", at)
     try:
         value = QUANTITIES[table["quantity"]](table["value"])
         over_s = READERS["duration"](table.get("over", "0 s"))
-        packets = tuple(_packet(each) for each in table["packets"])
+        packets = tuple(_packet(each, at) for each in table["packets"])
     except UnitError as error:
         raise WirelabError(str(error), at, error.hint) from None
     return Published(
-        table["what"], table["quantity"], value, str(table["value"]), over_s, packets,
-        dict(table.get("inputs", {})), table["source"], table.get("note", ""),
+        str(table["what"]), table["quantity"], value, str(table["value"]), over_s, packets,
+        dict(table.get("inputs", {})), str(table["source"]), str(table.get("note", "")),
     )  # fmt: skip
 
 
-def _packet(table: Mapping[str, str]) -> Packet:
+def _packet(table: object, where: Where) -> Packet:
+    if not isinstance(table, dict) or len(table) != 2 or "at" not in table or not {"up", "down"} & set(table):
+        raise WirelabError(f"{table!r} is no packet", where, 'such as { at = "0 s", up = "30 B" }')
     up = "up" in table
     return Packet(
         round(READERS["duration"](table["at"]) * 1e9), up, int(READERS["size"](table["up" if up else "down"]))

@@ -20,7 +20,7 @@ from wirelab.energy.constant import (
     flatten,
     known_keys,
 )
-from wirelab.energy.files import names, read
+from wirelab.energy.files import is_file, names, read
 from wirelab.energy.machine import MACHINES
 from wirelab.energy.machine.base import Machine, Values
 from wirelab.energy.published import Published, read_published
@@ -110,11 +110,14 @@ def radio_names() -> list[str]:
     return names(FOLDER)
 
 
-@cache
 def load_radio(name_or_path: str) -> Radio:
     """A shipped radio by its name, or a user's own by its file."""
-    name, document, where = read(name_or_path, FOLDER, "radio", SHAPE)
-    return parse_radio(name, document, where)
+    return parse_radio(*read(name_or_path, FOLDER, "radio", SHAPE)) if is_file(name_or_path) else _shipped(name_or_path)
+
+
+@cache
+def _shipped(name: str) -> Radio:
+    return parse_radio(*read(name, FOLDER, "radio", SHAPE))
 
 
 def parse_radio(name: str, document: Mapping[str, Any], where: Where) -> Radio:
@@ -135,9 +138,16 @@ def parse_radio(name: str, document: Mapping[str, Any], where: Where) -> Radio:
     return Radio(
         name=name, title=document.get("title", name), about=document.get("about", ""),
         validated=document.get("validated", False), machine=machine, voltage=sheet.voltage,
-        device=document["supply"].get("device"), link=document.get("link"), constants=constants, inputs=inputs,
+        device=_word(document["supply"], "device", sheet), link=document.get("link"),
+        constants=constants, inputs=inputs,
         published=tuple(read_published(each, where) for each in document.get("published", [])),
     )  # fmt: skip
+
+
+def _word(table: Mapping[str, Any], key: str, sheet: Sheet) -> str | None:
+    if not isinstance(table.get(key, ""), str):
+        raise WirelabError(f"{table[key]!r} is not a name", sheet.at(key))
+    return table.get(key)
 
 
 def _constants(document: Mapping[str, Any], sheet: Sheet, machine: Machine) -> dict[str, Constant | Choice]:
