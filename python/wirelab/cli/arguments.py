@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +19,32 @@ if TYPE_CHECKING:
     from wirelab.schema.plan import Plan
 
 
-class DurationType(click.ParamType[int]):
-    """A duration with its unit, as nanoseconds."""
+class QuantityType(click.ParamType[Any]):
+    """A quantity with its unit, in the unit of `read`."""
 
-    name = "duration"
+    def __init__(self, name: str, read: Callable[[object], float], *, may_be_0: bool = False) -> None:
+        self.name = name
+        self._read = read
+        self._may_be_0 = may_be_0
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read `2min`."""
-        if isinstance(value, int):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read `3.7 V`."""
+        if not isinstance(value, str):
             return value
         try:
-            duration = duration_ns(value)
+            read = self._read(value)
         except UnitError as error:
             self.fail(f"{value} {error}" + (f" ({error.hint})" if error.hint else ""), param, ctx)
-        if duration == 0:
+        if read == 0 and not self._may_be_0:
             self.fail("must be more than 0", param, ctx)
-        return duration
+        return read
+
+
+class DurationType(QuantityType):
+    """A duration with its unit, as nanoseconds."""
+
+    def __init__(self) -> None:
+        super().__init__("duration", duration_ns)
 
 
 experiment_argument = click.argument("experiment", metavar="FILE")
@@ -107,6 +117,7 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
     if file.metric not in names:
         what = f'unknown metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
+    yield from _energy(source, file)
     if file.claims is not None and (claims := source.folder / file.claims).is_file():
         from wirelab.claims.load import load as load_claims
 
@@ -114,3 +125,20 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
             load_claims(claims)
         except WirelabError as error:
             yield error
+
+
+def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
+    """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
+    from wirelab.metrics import ENERGIES
+    from wirelab.metrics.radio import Settings
+
+    if file.energy is None:
+        if file.metric in ENERGIES:
+            what = f'no radio for the metric ("{file.metric}")'
+            yield WirelabError(what, source.where(("metric",)), 'add: [energy] radio = "NAME" (wirelab list radios)')
+        return
+    try:
+        Settings.of(file.energy.record(), file.energy.files(source.folder))
+    except WirelabError as error:
+        where = source.where(("energy",)) if error.where in {None, "--set"} else error.where
+        yield WirelabError(error.what, where, error.hint)
