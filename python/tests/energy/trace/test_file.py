@@ -93,6 +93,7 @@ def test_plain_columns_are_told_by_their_names_and_units(tmp_path: Path) -> None
         ("time (s),power (W)\n1,2\n2,nan\n", "/power.csv:3: power: is no number ('nan')"),
         ("time (s),power (W)\n1,2\n3,2\n2,2\n", "/power.csv:4: time goes back from 3 s to 2 s"),
         ("time (s),power (W)\n1,2\n1,3\n", "/power.csv: all 2 samples are of one instant"),
+        ("time (s),power (W)\n1,2\n2,-2e9\n", "/power.csv: has a power of 2e+09 W"),
         ("time (UTC),power (W)\n1,2\n2,2\n", "/power.csv: '1' is no time"),
         ("protocol: 4\nschema: 1 radio rssi:int32\n\n", "/power.csv: has no schema with timestamp_s and power"),
     ],

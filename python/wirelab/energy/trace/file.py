@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+_MOST_W = 1e9
+"""More than any device draws; what is above it makes sums overflow."""
+
+
 def read_trace(path: Path, voltage_v: float | None = None) -> Trace:
     """A meter's trace. `voltage_v` makes power of a current where the file has no voltage.
 
@@ -42,7 +46,10 @@ def read_trace(path: Path, voltage_v: float | None = None) -> Trace:
         raise WirelabError(f"has {len(times)} samples", where, "a trace has two or more")
     _assert_in_order(times, lines, where)
     since_1970 = columns.since_1970 or counts_from_1970(times)
-    return Trace(columns.kind, times, _watts(table, columns, voltage_v, where), since_1970)
+    watts = _watts(table, columns, voltage_v, where)
+    if (largest := float(np.abs(watts).max())) > _MOST_W:
+        raise WirelabError(f"has a power of {largest:g} W", where, "are its units those of its header?")
+    return Trace(columns.kind, times, watts, since_1970)
 
 
 def _table(path: Path, columns: Columns, where: Where) -> tuple[dict[str, Floats | list[str]], NDArray[np.int64]]:
@@ -118,10 +125,12 @@ def _watts(table: dict[str, Floats | list[str]], columns: Columns, voltage_v: fl
         return np.asarray(table["power"], dtype=np.float64)
     current = np.asarray(table["current"], dtype=np.float64)
     if "voltage" in columns.wanted and voltage_v is None:
-        return current * np.asarray(table["voltage"], dtype=np.float64)
+        with np.errstate(over="ignore"):
+            return current * np.asarray(table["voltage"], dtype=np.float64)
     if voltage_v is None:
         raise WirelabError("has a current and no voltage", where, "--voltage '3.0 V' says at which it was measured")
-    return current * voltage_v
+    with np.errstate(over="ignore"):
+        return current * voltage_v
 
 
 def _seconds(value: float) -> str:
