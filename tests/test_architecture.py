@@ -26,12 +26,13 @@ TEMPLATES = PACKAGE / "data" / "templates"
 # border's types.
 LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema"}
 PACKAGE_EDGES = {
-    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "site", "fit"},
+    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "site", "fit", "energy"},
     "report": {"claims", "stats", "metrics", "site"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
     "fit": {"stats"},
-    "metrics": {"site"},
+    "metrics": {"site", "energy"},
+    "energy": set(),
     "site": set(),
     "runner": {"plan", "experiment", "site"},
     "plan": {"experiment"},

@@ -1,4 +1,4 @@
-//! A packet log that was damaged: its packets and flows are told and it is replayed, or it is refused.
+//! A packet log that was damaged: its packets, flows and what a radio saw are told and it is replayed, or it is refused.
 
 use wirelab_agent::inputs::PacketLog;
 
@@ -10,6 +10,9 @@ pub fn check(bytes: &[u8]) {
     let packets = log.packets().count();
     let flows = log.flows();
     assert!(flows.len() <= packets);
+    if let Ok(seen) = log.radio("client") {
+        assert!(seen.len() <= packets && seen.is_sorted_by_key(|packet| packet.at_ns));
+    }
     if let Ok(report) = log.replay() {
         assert_eq!(report.packets, packets as u64);
         assert_eq!(report.mismatches > 0, report.first_mismatch.is_some());

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wirelab.claims.load import load as load_claims
+from wirelab.energy import load_device, load_radio
 from wirelab.errors import Where, WirelabError
 from wirelab.experiment.library import implementations, profile_file
 from wirelab.runner import implementations as runner
@@ -20,6 +21,8 @@ DATA = resources.files("wirelab.data")
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "claims": ("experiments/milosevic2021.claims.toml", load_claims),
     "profile": ("profiles/links/nb-iot.toml", profile_file),
+    "radio": ("profiles/radios/nrf9160-nbiot.toml", lambda path: load_radio(str(path))),
+    "device": ("profiles/devices/esp32.toml", lambda path: load_device(str(path))),
     "catalogue": ("implementations.toml", lambda path: implementations(path.parent)),
     "programs": ("implementations.toml", lambda path: runner.load(path.parent)),
 }

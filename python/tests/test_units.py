@@ -173,3 +173,22 @@ def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_is_told_of_bot
     assert caught.value.hint == "known: B, kB, MB, GB, KiB, MiB, GiB, packets, packet"
     with pytest.raises(UnitError, match="whole number of packets"):
         units.size_or_packets("1.5 packets")
+
+
+def test_electrical_quantities_become_their_si_units() -> None:
+    assert units.voltage_v("3700 mV") == 3.7
+    assert units.current_a("6.4 mA") == 0.0064
+    assert units.current_a("2.7 uA") == 2.7e-6
+    assert units.power_w("543 mW") == 0.543
+    assert units.energy_j("105 mJ") == 0.105
+    assert units.charge_mah("2.4 Ah") == 2400
+    for read in (units.voltage_v, units.current_a, units.power_w, units.energy_j, units.charge_mah):
+        with pytest.raises(UnitError, match="has no unit"):
+            read("1")
+
+
+def test_energies_and_powers_are_said_in_the_largest_unit_that_leaves_one() -> None:
+    assert [units.format_energy(each) for each in (34214, 1.5, 0.105, 5e-5, 0)] == [
+        "34.2 kJ", "1.5 J", "105 mJ", "50 uJ", "0 uJ",
+    ]  # fmt: skip
+    assert [units.format_power(each) for each in (1.2, 0.543, 1e-5, 2e-9)] == ["1.2 W", "543 mW", "10 uW", "2 nW"]

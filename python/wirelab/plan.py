@@ -91,6 +91,7 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
         sets=dict(experiment.sets),
         stop=stop,
         preview=preview,
+        energy=None if experiment.energy is None else experiment.energy.record(),
     )
     begun = {scenario.key: _begun(experiment.seed, scenario.link) for scenario in scenarios}
     blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))

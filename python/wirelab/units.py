@@ -1,6 +1,7 @@
 """Quantities as people write them, to numbers in one base unit, and back.
 
-Durations become whole nanoseconds, sizes whole bytes, rates whole bit/s, shares fractions, frequencies Hz, signals dBm.
+Durations become whole nanoseconds, sizes whole bytes, rates whole bit/s, shares fractions, frequencies Hz, signals dBm,
+electrical quantities V, A, W, J and mAh.
 A number without a unit is refused: whoever reads the file later must not have to guess.
 """
 
@@ -33,6 +34,11 @@ _RATES = {"bit/s": Fraction(1), "kbit/s": Fraction(10**3), "Mbit/s": Fraction(10
 _SHARES = {"%": Fraction(1, 100)}
 _PACKETS = {"packets": Fraction(1), "packet": Fraction(1)}
 _LEVELS = {"dBm": Fraction(1)}
+_VOLTAGES = {"V": Fraction(1), "mV": Fraction(1, 10**3)}
+_CURRENTS = {"A": Fraction(1), "mA": Fraction(1, 10**3), "uA": Fraction(1, 10**6), "nA": Fraction(1, 10**9)}
+_POWERS = {"W": Fraction(1), "mW": Fraction(1, 10**3), "uW": Fraction(1, 10**6), "nW": Fraction(1, 10**9)}
+_ENERGIES = {"kJ": Fraction(10**3), "J": Fraction(1), "mJ": Fraction(1, 10**3), "uJ": Fraction(1, 10**6)}
+_CHARGES = {"Ah": Fraction(10**3), "mAh": Fraction(1)}
 _FREQUENCIES = {"/s": Fraction(1), "/min": Fraction(1, 60), "/h": Fraction(1, 3600), "Hz": Fraction(1)}
 
 _AMBIGUOUS = {
@@ -129,6 +135,31 @@ def level_dbm(value: object) -> float:
     return level
 
 
+def voltage_v(value: object) -> float:
+    """`"3.7 V"` as volts."""
+    return float(_quantity(value, "a voltage", _VOLTAGES, "V"))
+
+
+def current_a(value: object) -> float:
+    """`"6.4 mA"` as amperes."""
+    return float(_quantity(value, "a current", _CURRENTS, "mA"))
+
+
+def power_w(value: object) -> float:
+    """`"543 mW"` as watts."""
+    return float(_quantity(value, "a power", _POWERS, "mW"))
+
+
+def energy_j(value: object) -> float:
+    """`"105 mJ"` as joules."""
+    return float(_quantity(value, "an energy", _ENERGIES, "mJ"))
+
+
+def charge_mah(value: object) -> float:
+    """`"2400 mAh"` as milliampere-hours."""
+    return float(_quantity(value, "a charge", _CHARGES, "mAh"))
+
+
 def format_duration(nanoseconds: float) -> str:
     """A duration for people, in the largest unit that leaves at least 1: `20 ms`, `1.5 s`, `12 min`."""
     return _in_largest(nanoseconds, _DURATIONS, ("h", "min", "s", "ms", "us", "ns"))
@@ -142,6 +173,16 @@ def format_size(size: float) -> str:
 def format_rate(bits_per_second: float) -> str:
     """A rate for people: `250 kbit/s`."""
     return _in_largest(bits_per_second, _RATES, ("Gbit/s", "Mbit/s", "kbit/s", "bit/s"))
+
+
+def format_energy(joules: float) -> str:
+    """An energy for people: `105 mJ`."""
+    return _in_largest(joules, _ENERGIES, ("kJ", "J", "mJ", "uJ"))
+
+
+def format_power(watts: float) -> str:
+    """A power for people: `543 mW`."""
+    return _in_largest(watts, _POWERS, ("W", "mW", "uW", "nW"))
 
 
 def format_share(fraction: float) -> str:

@@ -59,7 +59,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     reasons = []
     if item.get_closest_marker("namespaces") and (why := namespaces_missing()):
         reasons.append(why)
-    programs = {name: name for name in ("curl", "mosquitto", "nginx", "tshark", "valgrind")} | {
+    programs = {name: name for name in ("curl", "mosquitto", "nginx", "tcpdump", "tshark", "valgrind")} | {
         "libcoap": "coap-client-openssl"
     }
     reasons += [

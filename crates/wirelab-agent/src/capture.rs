@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
-use wirelab_net::capture;
-use wirelab_net::dissect::{Dissection, Dissector};
+use anyhow::{Context, Result, bail};
+use wirelab_net::capture::{self, Captured};
+use wirelab_net::dissect::{Dissection, Dissector, addresses};
 use wirelab_net::link::Direction;
 use wirelab_net::packet_log::Record;
 use wirelab_schema::CapturedPacket;
@@ -24,7 +24,10 @@ pub struct Arguments {
 /// Print the capture's IP packets in the file's order.
 pub fn run(arguments: Arguments) -> ExitCode {
     let mut stdout = BufWriter::new(io::stdout().lock());
-    let printed = read(&arguments.file).and_then(|packets| write_lines(&mut stdout, rows(&packets)));
+    let printed = read(&arguments.file).and_then(|captured| {
+        remarks(&captured).for_each(|words| eprintln!("{words}"));
+        write_lines(&mut stdout, rows(&captured.packets))
+    });
     match printed.and_then(|()| Ok(stdout.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if has_no_reader(&error) => ExitCode::SUCCESS,
@@ -35,9 +38,23 @@ pub fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-fn read(path: &Path) -> Result<Vec<(Record, Vec<u8>)>> {
+fn read(path: &Path) -> Result<Captured> {
     let file = File::open(path).context("cannot be opened")?;
+    if file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() == 0) {
+        bail!("is empty");
+    }
     Ok(capture::read(file)?)
+}
+
+/// What people should know of a capture beside its packets.
+fn remarks(captured: &Captured) -> impl Iterator<Item = String> {
+    let Captured { in_part, other_frames, torn, .. } = *captured;
+    let cut = format!("captured in part: {in_part}, their sizes are those of their headers");
+    let other = format!("frames that are no IP packets: {other_frames}, left out");
+    let torn_words = "the last packet is torn, and left out".to_owned();
+    [(in_part > 0, cut), (other_frames > 0, other), (torn, torn_words)]
+        .into_iter()
+        .filter_map(|(is_so, words)| is_so.then_some(words))
 }
 
 /// What is told of packets of a capture.
@@ -45,8 +62,11 @@ pub fn rows(packets: &[(Record, Vec<u8>)]) -> impl Iterator<Item = CapturedPacke
     let mut dissector = Dissector::default();
     packets.iter().map(move |(record, packet)| {
         let Dissection { flow, transport, payload_bytes, tcp, .. } = dissector.dissect(record, packet);
+        let addresses = addresses(packet);
         CapturedPacket {
             at_ns: record.arrival.as_nanos(),
+            source: addresses.map(|(source, _)| source.to_string()),
+            destination: addresses.map(|(_, destination)| destination.to_string()),
             flow: u32::try_from(flow).unwrap_or(u32::MAX),
             uplink: record.port.direction() == Direction::Uplink,
             size_bytes: record.size,
@@ -91,10 +111,12 @@ mod tests {
     fn a_handshake_is_told_in_the_borders_words() {
         let frames =
             [(5, segment(true, 0x02, 9, 0)), (7, segment(false, 0x12, 3, 10)), (8, segment(true, 0x10, 10, 4))];
-        let packets = capture::read(io::Cursor::new(pcap(&frames))).unwrap();
+        let packets = capture::read(io::Cursor::new(pcap(&frames))).unwrap().packets;
         let rows: Vec<_> = rows(&packets).collect();
         let expected = CapturedPacket {
             at_ns: 1_000_007_000,
+            source: Some("10.0.0.2".to_owned()),
+            destination: Some("10.0.0.1".to_owned()),
             flow: 0,
             uplink: false,
             size_bytes: 40,
@@ -108,5 +130,14 @@ mod tests {
         assert_eq!(rows[1], expected);
         assert_eq!((rows[0].uplink, rows[2].uplink), (true, true));
         assert_eq!((rows[2].tcp_sequence, rows[2].tcp_acknowledgement), (Some(1), Some(1)));
+    }
+
+    #[test]
+    fn what_people_should_know_of_a_capture_is_told_and_nothing_of_a_whole_one() {
+        assert_eq!(remarks(&Captured::default()).count(), 0);
+        let captured = Captured { in_part: 2, other_frames: 3, torn: true, ..Captured::default() };
+        let words: Vec<_> = remarks(&captured).collect();
+        assert_eq!(words.len(), 3);
+        assert_eq!(words[0], "captured in part: 2, their sizes are those of their headers");
     }
 }

@@ -13,11 +13,16 @@ use wirelab_schema::{DissectedPacket, Flow};
 
 use crate::log_file::{self, Log};
 
+pub mod radio;
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Print a line for each transport flow instead of each packet.
     #[arg(long)]
     flows: bool,
+    /// Print the packets that this host of the near side sent and got, as its radio saw them.
+    #[arg(long, value_name = "HOST", conflicts_with = "flows")]
+    radio: Option<String>,
     /// Packet logs.
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<PathBuf>,
@@ -28,8 +33,11 @@ pub fn run(arguments: Arguments) -> ExitCode {
     let mut stdout = BufWriter::new(io::stdout().lock());
     let printed = arguments.logs.iter().try_for_each(|path| -> Result<()> {
         let log = log_file::read(path)?;
+        let name = path.display().to_string();
         if arguments.flows {
-            write_lines(&mut stdout, flows(&path.display().to_string(), &log))
+            write_lines(&mut stdout, flows(&name, &log))
+        } else if let Some(host) = &arguments.radio {
+            write_lines(&mut stdout, radio::packets(&name, &log, host)?)
         } else {
             write_lines(&mut stdout, packets(&log))
         }

@@ -7,7 +7,7 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, Ledger, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, ReplayReport, ResourceTiming,
+    HostRequest, Ledger, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, RadioPacket, ReplayReport, ResourceTiming,
     TrafficReport, WorkloadSpec,
 };
 
@@ -55,6 +55,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("packet-log-header.json", schema(schema_for!(PacketLogHeader))),
         ("page-manifest.json", schema(schema_for!(PageManifest))),
         ("probe-plan.json", schema(schema_for!(ProbePlan))),
+        ("radio-packet.json", schema(schema_for!(RadioPacket))),
         ("replay-report.json", schema(schema_for!(ReplayReport))),
         ("resource-timing.json", schema(schema_for!(ResourceTiming))),
         ("stacks.json", pretty(&description())),

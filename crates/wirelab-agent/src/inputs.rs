@@ -3,7 +3,7 @@
 use anyhow::Result;
 use wirelab_net::capture;
 use wirelab_net::link::Link;
-use wirelab_schema::{CapturedPacket, DissectedPacket, Flow, LinkSpec, ReplayReport};
+use wirelab_schema::{CapturedPacket, DissectedPacket, Flow, LinkSpec, RadioPacket, ReplayReport};
 
 use crate::link::LinkCommand;
 use crate::log_file::Log;
@@ -40,6 +40,11 @@ impl PacketLog {
         dissect::flows("log", &self.0)
     }
 
+    /// As `wirelab-agent dissect --radio` prints what a host's radio saw.
+    pub fn radio(&self, host: &str) -> Result<Vec<RadioPacket>> {
+        dissect::radio::packets("log", &self.0, host)
+    }
+
     /// As `wirelab-agent replay` prints what comes of it.
     pub fn replay(&self) -> Result<ReplayReport> {
         replay::replay("log".to_owned(), &self.0)
@@ -48,5 +53,5 @@ impl PacketLog {
 
 /// As `wirelab-agent capture` prints the packets of a capture.
 pub fn capture(bytes: &[u8]) -> Result<Vec<CapturedPacket>> {
-    Ok(crate::capture::rows(&capture::read(std::io::Cursor::new(bytes))?).collect())
+    Ok(crate::capture::rows(&capture::read(std::io::Cursor::new(bytes))?.packets).collect())
 }

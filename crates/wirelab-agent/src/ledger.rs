@@ -49,8 +49,8 @@ fn ledger(folder: &Path) -> Result<Ledger> {
     let read = |end: &str, direction: Direction| -> Result<Vec<(Record, Vec<u8>)>> {
         let path = folder.join(format!("{end}.pcapng"));
         let file = File::open(&path).with_context(|| format!("opening {}", path.display()))?;
-        let packets = capture::read_whole(file).with_context(|| path.display().to_string())?;
-        Ok(packets.into_iter().filter(|(record, _)| record.port.direction() == direction).collect())
+        let captured = capture::read_whole(file).with_context(|| path.display().to_string())?;
+        Ok(captured.packets.into_iter().filter(|(record, _)| record.port.direction() == direction).collect())
     };
     let mut packets = read("client", Direction::Uplink)?;
     packets.extend(read("server", Direction::Downlink)?);

@@ -21,7 +21,7 @@ pub enum CaptureError {
     #[error("is neither pcap nor pcapng")]
     NotACapture,
     /// Another link layer than those that are understood.
-    #[error("has link type {0}; Ethernet, raw IP, Linux cooked and loopback are understood")]
+    #[error("has link type {number}{name}; Ethernet, raw IP, Linux cooked and loopback are understood", number = .0, name = named(*.0))]
     LinkType(i32),
     /// A packet of an interface that was not described.
     #[error("has a packet of interface {0}, which it does not describe")]
@@ -31,17 +31,30 @@ pub enum CaptureError {
     Broken(usize),
 }
 
-/// Read a whole capture: the first bytes of each of its IP packets, in the file's order. What is no IP packet is left out.
-pub fn read(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+/// What a capture holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    /// Its IP packets, in the file's order.
+    pub packets: Vec<(Record, Vec<u8>)>,
+    /// How many of them were not captured to their end; their sizes are those of their headers.
+    pub in_part: usize,
+    /// Frames that are no IP packets, and are left out.
+    pub other_frames: usize,
+    /// The file ends within a packet, which is left out.
+    pub torn: bool,
+}
+
+/// Read a whole capture: the first bytes of each of its IP packets.
+pub fn read(input: impl Read + Send) -> Result<Captured, CaptureError> {
     read_bytes(input, HEADERS_BYTES)
 }
 
 /// The same with everything that was captured of each packet.
-pub fn read_whole(input: impl Read + Send) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+pub fn read_whole(input: impl Read + Send) -> Result<Captured, CaptureError> {
     read_bytes(input, usize::MAX)
 }
 
-fn read_bytes(input: impl Read + Send, kept_bytes: usize) -> Result<Vec<(Record, Vec<u8>)>, CaptureError> {
+fn read_bytes(input: impl Read + Send, kept_bytes: usize) -> Result<Captured, CaptureError> {
     let mut capture = Capture { kept_bytes, ..Capture::default() };
     let mut reader = create_reader(BUFFER_BYTES, input).map_err(|_| CaptureError::NotACapture)?;
     loop {
@@ -50,11 +63,12 @@ fn read_bytes(input: impl Read + Send, kept_bytes: usize) -> Result<Vec<(Record,
                 capture.take(block)?;
                 reader.consume(length);
             }
-            Err(PcapError::Eof | PcapError::UnexpectedEof) => return Ok(capture.packets),
+            Err(PcapError::Eof) => return Ok(capture.captured),
+            Err(PcapError::UnexpectedEof) => return Ok(Captured { torn: true, ..capture.captured }),
             Err(PcapError::Incomplete(_)) => {
-                reader.refill().map_err(|_| CaptureError::Broken(capture.packets.len()))?;
+                reader.refill().map_err(|_| CaptureError::Broken(capture.captured.packets.len()))?;
             }
-            Err(_) => return Err(CaptureError::Broken(capture.packets.len())),
+            Err(_) => return Err(CaptureError::Broken(capture.captured.packets.len())),
         }
     }
 }
@@ -69,7 +83,7 @@ struct Capture {
     kept_bytes: usize,
     interfaces: Vec<Interface>,
     clients: HashMap<Ends, Client>,
-    packets: Vec<(Record, Vec<u8>)>,
+    captured: Captured,
 }
 
 /// Where packets were captured: link type, and the unit of the stamps.
@@ -110,7 +124,8 @@ impl Capture {
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
                 let exponent = u32::from(interface.if_tsresol & 0x7f);
                 let base: u64 = if interface.if_tsresol & 0x80 == 0 { 10 } else { 2 };
-                let ticks_per_second = base.checked_pow(exponent).ok_or(CaptureError::Broken(self.packets.len()))?;
+                let ticks_per_second =
+                    base.checked_pow(exponent).ok_or(CaptureError::Broken(self.captured.packets.len()))?;
                 let link_type = interface.linktype.0;
                 self.describe(Interface { link_type, ticks_per_second, offset_s: interface.if_tsoffset })
             }
@@ -133,12 +148,16 @@ impl Capture {
 
     fn packet(&mut self, interface: u32, stamp: u128, on_wire: u32, frame: &[u8]) -> Result<(), CaptureError> {
         let place = self.interfaces.get(interface as usize).ok_or(CaptureError::Interface(interface))?;
-        let Some(packet) = ip_packet(place.link_type, frame) else { return Ok(()) };
-        let Ok((ip, _)) = LaxIpSlice::from_slice(packet) else { return Ok(()) };
+        let packet = ip_packet(place.link_type, frame);
+        let Some((packet, (ip, _))) = packet.and_then(|packet| Some((packet, LaxIpSlice::from_slice(packet).ok()?)))
+        else {
+            self.captured.other_frames += 1;
+            return Ok(());
+        };
         let above = on_wire.saturating_sub((frame.len() - packet.len()) as u32);
         let arrival = Instant::from_nanos(place.nanos(stamp));
         let record = Record {
-            sequence: self.packets.len() as u64,
+            sequence: self.captured.packets.len() as u64,
             port: PortId(u16::from(!self.is_from_client(&ip))),
             fate: Fate::Delivered,
             copy: false,
@@ -148,7 +167,8 @@ impl Capture {
             departure: arrival,
             lateness: Duration::ZERO,
         };
-        self.packets.push((record, packet[..packet.len().min(self.kept_bytes)].to_vec()));
+        self.captured.in_part += usize::from(packet.len() < record.size as usize);
+        self.captured.packets.push((record, packet[..packet.len().min(self.kept_bytes)].to_vec()));
         Ok(())
     }
 
@@ -195,6 +215,26 @@ const LINUX_COOKED_2: i32 = 276;
 /// and raw IP (101, as systems have it 12 and 14, of one version 228 and 229).
 const fn is_understood(link_type: i32) -> bool {
     matches!(link_type, ETHERNET | LINUX_COOKED | LINUX_COOKED_2 | 0 | 108 | 101 | 12 | 14 | 228 | 229)
+}
+
+/// ` (NAME)` of link types that people may capture and that are not understood (tcpdump.org/linktypes.html); empty of others.
+const fn named(link_type: i32) -> &'static str {
+    match link_type {
+        105 => " (IEEE 802.11)",
+        127 => " (IEEE 802.11 with radiotap)",
+        195 => " (IEEE 802.15.4)",
+        230 => " (IEEE 802.15.4 without FCS)",
+        283 => " (IEEE 802.15.4 TAP)",
+        192 => " (PPI)",
+        187 | 201 => " (Bluetooth HCI)",
+        251 | 256 => " (Bluetooth Low Energy)",
+        270 => " (LoRaTap)",
+        189 | 220 | 249 => " (USB)",
+        9 | 50 => " (PPP)",
+        239 => " (NFLOG)",
+        252 => " (Wireshark's exported PDUs)",
+        _ => "",
+    }
 }
 
 /// The IP packet in a frame, if there is one.

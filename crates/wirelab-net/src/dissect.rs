@@ -198,6 +198,11 @@ impl Ports {
     }
 }
 
+/// Source and destination of a packet, from the IP header on; `None` if that is cut off.
+pub fn addresses(packet: &[u8]) -> Option<(IpAddr, IpAddr)> {
+    LaxIpSlice::from_slice(packet).ok().map(|(ip, _)| (ip.source_addr(), ip.destination_addr()))
+}
+
 /// The client's and the server's of a source and a destination.
 fn oriented<T>(source: T, destination: T, direction: Direction) -> (T, T) {
     match direction {

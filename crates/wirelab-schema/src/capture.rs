@@ -6,6 +6,10 @@ use serde::{Deserialize, Serialize};
 pub struct CapturedPacket {
     /// When it was captured, since 1970, by the clock of the machine that captured it.
     pub at_ns: u64,
+    /// The address that it came from.
+    pub source: Option<String>,
+    /// The address that it went to.
+    pub destination: Option<String>,
     /// Number of its transport flow, from 0 in order of appearance.
     pub flow: u32,
     /// True from client to server. The client sent the SYN; where none was captured, it has the higher port, or else sent first.

@@ -94,6 +94,23 @@ pub struct DissectedPacket {
     pub quic_packet: Option<String>,
 }
 
+/// One packet at the radio of a host on the near side, as `wirelab-agent dissect --radio HOST` prints it: a line of JSON, in order of `at_ns`.
+///
+/// What the host sent is there whatever became of it, and what it received only if it was delivered, copies that the link made included.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RadioPacket {
+    /// The packet log, as given on the command line.
+    pub log: String,
+    /// When the host sent it or got it, the emulator's lateness included; CLOCK_MONOTONIC.
+    pub at_ns: u64,
+    /// The host sent it.
+    pub uplink: bool,
+    /// IP bytes.
+    pub size_bytes: u32,
+    /// The near side's port, if the transport has ports.
+    pub client_port: Option<u16>,
+}
+
 /// One transport flow of a trial as `wirelab-agent dissect --flows` prints it: a line of JSON. Counts by direction: uplink, then downlink.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Flow {

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import wirelab.data
+from tests.metrics.records import START, Records, exchange, flow
 from tests.synthetic import write_campaign
 from wirelab.cli import main
 
@@ -59,3 +60,31 @@ def test_a_folder_that_is_no_campaign_is_refused(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["analyze", str(tmp_path / "none")])
     assert result.exit_code == 2
     assert "no campaign" in result.stderr
+
+
+def test_a_campaign_without_a_radio_gets_one_and_keeps_it_until_it_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = Records(tmp_path / "c", {"s": {"name": "s", "levels": {}, "link_name": "clean", "points": [{}]}})
+    for _ in range(2):
+        name = records.trial("s", [exchange(0)], [flow(40_000)])
+        packet = {"at_ns": START, "uplink": True, "size_bytes": 100, "client_port": 40_000}
+        records.radio[name] = [packet]
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    words = ["analyze", str(records.folder), "--radio", "nrf9160-nbiot", "--set", "inactivity=1s", "--json"]
+    result = CliRunner().invoke(main, words)
+    assert result.exit_code == 0, result.output
+    estimates = json.loads(result.stdout)["estimates"]
+    assert estimates["energy"]["radio"]["inputs"]["inactivity"] == "1s"
+    assert estimates["scenarios"][0]["metrics"]["radio-energy"]["n"] == 2
+    again = CliRunner().invoke(main, ["analyze", str(records.folder), "--json"])
+    assert json.loads(again.stdout)["estimates"]["energy"] == estimates["energy"]
+    CliRunner().invoke(main, ["measure", str(records.folder)])
+    last = CliRunner().invoke(main, ["analyze", str(records.folder), "--json"])
+    assert "energy" not in json.loads(last.stdout)["estimates"]
+
+
+def test_options_of_a_radio_without_one_are_refused(campaign: Path) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(campaign), "--interval", "15min"])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: these options are a radio's, and none is given")

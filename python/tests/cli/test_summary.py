@@ -120,3 +120,15 @@ def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path:
     plan["experiment"]["preview"] = {"budget_ns": 1, "replicates": [5, 2], "exchanges": [100, 5]}
     (folder / "plan.json").write_text(json.dumps(plan))
     assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  preview, no result")
+
+
+def test_whose_model_an_energy_is_is_told_where_there_is_one(campaign: Path, tmp_path: Path) -> None:
+    assert list(summary.energy_line(load(campaign, campaign))) == []
+    folder = tmp_path / "c"
+    shutil.copytree(campaign, folder)
+    estimates = json.loads((folder / "estimates.json").read_text())
+    radio = {"radio": {"name": "r", "validated": False}, "device": {"name": "d", "validated": True}}
+    (folder / "estimates.json").write_text(json.dumps({**estimates, "energy": radio}))
+    assert list(summary.energy_line(load(folder, folder))) == [
+        "Energy is not measured but modelled, of the packets that flowed: r (unvalidated), d."
+    ]

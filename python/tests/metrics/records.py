@@ -94,6 +94,8 @@ class Records:
         self._flows: dict[str, list[dict[str, Any]]] = {}
         self.mismatches: dict[str, int] = {}
         self.ledgers: dict[str, list[dict[str, int]]] = {}
+        self.radio: dict[str, list[dict[str, Any]]] = {}
+        """Of a trial: its packets at the client's radio."""
         (folder / "trials").mkdir(parents=True)
 
     def trial(
@@ -140,10 +142,12 @@ class Records:
         with (self.folder / "journal.jsonl").open("a") as journal:
             journal.write(line.model_dump_json() + "\n")
 
-    def finish(self, metric: str = "end-to-end-delay") -> Path:
-        """Write the plan, and an agent whose `dissect --flows` prints the flows of the logs it is given; its path."""
+    def finish(self, metric: str = "end-to-end-delay", energy: Mapping[str, Any] | None = None) -> Path:
+        """Write the plan, and an agent whose `dissect` prints the flows, or the radio's packets, of the logs it is
+        given; its path.
+        """
         plan = {
-            "schema_version": 1, "seed": 1, "experiment": {"name": "records", "metric": metric},
+            "schema_version": 1, "seed": 1, "experiment": {"name": "records", "metric": metric, "energy": energy},
             "scenarios": self._scenarios, "blocks": [{"block": 0, "trials": self._trials}],
         }  # fmt: skip
         (self.folder / "plan.json").write_text(json.dumps(plan))
@@ -162,6 +166,12 @@ class Records:
             "if sys.argv[1] == 'ledger':\n"
             "    for folder in sys.argv[2:]:\n"
             "        print(json.dumps(dict(trial=folder, directions=ledgers[folder.split('/')[-1]])))\n"
+            "    sys.exit()\n"
+            f"radio = json.loads({json.dumps(self.radio)!r})\n"
+            "if sys.argv[1:4] == ['dissect', '--radio', 'client']:\n"
+            "    for log in sys.argv[4:]:\n"
+            "        for row in radio.get(log.split('/')[-2], ()):\n"
+            "            print(json.dumps(dict(row, log=log)))\n"
             "    sys.exit()\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"
             "for log in sys.argv[3:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"

@@ -84,6 +84,14 @@ def test_an_interval_over_orders_of_magnitude_is_no_number(tmp_path: Path) -> No
     assert "h2 takes 30 [2, 900] times as long" in with_ratio(folder, 2.0, 900.0)
 
 
+def test_an_energy_is_more_and_not_longer(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    for name in ("plan.json", "estimates.json"):
+        text = (folder / name).read_text()
+        (folder / name).write_text(text.replace('"end-to-end-delay"', '"radio-energy"'))
+    assert "h2 takes 2.00 [1.96, 2.04] times as much." in sentences(folder)
+
+
 def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
     folder = write(tmp_path, links=links)

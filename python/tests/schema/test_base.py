@@ -10,7 +10,7 @@ from wirelab.schema import HostFacts
 from wirelab.schema.base import Border, Received, canonical_json
 from wirelab.schema.plan import Plan
 
-UNITS = ("_ns", "_s", "_bytes", "_bps", "_hz")
+UNITS = ("_ns", "_s", "_bytes", "_bps", "_hz", "_mah", "_v")
 RATIOS = {"relative"}
 
 

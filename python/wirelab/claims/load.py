@@ -20,7 +20,7 @@ from wirelab.metrics import EXCHANGE_METRICS
 from wirelab.stats.sample import Floats
 from wirelab.toml import parse_toml, read_text
 
-SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0}
+SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
 
 

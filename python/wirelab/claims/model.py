@@ -206,7 +206,7 @@ class PublishedTable(Table):
     statistic; and where it prints every value, rows of metric, levels, then the list of them.
     """
 
-    unit: Literal["ms", "s", "1"]
+    unit: Literal["ms", "s", "1", "mJ", "J"]
     statistics: list[Statistic] = []
     rows: list[list[str | float]] = []
     values: list[list[str | list[float]]] = []

@@ -36,6 +36,7 @@ VERBS = {
     "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder, or a packet log as a table."),
     "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
     "link": Verb("wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement."),
+    "energy": Verb("wirelab.cli.energy:command", "Energy of a capture by a radio's model, or of a measured trace."),
     "calibrate": Verb("wirelab.cli.calibrate:command", "Send probes over a link and certify what it does."),
     "interop": Verb("wirelab.cli.interop:command", "Try every client with every server of each stack."),
     "check-implementation": Verb(

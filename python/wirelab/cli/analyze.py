@@ -8,22 +8,47 @@ from typing import Any
 
 import click
 
+from wirelab.cli.radio_options import energy_record, kept, radio_options
+from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
 
 @click.command("analyze", short_help="Turn a campaign's dataset into estimates and verdicts.")
 @click.argument("campaign", type=click.Path(path_type=Path))
+@radio_options
+@click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")
 @click.option("--json", "as_json", is_flag=True, help="Print estimates and verdicts as JSON.")
-def command(campaign: Path, as_json: bool) -> None:
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    campaign: Path,
+    radio: str | None,
+    device: str | None,
+    interval: int | None,
+    battery: float | None,
+    voltage: float | None,
+    sets: tuple[str, ...],
+    *,
+    as_json: bool,
+) -> None:
     """Turn the dataset of CAMPAIGN, a folder or a name under results/, into estimates.json.
 
     If its experiment has claims, verdicts.json too. Also writes estimates.csv, estimates.parquet and exchanges.csv.
+
+    With --radio, the campaign is measured again first, with what its packets cost the client's radio: as [energy] of an
+    experiment has it, and instead of that.
     """
     from wirelab.cli import summary
     from wirelab.cli.campaigns import existing
+    from wirelab.metrics.dataset import measure
+    from wirelab.metrics.radio import Settings
     from wirelab.report.campaign import load
 
     folder = existing(campaign)
+    if radio is not None:
+        record = energy_record(radio, sets, device, interval, battery, voltage)
+        Settings.of(record)
+        measure(folder, kept(record, folder))
+    elif sets or any(each is not None for each in (device, interval, battery, voltage)):
+        raise WirelabError("these options are a radio's, and none is given", hint="--radio NAME (wirelab list radios)")
     estimates = analyze_campaign(folder)
     path = folder / "verdicts.json"
     verdicts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None

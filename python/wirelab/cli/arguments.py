@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +23,32 @@ if TYPE_CHECKING:
 PAGE = "workload.page"
 
 
-class DurationType(click.ParamType[int]):
-    """A duration with its unit, as nanoseconds."""
+class QuantityType(click.ParamType[Any]):
+    """A quantity with its unit, in the unit of `read`."""
 
-    name = "duration"
+    def __init__(self, name: str, read: Callable[[object], float], *, may_be_0: bool = False) -> None:
+        self.name = name
+        self._read = read
+        self._may_be_0 = may_be_0
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Read `2min`."""
-        if isinstance(value, int):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Read `3.7 V`."""
+        if not isinstance(value, str):
             return value
         try:
-            duration = duration_ns(value)
+            read = self._read(value)
         except UnitError as error:
             self.fail(f"{value} {error}" + (f" ({error.hint})" if error.hint else ""), param, ctx)
-        if duration == 0:
+        if read == 0 and not self._may_be_0:
             self.fail("must be more than 0", param, ctx)
-        return duration
+        return read
+
+
+class DurationType(QuantityType):
+    """A duration with its unit, as nanoseconds."""
+
+    def __init__(self) -> None:
+        super().__init__("duration", duration_ns)
 
 
 experiment_argument = click.argument("experiment", metavar="FILE")
@@ -107,6 +118,7 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
     if file.metric not in names:
         what = f'unknown metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
+    yield from _energy(source, file)
     if file.claims is not None and (claims := source.folder / file.claims).is_file():
         from wirelab.claims.load import load as load_claims
 
@@ -120,3 +132,20 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
                 what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
                 other = launched("run page --site DIR")
                 yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
+
+
+def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
+    """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
+    from wirelab.metrics import ENERGIES
+    from wirelab.metrics.radio import Settings
+
+    if file.energy is None:
+        if file.metric in ENERGIES:
+            what = f'no radio for the metric ("{file.metric}")'
+            yield WirelabError(what, source.where(("metric",)), 'add: [energy] radio = "NAME" (wirelab list radios)')
+        return
+    try:
+        Settings.of(file.energy.record(), file.energy.files(source.folder))
+    except WirelabError as error:
+        where = source.where(("energy",)) if error.where in {None, "--set"} else error.where
+        yield WirelabError(error.what, where, error.hint)

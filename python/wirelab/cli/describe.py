@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wirelab.cli.describe_page import describe_page, page_forms
-from wirelab.cli.layout import hanging, head, paragraph, section
+from wirelab.cli.sections import find, hanging, head, paragraph, section
 from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
@@ -31,8 +31,9 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
-    KIND is experiment, link, stack, workload, page, impairment, metric or implementation; without it, the first of
-    these that has NAME. An experiment or a link of your own is named by its file, a page by its folder or its document.
+    KIND is experiment, link, stack, workload, page, impairment, metric, radio, device or implementation; without it,
+    the first of these that has NAME. An experiment or a link of your own is named by its file, a page by its folder
+    or its document.
     """
     if name is None and kind not in KINDS:
         click.echo(_of_any_kind(kind))
@@ -123,7 +124,7 @@ def _link(name: str) -> str:
 
     own = is_profile_file(name)
     shipped = {CLEAN: Profile(CLEAN, "a link that does nothing by itself", "", {}, {}), **profiles()}
-    profile = profile_file(Path(name)) if own else _find(name, shipped, "link")
+    profile = profile_file(Path(name)) if own else find(name, shipped, "link")
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
     use = [] if own or name == CLEAN else [("in a run", launched(f"run quickstart --set link={name}"))]
@@ -154,7 +155,7 @@ def _stack(name: str) -> str:
     from wirelab.schema import registered
 
     known = registered().with_stacks(own_stacks(Path.cwd()))
-    stack = _find(name, {each.name: each for each in known.stacks}, "stack")
+    stack = find(name, {each.name: each for each in known.stacks}, "stack")
     programs = [BUILTIN] * stack.builtin + [
         f"{program} ({role})" for program, entry in implementations(Path.cwd()).items() for role in entry.roles_of(name)
     ]
@@ -184,7 +185,7 @@ def _workload(name: str) -> str:
     from wirelab.schema import registered
     from wirelab.units import format_duration
 
-    about = _find(name, ABOUT, "workload")
+    about = find(name, ABOUT, "workload")
     fields = {field.alias or key: field for key, field in WorkloadTable.model_fields.items()}
     stacks = [stack.name for stack in registered().stacks if name in stack.workloads]
     schema = WorkloadTable.model_json_schema(by_alias=True)["properties"]
@@ -207,7 +208,7 @@ def _impairment(name: str) -> str:
     from wirelab.schema import registered
 
     known = registered()
-    impairment = _find(name, {each.kind: each for each in (*known.impairments, *known.shared)}, "impairment")
+    impairment = find(name, {each.kind: each for each in (*known.impairments, *known.shared)}, "impairment")
     return f"{impairment.kind}\n\n{paragraph(impairment.about)}"
 
 
@@ -216,11 +217,23 @@ def _metric(name: str) -> str:
     from wirelab.report.numbers import COUNT, UNITS
     from wirelab.stats.dataset import UNITS as BASE_UNITS
 
-    metric = _find(name, {each.name: each for each in METRICS}, "metric")
+    metric = find(name, {each.name: each for each in METRICS}, "metric")
     # As tables and reports show it.
     base, _ = BASE_UNITS.get(metric.unit, (metric.unit, 1.0))
     unit = UNITS.get(base, COUNT).symbol or metric.unit
     return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{paragraph(metric.about)}"
+
+
+def _radio(name: str) -> str:
+    from wirelab.cli.describe_energy import radio_text
+
+    return radio_text(name)
+
+
+def _device(name: str) -> str:
+    from wirelab.cli.describe_energy import device_text
+
+    return device_text(name)
 
 
 def _implementation(name: str) -> str:
@@ -231,7 +244,7 @@ def _implementation(name: str) -> str:
     if name == BUILTIN:
         libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
         return "\n\n".join([head(BUILTIN, BUILTIN_TITLE), section("stacks", libraries)])
-    program = _find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
+    program = find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
     rows = [
         (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
     ]
@@ -249,6 +262,8 @@ KINDS: dict[str, Callable[[str], str]] = {
     "page": describe_page,
     "impairment": _impairment,
     "metric": _metric,
+    "radio": _radio,
+    "device": _device,
     "implementation": _implementation,
 }
 
@@ -274,12 +289,6 @@ def _is_link(path: Path) -> bool:
     except (OSError, ValueError, RecursionError):
         return False
     return "link" in table and "factors" not in table
-
-
-def _find(name: str, known: Any, what: str) -> Any:
-    if name not in known:
-        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
-    return known[name]
 
 
 def _value(value: object) -> str:

@@ -23,8 +23,8 @@ Rows = list[tuple[str, str]]
 def command(kind: str | None) -> None:
     """List what there is, by name.
 
-    KIND is experiments, links, stacks, workloads, pages, impairments, metrics or implementations; without it, all are
-    listed. Stacks and implementations are also those of the implementations.toml in this folder.
+    KIND is experiments, links, stacks, workloads, pages, impairments, metrics, radios, devices or implementations;
+    without it, all are listed. Stacks and implementations are also those of the implementations.toml in this folder.
     """
     if kind is None:
         click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
@@ -79,6 +79,20 @@ def _metrics() -> Rows:
     return [(metric.name, _first(metric.about)) for metric in METRICS]
 
 
+def _radios() -> Rows:
+    from wirelab.energy import load_radio, radio_names
+
+    radios = [load_radio(name) for name in radio_names()]
+    return [(radio.name, radio.title + ("" if radio.validated else " (unvalidated)")) for radio in radios]
+
+
+def _devices() -> Rows:
+    from wirelab.energy import device_names, load_device
+
+    devices = [load_device(name) for name in device_names()]
+    return [(device.name, device.title + ("" if device.validated else " (unvalidated)")) for device in devices]
+
+
 def _implementations() -> Rows:
     from wirelab.experiment.library import BUILTIN, implementations
 
@@ -94,6 +108,8 @@ KINDS: dict[str, Callable[[], Rows]] = {
     "pages": _pages,
     "impairments": _impairments,
     "metrics": _metrics,
+    "radios": _radios,
+    "devices": _devices,
     "implementations": _implementations,
 }
 

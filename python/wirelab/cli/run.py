@@ -84,6 +84,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     options = Options(
         lanes=lanes, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),
+        own={} if loaded.energy is None else loaded.energy.files(loaded.source.folder),
     )  # fmt: skip
     _announce(left, planned_lanes(plan).number if lanes is None else lanes, console, probes=not no_probes)
     summary = _run(plan, folder, options, console)
@@ -183,6 +184,8 @@ def _tell(campaign: Campaign, folder: Path) -> None:
     for table in summary.tables(campaign):
         click.echo(f"\n{table}")
     click.echo("")
+    for line in summary.energy_line(campaign):
+        click.echo(line)
     if campaign.unfinished:
         click.echo(campaign.unfinished)
     for statement in answer(campaign):

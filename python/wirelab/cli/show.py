@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from wirelab.cli.campaigns import RESULTS, existing
+from wirelab.cli.energy_words import energy_words
 from wirelab.cli.har_file import write_archive
 from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
 from wirelab.errors import RunError, WirelabError, did_you_mean
@@ -163,6 +164,8 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
         console.print(BY_NETEM)
     for words in _link_words(folder):
         console.print(words)
+    if energy := energy_words(campaign, trial, records):
+        console.print(energy)
     for record in records if len(records) == 1 else []:
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6
         console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")

@@ -13,6 +13,7 @@ from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.numbers import Estimate, plain, share, with_unit
 from wirelab.schema import is_netem
+from wirelab.stats.energy import modelled
 from wirelab.stats.link import GRADES
 from wirelab.units import format_size
 
@@ -48,6 +49,12 @@ def link_line(campaign: Campaign) -> str:
 
 def _rank(flag: str) -> int:
     return GRADES.index(flag) if flag in GRADES else -1
+
+
+def energy_line(campaign: Campaign) -> Iterator[str]:
+    """Whose model an energy is, where there is one."""
+    if (radio := campaign.estimates.get("energy")) is not None:
+        yield modelled(radio)
 
 
 def tables(campaign: Campaign) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.energy import EnergyTable, check_energy
 from wirelab.experiment.factors import Point, grid, grid_size, read_factors
 from wirelab.experiment.implementations import own_settings
 from wirelab.experiment.kinds import check_workload
@@ -60,6 +61,7 @@ class Experiment:
     seed: int
     capture: bool
     stop: StopTable
+    energy: EnergyTable | None
     scenarios: tuple[Scenario, ...]
     known: Description
     source: Source
@@ -118,6 +120,7 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
         found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
+    found += check_energy(source, file.energy)
     more = list(check(source, file)) if check is not None else []
     if not any(factor.path == "stack" for factor in factors):
         where = source.where(("factors",))
@@ -145,6 +148,7 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
         seed=file.seed,
         capture=file.capture,
         stop=file.stop,
+        energy=file.energy,
         scenarios=scenarios,
         known=known,
         source=source,

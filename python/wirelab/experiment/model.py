@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
+from wirelab.experiment.energy import EnergyTable
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.link import LinkTable
 from wirelab.experiment.quantities import CpuShare, PositiveDuration, Table
@@ -122,6 +123,9 @@ class ExperimentFile(Table):
     endpoints: EndpointsTable = EndpointsTable()
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
     workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")
+    energy: EnergyTable | None = Field(
+        default=None, description="The client's radio, whose energy is computed of the packets that flowed."
+    )
     stop: StopTable = StopTable()
 
     @property

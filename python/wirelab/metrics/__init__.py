@@ -6,6 +6,7 @@ Adding one: a `Metric` in its family's file, or a file with `METRICS` and its li
 from wirelab.metrics import (
     delay,
     delivery,
+    energy,
     link,
     page,
     phases,
@@ -30,11 +31,14 @@ METRICS: tuple[Metric, ...] = (
     *link.METRICS,
     *resources.METRICS,
     *traffic.METRICS,
+    *energy.METRICS,
 )
 
 EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange")
 TRIAL_METRICS = tuple(metric for metric in METRICS if metric.of == "trial")
 COUNTS = frozenset(metric.name for metric in METRICS if metric.counts)
 """Names of those that count things."""
+ENERGIES = frozenset(metric.name for metric in METRICS if metric.unit == "j")
+"""Names of those that a model computes of packets."""
 
-__all__ = ["COUNTS", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "Metric"]
+__all__ = ["COUNTS", "ENERGIES", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "Metric"]

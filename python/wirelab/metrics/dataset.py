@@ -15,13 +15,15 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wirelab.errors import RunError
-from wirelab.metrics import EXCHANGE_METRICS, Metric, delivery
+from wirelab.metrics import EXCHANGE_METRICS, TRIAL_METRICS, Metric, delivery
+from wirelab.metrics import energy as energies
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.page import PAGE
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
+from wirelab.metrics.radio import Settings, Spent, spend
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.metrics.resource_timings import measure_resources
@@ -38,6 +40,7 @@ from wirelab.schema.campaign import (
     read_journal,
     read_plan,
 )
+from wirelab.schema.plan import EnergyRecord
 
 EXCHANGES = "exchanges.parquet"
 TRIAL_TABLE = "trials.parquet"
@@ -61,6 +64,7 @@ _RESOURCES = [
     "client_peak_memory_bytes", "server_peak_memory_bytes", "background_bps",
     *(f"{role}_{what}" for role in ("client", "server") for what in LIMIT),
 ]  # fmt: skip
+_ENERGY = [metric.column for metric in energies.METRICS if metric.of == "trial"]
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
@@ -71,6 +75,7 @@ TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **dict.fromkeys(["lateness_upper_ns", "lateness_packets"], pl.List(pl.Int64)),
     **dict.fromkeys(REPLAY, pl.Int64),
     **dict.fromkeys(["duration_ns", *_WIRE, *_RESOURCES], pl.Int64),
+    **dict.fromkeys(_ENERGY, pl.Float64),
 }  # fmt: skip
 _DOWNLOAD = (
     pl.when(pl.col("downloads").list.len() > 0)
@@ -85,11 +90,12 @@ class Dataset(NamedTuple):
     trials: pl.DataFrame
 
 
-def measure(campaign: Path) -> Dataset:
+def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     """Compute both tables from the raw records and write them into the campaign, what its probes logged, and what
-    captures tell of each byte, and the resources of pages.
+    captures tell of each byte, the resources of pages, and what the client's radio spent: by `energy`, or as the
+    experiment says.
     """
-    dataset = build(campaign)
+    dataset = build(campaign, energy)
     measure_all_probes(campaign)
     plan = read_plan(campaign)
     measure_ledger(campaign, plan, dataset.trials, dataset.exchanges)
@@ -99,9 +105,11 @@ def measure(campaign: Path) -> Dataset:
     return dataset
 
 
-def build(campaign: Path) -> Dataset:
+def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     """Both tables, from `plan.json`, the journal and the trials' folders."""
     plan = read_plan(campaign)
+    energy = energy or planned_energy(plan)
+    settings = None if energy is None else Settings.of_campaign(energy, campaign)
     entries, _ = read_journal(campaign / JOURNAL)
     scenarios = {scenario["key"]: scenario for scenario in plan["scenarios"]}
     rows = [
@@ -114,12 +122,28 @@ def build(campaign: Path) -> Dataset:
     flows = read_flows(campaign, done["trial"])
     netem = {scenario["key"] for scenario in plan["scenarios"] if is_netem(scenario["link"])}
     flows = without_drops(flows, done.filter(pl.col("scenario").is_in(netem))["trial"])
-    exchanges = _exchanges(campaign, done, plan["scenarios"], flows)
+    recorded = _recorded_exchanges(campaign, done["trial"])
+    spent = spend(campaign, plan, recorded, done, settings)
+    exchanges = _exchanges(recorded, done, plan["scenarios"], flows, spent)
     replayed = trials.drop(*REPLAY).join(
         replays(campaign, done["trial"]), on="trial", how="left", maintain_order="left"
     )
     streams = [s["key"] for s in plan["scenarios"] if s["workload"].get("playout_delay_ns") is not None]
-    return Dataset(exchanges, _with_totals(replayed, exchanges, flows, streams))
+    totals = _with_totals(replayed, exchanges, flows, streams)
+    return Dataset(exchanges, _with_energy(totals, spent))
+
+
+def planned_energy(plan: dict[str, Any]) -> EnergyRecord | None:
+    """What the experiment says of a radio."""
+    said = plan["experiment"].get("energy")
+    return None if said is None else EnergyRecord.model_validate(said)
+
+
+def done_trials(campaign: Path) -> list[str]:
+    """Those that are done, in the plan's order."""
+    plan = read_plan(campaign)
+    entries, _ = read_journal(campaign / JOURNAL)
+    return [entry.trial for entry, _ in _attempts(plan, entries) if entry.status is EntryStatus.DONE]
 
 
 def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: Metric) -> list[list[float]]:
@@ -132,7 +156,8 @@ def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: M
     planned: dict[str, Any] = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
     rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
-    exchanges = _exchanges(campaign, trials, plan["scenarios"], read_flows(campaign, []))
+    recorded = _recorded_exchanges(campaign, trials["trial"])
+    exchanges = _exchanges(recorded, trials, plan["scenarios"], read_flows(campaign, []), Spent.nothing())
     value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
     seen = exchanges.select("trial", value.alias("value")).drop_nulls()
     return [part["value"].to_list() for part in seen.partition_by("trial", maintain_order=True)]
@@ -178,12 +203,21 @@ def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, re
     return {name: row.get(name) for name in TRIAL_TYPES}
 
 
-def _exchanges(
-    campaign: Path, trials: pl.DataFrame, scenarios: Sequence[dict[str, Any]], flows: pl.DataFrame
-) -> pl.DataFrame:
-    folders = {trial: campaign / TRIALS / trial for trial in trials["trial"]}
+def _recorded_exchanges(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
+    """Those of some trials, as their clients and proxies wrote them."""
+    folders = {trial: campaign / TRIALS / trial for trial in trials}
     frames = [with_proxy(_read_exchanges(folder, trial), folder) for trial, folder in folders.items()]
     empty = with_proxy(pl.DataFrame(schema={"trial": pl.String, **EXCHANGE_TYPES}), campaign)
+    return pl.concat([empty, *frames])
+
+
+def _exchanges(
+    exchanges: pl.DataFrame,
+    trials: pl.DataFrame,
+    scenarios: Sequence[dict[str, Any]],
+    flows: pl.DataFrame,
+    spent: Spent,
+) -> pl.DataFrame:
     context = pl.DataFrame(
         [
             (
@@ -209,12 +243,12 @@ def _exchanges(
         orient="row",
     )
     pages = [s["key"] for s in scenarios if s["workload"].get("kind") == PAGE]
-    exchanges = pl.concat([empty, *frames])
     flows = with_loads(flows, exchanges, trials.filter(pl.col("scenario").is_in(pages))["trial"])
     return (
         exchanges.join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
         .join(context, on="scenario", how="left", maintain_order="left")
         .join(flows, on=["trial", "local_port"], how="left", maintain_order="left")
+        .join(spent.exchanges, on=["trial", "client", "index"], how="left", maintain_order="left", nulls_equal=True)
         .with_columns(flow_exchanges=pl.len().over("trial", "local_port"), download_bytes=_DOWNLOAD)
         .select(
             *TRIAL_KEYS,
@@ -222,6 +256,16 @@ def _exchanges(
             "download_bytes",
             *(metric.value.alias(metric.column) for metric in EXCHANGE_METRICS),
         )
+    )
+
+
+def _with_energy(trials: pl.DataFrame, spent: Spent) -> pl.DataFrame:
+    """Trials with what the client's radio spent."""
+    return (
+        trials.drop(_ENERGY)
+        .join(spent.trials, on="trial", how="left", maintain_order="left")
+        .with_columns(metric.value.alias(metric.column) for metric in TRIAL_METRICS if metric.column in _ENERGY)
+        .select(list(TRIAL_TYPES))
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from wirelab.metrics import ENERGIES
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import to_blame
 from wirelab.report.model import Condition, Group, Scenario
@@ -104,15 +105,16 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement 
     if times is None or times.low is None or times.high is None:
         return None
     label, vague = other.series.label, times.high > WIDEST * times.low
+    more, as_much = ("more", "as much") if campaign.metric in ENERGIES else ("longer", "as long")
     may_be_alike = times.low <= 1 <= times.high
     if may_be_alike and vague:
         text = f"{label} cannot be told from it: too few trials."
     elif may_be_alike:
         text = f"{label} cannot be told from it: the ratio is {interval(times, COUNT)}."
     elif vague:
-        text = f"{label} takes longer; too few trials to tell how much."
+        text = f"{label} takes {more}; too few trials to tell how much."
     else:
-        text = f"{label} takes {interval(times, COUNT)} times as long."
+        text = f"{label} takes {interval(times, COUNT)} times {as_much}."
     caveats = [*_both(other, first), *_grade(campaign, other, first)] if not may_be_alike else [*_both(other, first)]
     return resting_on(" ".join([text, *caveats]), times, "#comparisons")
 

@@ -131,7 +131,7 @@ class Group:
 def metric_name(name: str) -> str:
     """A metric's name without unit, in kebab case: `phase_connect_ns` and `phase-connect` are the same."""
     name = name.replace("_", "-")
-    for unit in ("-ns", "-bps", "-bytes", "-s"):
+    for unit in ("-ns", "-bps", "-bytes", "-s", "-j"):
         if name.endswith(unit) and not name.startswith("wire-"):
             return name.removesuffix(unit)
     return name

@@ -24,7 +24,9 @@ BYTES = Unit("B")
 KILOBITS = Unit("kbit/s", 1e-3)
 PERCENT = Unit("%", 1e2)
 COUNT = Unit("")
-UNITS = {"s": MILLISECONDS, "bytes": BYTES, "B": BYTES, "bit/s": KILOBITS, "1": COUNT, "": COUNT}
+MILLIJOULES = Unit("mJ", 1e3)
+JOULES = Unit("J")
+UNITS = {"s": MILLISECONDS, "bytes": BYTES, "B": BYTES, "bit/s": KILOBITS, "1": COUNT, "": COUNT, "J": MILLIJOULES}
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,8 @@ class Options:
     """The experiment's folder, where the user's own `implementations.toml` may be."""
     claims: Path | None = None
     """The file of claims, of which the campaign keeps a copy."""
+    own: Mapping[str, Path] = field(default_factory=dict)
+    """Files of a radio and a device of the user's own, of which the campaign keeps copies by these names."""
     pages: Mapping[str, Page] = field(default_factory=dict)
     """What its scenarios load, by digest."""
 
@@ -70,6 +72,8 @@ def run_plan(
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="give the same command again")
         this_run = {"began": facts.now(), "ended": None, "claims_sha256": _keep_claims(folder, options.claims)}
+        for name, path in options.own.items():
+            replace_file(folder / name, path.read_text(encoding="utf-8"))
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.stack)}
         certificates = make_certificates(folder, kinds, agent)
         pages = make_pages(folder, plan, options.pages)

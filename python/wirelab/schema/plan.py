@@ -41,6 +41,19 @@ class Preview(Border):
     """From, to; of the scenario with the most exchanges."""
 
 
+class EnergyRecord(Border):
+    """A radio and its day: `radio` and `device` are names that ship, or files. Without `interval_ns` there is no day,
+    and without a battery no life of one.
+    """
+
+    radio: str
+    inputs: dict[str, str | int | float] = Field(default_factory=dict)
+    device: str | None = None
+    interval_ns: Unsigned | None = None
+    battery_mah: float | None = None
+    battery_v: float | None = None
+
+
 class ExperimentRecord(Border):
     """The resolved experiment. `claims` and `file` are names without a folder: a plan holds on any machine."""
 
@@ -55,6 +68,8 @@ class ExperimentRecord(Border):
     sets: dict[str, tuple[Any, ...]]
     stop: Stop
     preview: Preview | None
+    energy: EnergyRecord | None = None
+    """The client's radio; it changes no trial."""
 
 
 class Implementations(Border):

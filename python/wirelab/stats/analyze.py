@@ -13,6 +13,7 @@ from wirelab.stats.background import background
 from wirelab.stats.cpu_limits import cpu_limits
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.endpoint_waits import endpoint_waits
+from wirelab.stats.energy import modelled, radio_energies
 from wirelab.stats.estimate import LEVEL, Estimate
 from wirelab.stats.ledger import ledgers
 from wirelab.stats.link import GRADES
@@ -22,6 +23,8 @@ from wirelab.stats.modes import modes
 
 Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
+ENERGY = "radio-energy"
+"""Compared wherever it is known."""
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
 """Beside a headline metric; of a page the delays of an exchange are those of the load, or of its document."""
 FEW_TRIALS = 5
@@ -42,7 +45,7 @@ def analyze(campaign: Path, progress: Progress = lambda _: None) -> dict[str, An
 def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
     """The contents of `estimates.json`."""
     metric = dataset.plan["experiment"]["metric"]
-    compared = list(dict.fromkeys([metric, *COMPARED_OF.get(metric, COMPARED)]))
+    compared = list(dict.fromkeys([metric, *COMPARED_OF.get(metric, COMPARED), ENERGY]))
     scenarios, sides = [], {}
     for scenario in dataset.scenarios:
         progress(scenario["name"])
@@ -58,11 +61,13 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
         link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows), endpoint_waits(dataset),
     )  # fmt: skip
     limits, spent, met = cpu_limits(dataset), ledgers(dataset), background(dataset)
+    radio, energy = radio_energies(dataset)
     scenarios = [
         {**scenario, "endpoints": waits.get(scenario["key"])}
         | ({"cpu": limits[scenario["key"]]} if scenario["key"] in limits else {})
         | ({"ledger": spent[scenario["key"]]} if scenario["key"] in spent else {})
         | ({"background_bps": met[scenario["key"]]} if scenario["key"] in met else {})
+        | ({"energy": energy[scenario["key"]]} if scenario["key"] in energy else {})
         for scenario in scenarios
     ]
     named = {s["key"]: {**s["endpoints"], "name": s["name"]} for s in scenarios if s["endpoints"] is not None}
@@ -78,7 +83,8 @@ def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str,
         "link_lateness": lateness_by_lane(dataset),
         "replay": replay(dataset),
         "certificates": certificates,
-        "notes": list(_notes(dataset, scenarios, rows)),
+        **({} if radio is None else {"energy": radio}),
+        "notes": [*_notes(dataset, scenarios, rows), *([] if radio is None else [modelled(radio)])],
     }
 
 

@@ -32,7 +32,7 @@ CENSORED_OF = {"page": {"load-time", "time-to-first-byte"}}
 """Of a kind of workload alone, besides."""
 EARLIER = {"time-to-first-byte"}
 """Metrics that may have a value of what timed out later: it counts, and is not above the time-out."""
-UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0)}
+UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0), "j": ("J", 1.0)}
 """Unit and factor from a column to an estimate; others keep theirs."""
 
 _HITS = ("retransmissions", "lost_packets", "client_retransmissions")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from wirelab.metrics import COUNTS
+from wirelab.metrics import COUNTS, ENERGIES
 from wirelab.metrics.link import mean_lateness_ns
 from wirelab.schema import is_netem
 from wirelab.stats.dataset import Dataset
@@ -63,7 +63,11 @@ def with_link(
         reasons.append(("publishable", "the effect", "a count does not depend on how late the link was"))
     else:
         reasons = scenario_reasons(sides, rows, waits)
-        reasons.append(_against_error(comparison["shift"], error))
+        effect = "of an energy, what the link's lateness adds is in the link's own grade"
+        is_energy = comparison["metric"] in ENERGIES
+        reasons.append(
+            ("publishable", "the effect", effect) if is_energy else _against_error(comparison["shift"], error)
+        )
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))

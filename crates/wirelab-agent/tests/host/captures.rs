@@ -32,7 +32,7 @@ fn captured(host: &Host, name: &str, link: LinkSpec) -> (TrialRequest, CaptureFi
 /// The datagrams of a capture.
 fn datagrams(path: &PathBuf) -> Vec<Record> {
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
-    let packets = capture::read(File::open(path).unwrap()).unwrap();
+    let packets = capture::read(File::open(path).unwrap()).unwrap().packets;
     let from_client =
         packets.into_iter().filter(|(record, _)| record.port == PortId(0) && record.size == BYTES as u32 + 28);
     from_client.map(|(record, _)| record).collect()

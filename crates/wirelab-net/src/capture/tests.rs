@@ -75,7 +75,7 @@ fn pcapng(options: &[u8], packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
 }
 
 fn packets(file: &[u8]) -> Vec<(Record, Vec<u8>)> {
-    read(Cursor::new(file.to_vec())).unwrap()
+    read(Cursor::new(file.to_vec())).unwrap().packets
 }
 
 fn stamps(file: &[u8]) -> Vec<u64> {
@@ -128,6 +128,28 @@ fn the_size_is_that_of_the_ip_header_and_not_of_padding_or_what_was_kept() {
     let mut left_to_the_card = ip;
     left_to_the_card[2..4].fill(0);
     assert_eq!(packets(&pcap(MICROSECONDS, RAW, &[(0, left_to_the_card)]))[0].0.size, 29);
+}
+
+#[test]
+fn what_was_cut_off_or_is_no_ip_or_ends_too_soon_is_counted() {
+    let ip = udp(CLIENT, SERVER, 100);
+    let mut cut = pcap(MICROSECONDS, RAW, &[(0, ip.clone()), (1, vec![0xff; 4])]);
+    cut.extend([1_u32.to_le_bytes(), 2_u32.to_le_bytes(), 40_u32.to_le_bytes(), 128_u32.to_le_bytes()].concat());
+    cut.extend(&ip[..40]);
+    let captured = read(Cursor::new(cut.clone())).unwrap();
+    assert_eq!((captured.packets.len(), captured.in_part, captured.other_frames, captured.torn), (2, 1, 1, false));
+    assert_eq!(captured.packets[1].0.size, 128);
+    cut.truncate(cut.len() - 1);
+    let torn = read(Cursor::new(cut)).unwrap();
+    assert_eq!((torn.packets.len(), torn.torn), (1, true));
+}
+
+#[test]
+fn a_link_type_that_is_not_understood_is_named() {
+    let words = |link_type| read(Cursor::new(pcap(MICROSECONDS, link_type, &[]))).unwrap_err().to_string();
+    let understood = "Ethernet, raw IP, Linux cooked and loopback are understood";
+    assert_eq!(words(195), format!("has link type 195 (IEEE 802.15.4); {understood}"));
+    assert_eq!(words(147), format!("has link type 147; {understood}"));
 }
 
 #[test]

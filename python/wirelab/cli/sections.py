@@ -1,27 +1,36 @@
-"""Descriptions for a terminal: heads, paragraphs, and labels with their texts."""
+"""Parts of what `wirelab describe` says."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from wirelab.cli.table import columns
+from wirelab.errors import WirelabError, did_you_mean
 
 WIDTH = 100
 
 
+def find(name: str, known: Any, what: str) -> Any:
+    """A thing by its name, or an error that offers the nearest."""
+    if name not in known:
+        raise WirelabError(f"unknown {what} '{name}'", hint=did_you_mean(name, known))
+    return known[name]
+
+
 def head(name: str, title: str) -> str:
-    """A name with its title."""
+    """Its first line."""
     return f"{name}: {title}"
 
 
-def section(title: str, rows: Iterable[tuple[str, ...]]) -> str:
-    """Rows as columns below a title."""
-    return "\n".join([title, textwrap.indent(columns(list(rows)), "  ")])
+def section(title: str, rows: Iterable[Sequence[str]]) -> str:
+    """Columns below a title."""
+    return "\n".join([title, textwrap.indent(columns(rows), "  ")])
 
 
 def paragraph(text: str, indent: str = "") -> str:
-    """A text in lines."""
+    """Filled lines."""
     return textwrap.fill(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 

@@ -1,0 +1,115 @@
+"""The energy of a capture as a user meets it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_main import run
+from wirelab.energy import Packet, load_device, load_radio, per_day, radio_energy
+
+MS = 1_000_000
+RADIO = "nrf9160-nbiot"
+ROWS = [
+    {"at_ns": at * MS, "source": f"10.0.0.{ends[0]}", "destination": f"10.0.0.{ends[1]}", "uplink": True,
+     "size_bytes": size}
+    for at, ends, size in ((0, "12", 100), (700, "21", 60), (1500, "12", 1400), (1600, "32", 40))
+]  # fmt: skip
+PACKETS = [Packet(0, True, 100), Packet(700 * MS, False, 60), Packet(1500 * MS, True, 1400)]
+
+
+@pytest.fixture
+def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file that the agent is said to read as these rows, with a remark."""
+    agent = tmp_path / "agent"
+    agent.write_text(
+        "#!/usr/bin/env python3\nimport sys\nassert sys.argv[1] == 'capture'\n"
+        "if sys.argv[2].endswith('.txt'):\n    sys.exit('is neither pcap nor pcapng')\n"
+        "sys.stderr.write('captured in part: 1\\n')\n"
+        f"print({chr(10).join(json.dumps(row) for row in ROWS)!r})\n"
+    )
+    agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("WIRELAB_AGENT", str(agent))
+    path = tmp_path / "a.pcap"
+    path.touch()
+    return path
+
+
+def told(capture: Path, *more: str) -> dict[str, Any]:
+    code, out, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "json", *more)
+    assert (code, err) == (0, "")
+    return dict(json.loads(out))
+
+
+def test_the_energy_is_the_models_of_the_clients_packets(capture: Path) -> None:
+    found = told(capture)
+    energy = radio_energy(load_radio(RADIO), PACKETS, 0, 1500 * MS)
+    assert found["joules"] == pytest.approx(
+        {"low": energy.joules.low, "typical": energy.joules.typical, "high": energy.joules.high}
+    )
+    assert (found["packets"], found["bytes"]) == ({"up": 2, "down": 1}, {"up": 1500, "down": 60})
+    assert found["states"].keys() == energy.states.keys()
+    assert found["tail_s"] == pytest.approx(energy.tail_s)
+    assert (found["day"], found["battery_days"]) == (None, None)
+    assert found["notes"][:2] == ["captured in part: 1", "packets of others: 1, left out"]
+    assert all(each["source"] for each in found["radio"]["sources"])
+
+
+def test_inputs_change_it_and_an_interval_makes_a_day_and_a_battery_its_life(capture: Path) -> None:
+    more = ("--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V", "--device", "nrf9160")
+    found = told(capture, *more, "--set", "inactivity=1s")
+    radio = load_radio(RADIO).with_inputs({"inactivity": "1s"})
+    energy = radio_energy(radio, PACKETS, 0, 1500 * MS)
+    day = per_day(radio, load_device("nrf9160"), energy, 900)
+    assert found["radio"]["inputs"]["inactivity"] == "1s"
+    assert found["joules"]["typical"] == pytest.approx(energy.joules.typical)
+    assert found["joules"]["typical"] < told(capture)["joules"]["typical"]
+    assert found["day"]["total_j"]["typical"] == pytest.approx(day.total_j.typical)
+    assert found["battery_days"]["typical"] == pytest.approx(2.4 * 3600 * 3.7 / day.total_j.typical)
+
+
+def test_people_are_told_what_is_modelled_and_that_no_processor_is_in_it(capture: Path) -> None:
+    words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--device", "nrf9160")
+    code, out, err = run(*words, "--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[0] == "a.pcap: 10.0.0.1 sent 2 packets (1.5 kB), got 1 packet (60 B) in 1.5 s"
+    assert lines[1].startswith(f"radio   {load_radio(RADIO).label}: ")
+    assert any(line.startswith("a day   of it every 15 min: ") for line in lines)
+    assert lines[-1].startswith("battery 2400 mAh at 3.7 V: ")
+    assert "CPU time on this machine says nothing of another device's processor" in err
+    assert f"Sources: wirelab describe radio {RADIO}" in err
+    assert ("unvalidated" in err) == (not load_radio(RADIO).validated)
+
+
+def test_csv_has_a_row_for_each_state_and_they_add_up(capture: Path) -> None:
+    code, out, _ = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "csv")
+    assert code == 0
+    *states, total = list(csv.DictReader(io.StringIO(out)))
+    assert total["state"] == "total"
+    assert sum(float(row["typical_j"]) for row in states) == pytest.approx(float(total["typical_j"]))
+    assert sum(float(row["seconds"]) for row in states) == pytest.approx(float(total["seconds"]), rel=1e-6)
+    assert {row["validated"] for row in [*states, total]} == {str(load_radio(RADIO).validated).lower()}
+
+
+def test_a_client_that_is_not_there_and_a_file_that_is_no_capture_are_refused(capture: Path) -> None:
+    code, out, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.9")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{capture}: has no packet of 10.0.0.9\nhint: its addresses, the busiest first: 10.0.0.2")
+    text = capture.with_suffix(".txt")
+    text.touch()
+    code, _, err = run("energy", str(text), "--radio", RADIO, "--client", "10.0.0.1")
+    assert (code, err.splitlines()[0]) == (2, f"{text}: is neither pcap nor pcapng")
+
+
+def test_an_interval_shorter_than_the_message_is_refused(capture: Path) -> None:
+    words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
+    code, _, err = run(*words, "--interval", "1s")
+    assert code == 2
+    assert "an interval of 1 s is shorter than the message" in err

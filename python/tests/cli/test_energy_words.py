@@ -1,0 +1,41 @@
+"""The line of `wirelab show` on energy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wirelab.cli.energy_words import energy_words
+
+
+def row(what: str, *joules: float | None) -> dict[str, Any]:
+    return dict(zip((f"{what}_least_j", f"{what}_j", f"{what}_most_j"), joules, strict=True))
+
+
+def written(folder: Path, *, validated: bool = True) -> Path:
+    (folder / "energy.json").write_text(json.dumps({"radio": {"name": "r", "validated": validated}}))
+    rows = [{"trial": "t", **row("trial_radio_energy", 1.0, 2.0, 2.0)}]
+    pl.DataFrame(rows).write_parquet(folder / "trials.parquet")
+    return folder
+
+
+def test_one_exchange_has_its_own_energy_and_several_that_of_their_trial(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    one = row("radio_energy", 0.001, 0.002, 0.004)
+    assert energy_words(folder, "t", [one]) == "radio energy 2 mJ [1 mJ, 4 mJ] by r, tail included"
+    assert energy_words(folder, "t", [one, one]) == "radio energy of the whole trial 2 J [1 J, 2 J] by r, tail included"
+
+
+def test_an_unvalidated_radio_is_called_so_and_an_exact_one_has_no_range(tmp_path: Path) -> None:
+    said = energy_words(written(tmp_path, validated=False), "t", [row("radio_energy", 2.0, 2.0, 2.0)])
+    assert said == "radio energy 2 J by r (unvalidated), tail included"
+
+
+def test_nothing_is_said_without_a_radio_or_without_packets(tmp_path: Path) -> None:
+    assert energy_words(tmp_path, "t", [row("radio_energy", 1.0, 1.0, 1.0)]) is None
+    folder = written(tmp_path)
+    assert energy_words(folder, "t", [row("radio_energy", None, None, None)]) is None
+    assert energy_words(folder, "other", []) is None

@@ -1,0 +1,26 @@
+"""What options say of a radio."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wirelab.cli.radio_options import energy_record, kept
+
+
+def test_a_campaign_keeps_copies_of_ones_own_files_by_their_names(tmp_path: Path) -> None:
+    own, campaign = tmp_path / "own", tmp_path / "campaign"
+    own.mkdir()
+    campaign.mkdir()
+    (own / "mine.toml").write_text("a radio")
+    record = energy_record(str(own / "mine.toml"), (), "nrf52840", None, None, None)
+    named = kept(record, campaign)
+    assert (named.radio, named.device) == ("mine.toml", "nrf52840")
+    assert (campaign / "mine.toml").read_text() == "a radio"
+    shipped = energy_record("nrf9160-nbiot", (), None, None, None, None)
+    assert kept(shipped, campaign) == shipped
+
+
+def test_inputs_are_kept_as_written_and_a_voltage_alone_is_no_batterys() -> None:
+    record = energy_record("r", ("inactivity = 5s", "rai=on"), None, None, None, 3.7)
+    assert record.inputs == {"inactivity": "5s", "rai": "on"}
+    assert (record.battery_mah, record.battery_v) == (None, None)

@@ -1,0 +1,87 @@
+"""`[energy]` of an experiment file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.cli.arguments import load
+from wirelab.errors import WirelabError
+from wirelab.experiment import load_experiment
+from wirelab.plan import make_plan
+
+RADIO = "enc28j60-ethernet"
+TEXT = """
+title = "t"
+[factors]
+stack = ["raw-tcp"]
+[workload]
+upload = "30 B"
+"""
+
+
+def written(folder: Path, energy: str = "") -> str:
+    path = folder / "t.toml"
+    path.write_text(TEXT + energy)
+    return str(path)
+
+
+def errors(folder: Path, energy: str, *sets: str) -> str:
+    with pytest.raises(WirelabError) as error:
+        load(written(folder, energy), sets)
+    return str(error.value).replace(f"{folder}/", "")
+
+
+def test_a_radio_changes_no_scenario_and_no_trial(tmp_path: Path) -> None:
+    without = make_plan(load_experiment(written(tmp_path)))
+    text = '[energy]\nradio = "enc28j60-ethernet"\ninterval = "15 min"\nbattery = "2.4 Ah"\nvoltage = "3.7 V"\n'
+    plan = make_plan(load(written(tmp_path, text), ()))
+    assert plan.scenarios == without.scenarios
+    assert plan.blocks == without.blocks
+    energy = plan.to_json()["experiment"]["energy"]
+    assert energy == {
+        "radio": "enc28j60-ethernet", "inputs": {}, "device": None, "interval_ns": 900 * 10**9, "battery_mah": 2400.0,
+        "battery_v": 3.7,
+    }  # fmt: skip
+    assert without.to_json()["experiment"]["energy"] is None
+
+
+def test_a_radio_of_ones_own_is_sought_beside_the_experiment(tmp_path: Path) -> None:
+    plan = make_plan(load_experiment(written(tmp_path, '[energy]\nradio = "./mine.toml"\n')))
+    assert plan.experiment.energy is not None
+    assert plan.experiment.energy.radio == "mine.toml"
+    experiment = load_experiment(written(tmp_path, '[energy]\nradio = "./mine.toml"\ndevice = "nrf52840"\n'))
+    assert experiment.energy is not None
+    assert experiment.energy.files(tmp_path) == {"mine.toml": tmp_path / "mine.toml"}
+    assert str(tmp_path) not in str(plan.to_json()["experiment"])
+    assert errors(tmp_path, '[energy]\nradio = "./mine.toml"\n').startswith("mine.toml: no such file")
+
+
+def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
+    plan = make_plan(load(written(tmp_path), ("energy.radio=enc28j60-ethernet", "energy.interval=1min")))
+    assert len(plan.scenarios) == 1
+    assert plan.experiment.energy is not None
+    assert plan.experiment.energy.interval_ns == 60 * 10**9
+
+
+@pytest.mark.parametrize(
+    ("radio", "more", "expected"),
+    [
+        ("enc28j60", "", "7:1: energy: unknown radio 'enc28j60'\nhint: did you mean 'enc28j60-ethernet'?"),
+        (RADIO, 'device = "pc"', "7:1: energy: unknown device 'pc'"),
+        (RADIO, 'inputs = { drx = "1 s" }', f"7:1: energy: radio {RADIO} has no input 'drx'"),
+        (RADIO, 'battery = "1 Ah"', "9:1: energy.battery: no voltage of the battery"),
+        (RADIO, 'voltage = "1 V"', "9:1: energy.voltage: no battery of this voltage"),
+        (RADIO, 'battery = "1 kB"', "9:1: energy.battery: unknown unit 'kB' of a charge"),
+        (RADIO, 'interval = "0 s"', "9:1: energy.interval: must be more than 0"),
+    ],
+)
+def test_what_is_wrong_with_it_is_told_where_it_stands(tmp_path: Path, radio: str, more: str, expected: str) -> None:
+    assert errors(tmp_path, f'[energy]\nradio = "{radio}"\n{more}\n').startswith(f"t.toml:{expected}")
+
+
+def test_a_metric_of_energy_needs_a_radio(tmp_path: Path) -> None:
+    said = errors(tmp_path, "", "metric=radio-energy")
+    assert 'no radio for the metric ("radio-energy")' in said
+    load(written(tmp_path, '[energy]\nradio = "enc28j60-ethernet"\n'), ("metric=radio-energy",))

@@ -1,0 +1,113 @@
+"""The section on energy: what it says and what it refuses to say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.report.campaigns import read, store, write
+from wirelab.report.blocks import Definitions, Figure, Group, Items, Legend, Prose, Section
+from wirelab.report.campaign import load
+from wirelab.report.sections import energy
+
+BOUNDS = {"low": 1e-3, "typical": 2e-3, "high": 4e-3}
+SOURCES = [{"constant": "power.transmit", "value": "160 mA", "source": "a data sheet"}]
+RADIO: dict[str, Any] = {
+    "radio": {"name": "r", "title": "A radio", "validated": True, "inputs": {"inactivity": "5 s"}, "sources": SOURCES},
+    "device": None, "interval_s": 900.0, "battery": {"capacity_mah": 2400, "voltage_v": 3.7}, "notes": ["A note."],
+}  # fmt: skip
+
+
+def spent(*states: str, day: bool = True) -> dict[str, Any]:
+    shares = {state: {"seconds": 0.5, **BOUNDS} for state in states}
+    return {
+        "exchanges": 40, "trials": 2, "message_j": BOUNDS, "states": shares,
+        "day_j": {name: 100 * joules for name, joules in BOUNDS.items()} if day else None,
+        "day_states": {**shares, "device asleep": BOUNDS} if day else None,
+        "battery_days": {"low": 800.0, "typical": 1000.0, "high": 1200.0} if day else None,
+    }  # fmt: skip
+
+
+def shown(folder: Path, radio: dict[str, Any], *scenarios: dict[str, Any] | None) -> Section | None:
+    write(folder, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    mean = {"point": 2e-3, "low": 1.5e-3, "high": 2.5e-3, "level": 0.95, "n": 40, "method": "bootstrap"}
+    for scenario, each in zip(estimates["scenarios"], scenarios, strict=True):
+        if each is not None:
+            scenario["energy"] = each
+            scenario["metrics"]["radio-energy"] = {"unit": "J", "n": 40, "mean": mean}
+    store(folder, "estimates.json", {**estimates, "energy": radio})
+    return energy.section(load(folder, folder))
+
+
+def of_kind(section: Section | None, kind: type[Any]) -> list[Any]:
+    assert section is not None
+    return [block for block in section.blocks if isinstance(block, kind)]
+
+
+def table(section: Section | None) -> dict[str, list[str]]:
+    [found] = of_kind(section, Figure)[0].tables
+    rows = zip(*([cell.text for cell in row] for row in found.rows), strict=True)
+    titles = [f"{index} {column.title}" for index, column in enumerate(found.columns)]
+    return {title: list(column) for title, column in zip(titles, rows, strict=True)}
+
+
+def test_a_campaign_without_a_radio_has_no_such_section(tmp_path: Path) -> None:
+    folder = write(tmp_path)
+    assert energy.section(load(folder, folder)) is None
+
+
+def test_a_message_and_a_day_have_their_intervals_and_the_models_ranges(tmp_path: Path) -> None:
+    section = shown(tmp_path, RADIO, spent("transmit", "receive"), spent("transmit"))
+    found = table(section)
+    assert found["2 a message: mean [interval]"] == ["2.0 [1.5, 2.5]"] * 2
+    assert found["3 range"] == ["1.00 to 4.00"] * 2
+    assert found["5 range"] == ["0.100 to 0.400"] * 2
+    assert found["6 battery [range]"] == ["1,000 [800, 1,200]"] * 2
+    message, day = of_kind(section, Figure)
+    assert "transmit 2 mJ" in str(message.svg)
+    assert "device asleep 0.002 J" in str(day.svg)
+
+
+def test_the_radio_its_inputs_its_sources_and_notes_are_told(tmp_path: Path) -> None:
+    section = shown(tmp_path, RADIO, spent("transmit"), None)
+    assert section is not None
+    assert section.title == "Energy of the client's radio"
+    about = of_kind(section, Prose)[0].text
+    assert "A radio (r). With inactivity 5 s." in about
+    assert "A day has one every 15 min." in about
+    assert of_kind(section, Items)[0].items == ["A note."]
+    [definitions] = of_kind(section, Group)[-1].blocks
+    assert isinstance(definitions, Definitions)
+    assert definitions.terms == [("r: power.transmit = 160 mA", "a data sheet")]
+
+
+def test_an_unvalidated_radio_is_called_so_in_the_title(tmp_path: Path) -> None:
+    radio = {**RADIO, "radio": {**RADIO["radio"], "validated": False}}
+    section = shown(tmp_path, radio, spent("transmit"), None)
+    assert section is not None
+    assert section.title == "Energy of the client's radio (unvalidated)"
+
+
+def test_states_beyond_four_are_drawn_as_one(tmp_path: Path) -> None:
+    section = shown(tmp_path, RADIO, spent("a", "b", "c", "d", "e", "f"), None)
+    legend = of_kind(section, Legend)[0]
+    assert [entry.text for entry in legend.entries] == ["a", "b", "c", "d", "other states"]
+    assert "other states 4 mJ" in str(of_kind(section, Figure)[0].svg)
+
+
+def test_without_an_interval_there_is_no_day_and_the_reason_stands_there(tmp_path: Path) -> None:
+    radio = {**RADIO, "interval_s": None, "battery": None}
+    section = shown(tmp_path, radio, spent("transmit", day=False), spent("transmit", day=False))
+    [figure] = of_kind(section, Figure)
+    assert figure.tables[0].left_out == (
+        "Columns left out: a day: mean, range (no interval between messages is given); "
+        "battery [range] (no battery is given)"
+    )
+
+
+def test_a_scenario_without_energy_is_named(tmp_path: Path) -> None:
+    section = shown(tmp_path, RADIO, spent("transmit"), None)
+    assert of_kind(section, Figure)[0].caption == (
+        "Typical constants. Not drawn: h2 (no completed exchange whose packets are known)."
+    )

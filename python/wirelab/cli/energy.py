@@ -1,0 +1,85 @@
+"""`wirelab energy`: what a capture cost a radio by its model, and what a measured trace says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from wirelab.cli.arguments import QuantityType
+from wirelab.cli.radio_options import energy_record, radio_options
+from wirelab.errors import WirelabError
+from wirelab.units import duration_ns
+
+FORMATS = ("text", "json", "csv")
+_FILE = click.Path(path_type=Path)
+_SINCE = QuantityType("time", duration_ns, may_be_0=True)
+
+
+@click.command("energy", short_help="Energy of a capture by a radio's model, or of a measured trace.")
+@click.argument("capture", required=False, type=_FILE)
+@radio_options
+@click.option("--client", metavar="IP", help="Whose radio: an address of the capture.")
+@click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")
+@click.option("--trace", type=_FILE, metavar="FILE", help="A measured current or power: PPK2, Otii, IoT-LAB, CSV.")
+@click.option("--idle-from", type=_SINCE, metavar="TIME", help="Where its idle section begins.  [found]")
+@click.option("--idle-to", type=_SINCE, metavar="TIME", help="Where its idle section ends.")
+@click.option("--from", "work_from", type=_SINCE, metavar="TIME", help="Where the work begins.  [its beginning]")
+@click.option("--to", "work_to", type=_SINCE, metavar="TIME", help="Where the work ends.  [its end]")
+@click.option("--campaign", type=_FILE, metavar="DIR", help="Compare the trace with the trials that ran meanwhile.")
+@click.option("--begins-at", metavar="TIME", help="When a trace without a clock began: 2026-03-01T12:00:00.5Z.")
+@click.option("--format", "format_", type=click.Choice(FORMATS), default="text", help="How to print it.  [text]")
+def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    capture: Path | None,
+    radio: str | None,
+    device: str | None,
+    interval: int | None,
+    battery: float | None,
+    voltage: float | None,
+    client: str | None,
+    sets: tuple[str, ...],
+    trace: Path | None,
+    idle_from: int | None,
+    idle_to: int | None,
+    work_from: int | None,
+    work_to: int | None,
+    campaign: Path | None,
+    begins_at: str | None,
+    format_: str,
+) -> None:
+    """Compute what the packets of CAPTURE (pcap, pcapng) cost the radio of one client, tail included.
+
+    With --interval the capture is one message, sent as often: a day of it, and how long a battery lasts.
+
+    With --trace instead, integrate a measured current or power above idle. Times in it count from its beginning.
+    With --campaign compare it, trial by trial, with the model of the trial's packets.
+    """
+    if (capture is None) == (trace is None):
+        raise WirelabError("give a capture, or --trace and a trace of power", hint="wirelab energy --help")
+    record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage)
+    if capture is not None:
+        if record is None or client is None:
+            missing, hint = ("--radio", "wirelab list radios") if record is None else ("--client", "--client 10.0.0.1")
+            raise WirelabError(f"a capture needs {missing}", hint=hint)
+        of_trace = {
+            "--idle-from": idle_from, "--idle-to": idle_to, "--from": work_from, "--to": work_to,
+            "--campaign": campaign, "--begins-at": begins_at,
+        }  # fmt: skip
+        if given := [name for name, value in of_trace.items() if value is not None]:
+            raise WirelabError(f"{given[0]} is of a trace, and this is a capture", hint="--trace FILE")
+        from wirelab.cli.energy_capture import tell_capture
+
+        tell_capture(capture, client, record, format_)
+        return
+    assert trace is not None
+    if client is not None or (record is not None and campaign is None):
+        what = "--client" if client is not None else "--radio"
+        raise WirelabError(f"{what} is of a capture, and this is a trace", hint="with --campaign DIR both are compared")
+    from wirelab.cli.energy_trace import Sections, tell_trace
+    from wirelab.cli.energy_trials import tell_trials
+
+    sections = Sections(idle_from, idle_to, work_from, work_to)
+    if campaign is None:
+        tell_trace(trace, voltage, sections, format_)
+    else:
+        tell_trials(trace, voltage, sections, (campaign, begins_at, record), format_)

@@ -1,0 +1,196 @@
+"""The energy of a capture, for people, as JSON and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from wirelab.cli.table import columns
+from wirelab.errors import RunError, Where, WirelabError
+from wirelab.units import format_duration, format_energy, format_size
+
+if TYPE_CHECKING:
+    from wirelab.energy import DayEnergy, Packet, RadioEnergy, Range
+    from wirelab.energy.capture import ClientPackets
+    from wirelab.metrics.radio import Settings
+    from wirelab.schema.plan import EnergyRecord
+
+_YEAR_DAYS = 365.25
+
+
+def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str) -> None:
+    """Print what the packets of one client cost."""
+    from wirelab.energy import battery_life, per_day, radio_energy
+    from wirelab.energy.capture import client_packets
+    from wirelab.metrics.radio import Settings
+
+    settings = Settings.of(record)
+    rows, remarks = _read(capture)
+    mine = client_packets(rows, client, Where(str(capture)))
+    packets = mine.packets
+    energy = radio_energy(settings.radio, packets, packets[0].time_ns, packets[-1].time_ns)
+    interval_s = settings.interval_s
+    day = None if interval_s is None else per_day(settings.radio, settings.device, energy, interval_s)
+    life = None
+    if day is not None and record.battery_mah is not None and record.battery_v is not None:
+        life = battery_life(day, record.battery_mah, record.battery_v)
+    told = _Told(capture, client, settings, mine, energy, day, life)
+    match format_:
+        case "json":
+            click.echo(json.dumps(told.as_dict() | {"notes": [*remarks, *told.notes()]}, ensure_ascii=False))
+        case "csv":
+            click.echo(told.as_csv(), nl=False)
+        case _:
+            click.echo("\n".join(told.lines()))
+    if format_ != "json":
+        for words in (*remarks, *told.notes()):
+            click.echo(words, err=True)
+
+
+def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
+    """The capture's packets, and what is missing from it."""
+    from wirelab.agent import ask, find_agent
+
+    heard: list[str] = []
+    try:
+        lines = ask(find_agent(), ["capture", str(capture)], heard=heard.append).splitlines()
+    except RunError as error:
+        said = error.what.removeprefix("wirelab-agent capture: ")
+        hint = "tcpdump -s 100 -w capture.pcap, or Wireshark, makes one"
+        raise WirelabError(said, Where(str(capture)), hint) from None
+    return [json.loads(line) for line in lines], "\n".join(heard).splitlines()
+
+
+class _Told:
+    """What is known of a capture, in each form."""
+
+    def __init__(  # noqa: PLR0913, PLR0917 (what is known)
+        self,
+        capture: Path,
+        client: str,
+        settings: Settings,
+        mine: ClientPackets,
+        energy: RadioEnergy,
+        day: DayEnergy | None,
+        life: Range | None,
+    ) -> None:
+        self._capture, self._client, self._settings = capture, client, settings
+        self._mine, self._energy, self._day, self._life = mine, energy, day, life
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        energy, radio, device = self._energy, self._settings.radio, self._settings.device
+        up, down = self._ways()
+        seconds = (energy.end_ns - energy.start_ns) / 1e9
+        yield (
+            f"{self._capture.name}: {self._client} sent {_amount(up)}, got {_amount(down)} in "
+            f"{format_duration(seconds * 1e9)}"
+        )
+        yield f"radio   {radio.label}: {radio.title}"
+        if device is not None:
+            yield f"device  {device.label}: {device.title}"
+        yield f"energy  {_words(energy.joules)}, tail included"
+        yield ""
+        yield columns(
+            [
+                ("state", "time", "energy [least, most]"),
+                *(
+                    (state, format_duration(share.seconds * 1e9), _words(share.joules))
+                    for state, share in energy.states.items()
+                ),
+            ],
+            right=(1,),
+        )
+        yield ""
+        yield (
+            f"on air {format_duration(energy.airtime_up_s * 1e9)} up, {format_duration(energy.airtime_down_s * 1e9)} "
+            f"down; listening {format_duration(energy.listening_s * 1e9)}; "
+            f"tail {format_duration(energy.tail_s * 1e9)}, "
+            f"{format_duration(energy.beyond_s * 1e9)} of it beyond the last packet"
+        )
+        if self._day is not None:
+            every = format_duration(self._day.interval_s * 1e9)
+            asleep = f", of which the device asleep {_words(self._day.sleep_j)}" if self._day.sleep_j.high else ""
+            yield f"a day   of it every {every}: {_words(self._day.total_j)}{asleep}"
+        record = self._settings.record
+        if self._life is not None:
+            yield f"battery {record.battery_mah:g} mAh at {record.battery_v:g} V: {_life(self._life)}"
+
+    def notes(self) -> Iterator[str]:
+        """What is to be known of the numbers."""
+        from wirelab.metrics.radio import NO_CPU
+
+        yield from self._mine.notes
+        radio = self._settings.radio
+        if not radio.validated:
+            yield f"unvalidated: {radio.name} reproduces no published figure that it was not set from"
+        yield "Ranges are those of the model's constants, all at their ends at once."
+        if self._settings.device is not None:
+            yield NO_CPU
+        yield f"Sources: wirelab describe radio {radio.name}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Joules and seconds, with bounds."""
+        energy, (up, down) = self._energy, self._ways()
+        return {
+            "capture": str(self._capture), "client": self._client,
+            "start_ns": energy.start_ns, "end_ns": energy.end_ns,
+            "packets": {"up": len(up), "down": len(down)},
+            "bytes": {"up": sum(each.size for each in up), "down": sum(each.size for each in down)},
+            "joules": _bounds(energy.joules),
+            "states": {
+                state: {"seconds": share.seconds, **_bounds(share.joules)} for state, share in energy.states.items()
+            },
+            "airtime_up_s": energy.airtime_up_s, "airtime_down_s": energy.airtime_down_s,
+            "listening_s": energy.listening_s, "tail_s": energy.tail_s, "beyond_s": energy.beyond_s,
+            "day": None if self._day is None else {
+                "radio_j": _bounds(self._day.radio_j), "sleep_j": _bounds(self._day.sleep_j),
+                "total_j": _bounds(self._day.total_j),
+            },
+            "battery_days": None if self._life is None else _bounds(self._life),
+            **{key: value for key, value in self._settings.as_dict([]).items() if key != "notes"},
+        }  # fmt: skip
+
+    def as_csv(self) -> str:
+        """A row for each state, and one for all."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(["state", "seconds", "low_j", "typical_j", "high_j", "radio", "validated"])
+        radio = self._settings.radio
+        end_s = (max(self._energy.settled_ns, self._energy.end_ns) - self._energy.start_ns) / 1e9
+        shares = [(state, share.seconds, share.joules) for state, share in self._energy.states.items()]
+        for state, seconds, joules in [*shares, ("total", end_s, self._energy.joules)]:
+            bounds = [f"{each:.9g}" for each in _bounds(joules).values()]
+            writer.writerow([state, f"{seconds:.9g}", *bounds, radio.name, str(radio.validated).lower()])
+        return text.getvalue()
+
+    def _ways(self) -> tuple[list[Packet], list[Packet]]:
+        packets = self._mine.packets
+        return [each for each in packets if each.up], [each for each in packets if not each.up]
+
+
+def _amount(packets: list[Packet]) -> str:
+    size = format_size(sum(packet.size for packet in packets))
+    return f"{len(packets):,} packet{'s' * (len(packets) != 1)} ({size})"
+
+
+def _words(joules: Range) -> str:
+    typical = format_energy(joules.typical)
+    return typical if joules.is_exact else f"{typical} [{format_energy(joules.low)}, {format_energy(joules.high)}]"
+
+
+def _life(days: Range) -> str:
+    """`2.1 y [1.4, 3.0]`; in days below two years."""
+    factor, unit = (1 / _YEAR_DAYS, "years") if days.typical >= 2 * _YEAR_DAYS else (1.0, "days")
+    low, typical, high = (f"{each * factor:.3g}" for each in (days.low, days.typical, days.high))
+    return f"{typical} {unit} [{low}, {high}]"
+
+
+def _bounds(value: Range) -> dict[str, float]:
+    return {"low": value.low, "typical": value.typical, "high": value.high}

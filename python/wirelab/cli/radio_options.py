@@ -1,0 +1,75 @@
+"""Options of the verbs that compute a radio's energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from wirelab.cli.arguments import DurationType, QuantityType
+from wirelab.errors import Where, WirelabError
+from wirelab.schema.plan import EnergyRecord
+from wirelab.toml import read_text
+from wirelab.units import charge_mah, voltage_v
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+VOLTAGE = QuantityType("voltage", voltage_v)
+_OPTIONS = (
+    click.option("--radio", metavar="NAME", help="A radio that `list radios` names, or a file of your own."),
+    click.option("--device", metavar="NAME", help="The device around it, which sleeps between messages."),
+    click.option("--interval", type=DurationType(), metavar="DURATION", help="Time from one message to the next."),
+    click.option(
+        "--battery",
+        type=QuantityType("charge", charge_mah),
+        metavar="CHARGE",
+        help="Say how long a battery of this capacity lasts, such as '2400 mAh'; takes --interval and --voltage.",
+    ),
+    click.option("--voltage", type=VOLTAGE, metavar="VOLTAGE", help="Mean voltage of the battery, or of a trace."),
+)
+
+
+def radio_options(command: Command) -> Command:
+    """The options `radio`, `device`, `interval`, `battery` and `voltage`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    radio: str,
+    sets: Iterable[str],
+    device: str | None,
+    interval_ns: int | None,
+    battery_mah: float | None,
+    voltage: float | None,
+) -> EnergyRecord:
+    """What the options say. Raises `WirelabError` for a battery without what it needs."""
+    if battery_mah is not None and (voltage is None or interval_ns is None):
+        missing = "--voltage" if voltage is None else "--interval"
+        hint = "--voltage '3.7 V'" if voltage is None else "--interval 15min"
+        raise WirelabError(f"a battery's life needs {missing}", "--battery", hint)
+    inputs: dict[str, str | int | float] = {}
+    for text in sets:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise WirelabError(f"not INPUT=VALUE ({text})", Where("--set"), "such as --set inactivity=5s")
+        inputs[name.strip()] = value.strip()
+    return EnergyRecord(
+        radio=radio, inputs=inputs, device=device, interval_ns=interval_ns, battery_mah=battery_mah,
+        battery_v=None if battery_mah is None else voltage,
+    )  # fmt: skip
+
+
+def kept(record: EnergyRecord, campaign: Path) -> EnergyRecord:
+    """The same with copies of the user's own files in the campaign."""
+    own = {name: Path(name) for name in (record.radio, record.device) if name is not None and name.endswith(".toml")}
+    for name, path in own.items():
+        text = read_text(path, Where(name))
+        (campaign / path.name).write_text(text, encoding="utf-8")
+    renamed = {name: own[name].name if name in own else name for name in (record.radio, record.device) if name}
+    device = None if record.device is None else renamed[record.device]
+    return record.model_copy(update={"radio": renamed[record.radio], "device": device})

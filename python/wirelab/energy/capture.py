@@ -1,0 +1,73 @@
+"""One client's packets of a capture, from rows of `wirelab-agent capture`: what its radio would have carried."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from wirelab.energy.packet import Packet
+from wirelab.errors import Where, WirelabError
+
+Row = Mapping[str, Any]
+
+LARGEST_PACKET = 1500
+"""What Ethernet carries: larger ones are segments that a network card cuts or has joined."""
+_FEW = 8
+
+
+@dataclass(frozen=True)
+class ClientPackets:
+    """A client's packets in order of time, and what is to be said of them."""
+
+    packets: tuple[Packet, ...]
+    notes: tuple[str, ...]
+
+
+def client_packets(rows: Iterable[Row], client: str, where: Where) -> ClientPackets:
+    """What `client` sent and got. Sizes are those of IP headers, whatever part of a packet was captured.
+
+    Raises `WirelabError` if `client` is no address, or no packet of the capture is its.
+    """
+    address = _address(client, where)
+    seen = [(row, _parsed(row["source"]), _parsed(row["destination"])) for row in rows]
+    if not seen:
+        raise WirelabError("has no IP packets", where)
+    mine = [(row, source, to) for row, source, to in seen if address in (source, to)]
+    if not mine:
+        ends = Counter(str(end) for _, *both in seen for end in both if end is not None)
+        named = ", ".join(each for each, _ in ends.most_common(_FEW))
+        more = f" and {len(ends) - _FEW} more" if len(ends) > _FEW else ""
+        raise WirelabError(f"has no packet of {client}", where, f"its addresses, the busiest first: {named}{more}")
+    # Where both ends have one address, as on loopback, the agent says who is the client.
+    packets = [
+        Packet(row["at_ns"], row["uplink"] if source == to else source == address, row["size_bytes"])
+        for row, source, to in mine
+    ]
+    packets.sort(key=lambda packet: packet.time_ns)
+    return ClientPackets(tuple(packets), tuple(_notes(packets, len(seen))))
+
+
+def _notes(packets: Sequence[Packet], all_packets: int) -> Iterable[str]:
+    if others := all_packets - len(packets):
+        yield f"packets of others: {others}, left out"
+    if large := sum(packet.size > LARGEST_PACKET for packet in packets):
+        yield (
+            f"packets of more than {LARGEST_PACKET} bytes: {large}; a network card cuts or joins them, so that a radio "
+            "would have carried more packets and headers (ethtool -K DEVICE tso off gso off gro off)"
+        )
+    if not all(any(packet.up is way for packet in packets) for way in (True, False)):
+        yield "all of its packets go one way: the capture may have missed the other"
+
+
+def _address(client: str, where: Where) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    try:
+        return ipaddress.ip_address(client)
+    except ValueError:
+        raise WirelabError(f"'{client}' is no IP address of a client of {where}", "--client") from None
+
+
+def _parsed(address: str | None) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    return None if address is None else ipaddress.ip_address(address)

@@ -1,0 +1,270 @@
+"""What the client's radio spent in each trial and on each exchange, by its packet log and a radio model."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wirelab import agent
+from wirelab.energy import (
+    DayEnergy,
+    Device,
+    Packet,
+    Radio,
+    RadioEnergy,
+    Range,
+    load_device,
+    load_radio,
+    per_day,
+    radio_energy,
+)
+from wirelab.errors import WirelabError
+from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, TRIAL, column, columns
+from wirelab.metrics.flows import CLIENT
+from wirelab.metrics.page import PAGE
+from wirelab.schema import is_netem
+from wirelab.schema.campaign import PACKET_LOG, TRIALS
+from wirelab.schema.plan import EnergyRecord
+
+ENERGY, STATES = "energy.json", "energy.parquet"
+SLEEP = "device asleep"
+"""Beside the radio's states, what the rest of the device takes in a day."""
+NO_CPU = (
+    "CPU time on this machine says nothing of another device's processor, so no energy of one is in any of these "
+    "numbers: radio and sleep alone."
+)
+_KEYS = {"trial": pl.String, "client": pl.Int64, "index": pl.Int64}
+_PACKETS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "log": pl.String, "at_ns": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "client_port": pl.Int64,
+}  # fmt: skip
+_LOGS_AT_ONCE = 100
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A radio, and what its messages are a day's of."""
+
+    record: EnergyRecord
+    radio: Radio
+    device: Device | None
+
+    @classmethod
+    def of(cls, record: EnergyRecord, own: Mapping[str, Path] | None = None) -> Settings:
+        """Files of the user's own are where `own` has them. Raises `WirelabError` if there is no such radio, input or
+        device.
+        """
+        places = own or {}
+        radio = load_radio(str(places.get(record.radio, record.radio)))
+        if record.inputs:
+            radio = radio.with_inputs(record.inputs)
+        device = None if record.device is None else load_device(str(places.get(record.device, record.device)))
+        return cls(record, radio, device)
+
+    @classmethod
+    def of_campaign(cls, record: EnergyRecord, campaign: Path) -> Settings:
+        """The same with the campaign's copies of files."""
+        names = [name for name in (record.radio, record.device) if name is not None and name.endswith(".toml")]
+        return cls.of(record, {name: campaign / name for name in names})
+
+    @property
+    def interval_s(self) -> float | None:
+        return None if self.record.interval_ns is None else self.record.interval_ns / 1e9
+
+    def as_dict(self, notes: Sequence[str]) -> dict[str, Any]:
+        """The contents of `energy.json`."""
+        radio, record = self.radio, self.record
+        told = {
+            "name": radio.name, "title": radio.title, "validated": radio.validated,
+            "inputs": {name: each.written for name, each in radio.inputs.items()}, "sources": _sources(radio),
+        }  # fmt: skip
+        device = self.device and {
+            "name": self.device.name, "title": self.device.title, "validated": self.device.validated,
+            "sources": _sources(self.device),
+        }  # fmt: skip
+        battery = record.battery_mah and {"capacity_mah": record.battery_mah, "voltage_v": record.battery_v}
+        return {
+            "radio": told, "device": device, "interval_s": self.interval_s, "battery": battery, "notes": list(notes),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Spent:
+    """Columns of `exchanges.parquet` by trial, client and index; of `trials.parquet`; and by the radio's states."""
+
+    exchanges: pl.DataFrame
+    trials: pl.DataFrame
+    states: pl.DataFrame
+
+    @classmethod
+    def nothing(cls) -> Spent:
+        """Without a radio."""
+        return _spent([], [], [])
+
+
+def spend(
+    campaign: Path, plan: Mapping[str, Any], exchanges: pl.DataFrame, trials: pl.DataFrame, settings: Settings | None
+) -> Spent:
+    """Over these trials; writes `energy.json` and `energy.parquet`, or takes them away where there is no radio."""
+    if settings is None:
+        for name in (ENERGY, STATES):
+            (campaign / name).unlink(missing_ok=True)
+        return Spent.nothing()
+    scenarios = {each["key"]: each for each in plan["scenarios"]}
+    known = [
+        (trial, scenario)
+        for trial, scenario in trials["trial", "scenario"].iter_rows()
+        if not is_netem(scenarios[scenario]["link"]) and (campaign / TRIALS / trial / PACKET_LOG).exists()
+    ]
+    mine = {str(trial[0]): rows for trial, rows in exchanges.group_by("trial", maintain_order=True)}
+    of_exchanges: list[dict[str, Any]] = []
+    of_trials: list[dict[str, Any]] = []
+    of_states: list[dict[str, Any]] = []
+    for (trial, scenario), packets in zip(known, read_packets(campaign, [trial for trial, _ in known]), strict=True):
+        rows = mine[trial].to_dicts() if trial in mine else []
+        loads = scenarios[scenario]["workload"].get("kind") == PAGE
+        one = _Trial(settings, trial, scenario)
+        of_exchanges += one.exchanges(rows, packets, by_time=loads)
+        of_trials += one.whole(packets)
+        of_states += one.states()
+    spent = _spent(of_exchanges, of_trials, of_states)
+    notes = [NO_CPU]
+    if left_out := len(trials) - len(known):
+        notes.append(f"Without energy: {left_out} trials whose packets netem or nobody logged.")
+    if settings.interval_s is not None:
+        of_day = spent.exchanges.drop_nulls(column(MESSAGE, "typical"))[column(DAY, "typical")]
+        if long := of_day.null_count():
+            notes.append(f"Without a day's energy: {long} exchanges that take longer than the interval.")
+    text = json.dumps(settings.as_dict(notes), indent=1, ensure_ascii=False)
+    (campaign / ENERGY).write_text(text + "\n", encoding="utf-8")
+    spent.states.write_parquet(campaign / STATES, compression="zstd")
+    return spent
+
+
+def _sources(of: Radio | Device) -> list[dict[str, str]]:
+    return [{"constant": each.path, "value": each.written, "source": each.source} for each in of.cited()]
+
+
+def _spent(
+    exchanges: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]], states: Sequence[Mapping[str, Any]]
+) -> Spent:
+    message, whole = (dict.fromkeys(columns(*whats), pl.Float64) for whats in ((MESSAGE, DAY), (TRIAL,)))
+    by_state: dict[str, Any] = {
+        "trial": pl.String, "scenario": pl.String, "state": pl.String, "exchanges": pl.Int64, "days": pl.Int64,
+        **dict.fromkeys(("seconds", *columns(MESSAGE, DAY)), pl.Float64),
+    }  # fmt: skip
+    return Spent(
+        pl.DataFrame(exchanges, schema={**_KEYS, **message}),
+        pl.DataFrame(trials, schema={"trial": pl.String, **whole}),
+        pl.DataFrame(states, schema=by_state),
+    )
+
+
+def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[tuple[Packet, int | None]]]:
+    """Of each trial: the packets at the client's radio, each with its port."""
+    logs = [str(campaign / TRIALS / trial / PACKET_LOG) for trial in trials]
+    for first in range(0, len(logs), _LOGS_AT_ONCE):
+        some = logs[first : first + _LOGS_AT_ONCE]
+        text = agent.ask(agent.find_agent(), ["dissect", "--radio", CLIENT, *some])
+        rows = pl.read_ndjson(text.encode(), schema=_PACKETS) if text else pl.DataFrame(schema=_PACKETS)
+        found = {log[0]: packets for log, packets in rows.group_by("log", maintain_order=True)}
+        for log in some:
+            read = found[log].iter_rows() if log in found else iter(())
+            yield [(Packet(at_ns, up, size), port) for _, at_ns, up, size, port in read]
+
+
+class _Trial:
+    """One trial's energies, as rows of tables."""
+
+    def __init__(self, settings: Settings, trial: str, scenario: str) -> None:
+        self._settings = settings
+        self._keys = {"trial": trial, "scenario": scenario}
+        self._messages: list[RadioEnergy] = []
+        self._days: list[DayEnergy] = []
+
+    def exchanges(
+        self, rows: Sequence[Mapping[str, Any]], packets: Sequence[tuple[Packet, int | None]], *, by_time: bool
+    ) -> Iterator[dict[str, Any]]:
+        """A row for each exchange that has packets."""
+        for row, mine in zip(rows, assigned(rows, packets, by_time=by_time), strict=True):
+            if not mine:
+                continue
+            message = radio_energy(self._settings.radio, mine, mine[0].time_ns, mine[-1].time_ns)
+            day = self._day(message)
+            if row["outcome"] == "completed":
+                self._messages.append(message)
+                if day is not None:
+                    self._days.append(day)
+            yield {
+                **{key: row[key] if key != "client" else row[key] or 0 for key in _KEYS},
+                **_columns(MESSAGE, message.joules),
+                **({} if day is None else _columns(DAY, day.total_j)),
+            }
+
+    def whole(self, packets: Sequence[tuple[Packet, int | None]]) -> Iterator[dict[str, Any]]:
+        """The trial's row, if any packet flowed."""
+        if packets:
+            every = [packet for packet, _ in packets]
+            energy = radio_energy(self._settings.radio, every, every[0].time_ns, every[-1].time_ns)
+            yield {"trial": self._keys["trial"], **_columns(TRIAL, energy.joules)}
+
+    def states(self) -> Iterator[dict[str, Any]]:
+        """Sums over its completed exchanges, a row for each state of the radio and one for the device's sleep."""
+        counts = {"exchanges": len(self._messages), "days": len(self._days)}
+        message: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
+        day: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
+        seconds: defaultdict[str, float] = defaultdict(float)
+        for each in self._messages:
+            for state, share in each.states.items():
+                message[state] += share.joules
+                seconds[state] += share.seconds
+        for each_day in self._days:
+            for state, joules in each_day.states_j.items():
+                day[state] += joules
+            if each_day.sleep_j.high > 0:
+                day[SLEEP] += each_day.sleep_j
+        for state in dict.fromkeys([*message, *day]):
+            yield {
+                **self._keys, "state": state, **counts, "seconds": seconds[state],
+                **_columns(MESSAGE, message[state]), **_columns(DAY, day[state]),
+            }  # fmt: skip
+
+    def _day(self, message: RadioEnergy) -> DayEnergy | None:
+        """None without an interval, or of a message that takes longer."""
+        settings = self._settings
+        if settings.interval_s is None:
+            return None
+        try:
+            return per_day(settings.radio, settings.device, message, settings.interval_s)
+        except WirelabError:
+            return None
+
+
+def assigned(
+    exchanges: Sequence[Mapping[str, Any]], packets: Iterable[tuple[Packet, int | None]], *, by_time: bool
+) -> list[list[Packet]]:
+    """The packets of each exchange: of its client's port, or of any if `by_time`, those between its start and the next
+    one's there; what came before the first is the first one's. Packets of other ports are nobody's.
+    """
+    found: list[list[Packet]] = [[] for _ in exchanges]
+    begun: defaultdict[int | None, list[tuple[int, int]]] = defaultdict(list)
+    for place, row in enumerate(exchanges):
+        begun[None if by_time else row["local_port"]].append((row["start_ns"], place))
+    for starts in begun.values():
+        starts.sort()
+    for packet, port in packets:
+        starts = begun.get(None if by_time else port, [])
+        if starts and (by_time or port is not None):
+            latest = bisect_right(starts, (packet.time_ns, len(found))) - 1
+            found[starts[max(latest, 0)][1]].append(packet)
+    return found
+
+
+def _columns(what: str, joules: Range) -> dict[str, float]:
+    return {column(what, bound): getattr(joules, bound) for bound in BOUNDS}

@@ -1,0 +1,212 @@
+"""What a message costs on the client's radio, state by state, a day of messages, and how long a battery lasts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wirelab.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Definitions,
+    Figure,
+    Group,
+    Items,
+    Legend,
+    LegendEntry,
+    Prose,
+    Section,
+    Table,
+    dash,
+    estimate,
+    number,
+)
+from wirelab.report.campaign import Campaign
+from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.missing import NO_TRIAL, not_drawn
+from wirelab.report.model import Group as Choices
+from wirelab.report.model import Json, Scenario
+from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.units import format_duration
+
+MESSAGE, DAY = "radio-energy", "day-energy"
+SLOTS = (3, 1, 2, 4)
+"""Colours of the states that take most."""
+REST, REST_SLOT = "other states", 0
+NO_PACKETS = "no completed exchange whose packets are known"
+_YEAR_DAYS = 365.25
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """What the bars of one chart are made of: the key of an energy's states, their unit, and each one's colour."""
+
+    key: str
+    unit: Unit
+    slots: dict[str, int]
+
+    @classmethod
+    def of(cls, key: str, unit: Unit, scenarios: Sequence[Scenario]) -> _Stack:
+        """The states that take most over all scenarios, in their order, and one for the others."""
+        total: dict[str, float] = {}
+        for scenario in scenarios:
+            for state, share in (_energy(scenario).get(key) or {}).items():
+                total[state] = total.get(state, 0.0) + share["typical"]
+        ranked = sorted(total, key=lambda state: -total[state])[: len(SLOTS)]
+        slots = dict(zip((state for state in total if state in ranked), SLOTS, strict=False))
+        return cls(key, unit, slots if len(slots) == len(total) else {**slots, REST: REST_SLOT})
+
+    def parts(self, scenario: Scenario) -> list[float | None]:
+        """Of one bar."""
+        states = _energy(scenario).get(self.key) or {}
+        taken = {state: share["typical"] * self.unit.per_base for state, share in states.items()}
+        rest = sum(value for state, value in taken.items() if state not in self.slots)
+        return [taken.get(state) if state != REST else rest for state in self.slots]
+
+    def legend(self) -> Legend:
+        """What its colours mean."""
+        return Legend([LegendEntry(state, f"var(--p{slot})") for state, slot in self.slots.items()])
+
+    def figure(self, group: Choices, name: str, label: str, tables: Sequence[Table]) -> Figure | None:
+        """Bars of each scenario; None if there are none."""
+        drawn, left_out = [], []
+        for condition in group.conditions:
+            for scenario in condition.scenarios:
+                parts = self.parts(scenario)
+                if any(parts):
+                    drawn.append(Bar(condition.label, scenario.series.label, parts))
+                else:
+                    left_out.append((scenario, NO_TRIAL if scenario.estimates is None else NO_PACKETS))
+        svg = bars(name, label, drawn, self.slots, self.unit.symbol)
+        caption = " ".join(filter(None, ["Typical constants.", not_drawn(left_out)]))
+        return None if svg is None else Figure("", label, caption, svg, tables, open=True)
+
+
+def section(campaign: Campaign) -> Section | None:
+    """A row for each scenario; None without a radio."""
+    radio = campaign.estimates.get("energy")
+    if not isinstance(radio, dict) or not any(_energy(scenario) for scenario in campaign.scenarios):
+        return None
+    message = _Stack.of("states", MILLIJOULES, campaign.scenarios)
+    day = _Stack.of("day_states", JOULES, campaign.scenarios)
+
+    def of_message(group: Choices, prefix: str) -> list[Block]:
+        table = _table(group, radio)
+        label = "Mean energy of a message by states of the radio, as stacked bars"
+        figure = message.figure(group, f"{prefix}-energy", label, [table])
+        return [figure or table, Group("State by state", [_states(group)])]
+
+    def of_day(group: Choices, prefix: str) -> list[Block]:
+        label = "Mean energy of a day by states of the radio, as stacked bars"
+        figure = day.figure(group, f"{prefix}-energy-day", label, [])
+        return [] if figure is None else [figure]
+
+    days = [Prose("A day of messages:"), day.legend(), *by_choices(campaign, of_day)] if day.slots else []
+    blocks = [
+        Prose(_about(radio)), message.legend(), *by_choices(campaign, of_message), *days, Items(list(radio["notes"])),
+        _sources(radio),
+    ]  # fmt: skip
+    return Section("energy", f"Energy of the client's radio{_label(radio['radio'])}", blocks)
+
+
+def _about(radio: Json) -> str:
+    every = radio.get("interval_s")
+    day = "" if every is None else f" A day has one every {format_duration(every * 1e9)}."
+    inputs = ", ".join(f"{name} {value}" for name, value in radio["radio"]["inputs"].items())
+    given = f" With {inputs}." if inputs else ""
+    device = radio.get("device")
+    around = "" if device is None else f" The device around it, which sleeps: {device['title']}{_label(device)}."
+    return (
+        f"Modelled, of the packets that flowed: {radio['radio']['title']} ({radio['radio']['name']}).{given}{around} "
+        f"An exchange is taken by itself, from a radio at rest to the end of the tail that its packets leave.{day} "
+        "The interval is over trials, with the model's typical constants; the range is that of the model's constants, "
+        "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap."
+    )
+
+
+def _label(of: Json) -> str:
+    return "" if of["validated"] else " (unvalidated)"
+
+
+def _table(group: Choices, radio: Json) -> Table:
+    rows = [
+        [*scenario_cells(condition, scenario), *_cells(scenario, radio)]
+        for condition in group.conditions
+        for scenario in condition.scenarios
+    ]
+    columns = [
+        *SCENARIO_COLUMNS, Column("a message: mean [interval]", "mJ"), Column("range", "mJ"),
+        Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
+        Column("exchanges"), Column("trials"),
+    ]  # fmt: skip
+    return Table("Energy of a message, of a day of them, and a battery's life", columns, rows, row_headers=2)
+
+
+def _cells(scenario: Scenario, radio: Json) -> list[Cell]:
+    energy = _energy(scenario)
+    no_day = "no interval between messages is given" if radio.get("interval_s") is None else NO_PACKETS
+    no_battery = "no battery is given" if radio.get("battery") is None else no_day
+    life = energy.get("battery_days")
+    return [
+        estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, NO_PACKETS),
+        _range(energy.get("message_j"), MILLIJOULES, NO_PACKETS),
+        estimate(scenario.estimate(DAY, "mean"), JOULES, no_day),
+        _range(energy.get("day_j"), JOULES, no_day),
+        dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
+        *(number(energy.get(name), 0, NO_PACKETS) for name in ("exchanges", "trials")),
+    ]
+
+
+def _states(group: Choices) -> Table:
+    rows = [
+        [
+            *scenario_cells(condition, scenario),
+            Cell(state),
+            Cell(plain(share["seconds"] * 1e3)),
+            Cell(plain(share["typical"] * MILLIJOULES.per_base)),
+            _range(share, MILLIJOULES, NO_PACKETS),
+        ]
+        for condition in group.conditions
+        for scenario in condition.scenarios
+        for state, share in (_energy(scenario).get("states") or {}).items()
+    ]
+    columns = [
+        *SCENARIO_COLUMNS, Column("state", numeric=False), Column("time", "ms"), Column("energy", "mJ"),
+        Column("range", "mJ"),
+    ]  # fmt: skip
+    return Table("A message by states of the radio: means", columns, rows, row_headers=3)
+
+
+def _sources(radio: Json) -> Group:
+    terms = [
+        (f"{part['name']}: {each['constant']} = {each['value']}", each["source"] or "no source")
+        for part in (radio["radio"], radio.get("device"))
+        if part
+        for each in part["sources"]
+    ]
+    return Group("Where the model's constants come from", [Definitions(terms)])
+
+
+def _energy(scenario: Scenario) -> Json:
+    return dict((scenario.estimates or {}).get("energy") or {})
+
+
+def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
+    if bounds is None:
+        return dash(reason)
+    low, typical, high = (bounds[name] * unit.per_base for name in ("low", "typical", "high"))
+    if low == high:
+        return Cell(plain(typical), title="the model gives no range")
+    places = max(decimals(low), decimals(high))
+    return Cell(f"{plain(low, places)} to {plain(high, places)}", title=f"typically {plain(typical)}")
+
+
+def _life(days: Json) -> str:
+    low, typical, high = (plain(days[name]) for name in ("low", "typical", "high"))
+    return typical if low == high else f"{typical} [{low}, {high}]"
+
+
+def _years(days: Json) -> str:
+    return f"typically {plain(days['typical'] / _YEAR_DAYS)} years, self-discharge left out"
