@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
+use wirelab_net::counters::own_cpu_time;
 use wirelab_schema::{EndpointEvent, EndpointParameters, Role, SCHEMA_VERSION};
 use wirelab_stacks::exec::{self, PerExchange};
 use wirelab_stacks::recorder::ArrowRecorder;
@@ -112,7 +113,8 @@ fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
 }
 
 fn print_ready(ports: BTreeMap<String, u16>) {
-    let event = serde_json::to_string(&EndpointEvent::Ready { ports }).expect("plain data");
+    let cpu_ns = own_cpu_time().map(|time| time.as_nanos() as u64);
+    let event = serde_json::to_string(&EndpointEvent::Ready { ports, cpu_ns }).expect("plain data");
     let mut stdout = io::stdout().lock();
     // Whoever started a server and does not read its stdout probes it.
     let _ = writeln!(stdout, "{event}").and_then(|()| stdout.flush());

@@ -12,6 +12,7 @@ import click
 from wirelab.cli.campaigns import RESULTS, existing
 from wirelab.cli.har_file import write_archive
 from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
+from wirelab.cli.used import used_words
 from wirelab.errors import RunError, WirelabError, did_you_mean
 from wirelab.launcher import launched
 from wirelab.schema import is_netem
@@ -161,7 +162,7 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
     console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
     if scenario is not None and is_netem(scenario["link"]):
         console.print(BY_NETEM)
-    for words in _link_words(folder):
+    for words in (*_link_words(folder), *used_words(folder)):
         console.print(words)
     for record in records if len(records) == 1 else []:
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6
