@@ -96,7 +96,7 @@ def test_every_byte_is_counted_once_and_nothing_stays_closed(bench: Bench) -> No
 def test_the_parts_sum_to_the_packet_log_in_every_stack_whatever_the_link_loses_and_adds(bench: Bench) -> None:
     stacks = ", ".join(f'"{stack.name}"' for stack in registered().stacks)
     text = EXPERIMENT.format(stacks=f"[{stacks}]").replace("[links.wire]", LOSSY)
-    bench.run_experiment(text.replace('"deliver"', '"request-response"').replace("message", "upload"), "--no-probes")
+    bench.run_experiment(text, "--no-probes")
     counted = pl.read_parquet(bench.campaign / "ledger.parquet")
     trials = pl.read_parquet(bench.campaign / "trials.parquet").filter(pl.col("status") == "done")
     assert set(counted["trial"]) == set(trials["trial"])

@@ -124,7 +124,8 @@ mod tests {
 
     #[test]
     fn a_counter_counts_what_a_process_starts_and_keeps_the_count() {
-        let mut child = Command::new("sh").args(["-c", "read line; sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; true"])
+        let mut child = Command::new("sh")
+            .args(["-c", "read line; sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done'; true"])
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();

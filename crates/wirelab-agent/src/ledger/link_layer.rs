@@ -43,7 +43,7 @@ mod tests {
 
     #[test]
     fn frames_are_those_of_the_rate_that_adds_most_and_none_without_a_rate() {
-        let rate = |overhead| json!({"kind": "rate", "rate_bps": 1000, "queue": {"kind": "drop-tail", "packets": 9}, "overhead_bytes": overhead});
+        let rate = |overhead| json!({"kind": "rate", "rate_bps": 1000, "queue": {"discipline": "drop-tail", "packets": 9}, "overhead_bytes": overhead});
         let link = json!({"uplink": [rate(38), {"kind": "delay", "delay_ns": 1}, rate(14)], "downlink": []});
         assert_eq!(added(link, 100), [Some(38), None]);
     }

@@ -1,5 +1,5 @@
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -8,7 +8,7 @@ use wirelab_net::link::Instant;
 use wirelab_net::process::Reaped;
 use wirelab_schema::EndpointResult;
 
-use super::tree::{Member, Tree};
+use super::tree::Tree;
 
 /// What the processes of one endpoint used.
 #[derive(Default)]
@@ -87,10 +87,9 @@ impl Sampler {
         let begin = thread_cpu_time();
         let members = tree.look();
         for (owner, usage) in usages.iter_mut().enumerate() {
-            let mine = members.iter().filter(|member| member.owner == owner);
-            if let Some(bytes) = proportional(mine, |pid| fs::read_to_string(format!("/proc/{pid}/smaps_rollup")))
-                .filter(|bytes| *bytes > 0)
-            {
+            let mine = members.iter().filter(|member| member.owner == owner).map(|member| member.pid);
+            let bytes = proportional(mine, |pid| fs::read_to_string(format!("/proc/{pid}/smaps_rollup")));
+            if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
                 usage.proportional_memory_bytes = usage.proportional_memory_bytes.max(Some(bytes));
                 usage.memory_samples += 1;
             }
@@ -102,18 +101,14 @@ impl Sampler {
 }
 
 /// Bytes of all these processes; `None` if one of them may not be looked at. One that has just ended has none.
-fn proportional<'a>(
-    members: impl Iterator<Item = &'a Member>,
-    read: impl Fn(u32) -> std::io::Result<String>,
-) -> Option<u64> {
-    members
-        .map(|member| match read(member.pid) {
-            Ok(text) => Some(pss_bytes(&text)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Some(0),
-            Err(error) if error.raw_os_error() == Some(Errno::ESRCH as i32) => Some(0),
-            Err(_) => None,
-        })
-        .sum()
+fn proportional(pids: impl Iterator<Item = u32>, read: impl Fn(u32) -> io::Result<String>) -> Option<u64> {
+    pids.map(|pid| match read(pid) {
+        Ok(text) => Some(pss_bytes(&text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(0),
+        Err(error) if error.raw_os_error() == Some(Errno::ESRCH as i32) => Some(0),
+        Err(_) => None,
+    })
+    .sum()
 }
 
 /// `Pss:  123 kB` (Documentation/ABI/testing/procfs-smaps_rollup in Linux).
@@ -124,15 +119,7 @@ fn pss_bytes(rollup: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
-
-    fn member(pid: u32) -> Member {
-        let mut tree = Tree::default();
-        tree.plant(std::process::id(), 0);
-        Member { pid, ..tree.look()[0] }
-    }
 
     #[test]
     fn proportional_memory_is_that_of_all_processes_or_unknown() {
@@ -144,8 +131,8 @@ mod tests {
             3 => Err(io::ErrorKind::NotFound.into()),
             _ => Err(io::ErrorKind::PermissionDenied.into()),
         };
-        assert_eq!(proportional([1, 1, 2, 3].map(member).iter(), read), Some(2 * 700 * 1024));
-        assert_eq!(proportional([1, 4].map(member).iter(), read), None);
+        assert_eq!(proportional([1, 1, 2, 3].into_iter(), read), Some(2 * 700 * 1024));
+        assert_eq!(proportional([1, 4].into_iter(), read), None);
     }
 
     #[test]
