@@ -3,8 +3,8 @@
     bench/footprint            every stack
     bench/footprint h2 http1   some
 
-Each binary is `crates/wirelab-stacks/examples/footprint.rs` with one stack, all of its roles, and what every endpoint of
-ours needs; `none` is that without a stack, which the others add to.
+Each binary is `crates/wirelab-stacks/examples/footprint.rs` with one stack, all of its roles, and what every endpoint
+of ours needs; `none` is that without a stack, which the others add to.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from bench.build import ROOT, compiler, target
 from bench.results import Cell, table

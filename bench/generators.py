@@ -109,7 +109,7 @@ def _ours(stack: str, port: int, work: dict[str, object]) -> Callable[[Path, Pat
     return client
 
 
-def endpoint(
+def endpoint(  # noqa: PLR0913, PLR0917 (what differs between endpoints)
     agent: Path, folder: Path, stack: str, role: str, server: tuple[str, int], work: dict[str, object]
 ) -> list[str]:
     """The words that start one of our own endpoints, in a closed loop, whose files are in a folder that is made."""

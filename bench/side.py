@@ -26,7 +26,12 @@ def main() -> int:
         # Forgotten, it would be waited for by `Popen` itself if it has ended already.
         started[process.pid] = number, process
     ended = []
-    signal.signal(signal.SIGTERM, lambda *_: [process.terminate() for _, process in started.values()])
+
+    def stop(*_: object) -> None:
+        for _, process in started.values():
+            process.terminate()
+
+    signal.signal(signal.SIGTERM, stop)
     while started:
         pid, status, used = os.wait4(-1, 0)
         number, process = started.pop(pid)

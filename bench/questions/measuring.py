@@ -1,4 +1,4 @@
-"""What does measuring take of the endpoints' CPU time? The same exchanges with and without it, in turn, round by round."""
+"""What does measuring take of the endpoints' CPU time? The same exchanges with and without it, round by round."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def answer(setup: Setup) -> Answer:
     )  # fmt: skip
     found.notes.append(
         f"{ROUNDS} rounds, with and without in turn, the first in every second round the other; a request of "
-        f"{MESSAGE_BYTES} B and an empty answer, one after another over a plain veth; ratio: median of the rounds' own, "
-        f"with its interval of at least {LEVEL:.0%} by order statistics"
+        f"{MESSAGE_BYTES} B and an empty answer, one after another over a plain veth; ratio: median of the rounds' "
+        f"own, with its interval of at least {LEVEL:.0%} by order statistics"
     )
     found.notes.append(
-        "measuring is every stamp, what is read of the transport when an exchange ends, and the rows; the packet log and "
-        "captures are the link's, in another process, and samples of memory the trial's, at most 1 % of a CPU in all"
+        "measuring is every stamp, what is read of the transport when an exchange ends, and the rows; the packet log "
+        "and captures are the link's, in another process, and samples of memory the trial's, at most 1 % of a CPU"
     )
     for stack in STACKS:
         for policy, requests in REQUESTS.items():

@@ -1,4 +1,4 @@
-"""Handshakes and records of TLS 1.2, TLS 1.3 and DTLS 1.2: what the ledger counts is what the protocols' arithmetic gives."""
+"""Handshakes and records of TLS 1.2, TLS 1.3 and DTLS 1.2: what the ledger counts is what their arithmetic gives."""
 
 from __future__ import annotations
 

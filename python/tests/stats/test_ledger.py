@@ -44,7 +44,9 @@ def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None
     assert (found["t"]["up"]["payload"], found["t"]["up"]["headers"], found["t"]["up"]["sealed"]) == (None, None, 5.0)
 
 
-def day(folder: Path, arrival: dict[str, object], energy: dict[str, int] | None = None, **more: object) -> dict[str, Any]:
+def day(
+    folder: Path, arrival: dict[str, object], energy: dict[str, int] | None = None, **more: object
+) -> dict[str, Any]:
     """Of a scenario with ten exchanges in one trial."""
     write_campaign(folder, stacks=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
     plan = json.loads((folder / "plan.json").read_text())

@@ -1,8 +1,8 @@
 """What the endpoints of a trial used, as the kernel counted it, and what they waited for.
 
-An endpoint is a whole tree of processes: the one that was started, what it started, and what outlived its parent. What it
-costs to be there at all, its idle cost, is the CPU time that the same processes had used before the first exchange: until
-it was ready, by its own word (`docs/contract.md`) or else by the kernel's.
+An endpoint is a whole tree of processes: the one that was started, what it started, and what outlived its parent. What
+it costs to be there at all, its idle cost, is the CPU time that the same processes had used before the first exchange:
+until it was ready, by its own word (`docs/contract.md`) or else by the kernel's.
 """
 
 from __future__ import annotations
@@ -51,33 +51,35 @@ def _metrics(role: str) -> Iterator[Metric]:
     yield metric("cpu-system", "ns", f"System CPU time {whole}, start and end included (`getrusage`).")
     yield metric(
         "cpu-idle", "ns",
-        f"Idle cost: CPU time of the {role} and all processes that descend from it until it was ready, before the first "
-        "exchange of the same process; null of a program that does not say when that is.",
+        f"Idle cost: CPU time of the {role} and all processes that descend from it until it was ready, before the "
+        "first exchange of the same process; null of a program that does not say when that is.",
     )  # fmt: skip
     yield metric(
         "cpu-work", "ns", f"CPU time {whole}, without its idle cost: what the exchanges and the end took.", work
     )
     yield metric(
         "utilisation", "cpus",
-        f"CPU time {whole}, without its idle cost, for each second from the first exchange's start to the last one's end: "
-        "1 is one CPU all the time.",
+        f"CPU time {whole}, without its idle cost, for each second from the first exchange's start to the last one's "
+        "end: 1 is one CPU all the time.",
         work / pl.col(SPAN),
     )  # fmt: skip
     yield metric(
         "peak-memory", "bytes",
-        f"Peak resident memory of the {role}'s largest process (`getrusage`); not below what the agent that starts it has.",
+        f"Peak resident memory of the {role}'s largest process (`getrusage`); not below what the agent that starts it "
+        "has.",
     )  # fmt: skip
     yield metric(
         "proportional-memory", "bytes",
         f"Most proportional memory {whole}, together in one sample (`Pss` of `/proc/PID/smaps_rollup`): what several "
-        "processes share counts in parts. Samples of all trials take at most 1 % of a CPU; null of a trial too short for one.",
+        "processes share counts in parts. Samples of all trials take at most 1 % of a CPU; null of a trial too short "
+        "for one.",
     )  # fmt: skip
     yield metric("voluntary-switches", "", f"How often threads gave up a CPU to wait: {whole} (`getrusage`).")
     yield metric("involuntary-switches", "", f"How often threads were made to give up a CPU: {whole} (`getrusage`).")
     yield metric(
         "instructions", "",
-        f"Instructions outside the kernel {whole}, start and end included (`perf_event_open`); null where the machine does "
-        "not count them, as `campaign.json` says (`trial.instructions`).",
+        f"Instructions outside the kernel {whole}, start and end included (`perf_event_open`); null where the machine "
+        "does not count them, as `campaign.json` says (`trial.instructions`).",
     )  # fmt: skip
 
 

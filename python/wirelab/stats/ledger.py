@@ -1,5 +1,5 @@
-"""Where the bytes of captured scenarios went: the means for each exchange of what `ledger.parquet` counts, and what a day
-of messages makes of them.
+"""Where the bytes of captured scenarios went: the means for each exchange of what `ledger.parquet` counts, and what a
+day of messages makes of them.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ SET_UP = ("connection", "handshake")
 def ledgers(dataset: Dataset) -> dict[str, dict[str, Any]]:
     """For each captured scenario: how many `exchanges` in how many `trials`, the `total` of both directions for one of
     them with its interval over trials, for `up` and `down` the mean of each part, and a `day`. `payload` and `headers`
-    make up `application`; both are null where that is not known of every trial. `link_layer` is beyond the total, null of
-    a link without frames.
+    make up `application`; both are null where that is not known of every trial. `link_layer` is beyond the total, null
+    of a link without frames.
     """
     import polars as pl
 
@@ -66,8 +66,8 @@ def _arrival_s(workload: Mapping[str, Any]) -> float | None:
 
 
 def _day(entry: Mapping[str, Any], interval_s: float | None) -> dict[str, Any]:
-    """Bytes of both directions of a day: `parts` of as many `messages` as the interval makes. Of a connection that carries
-    several, what sets it up counts once, and nothing that would keep it alive.
+    """Bytes of both directions of a day: `parts` of as many `messages` as the interval makes. Of a connection that
+    carries several, what sets it up counts once, and nothing that would keep it alive.
     """
     messages = DAY_S / (interval_s or ASSUMED_INTERVAL_S)
     exchanges, connections = entry["exchanges"], entry["connections"]

@@ -94,9 +94,7 @@ def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
     """One message, with the table; then a day of them."""
     pairs = [(condition, each) for condition in group.conditions for each in condition.scenarios if _ledger(each)]
     of_one = "Bytes of one exchange on the wire, by what they were spent on"
-    bodies = [
-        Bar(condition.label, each.series.label, list(_bar(_message(each)).values())) for condition, each in pairs
-    ]
+    bodies = [Bar(condition.label, each.series.label, list(_bar(_message(each)).values())) for condition, each in pairs]
     svg = bars(f"{prefix}-ledger", of_one, bodies, COLORS, "bytes")
     yield Figure("One exchange", of_one, "", svg, [table]) if svg else table
     days = [(condition, each, day) for condition, each in pairs if (day := _ledger(each).get("day"))]
@@ -112,8 +110,8 @@ def _day_words(days: list[Json]) -> str:
     words = [f"A message every {listed}{', which is assumed' if any(day['assumed'] for day in days) else ''}."]
     if any(day["one_connection"] for day in days):
         words.append(
-            "A connection that was kept in its trials is set up once in the day, and nothing keeps it alive or opens it "
-            "anew."
+            "A connection that was kept in its trials is set up once in the day, and nothing keeps it alive or opens "
+            "it anew."
         )
     return " ".join(words)
 
@@ -138,7 +136,11 @@ def _ledger(scenario: Scenario) -> Json:
 def _cells(scenario: Scenario, parts: Iterable[str]) -> list[Cell]:
     ledger = _ledger(scenario)
     sizes = [number(ledger.get(name), 0) for name in ("exchanges", "trials")]
-    return [estimate(Estimate.of(ledger.get("total")), BYTES), *(_cell(part, _sum(scenario, part)) for part in parts), *sizes]
+    return [
+        estimate(Estimate.of(ledger.get("total")), BYTES),
+        *(_cell(part, _sum(scenario, part)) for part in parts),
+        *sizes,
+    ]
 
 
 def _cell(part: str, value: float | None) -> Cell:

@@ -39,10 +39,10 @@ def section(campaign: Campaign) -> Section | None:
         return None
     note = (
         "Means over trials of what the kernel counted of each endpoint, with all processes that descend from it, start "
-        "and end included. Idle cost is the CPU time that it had used when it was ready, before the first exchange of the "
-        "same process; utilisation is what it used beyond that, for each second from the first exchange's start to the "
-        "last one's end. Peak memory is the largest process's; proportional memory that of all of them, in samples that "
-        "take at most 1 % of a CPU. CPU time is this machine's: it says nothing in seconds or joules of another "
+        "and end included. Idle cost is the CPU time that it had used when it was ready, before the first exchange of "
+        "the same process; utilisation is what it used beyond that, for each second from the first exchange's start to "
+        "the last one's end. Peak memory is the largest process's; proportional memory that of all of them, in samples "
+        "that take at most 1 % of a CPU. CPU time is this machine's: it says nothing in seconds or joules of another "
         "processor, only the ratio of two stacks may carry over."
     )
     return Section("resources", "What endpoints used", [Prose(note), *by_choices(campaign, _tables)])
