@@ -5,10 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.report.campaigns import change, read, write
+from tests.report.campaigns import read, store, write
 from wirelab.report.blocks import Figure, Legend, Table
 from wirelab.report.campaign import load
 from wirelab.report.sections import ledger, resources
+
+
+def estimated(folder: Path, scenarios: list[dict[str, Any]]) -> None:
+    store(folder, "estimates.json", read(folder, "estimates.json") | {"scenarios": scenarios})
 
 
 def mean(point: float, unit: str) -> dict[str, Any]:
@@ -24,7 +28,7 @@ def test_each_endpoint_has_a_row_with_what_was_counted_and_why_the_rest_was_not(
         "client-cpu": mean(0.05, "s"), "client-cpu-user": mean(0.04, "s"), "client-utilisation": mean(0.25, "cpus"),
         "client-peak-memory": mean(9e6, "B"), "server-cpu": mean(0.02, "s"), "server-cpu-user": mean(0.01, "s"),
     }  # fmt: skip
-    change(folder, "estimates.json", scenarios=scenarios)
+    estimated(folder, scenarios)
     section = resources.section(load(folder, folder))
     assert section is not None
     [table] = [block for block in section.blocks if isinstance(block, Table)]
@@ -49,7 +53,7 @@ def shown(folder: Path, **day: Any) -> list[Any]:
         "exchanges": 10, "trials": 1, "connections": 10, "total": total, "up": way, "down": way,
         "day": {"interval_s": 900.0, "assumed": True, "messages": 96.0, "one_connection": False, "parts": way} | day,
     }  # fmt: skip
-    change(folder, "estimates.json", scenarios=scenarios)
+    estimated(folder, scenarios)
     section = ledger.section(load(folder, folder))
     assert section is not None
     return list(section.blocks)
@@ -80,7 +84,7 @@ def test_what_is_not_known_apart_is_drawn_together(tmp_path: Path) -> None:
     scenarios = read(folder, "estimates.json")["scenarios"]
     scenarios[0]["ledger"]["down"] |= {"payload": None, "headers": None}
     scenarios[0]["ledger"]["up"] |= {"link_layer": -20.0}
-    change(folder, "estimates.json", scenarios=scenarios)
+    estimated(folder, scenarios)
     section = ledger.section(load(folder, folder))
     assert section is not None
     [one, _] = [block for block in section.blocks if isinstance(block, Figure)]
