@@ -8,6 +8,7 @@ until it was ready, by its own word (`docs/contract.md`) or else by the kernel's
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -43,8 +44,8 @@ def _metrics(role: str) -> Iterator[Metric]:
     whole = f"of the {role} and all processes that descend from it, over a trial"
 
     def metric(name: str, unit: str, about: str, value: pl.Expr | None = None) -> Metric:
-        column = f"{role}-{name}".replace("-", "_") + (f"_{unit}" if unit else "")
-        return Metric(f"{role}-{name}", unit, about, pl.col(column) if value is None else value, of="trial")
+        told = Metric(f"{role}-{name}", unit, about, pl.lit(None), of="trial")
+        return replace(told, value=pl.col(told.column) if value is None else value)
 
     yield metric("cpu", "ns", f"User and system CPU time {whole}, start and end included (`getrusage`).")
     yield metric("cpu-user", "ns", f"User CPU time {whole}, start and end included (`getrusage`).")
@@ -74,8 +75,10 @@ def _metrics(role: str) -> Iterator[Metric]:
         "processes share counts in parts. Samples of all trials take at most 1 % of a CPU; null of a trial too short "
         "for one.",
     )  # fmt: skip
-    yield metric("voluntary-switches", "", f"How often threads gave up a CPU to wait: {whole} (`getrusage`).")
-    yield metric("involuntary-switches", "", f"How often threads were made to give up a CPU: {whole} (`getrusage`).")
+    yield metric("voluntary-switches", "switches", f"How often threads gave up a CPU to wait: {whole} (`getrusage`).")
+    yield metric(
+        "involuntary-switches", "switches", f"How often threads were made to give up a CPU: {whole} (`getrusage`)."
+    )
     yield metric(
         "instructions", "",
         f"Instructions outside the kernel {whole}, start and end included (`perf_event_open`); null where the machine "
