@@ -70,6 +70,9 @@ def test_bytes_are_stacked_for_one_exchange_and_for_a_day(tmp_path: Path) -> Non
     assert "link layer 76 bytes" in one.svg
     assert "message 0.3 kB" in day.svg
     assert day.caption == "A message every 15 min, which is assumed."
+    [table] = day.tables
+    shares = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
+    assert (shares["messages"].text, shares["message"].text, shares["sent again"].text) == ("96", "0.300", "0.00")
 
 
 def test_the_day_says_what_a_kept_connection_leaves_out(tmp_path: Path) -> None:

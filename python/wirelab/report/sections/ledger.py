@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from wirelab.report.blocks import (
     Block,
@@ -20,8 +20,8 @@ from wirelab.report.blocks import (
 )
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.model import Condition, Json, Scenario
 from wirelab.report.model import Group as Choices
-from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import BYTES, Estimate, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
 from wirelab.units import format_duration
@@ -101,7 +101,22 @@ def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
     whole = [Bar(c.label, s.series.label, list(_bar(day["parts"], 1e-3).values())) for c, s, day in days]
     of_day = "Kilobytes of a day of messages, by what they were spent on"
     if svg := bars(f"{prefix}-ledger-day", of_day, whole, COLORS, "kB"):
-        yield Figure("A day", of_day, _day_words([day for _, _, day in days]), svg, [])
+        yield Figure("A day", of_day, _day_words([day for _, _, day in days]), svg, [_day_table(of_day, days)])
+
+
+def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Json]]) -> Table:
+    rows = []
+    for condition, scenario, day in days:
+        parts = _bar(day["parts"], 1e-3)
+        own = [number(day["messages"], 0), Cell(plain(day["parts"]["total"] / 1e3))]
+        rows.append(
+            [*scenario_cells(condition, scenario), *own, *(Cell(plain(part or 0.0)) for part in parts.values())]
+        )
+    columns = [
+        *SCENARIO_COLUMNS, Column("messages"), Column("all but the link layer", "kB"),
+        *(Column(name, "kB") for name in BARS),
+    ]  # fmt: skip
+    return Table(caption, columns, rows, row_headers=2)
 
 
 def _day_words(days: list[Json]) -> str:
