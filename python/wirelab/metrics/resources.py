@@ -48,8 +48,12 @@ def _metrics(role: str) -> Iterator[Metric]:
         return replace(told, value=pl.col(told.column) if value is None else value)
 
     yield metric("cpu", "ns", f"User and system CPU time {whole}, start and end included (`getrusage`).")
-    yield metric("cpu-user", "ns", f"User CPU time {whole}, start and end included (`getrusage`).")
-    yield metric("cpu-system", "ns", f"System CPU time {whole}, start and end included (`getrusage`).")
+    yield metric(
+        "cpu-user", "ns", f"User CPU time {whole}, start and end included (`getrusage`); by the kernel's tick."
+    )
+    yield metric(
+        "cpu-system", "ns", f"System CPU time {whole}, start and end included (`getrusage`); by the kernel's tick."
+    )
     yield metric(
         "cpu-idle", "ns",
         f"Idle cost: CPU time of the {role} and all processes that descend from it until it was ready, before the "
