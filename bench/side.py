@@ -27,7 +27,7 @@ def main() -> int:
         started[process.pid] = number, process
     ended = []
 
-    def stop(*_: object) -> None:
+    def stop(*_signal: object) -> None:
         for _, process in started.values():
             process.terminate()
 
