@@ -28,8 +28,13 @@ def compiler() -> str:
     return f"{words[0]}, {host}"
 
 
+def target() -> Path:
+    """Where cargo puts what it builds."""
+    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
+
+
 def _release() -> Path:
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve() / "release"
+    return target() / "release"
 
 
 def _cargo(*arguments: str) -> None:

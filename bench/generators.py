@@ -102,21 +102,27 @@ def _tell(stack: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
 
 def _ours(stack: str, port: int, work: dict[str, object]) -> Callable[[Path, Path, str, int], list[str]]:
     def client(agent: Path, folder: Path, address: str, requests: int) -> list[str]:
-        workload = work | {
-            "exchanges": requests, "arrival": {"process": "closed"}, "concurrency": CONNECTIONS,
-            "timeout_ns": 10 * 10**9, "connection": {"policy": "kept", "connections": CONNECTIONS},
-        }  # fmt: skip
-        parameters = {
-            "schema_version": 1, "stack": stack, "role": "client", "settings": {}, "certificates": None,
-            "server": {"address": address, "port": port, "name": "server.test"}, "workload": workload,
-            "output": str(folder), "seed": 1,
-        }  # fmt: skip
-        folder.mkdir()
-        file = folder / "parameters.json"
-        file.write_text(json.dumps(parameters), encoding="utf-8")
-        return [str(agent), "endpoint", str(file)]
+        kept = {"policy": "kept", "connections": CONNECTIONS}
+        workload = work | {"exchanges": requests, "concurrency": CONNECTIONS, "connection": kept}
+        return endpoint(agent, folder, stack, "client", (address, port), workload)
 
     return client
+
+
+def endpoint(  # noqa: PLR0913, PLR0917 (what differs between endpoints)
+    agent: Path, folder: Path, stack: str, role: str, server: tuple[str, int], work: dict[str, object]
+) -> list[str]:
+    """The words that start one of our own endpoints, in a closed loop, whose files are in a folder that is made."""
+    workload = {"arrival": {"process": "closed"}, "timeout_ns": 10 * 10**9} | work
+    parameters = {
+        "schema_version": 1, "stack": stack, "role": role, "settings": {}, "certificates": None,
+        "server": {"address": server[0], "port": server[1], "name": "server.test"}, "workload": workload,
+        "output": str(folder), "seed": 1,
+    }  # fmt: skip
+    folder.mkdir()
+    file = folder / "parameters.json"
+    file.write_text(json.dumps(parameters), encoding="utf-8")
+    return [str(agent), "endpoint", str(file)]
 
 
 def _h2load(*more: str) -> Callable[[str, int], list[str]]:

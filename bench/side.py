@@ -1,13 +1,14 @@
 """One side of a load: runs commands side by side and says what each took. `python -m bench.side COMMANDS`
 
 COMMANDS is JSON: a list of commands, each a list of words. What each prints is in `out-N.txt` of the working folder.
-Prints JSON: how long all took together, and of each its CPU time and exit code.
+Prints JSON: how long all took together, and of each its CPU time and exit code. SIGTERM is handed on to all.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -25,6 +26,12 @@ def main() -> int:
         # Forgotten, it would be waited for by `Popen` itself if it has ended already.
         started[process.pid] = number, process
     ended = []
+
+    def stop(*_signal: object) -> None:
+        for _, process in started.values():
+            process.terminate()
+
+    signal.signal(signal.SIGTERM, stop)
     while started:
         pid, status, used = os.wait4(-1, 0)
         number, process = started.pop(pid)

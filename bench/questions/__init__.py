@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.questions import delay, instructions, lanes, load, loss, many_links, rate, startup, throughput
+from bench.questions import delay, instructions, lanes, load, loss, many_links, measuring, rate, startup, throughput
 from bench.results import Answer
 from bench.setup import Setup
 
@@ -17,5 +17,6 @@ QUESTIONS: dict[str, Callable[[Setup], Answer]] = {
     "lanes": lanes.answer,
     "instructions": instructions.answer,
     "load": load.answer,
+    "measuring": measuring.answer,
     "startup": startup.answer,
 }

@@ -12,10 +12,12 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import wirelab.data
 from wirelab import claims, stats
+from wirelab.metrics.dataset import TRIAL_TYPES
 
 GOLDEN = Path(__file__).parent / "analysis"
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
@@ -24,8 +26,10 @@ CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic202
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("golden")
-    for name in ("exchanges.parquet", "trials.parquet"):
-        shutil.copy(GOLDEN / name, folder)
+    shutil.copy(GOLDEN / "exchanges.parquet", folder)
+    trials = pl.read_parquet(GOLDEN / "trials.parquet")
+    absent = [pl.lit(None, dtype=kind).alias(name) for name, kind in TRIAL_TYPES.items() if name not in trials.columns]
+    trials.with_columns(absent).write_parquet(folder / "trials.parquet")
     plan = json.loads((GOLDEN / "plan.json").read_text())
     plan["experiment"]["claims"] = str(CLAIMS)
     (folder / "plan.json").write_text(json.dumps(plan))

@@ -12,6 +12,7 @@ import pytest
 from tests.interop.wireshark import tshark
 
 from wirelab.metrics.ledger import PARTS
+from wirelab.schema import registered
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -35,6 +36,15 @@ exchanges = 2
 timeout = "20 s"
 [stop]
 replicates = 1
+"""
+
+OVERHEAD = 38
+LOSSY = f"""
+[links.wire]
+loss = "5 %"
+rate = "10 Mbit/s"
+queue = "64 kB"
+overhead = "{OVERHEAD} B"
 """
 
 Ledger = dict[str, dict[str, Any]]
@@ -81,6 +91,24 @@ def test_every_byte_is_counted_once_and_nothing_stays_closed(bench: Bench) -> No
     # The same words of HTTP/1.1 within TLS.
     for way in ("up", "down"):
         assert found["http1"][1][way]["application"] == found["https1"][1][way]["application"]
+
+
+def test_the_parts_sum_to_the_packet_log_in_every_stack_whatever_the_link_loses_and_adds(bench: Bench) -> None:
+    stacks = ", ".join(f'"{stack.name}"' for stack in registered().stacks)
+    text = EXPERIMENT.format(stacks=f"[{stacks}]").replace("[links.wire]", LOSSY)
+    bench.run_experiment(text, "--no-probes")
+    counted = pl.read_parquet(bench.campaign / "ledger.parquet")
+    trials = pl.read_parquet(bench.campaign / "trials.parquet").filter(pl.col("status") == "done")
+    assert set(counted["trial"]) == set(trials["trial"])
+    assert len(trials) == len(registered().stacks)
+    lost = 0
+    for row in counted.to_dicts():
+        [trial] = trials.filter(pl.col("trial") == row["trial"]).to_dicts()
+        way = row["direction"]
+        assert sum(row[part] for part in PARTS) == row["total"] == trial[f"{way}_received_bytes"], row["trial"]
+        assert row["link_layer"] == OVERHEAD * trial[f"{way}_received"] == OVERHEAD * row["packets"], row["trial"]
+        lost += trial[f"{way}_lost"]
+    assert lost > 0
 
 
 def test_tshark_counts_the_same_in_every_layer(bench: Bench) -> None:

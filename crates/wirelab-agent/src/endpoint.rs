@@ -9,10 +9,13 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
+use wirelab_net::counters::own_cpu_time;
 use wirelab_schema::{EndpointEvent, EndpointParameters, Role, SCHEMA_VERSION};
 use wirelab_stacks::exec::{self, PerExchange};
-use wirelab_stacks::recorder::ArrowRecorder;
-use wirelab_stacks::{Context, StackError, Stopper, SystemClock, find, stop_signal, workload_kinds};
+use wirelab_stacks::recorder::{ArrowRecorder, NoRecorder, Recorder};
+use wirelab_stacks::{
+    Clock, Context, StackError, Stopper, SystemClock, TimersClock, find, stop_signal, workload_kinds,
+};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -22,6 +25,9 @@ pub struct Arguments {
     /// Run a foreign client once for each exchange, as told by this JSON file: `command` and `timed_out_exit_codes`.
     #[arg(long, value_name = "TEMPLATE")]
     per_exchange: Option<PathBuf>,
+    /// Stamp nothing and record nothing, of a closed loop: for the bench, which compares CPU times with and without.
+    #[arg(long, hide = true)]
+    unmeasured: bool,
 }
 
 pub fn run(arguments: Arguments) -> ExitCode {
@@ -49,13 +55,11 @@ fn play(arguments: &Arguments) -> Result<(), StackError> {
     runtime.block_on(async {
         let (stopper, stop) = stop_signal();
         stop_on_signals(stopper).map_err(|error| StackError::failed("signal handlers", error))?;
-        let context = Context {
-            clock: Arc::new(SystemClock),
-            recorder: Box::new(ArrowRecorder::new(&parameters.output, &parameters.workload)),
-            stop,
-            ready: Box::new(print_ready),
-            parameters,
+        let (clock, recorder): (Arc<dyn Clock>, Box<dyn Recorder>) = match arguments.unmeasured {
+            false => (Arc::new(SystemClock), Box::new(ArrowRecorder::new(&parameters.output, &parameters.workload))),
+            true => (Arc::new(TimersClock), Box::new(NoRecorder)),
         };
+        let context = Context { clock, recorder, stop, ready: Box::new(print_ready), parameters };
         match foreign {
             None => wirelab_stacks::run(context).await,
             Some(template) => exec::run(context, template).await,
@@ -112,7 +116,8 @@ fn stop_on_signals(stopper: Stopper) -> io::Result<()> {
 }
 
 fn print_ready(ports: BTreeMap<String, u16>) {
-    let event = serde_json::to_string(&EndpointEvent::Ready { ports }).expect("plain data");
+    let cpu_ns = own_cpu_time().map(|time| time.as_nanos() as u64);
+    let event = serde_json::to_string(&EndpointEvent::Ready { ports, cpu_ns }).expect("plain data");
     let mut stdout = io::stdout().lock();
     // Whoever started a server and does not read its stdout probes it.
     let _ = writeln!(stdout, "{event}").and_then(|()| stdout.flush());

@@ -1,6 +1,7 @@
 //! `wirelab-agent ledger`: what the bytes of captured trials were spent on, layer by layer. Each byte counts once.
 
 mod keys;
+mod link_layer;
 mod quic;
 mod tls;
 
@@ -17,7 +18,11 @@ use wirelab_net::packet_log::Record;
 use wirelab_schema::{Ledger, LedgerBytes};
 
 use crate::dissect::{has_no_reader, write_lines};
+use crate::log_file;
 use keys::Secrets;
+
+/// In a trial's folder.
+const PACKET_LOG: &str = "packets.wlpl";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -55,9 +60,17 @@ fn ledger(folder: &Path) -> Result<Ledger> {
     let mut packets = read("client", Direction::Uplink)?;
     packets.extend(read("server", Direction::Downlink)?);
     packets.sort_by_key(|(record, _)| record.arrival);
+    let link = log_file::link(&folder.join(PACKET_LOG))?;
     let logs = ["client", "server"].map(|end| fs::read_to_string(folder.join(end).join("tls-secrets.txt")));
     let secrets = Secrets::read(&logs.into_iter().flatten().collect::<String>());
-    Ok(Ledger { trial: folder.display().to_string(), directions: account(&packets, &secrets) })
+    let mut directions = account(&packets, &secrets);
+    for (record, _) in &packets {
+        let direction = record.port.direction();
+        let added = link.as_ref().and_then(|link| link_layer::added_bytes(link, direction, record.size));
+        let link_layer = &mut directions[direction.index()].link_layer;
+        *link_layer = added.map(|added| link_layer.unwrap_or(0) + added);
+    }
+    Ok(Ledger { trial: folder.display().to_string(), directions })
 }
 
 /// What packets in order of their stamps were spent on.

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use wirelab_net::packet_log::{Fate, LogReader, MAGIC, Record};
 use wirelab_net::pcapng;
-use wirelab_schema::{PacketFate, PacketLogHeader, SCHEMA_VERSION};
+use wirelab_schema::{LinkSpec, PacketFate, PacketLogHeader, SCHEMA_VERSION};
 
 /// A packet log: its header, and its records with their logged bytes in order of arrival.
 #[derive(Debug)]
@@ -32,6 +32,16 @@ pub fn read(path: &Path) -> Result<Log> {
         eprintln!("warning: {path} ends within a record, of which {bytes} bytes are left out: its link was stopped");
     }
     Ok(log)
+}
+
+/// The link that a log is of; `None` if there is no such file.
+pub fn link(path: &Path) -> Result<Option<LinkSpec>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let file = File::open(path).with_context(|| format!("cannot open {}", path.display()))?;
+    let reader = LogReader::new(BufReader::new(file)).with_context(|| format!("cannot read {}", path.display()))?;
+    header(reader.header()).map(|header| Some(header.link)).with_context(|| path.display().to_string())
 }
 
 /// Read a whole log from `input`.

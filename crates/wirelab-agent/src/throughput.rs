@@ -107,7 +107,8 @@ pub fn run(arguments: Arguments) -> ExitCode {
     let result = match arguments.command {
         Command::Measure(measure) => measure.run().and_then(|measured| print(&measured)),
         Command::Receive(Receive { kind, address }) => {
-            let ready = || print(&EndpointEvent::Ready { ports: [("main".to_owned(), address.port())].into() });
+            let ports = [("main".to_owned(), address.port())].into();
+            let ready = || print(&EndpointEvent::Ready { ports, cpu_ns: None });
             traffic::receive(kind, address, || ready().unwrap_or(())).and_then(|received| print(&received))
         }
         Command::Send(Send { address, kind, seconds }) => {

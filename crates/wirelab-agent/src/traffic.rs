@@ -116,7 +116,7 @@ fn play(kind: Kind) -> anyhow::Result<()> {
 /// The background is there: who is measured may begin.
 fn ready() {
     // Nobody reads it who does not wait for it.
-    let _ = tell(&EndpointEvent::Ready { ports: Default::default() });
+    let _ = tell(&EndpointEvent::Ready { ports: Default::default(), cpu_ns: None });
 }
 
 fn tell(value: &impl serde::Serialize) -> anyhow::Result<()> {

@@ -6,6 +6,8 @@
 mod endpoints;
 mod inbox;
 mod readiness;
+mod tree;
+mod usage;
 mod waits;
 
 use std::collections::BTreeMap;
@@ -36,6 +38,8 @@ pub struct TrialPlan {
     pub endpoints: Vec<EndpointProcess>,
     /// The whole trial is ended after this long.
     pub timeout_ns: u64,
+    /// Share of a CPU that samples of memory may use.
+    pub sampling_share: f64,
 }
 
 /// Where processes of a host run.

@@ -7,6 +7,7 @@
 pub mod awake;
 pub mod capture;
 pub mod clock;
+pub mod counters;
 pub mod cpu_quota;
 pub mod dissect;
 mod error;

@@ -27,6 +27,8 @@ pub struct Confinement<'a> {
     pub inherited: Vec<BorrowedFd<'a>>,
     /// Control group to be in: its `cgroup.procs`, open for writing.
     pub group: Option<BorrowedFd<'a>>,
+    /// Begin a session, which says whose a process is that outlives its parent.
+    pub session: bool,
 }
 
 /// Start `command`. It is killed when the calling **thread** ends, so call this from one that lives long enough. SIGINT is back at its default.
@@ -66,6 +68,7 @@ impl FirstProcess {
 fn prepare(command: &mut Command, confinement: &Confinement<'_>, parent: Option<u32>) {
     let network = confinement.network.map(|descriptor| descriptor.as_raw_fd());
     let group = confinement.group.map(|descriptor| descriptor.as_raw_fd());
+    let session = confinement.session;
     let inherited: Vec<RawFd> = confinement.inherited.iter().map(|descriptor| descriptor.as_raw_fd()).collect();
     // SAFETY: between fork and exec the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe {
@@ -75,6 +78,9 @@ fn prepare(command: &mut Command, confinement: &Confinement<'_>, parent: Option<
                 libc::_exit(1);
             }
             libc::signal(libc::SIGINT, libc::SIG_DFL);
+            if session {
+                check(libc::setsid())?;
+            }
             if let Some(group) = group {
                 // Whoever writes 0 means itself.
                 check(libc::write(group, c"0".as_ptr().cast(), 1) as i32)?;
@@ -103,8 +109,12 @@ pub struct Reaped {
     pub cpu_user: Duration,
     /// System CPU time.
     pub cpu_system: Duration,
-    /// Peak resident memory of the largest among them, in bytes.
+    /// Peak resident memory of the largest among them, in bytes. Not below what who started it had when it did.
     pub peak_memory_bytes: u64,
+    /// How often it and they gave up a CPU to wait for something.
+    pub voluntary_switches: u64,
+    /// How often they were made to.
+    pub involuntary_switches: u64,
 }
 
 /// A child that has ended and is not collected yet: `/proc` still knows it.
@@ -127,6 +137,8 @@ pub fn reap(pid: u32) -> Option<Reaped> {
         cpu_user: duration(usage.ru_utime),
         cpu_system: duration(usage.ru_stime),
         peak_memory_bytes: usage.ru_maxrss as u64 * 1024,
+        voluntary_switches: usage.ru_nvcsw as u64,
+        involuntary_switches: usage.ru_nivcsw as u64,
     })
 }
 

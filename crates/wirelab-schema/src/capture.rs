@@ -39,7 +39,7 @@ pub struct Ledger {
     pub directions: [LedgerBytes; 2],
 }
 
-/// IP bytes that one end sent, each counted once: but for `packets` and `total` the parts sum to `total`.
+/// IP bytes that one end sent, each counted once: but for `packets`, `total` and `link_layer` the parts sum to `total`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LedgerBytes {
     /// Packets.
@@ -66,4 +66,7 @@ pub struct LedgerBytes {
     pub sealed: u64,
     /// Packets that are neither TCP nor UDP, and fragments.
     pub other: u64,
+    /// What the emulated link's own layer adds to `total`: headers of frames and fragments, each sent once, without preambles and without frames
+    /// of its own; below 0 where it compresses more than it adds. Null of a link without frames: one without a rate or a medium.
+    pub link_layer: Option<i64>,
 }

@@ -92,7 +92,8 @@ pub struct ClientCertificate {
     pub key: PathBuf,
 }
 
-/// What a server prints on stdout, as one line, when it accepts connections, and a client of `notify` or `stream` when all its subscribers wait.
+/// What a server prints on stdout, as one line, when it accepts connections, a client of `notify` or `stream` when all its subscribers wait, and
+/// any other client just before its first exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum EndpointEvent {
@@ -100,5 +101,8 @@ pub enum EndpointEvent {
     Ready {
         /// Port by purpose, for example `{"main": 8443}`; none of a client.
         ports: BTreeMap<String, u16>,
+        /// CPU time, user and system, that the process has used so far: what it costs to be there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpu_ns: Option<u64>,
     },
 }

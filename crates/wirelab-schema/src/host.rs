@@ -317,7 +317,7 @@ pub enum TrialStatus {
 }
 
 /// How one endpoint went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EndpointResult {
     /// Its name.
     pub name: String,
@@ -325,7 +325,8 @@ pub struct EndpointResult {
     pub exit_code: Option<i32>,
     /// Signal, if one ended it.
     pub signal: Option<i32>,
-    /// User CPU time of the process and its waited-for children.
+    /// User CPU time of its processes: itself, its descendants, and those of them that outlived their parents. Without those that a parent let
+    /// the kernel collect unseen (SIGCHLD ignored).
     pub cpu_user_ns: u64,
     /// System CPU time.
     pub cpu_system_ns: u64,
@@ -336,6 +337,27 @@ pub struct EndpointResult {
     pub run_delay_ns: Option<u64>,
     /// Peak resident memory of the largest process.
     pub peak_memory_bytes: u64,
+    /// CPU time, user and system, that it and its descendants had used when it was ready: by its own word (`cpu_ns` of its ready event), or else
+    /// by the kernel's when it was seen to be ready; null of what never says so.
+    #[serde(default)]
+    pub cpu_ready_ns: Option<u64>,
+    /// How often its processes gave up a CPU to wait for something.
+    #[serde(default)]
+    pub voluntary_switches: Option<u64>,
+    /// How often they were made to.
+    #[serde(default)]
+    pub involuntary_switches: Option<u64>,
+    /// Most proportional memory that its processes had together in a sample (`Pss` of `smaps_rollup`: what several processes share counts in parts);
+    /// null without samples.
+    #[serde(default)]
+    pub proportional_memory_bytes: Option<u64>,
+    /// How many samples of that there were. Taking them takes at most 1 % of a CPU, of all lanes together.
+    #[serde(default)]
+    pub memory_samples: u32,
+    /// Instructions outside the kernel, from its first ones on; null where the machine does not count them (the setting `trial.instructions` says
+    /// why).
+    #[serde(default)]
+    pub instructions: Option<u64>,
     /// Last lines of its stderr (at most 2000 characters).
     pub stderr_tail: String,
 }

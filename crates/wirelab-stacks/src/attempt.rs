@@ -18,15 +18,20 @@ type AtEnd = Box<dyn FnOnce(&mut Exchange) + Send>;
 impl Attempt {
     /// Starts now. `intended_start_ns` absent means that it was meant to.
     pub fn start(clock: Arc<dyn Clock>, index: u32, intended_start_ns: Option<u64>) -> Self {
-        let start_ns = clock.now_ns();
+        let start_ns = if clock.measures() { clock.now_ns() } else { 0 };
         let intended_start_ns = intended_start_ns.unwrap_or(start_ns);
         let exchange = Exchange { index, intended_start_ns, start_ns, ..Exchange::default() };
         Attempt { exchange, clock, at_end: Vec::new() }
     }
 
+    /// False if nobody wants its row.
+    pub fn measures(&self) -> bool {
+        self.clock.measures()
+    }
+
     /// The clock's reading, for a phase.
     pub fn now(&self) -> Option<u64> {
-        Some(self.clock.now_ns())
+        self.measures().then(|| self.clock.now_ns())
     }
 
     /// The clock, for a phase that is seen elsewhere.
@@ -36,12 +41,14 @@ impl Attempt {
 
     /// Has `read` fill in the row when the exchange ends, even if it is given up while the stack's own future is dropped.
     pub fn at_end(&mut self, read: impl FnOnce(&mut Exchange) + Send + 'static) {
-        self.at_end.push(Box::new(read));
+        if self.measures() {
+            self.at_end.push(Box::new(read));
+        }
     }
 
     /// Stamps the end, once.
     pub fn stamp_end(&mut self) {
-        if self.exchange.end_ns == 0 {
+        if self.exchange.end_ns == 0 && self.measures() {
             self.exchange.end_ns = self.clock.now_ns();
         }
     }

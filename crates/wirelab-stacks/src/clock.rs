@@ -14,6 +14,28 @@ pub trait Clock: Send + Sync {
 
     /// Completes at `instant_ns`, or at once if that has passed.
     fn sleep_until(&self, instant_ns: u64) -> BoxFuture<'static, ()>;
+
+    /// False of a clock that is for protocols' timers alone: then exchanges are not stamped.
+    fn measures(&self) -> bool {
+        true
+    }
+}
+
+/// The same for protocols' timers alone: what exchanges take without being measured shows what measuring takes.
+pub struct TimersClock;
+
+impl Clock for TimersClock {
+    fn now_ns(&self) -> u64 {
+        SystemClock.now_ns()
+    }
+
+    fn sleep_until(&self, instant_ns: u64) -> BoxFuture<'static, ()> {
+        SystemClock.sleep_until(instant_ns)
+    }
+
+    fn measures(&self) -> bool {
+        false
+    }
 }
 
 /// The kernel's CLOCK_MONOTONIC. Sleeps on a timerfd, because tokio's own timer counts in milliseconds, which would add up to 1 ms to the start

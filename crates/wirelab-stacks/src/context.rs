@@ -17,7 +17,8 @@ pub struct Context {
     pub recorder: Box<dyn Recorder>,
     /// Tells when to end early.
     pub stop: Stop,
-    /// Called once by a server when it accepts connections, and by [`workload::listen`](crate::workload::listen) when all subscribers wait.
+    /// Called once: by a server when it accepts connections, by [`workload::listen`](crate::workload::listen) when all subscribers wait, by other
+    /// clients before their first exchange.
     pub ready: Ready,
 }
 

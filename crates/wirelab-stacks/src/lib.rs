@@ -39,7 +39,7 @@ use futures_util::future::BoxFuture;
 pub use wirelab_schema::StackDescription as Descriptor;
 use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
 
-pub use crate::clock::{Clock, SystemClock};
+pub use crate::clock::{Clock, SystemClock, TimersClock};
 pub use crate::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
 pub use crate::payload::Payload;
 use crate::settings::Settings;

@@ -155,6 +155,9 @@ impl Drop for Borrowed<'_> {
 
 /// Has the exchange record the local port and what the connection counts from now to its end.
 pub fn observe(connection: &Connection, local_port: Option<u16>, attempt: &mut Attempt) {
+    if !attempt.measures() {
+        return;
+    }
     attempt.exchange.local_port = local_port;
     observe_counters(connection, connection.stats().path.lost_packets, attempt);
 }

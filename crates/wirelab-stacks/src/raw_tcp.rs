@@ -76,7 +76,9 @@ impl Client for RawTcpClient {
         }
         let exchange = Mutex::new(&mut attempt.exchange);
         let stamp = |stamp: &dyn Fn(&mut Exchange, Option<u64>)| {
-            stamp(&mut exchange.lock().expect("no holder panics"), Some(self.clock.now_ns()));
+            if self.clock.measures() {
+                stamp(&mut exchange.lock().expect("no holder panics"), Some(self.clock.now_ns()));
+            }
         };
         let (mut writer, mut reader) = (connection.clone(), connection.clone());
         let send = async {

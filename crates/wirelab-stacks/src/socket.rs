@@ -52,6 +52,9 @@ impl Socket {
     /// Has the exchange record this connection's port and, at its end, what TCP_INFO says happened since now. Exchanges that overlap on one
     /// connection each count what happened to any of them.
     pub fn observe(&self, attempt: &mut Attempt) {
+        if !attempt.measures() {
+            return;
+        }
         attempt.exchange.local_port = self.0.local_addr().ok().map(|address| address.port());
         let before = self.tcp_info().map_or(0, |info| info.total_retransmissions);
         let socket = self.clone();

@@ -13,6 +13,7 @@ mod changes;
 mod notify;
 mod schedule;
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -197,7 +198,8 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
     }
 }
 
-/// Performs the workload with a client of `make` for each of its `clients`, counted from 0, and records every exchange, until done or stopped.
+/// Performs the workload with a client of `make` for each of its `clients`, counted from 0: says `ready` before the first exchange, and records
+/// every exchange, until done or stopped.
 /// Exchanges under way when it is stopped are not recorded.
 pub async fn drive<C: Client>(
     context: Context,
@@ -205,7 +207,7 @@ pub async fn drive<C: Client>(
 ) -> Result<(), StackError> {
     let workload = Work::exchanges(&context.parameters.workload);
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
-    let Context { parameters, clock, recorder, mut stop, .. } = context;
+    let Context { parameters, clock, recorder, mut stop, ready } = context;
     let slots = match workload.connection {
         ConnectionPolicy::Fresh | ConnectionPolicy::Resumed => 0,
         ConnectionPolicy::Kept { connections } => connections,
@@ -228,6 +230,7 @@ pub async fn drive<C: Client>(
         if workload.connection == ConnectionPolicy::Resumed {
             join_all(all_places().map(Driver::get_session)).await;
         }
+        ready(BTreeMap::new());
         let origin_ns = clock.now_ns();
         for driver in &drivers {
             let schedule =

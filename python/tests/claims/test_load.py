@@ -52,6 +52,14 @@ def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None
     assert claims.claims[0].parts[0].form == "order"
 
 
+def test_a_claim_may_be_of_what_endpoints_used(tmp_path: Path) -> None:
+    path = tmp_path / "x.claims.toml"
+    path.write_text(GOOD.replace('"end-to-end-delay"', '"client-cpu-work", "server-utilisation"'))
+    assert load(path).file.metrics["delay"] == ["client-cpu-work", "server-utilisation"]
+    wrong = _error(tmp_path, GOOD.replace('"end-to-end-delay"', '"client-cpu-wrok"'))
+    assert "did you mean 'client-cpu-work'?" in wrong
+
+
 def test_values_are_read_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(GOOD + VALUES)

@@ -73,5 +73,18 @@ def test_downloads_of_several_sizes_are_taken_in_turn_by_each_client(
     assert (up["payload"], down["payload"]) == (0, 11_000 + 612 + 11_000)
 
 
+def test_connections_that_a_trial_opened_are_told_and_what_the_link_layer_adds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records = Records(tmp_path, {"s": {"capture": True, "workload": DELIVER}})
+    kept = [exchange(index, connection_reused=index > 0) for index in range(3)]
+    trial = records.trial("s", kept)
+    records.ledgers[trial] = [spent(ip=20) | {"link_layer": 38}, spent(ip=20)]
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    measure(tmp_path)
+    up, down = pl.read_parquet(tmp_path / LEDGER).to_dicts()
+    assert (up["connections"], up["link_layer"], down["link_layer"]) == (1, 38, None)
+
+
 def test_without_captures_there_is_no_ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert ledger(tmp_path, monkeypatch, "completed", capture=False) == []

@@ -499,12 +499,12 @@ def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
         "768 [750, 790]", "612", "96.0", "60.0",
     ]  # fmt: skip
     assert (shown["exchanges"], shown["trials"]) == ("1,000", "3")
-    assert "not opened" not in shown
+    assert "encrypted, unattributed" not in shown
     scenarios[0]["ledger"]["down"] |= {"payload": None, "headers": None, "sealed": 48.0}
     change(folder, "estimates.json", scenarios=scenarios)
     [table] = tables(ledger.section(load(folder, folder)))
     shown = dict(zip([column.title for column in table.columns], cells(table)[0], strict=True))
-    assert (shown["message"], shown["not opened"]) == ("–", "48.0")
+    assert (shown["message"], shown["encrypted, unattributed"]) == ("–", "48.0")
 
 
 def test_each_metric_that_a_foreign_client_does_not_tell_says_so_where_it_is_missing(tmp_path: Path) -> None:

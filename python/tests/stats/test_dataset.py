@@ -71,3 +71,21 @@ def test_a_generator_depends_on_its_names_alone(tmp_path: Path) -> None:
     dataset = Dataset.read(_written(tmp_path))
     assert dataset.rng("a", "b").random() == dataset.rng("a", "b").random()
     assert dataset.rng("a", "b").random() != dataset.rng("ab", "").random()
+
+
+def test_what_endpoints_used_has_one_value_for_each_trial_that_is_done(tmp_path: Path) -> None:
+    folder = _written(tmp_path)
+    table = pl.read_parquet(folder / "trials.parquet")
+    used = [{"client_cpu_ns": 50_000_000 * (each + 1), "client_cpu_idle_ns": 10_000_000} for each in range(len(table))]
+    failed = pl.when(pl.col("replicate") == 3).then(pl.lit("failed")).otherwise(pl.col("status")).alias("status")
+    table.with_columns(failed, exchanges_ns=100_000_000, **pl.DataFrame(used).to_dict()).write_parquet(
+        folder / "trials.parquet"
+    )
+    measured = _measured(folder)
+    assert measured["client-cpu"].unit == "s"
+    assert [len(trial) for trial in measured["client-cpu"].sample.trials] == [1, 1, 1]
+    assert measured["client-cpu"].sample.values == pytest.approx([0.05, 0.1, 0.15])
+    assert measured["client-cpu-work"].sample.values == pytest.approx([0.04, 0.09, 0.14])
+    assert measured["client-utilisation"].sample.values == pytest.approx([0.4, 0.9, 1.4])
+    assert measured["client-cpu"].hit is None
+    assert "server-cpu" not in measured

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,7 +17,8 @@ from wirelab.stats.ledger import ledgers
 def row(trial: str, scenario: str, exchanges: int, payload: int | None, **parts: int) -> dict[str, object]:
     spent = dict.fromkeys(PARTS, 0) | parts
     head = {"trial": trial, "scenario": scenario, "direction": "up", "exchanges": exchanges, "packets": 4}
-    return {**head, "total": sum(spent.values()), **spent, "payload": payload}
+    beside = {"payload": payload, "link_layer": None, "connections": exchanges}
+    return {**head, "total": sum(spent.values()), **spent, **beside}
 
 
 def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None:
@@ -39,3 +41,42 @@ def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None
     alone = ledgers(dataset)["t"]
     assert (alone["trials"], alone["total"]["point"], alone["total"]["low"]) == (1, 10.0, None)
     assert (found["t"]["up"]["payload"], found["t"]["up"]["headers"], found["t"]["up"]["sealed"]) == (None, None, 5.0)
+
+
+def day(
+    folder: Path, arrival: dict[str, object], energy: dict[str, int] | None = None, **more: object
+) -> dict[str, Any]:
+    """Of a scenario with ten exchanges in one trial."""
+    write_campaign(folder, stacks=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
+    dataset = Dataset.read(folder)
+    dataset.scenarios[0]["workload"]["arrival"] = arrival
+    dataset.plan["experiment"]["energy"] = energy
+    counted = row("a", dataset.scenarios[0]["key"], 10, 300, handshake=1000, connection=500, ip=400, application=600)
+    pl.DataFrame([counted | more], schema=COLUMNS).write_parquet(folder / LEDGER)
+    [found] = ledgers(dataset).values()
+    return dict(found["day"])
+
+
+def test_a_day_has_as_many_messages_as_the_arrival_process_or_the_energy_table_makes(tmp_path: Path) -> None:
+    closed = day(tmp_path / "closed", {"process": "closed"})
+    assert (closed["messages"], closed["assumed"], closed["one_connection"]) == (96, True, False)
+    # 250 bytes for each exchange, each with a connection of its own.
+    assert (closed["parts"]["total"], closed["parts"]["handshake"], closed["parts"]["payload"]) == (
+        96 * 250, 96 * 100, 96 * 30,
+    )  # fmt: skip
+    fixed = day(tmp_path / "fixed", {"process": "fixed", "rate_hz": 0.01})
+    assert (fixed["messages"], fixed["assumed"], fixed["interval_s"]) == (864, False, 100)
+    told = day(tmp_path / "told", {"process": "fixed", "rate_hz": 0.01}, {"interval_ns": 3600 * 10**9})
+    assert (told["messages"], told["assumed"]) == (24, False)
+
+
+def test_a_kept_connection_is_set_up_once_in_the_day(tmp_path: Path) -> None:
+    kept = day(tmp_path, {"process": "closed"}, connections=1)
+    assert kept["one_connection"]
+    assert (kept["parts"]["handshake"], kept["parts"]["connection"]) == (1000, 500)
+    assert kept["parts"]["total"] == 1500 + 96 * 100
+
+
+def test_a_day_knows_the_link_layer_where_the_link_has_frames(tmp_path: Path) -> None:
+    assert day(tmp_path / "none", {"process": "closed"})["parts"]["link_layer"] is None
+    assert day(tmp_path / "some", {"process": "closed"}, link_layer=380)["parts"]["link_layer"] == 96 * 38

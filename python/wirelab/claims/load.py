@@ -17,6 +17,7 @@ from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
 from wirelab.experiment.problems import problems, shown
 from wirelab.metrics import EXCHANGE_METRICS
+from wirelab.metrics.resources import USED
 from wirelab.stats.sample import Floats
 from wirelab.toml import parse_toml, read_text
 
@@ -152,7 +153,7 @@ class _Printed:
 
 def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
     """Every name that must be known: what is known, the name, and where it stands."""
-    measured = [metric.name for metric in EXCHANGE_METRICS]
+    measured = [metric.name for metric in (*EXCHANGE_METRICS, *USED)]
     varied = {**file.choices, **file.grid}
     for name, meant in file.metrics.items():
         for metric in meant:

@@ -13,6 +13,7 @@ from wirelab.cli.campaigns import RESULTS, existing
 from wirelab.cli.energy_words import energy_words
 from wirelab.cli.har_file import write_archive
 from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
+from wirelab.cli.used import used_words
 from wirelab.errors import RunError, WirelabError, did_you_mean
 from wirelab.launcher import launched
 from wirelab.schema import is_netem
@@ -162,7 +163,7 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
     console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
     if scenario is not None and is_netem(scenario["link"]):
         console.print(BY_NETEM)
-    for words in _link_words(folder):
+    for words in (*_link_words(folder), *used_words(folder)):
         console.print(words)
     if energy := energy_words(campaign, trial, records):
         console.print(energy)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wirelab.errors import RunError
-from wirelab.metrics import EXCHANGE_METRICS, TRIAL_METRICS, Metric, delivery
+from wirelab.metrics import EXCHANGE_METRICS, TRIAL_METRICS, Metric, delivery, resources
 from wirelab.metrics import energy as energies
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
@@ -60,8 +60,7 @@ LIMIT = {
 }  # fmt: skip
 """Columns of a limit on CPU time, by what `result.json` calls them."""
 _RESOURCES = [
-    "client_cpu_ns", "server_cpu_ns", "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns",
-    "client_peak_memory_bytes", "server_peak_memory_bytes", "background_bps",
+    *resources.COLUMNS, "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns", "background_bps",
     *(f"{role}_{what}" for role in ("client", "server") for what in LIMIT),
 ]  # fmt: skip
 _ENERGY = [metric.column for metric in energies.METRICS if metric.of == "trial"]
@@ -192,10 +191,9 @@ def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, re
         row["stolen_cpu_ns"] = result.get("steal_ns")
         row["background_bps"] = background_bps(folder, scenario)
         for endpoint in result["endpoints"]:
-            if endpoint["name"] in {"client", "server"}:
-                row[f"{endpoint['name']}_cpu_ns"] = endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]
+            if endpoint["name"] in resources.ROLES:
+                row |= dict(resources.used(endpoint))
                 row[f"{endpoint['name']}_run_delay_ns"] = endpoint.get("run_delay_ns")
-                row[f"{endpoint['name']}_peak_memory_bytes"] = endpoint["peak_memory_bytes"]
         for role, limit in (result.get("cpu_limits") or {}).items():
             # What it waited for its limit may be in it.
             row[f"{role}_run_delay_ns"] = None
@@ -321,10 +319,12 @@ def _with_totals(
         for unit in ("bytes", "packets")
         for direction in DIRECTIONS
     )
+    span = exchanges.group_by("trial").agg((pl.col("end_ns").max() - pl.col("start_ns").min()).alias(resources.SPAN))
     filled = [column for column in counts.columns if column != "trial"]
     return (
-        trials.drop(*filled, *delivery.TOTALS, *_WIRE)
+        trials.drop(*filled, *delivery.TOTALS, *_WIRE, resources.SPAN)
         .join(counts, on="trial", how="left", maintain_order="left")
+        .join(span, on="trial", how="left", maintain_order="left")
         .join(told, on="trial", how="left", maintain_order="left")
         .join(wire, on="trial", how="left", maintain_order="left")
         .with_columns(pl.col(filled).fill_null(0))

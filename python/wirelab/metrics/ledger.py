@@ -22,7 +22,7 @@ PARTS = (
 """Parts of `total`, as `wirelab-agent ledger` names them (`schema/ledger.json`)."""
 COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "trial": pl.String, "scenario": pl.String, "direction": pl.String, "exchanges": pl.Int64,
-    **dict.fromkeys(("packets", "total", *PARTS, "payload"), pl.Int64),
+    **dict.fromkeys(("packets", "total", *PARTS, "payload", "link_layer", "connections"), pl.Int64),
 }  # fmt: skip
 _ECHOES = ("raw-tcp", "raw-udp")
 _AT_ONCE = 100
@@ -40,20 +40,21 @@ def measure_ledger(
         return None
     folders = {str(campaign / TRIALS / trial): (trial, key) for trial, key in captured["trial", "scenario"].iter_rows()}
     counted = exchanges.group_by("trial").agg(
-        count=pl.len(), completed=(pl.col("outcome") == "completed").sum(), downloads=pl.col("download_bytes").sum()
-    )
+        count=pl.len(), completed=(pl.col("outcome") == "completed").sum(), downloads=pl.col("download_bytes").sum(),
+        opened=pl.coalesce("connections", (~pl.col("connection_reused").fill_null(False)).cast(pl.Int64)).sum(),
+    )  # fmt: skip
     outcomes = {str(trial): tuple(rest) for trial, *rest in counted.iter_rows()}
     rows = []
     for found in _ask(list(folders)):
         trial, key = folders[found["trial"]]
-        count, completed, downloads = outcomes.get(trial, (0, 0, 0))
+        count, completed, downloads, opened = outcomes.get(trial, (0, 0, 0, 0))
         messages = _messages(scenarios[key], count, downloads)
         for direction, spent, message in zip(DIRECTIONS, found["directions"], messages, strict=True):
             # What of a message came before its exchange failed is not known.
             payload = message if completed == count and not spent["sealed"] else None
             rows.append(
                 {"trial": trial, "scenario": key, "direction": direction, "exchanges": count, **spent}
-                | {"payload": payload}
+                | {"payload": payload, "connections": opened}
             )
     table = pl.DataFrame(rows, schema=COLUMNS)
     table.write_parquet(campaign / LEDGER, compression="zstd")

@@ -49,8 +49,12 @@ DASHES = (
     (4, 4), (10, 3), (3, 5), (6, 6), (2, 5), (12, 4), (8, 5), (5, 3), (1, 6), (11, 2, 2, 2),
 )  # fmt: skip
 
-PARTS_LIGHT = ("#8c8c8c", "#d9a441", "#b85c9e", "#3f7fb5", "#4f9d78")
-PARTS_DARK = ("#9a9a9a", "#e0b55c", "#d58ac0", "#6aa9dd", "#6cc39a")
+PARTS_LIGHT = (
+    "#8c8c8c", "#d9a441", "#b85c9e", "#3f7fb5", "#4f9d78", "#b4532a", "#6b4fa0", "#3d3d3d", "#8fa32a",
+)  # fmt: skip
+PARTS_DARK = (
+    "#9a9a9a", "#e0b55c", "#d58ac0", "#6aa9dd", "#6cc39a", "#e08a5f", "#a58ee0", "#e4e4e4", "#c0d45a",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

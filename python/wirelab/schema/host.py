@@ -176,6 +176,12 @@ class EndpointResult(Received):
     cpu_system_ns: Unsigned
     run_delay_ns: Unsigned | None = None
     peak_memory_bytes: Unsigned
+    cpu_ready_ns: Unsigned | None = None
+    voluntary_switches: Unsigned | None = None
+    involuntary_switches: Unsigned | None = None
+    proportional_memory_bytes: Unsigned | None = None
+    memory_samples: Unsigned = 0
+    instructions: Unsigned | None = None
     stderr_tail: str
 
 

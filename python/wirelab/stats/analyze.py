@@ -102,7 +102,7 @@ def _metric(dataset: Dataset, scenario: str, measured: Measured) -> dict[str, An
     sample, name = measured.sample, measured.metric.name
     mean, sd = descriptive.mean_and_sd(sample, dataset.rng(scenario, name, "moments"))
     quantiles = {str(q): descriptive.quantile(sample, q) for q in descriptive.QUANTILES}
-    is_time = measured.unit == "s"
+    is_time = measured.unit == "s" and measured.metric.of == "exchange"
     rule = (
         published_rule.apply(sample, measured.hit, dataset.rng(scenario, name, "published rule")) if is_time else None
     )

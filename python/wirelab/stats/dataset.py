@@ -15,6 +15,7 @@ from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.metrics.resources import USED
 from wirelab.metrics.steps import next_command
 from wirelab.schema.campaign import read_plan
 from wirelab.stats.sample import Sample
@@ -154,7 +155,25 @@ class Dataset:
         return found
 
     def measured(self, scenario: str) -> Iterator[Measured]:
-        """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known."""
+        """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known; then
+        what endpoints used in each trial.
+        """
+        yield from self._exchanged(scenario)
+        yield from self._used(scenario)
+
+    def _used(self, scenario: str) -> Iterator[Measured]:
+        import polars as pl
+
+        done = (pl.col("scenario") == scenario) & (pl.col("status") == "done") & ~pl.col("excluded")
+        trials = self.trials.filter(done).sort("replicate", "trial")
+        for metric in USED:
+            unit, factor = UNITS.get(metric.unit, (metric.unit, 1.0))
+            values = trials.select(value=metric.value)["value"].cast(pl.Float64).drop_nulls().to_numpy() * factor
+            known = values[np.isfinite(values)]
+            if len(known):
+                yield Measured(metric, unit, Sample.of([value] for value in known), None)
+
+    def _exchanged(self, scenario: str) -> Iterator[Measured]:
         import polars as pl
 
         rows = self.exchanges.filter(pl.col("scenario") == scenario).sort("replicate", "trial", "client", "index")

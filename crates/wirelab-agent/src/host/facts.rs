@@ -1,6 +1,7 @@
 use std::fs;
 
 use nix::sys::utsname::uname;
+use wirelab_net::counters::{Counter, Event};
 use wirelab_net::{destroy_sockets, scheduling};
 use wirelab_schema::HostFacts;
 
@@ -16,6 +17,8 @@ pub fn collect(rootless: bool, lanes: &Lanes) -> HostFacts {
     add("link.cpus_awake", lanes.link().cpus_awake().to_string());
     add("trial.own_proc", lanes.own_proc().to_string());
     add("clocksource", clock_source());
+    let counted = Counter::of(Event::Instructions, std::process::id());
+    add("trial.instructions", counted.map_or_else(|error| format!("none: {error}"), |_| "counted".into()));
     if let Some(quotas) = lanes.cpu_quotas() {
         add(
             "trial.cpu_quota",

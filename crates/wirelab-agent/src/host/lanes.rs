@@ -93,6 +93,11 @@ impl Lanes {
         self.cpu_quotas.as_ref().map(Result::as_ref)
     }
 
+    /// How many there are.
+    pub fn number(&self) -> u32 {
+        self.topology.lanes().len() as u32
+    }
+
     /// The namespaces of a lane that exists.
     pub fn lane(&self, index: u32) -> &LaneNamespaces {
         &self.topology.lanes()[index as usize]

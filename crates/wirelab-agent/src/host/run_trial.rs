@@ -26,6 +26,8 @@ use crate::trial::{TrialHost, TrialOutcome, TrialPlan};
 
 /// How long after its own time-out a trial process may take to end everything.
 const OVERTIME: Duration = Duration::from_secs(10);
+/// Share of a CPU for samples of the endpoints' memory, of the trials of all lanes together.
+pub const SAMPLING: f64 = 0.01;
 
 /// Run one trial in a lane that is free. When it returns, all its processes are gone.
 pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<TrialResult, Refusal> {
@@ -37,7 +39,8 @@ pub fn run(lanes: &Lanes, request: &TrialRequest, running: &Running) -> Result<T
     let limits = limits(lanes, request)?;
     let dropped = links.iter().map(|link| lane.dropped(link.at.link)).collect::<Result<Vec<_>, _>>()?;
     begin(lanes, &links, request)?;
-    let outcome = start_and_wait(&places(lane, lanes.topology().shape(), &links, &limits), request, running);
+    let places = places(lane, lanes.topology().shape(), &links, &limits);
+    let outcome = start_and_wait(&places, request, running, SAMPLING / f64::from(lanes.number()));
     // The links first: what sockets still say when they are destroyed belongs to no trial.
     let finished: Vec<_> = links.iter().map(|link| lanes.link().finish(link.at)).collect();
     destroy_leftovers(lane);
@@ -181,7 +184,7 @@ fn complete_captures(request: &TrialRequest) -> Option<String> {
 
 /// A trial process without endpoints: fails where PID namespaces do. True if it had a `/proc` in a mount namespace of its own.
 pub fn rehearse() -> anyhow::Result<bool> {
-    let plan = TrialPlan { hosts: BTreeMap::new(), endpoints: vec![], timeout_ns: 0 };
+    let plan = TrialPlan { hosts: BTreeMap::new(), endpoints: vec![], timeout_ns: 0, sampling_share: SAMPLING };
     let mut first = start(&[], &plan)?;
     let outcome = wait(&mut first.child, OVERTIME);
     end(first);
@@ -200,7 +203,12 @@ pub struct Place<'a> {
 }
 
 /// Run the endpoints of a trial in the namespaces of their hosts. When it returns, all of them are gone.
-pub fn start_and_wait(hosts: &[Place<'_>], request: &TrialRequest, running: &Running) -> anyhow::Result<TrialOutcome> {
+pub fn start_and_wait(
+    hosts: &[Place<'_>],
+    request: &TrialRequest,
+    running: &Running,
+    sampling_share: f64,
+) -> anyhow::Result<TrialOutcome> {
     let host = |Place { name, namespace, addresses, joined_by }: &Place<'_>| {
         let (namespace, addresses, joined_by) = (namespace.as_raw_fd(), addresses.clone(), joined_by.clone());
         ((*name).to_owned(), TrialHost { namespace, addresses, joined_by })
@@ -209,6 +217,7 @@ pub fn start_and_wait(hosts: &[Place<'_>], request: &TrialRequest, running: &Run
         hosts: hosts.iter().map(host).collect(),
         endpoints: request.endpoints.clone(),
         timeout_ns: request.timeout_ns,
+        sampling_share,
     };
     let start_ns = clock::now().as_nanos();
     let start_realtime_ns = clock::realtime_ns();

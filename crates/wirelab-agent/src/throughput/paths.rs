@@ -120,7 +120,7 @@ pub fn over_veth(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carrie
     let hosts = [place("client", &veth.client, IPV4.client), place("server", &veth.server, IPV4.server)];
     let carried = requests.iter().map(|(kind, request)| {
         let before = veth.dropped()?;
-        let outcome = run_trial::start_and_wait(&hosts, request, &Running::default())?;
+        let outcome = run_trial::start_and_wait(&hosts, request, &Running::default(), run_trial::SAMPLING)?;
         ensure!(outcome.status == TrialStatus::Done, "{:?}", outcome.error);
         carried(*kind, request, Dropped { device: veth.dropped()? - before, ..Dropped::default() })
     });

@@ -17,6 +17,8 @@ use wirelab_net::link::Instant;
 use wirelab_net::process::{self, Confinement, Reaped};
 use wirelab_schema::{EndpointProcess, EndpointResult, ReadyCondition, TrialStatus};
 
+use super::tree::Tree;
+use super::usage::{Sampler, Usage};
 use super::{Inbox, TrialOutcome, TrialPlan, readiness, waits};
 
 /// How long an endpoint has from SIGTERM to SIGKILL.
@@ -33,6 +35,10 @@ pub struct Endpoints<'a> {
     hosts: &'a BTreeMap<String, OwnedFd>,
     inbox: &'a mut Inbox,
     running: Vec<Running>,
+    /// In the same order.
+    usages: Vec<Usage>,
+    tree: Tree,
+    sampler: Sampler,
     deadline: Instant,
     /// `/proc` is that of this PID namespace, so that it can be asked about its processes.
     own_proc: bool,
@@ -63,8 +69,11 @@ impl<'a> Endpoints<'a> {
         inbox: &'a mut Inbox,
         own_proc: bool,
     ) -> Self {
-        let deadline = clock::now() + Duration::from_nanos(plan.timeout_ns);
-        Self { plan, hosts, inbox, running: Vec::new(), deadline, own_proc }
+        let now = clock::now();
+        let deadline = now + Duration::from_nanos(plan.timeout_ns);
+        let sampler = Sampler::new(now, plan.sampling_share);
+        let (running, usages, tree) = (Vec::new(), Vec::new(), Tree::default());
+        Self { plan, hosts, inbox, running, usages, tree, sampler, deadline, own_proc }
     }
 
     /// From the first start to the last end.
@@ -94,11 +103,14 @@ impl<'a> Endpoints<'a> {
     fn start_all(&mut self) -> Result<(), Stop> {
         for endpoint in &self.plan.endpoints {
             let pid = self.start(endpoint).map_err(|error| Stop::Failed(format!("{}: {error:#}", endpoint.name)))?;
+            self.tree.plant(pid, self.running.len());
+            self.usages.push(Usage::of(pid));
             self.running.push(Running { pid, ended: None, waited_before_ns: Some(0), waited_ns: None });
             if let Some(condition) = &endpoint.ready {
                 self.wait_until_ready(endpoint, condition)?;
                 let waited_ns = self.run_delay_ns(pid);
                 self.running.last_mut().expect("it was just started").waited_before_ns = waited_ns;
+                self.usages.last_mut().expect("it was just started").ready = self.cpu_time();
             }
         }
         Ok(())
@@ -122,6 +134,7 @@ impl<'a> Endpoints<'a> {
         let confinement = Confinement {
             network: Some(host.as_fd()),
             group: group.as_ref().map(AsFd::as_fd),
+            session: true,
             ..Confinement::default()
         };
         Ok(process::spawn(&mut command, &confinement).map_err(failed)?.id())
@@ -161,8 +174,12 @@ impl<'a> Endpoints<'a> {
 
     /// Wait for at most `time` until something happens, and see what it means.
     fn pause(&mut self, time: Duration) -> Result<(), Stop> {
-        let cancelled = self.inbox.wait(time);
+        let sampled = if self.own_proc { self.sampler.due_in(clock::now()) } else { time };
+        let cancelled = self.inbox.wait(time.min(sampled));
         self.collect();
+        if self.own_proc && self.sampler.due_in(clock::now()).is_zero() {
+            self.sampler.sample(&mut self.tree, &mut self.usages);
+        }
         if cancelled {
             return Err(Stop::Cancelled);
         }
@@ -197,7 +214,12 @@ impl<'a> Endpoints<'a> {
     fn collect(&mut self) {
         while let Some(pid) = process::ended() {
             let waited_ns = self.run_delay_ns(pid);
+            let owner = self.tree.owner(pid);
             let reaped = process::reap(pid);
+            self.tree.forget(pid);
+            if let (Some(owner), Some(reaped)) = (owner, &reaped) {
+                self.usages[owner].add(reaped);
+            }
             if let Some(running) = self.running.iter_mut().find(|running| running.pid == pid) {
                 running.ended = reaped;
                 running.waited_ns = running.waited_ns.or(waited_ns);
@@ -206,6 +228,11 @@ impl<'a> Endpoints<'a> {
                 break;
             }
         }
+    }
+
+    /// Of the last endpoint's processes so far.
+    fn cpu_time(&mut self) -> Option<Duration> {
+        self.own_proc.then(|| self.tree.cpu_time(self.running.len() - 1))
     }
 
     fn run_delay_ns(&self, pid: u32) -> Option<u64> {
@@ -246,17 +273,18 @@ impl<'a> Endpoints<'a> {
         let running = self.running.get(index);
         let reaped = running.and_then(|running| running.ended);
         let run_delay_ns = running.and_then(|running| running.waited_ns?.checked_sub(running.waited_before_ns?));
-        let nanoseconds = |time: Duration| time.as_nanos() as u64;
-        EndpointResult {
+        let mut result = EndpointResult {
             name: endpoint.name.clone(),
             exit_code: reaped.and_then(|reaped| reaped.exit_code),
             signal: reaped.and_then(|reaped| reaped.signal),
-            cpu_user_ns: reaped.map_or(0, |reaped| nanoseconds(reaped.cpu_user)),
-            cpu_system_ns: reaped.map_or(0, |reaped| nanoseconds(reaped.cpu_system)),
             run_delay_ns,
-            peak_memory_bytes: reaped.map_or(0, |reaped| reaped.peak_memory_bytes),
             stderr_tail: if self.running.len() > index { tail(&endpoint.stderr) } else { String::new() },
+            ..EndpointResult::default()
+        };
+        if let Some(usage) = self.usages.get(index) {
+            usage.tell(readiness::told_cpu_time(&endpoint.stdout), &mut result);
         }
+        result
     }
 }
 

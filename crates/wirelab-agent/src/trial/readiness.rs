@@ -1,4 +1,5 @@
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::time::Duration;
@@ -6,6 +7,8 @@ use std::time::Duration;
 use wirelab_schema::{EndpointEvent, ReadyCondition};
 
 const CONNECT: Duration = Duration::from_millis(200);
+/// Of a foreign program's stdout, which may be long, the event is in the first bytes.
+const HEAD_BYTES: u64 = 1 << 16;
 
 /// How long a process may take to become ready.
 pub fn timeout(condition: &ReadyCondition) -> Duration {
@@ -38,9 +41,22 @@ pub fn describe(condition: &ReadyCondition) -> String {
     }
 }
 
+/// CPU time that a process had used when it was ready, if it says so.
+pub fn told_cpu_time(stdout: &Path) -> Option<Duration> {
+    let mut head = Vec::new();
+    File::open(stdout).ok()?.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
+    let EndpointEvent::Ready { cpu_ns, .. } = events(&head).next()?;
+    cpu_ns.map(Duration::from_nanos)
+}
+
 fn says_ready(stdout: &[u8]) -> bool {
+    events(stdout).next().is_some()
+}
+
+/// The events on whole lines.
+fn events(stdout: &[u8]) -> impl Iterator<Item = EndpointEvent> {
     let whole_lines = stdout.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"));
-    whole_lines.map(serde_json::from_slice::<EndpointEvent>).any(|event| event.is_ok())
+    whole_lines.filter_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// `local_address` is the second column of `/proc/net/udp`: hexadecimal address, colon, hexadecimal port.
@@ -58,6 +74,19 @@ mod tests {
         assert!(!says_ready(b"{\"event\": \"ready\", \"ports\": {\"main\": 8443}}"));
         assert!(says_ready(b"starting\n{\"event\": \"ready\", \"ports\": {\"main\": 8443}}\n"));
         assert!(!says_ready(b"ready\n"));
+    }
+
+    #[test]
+    fn a_ready_event_may_say_what_cpu_time_it_took() {
+        let told = |text: &str| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            fs::write(file.path(), text).unwrap();
+            told_cpu_time(file.path())
+        };
+        let line = "{\"event\": \"ready\", \"ports\": {}, \"cpu_ns\": 7000}\n";
+        assert_eq!(told(&format!("words\n{line}")), Some(Duration::from_micros(7)));
+        assert_eq!(told("{\"event\": \"ready\", \"ports\": {}}\n"), None);
+        assert_eq!(told_cpu_time(Path::new("/no/such/file")), None);
     }
 
     #[test]

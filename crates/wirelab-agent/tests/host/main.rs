@@ -14,3 +14,4 @@ mod throughput;
 mod topologies;
 mod traffic;
 mod trials;
+mod usage;

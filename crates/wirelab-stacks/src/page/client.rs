@@ -1,5 +1,6 @@
 mod run;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,6 +26,7 @@ pub async fn load_pages<F: Fetch>(
 ) -> Result<(), StackError> {
     let work = loads(&context.parameters);
     let page = Page::read(&context.parameters)?;
+    std::mem::replace(&mut context.ready, Box::new(drop))(BTreeMap::new());
     for index in 0..work.loads {
         let browser = Browser { version: make(&context)?, origin: &origin, clock: context.clock.clone() };
         let (exchange, rows) = tokio::select! {

@@ -109,6 +109,7 @@ def write_rows(target: Path, rows: Iterable[Row]) -> None:
 async def _perform(client: Client, parameters: Parameters) -> list[Row]:
     workload = parameters.workload
     rows: list[Row] = []
+    print(json.dumps({"event": "ready", "ports": {}, "cpu_ns": time.process_time_ns()}), flush=True)
 
     async def one(number: int) -> None:
         schedule = _schedule(workload, random.Random(f"{parameters.all['seed']} {number}"), now())

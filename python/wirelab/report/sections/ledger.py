@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
-from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate, number
+from wirelab.report.blocks import (
+    Block,
+    Cell,
+    Column,
+    Figure,
+    Legend,
+    LegendEntry,
+    Prose,
+    Section,
+    Table,
+    dash,
+    estimate,
+    number,
+)
 from wirelab.report.campaign import Campaign
+from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.model import Condition, Json, Scenario
 from wirelab.report.model import Group as Choices
-from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import BYTES, Estimate, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.units import format_duration
 
 PARTS = {
     "payload": "message",
@@ -21,9 +36,23 @@ PARTS = {
     "connection": "SYN, FIN, RST",
     "acknowledgements": "ACKs alone",
     "again": "sent again",
-    "sealed": "not opened",
+    "sealed": "encrypted, unattributed",
     "other": "other",
+    "link_layer": "link layer, beside",
 }
+BARS = {
+    "message": ("payload",),
+    "application's own": ("headers",),
+    "protection": ("protection",),
+    "handshake": ("handshake",),
+    "IP and transport headers": ("ip", "transport"),
+    "SYN, FIN, RST and ACKs alone": ("connection", "acknowledgements"),
+    "sent again": ("again",),
+    "link layer": ("link_layer",),
+    "not attributed": ("sealed", "other"),
+}
+"""Parts of a bar, of what they are made."""
+COLORS = dict(zip(BARS, (4, 1, 2, 6, 3, 0, 5, 7, 8), strict=True))
 ALWAYS = ("payload", "headers", "protection", "handshake", "transport", "ip", "connection", "acknowledgements")
 
 
@@ -33,7 +62,7 @@ def section(campaign: Campaign) -> Section | None:
     if not any(_ledger(scenario) for scenario in campaign.scenarios):
         return None
 
-    def build(group: Choices, _prefix: str) -> list[Block]:
+    def build(group: Choices, prefix: str) -> list[Block]:
         rows = [
             [*scenario_cells(condition, scenario), *_cells(scenario, shown)]
             for condition in group.conditions
@@ -45,7 +74,8 @@ def section(campaign: Campaign) -> Section | None:
             Column("exchanges"), Column("trials"),
         ]  # fmt: skip
         caption = "Bytes of one exchange in both directions, by what they were spent on; each byte counts once"
-        return [Table(caption, columns, rows, row_headers=2)] if rows else []
+        table = Table(caption, columns, rows, row_headers=2)
+        return [*_figures(group, prefix, table)] if rows else []
 
     note = (
         "From captures of both ends, opened with the trial's own TLS secrets: all IP bytes that reached the link, over "
@@ -53,9 +83,65 @@ def section(campaign: Campaign) -> Section | None:
         "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the "
         "application's bytes: headers of records, nonces and tags. Transport headers are those of TCP and UDP in "
         "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
-        "the handshake."
+        "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is beside the sum."
     )
-    return Section("ledger", "Where the bytes went", [Prose(note), *by_choices(campaign, build)])
+    drawn = [name for name in BARS if any(_bar(_message(each))[name] for each in campaign.scenarios if _ledger(each))]
+    key = Legend([LegendEntry(name, f"var(--p{COLORS[name]})") for name in drawn])
+    return Section("ledger", "Where the bytes went", [Prose(note), key, *by_choices(campaign, build)])
+
+
+def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
+    """One message, with the table; then a day of them."""
+    pairs = [(condition, each) for condition in group.conditions for each in condition.scenarios if _ledger(each)]
+    of_one = "Bytes of one exchange on the wire, by what they were spent on"
+    bodies = [Bar(condition.label, each.series.label, list(_bar(_message(each)).values())) for condition, each in pairs]
+    svg = bars(f"{prefix}-ledger", of_one, bodies, COLORS, "bytes")
+    yield Figure("One exchange", of_one, "", svg, [table]) if svg else table
+    days = [(condition, each, day) for condition, each in pairs if (day := _ledger(each).get("day"))]
+    whole = [Bar(c.label, s.series.label, list(_bar(day["parts"], 1e-3).values())) for c, s, day in days]
+    of_day = "Kilobytes of a day of messages, by what they were spent on"
+    if svg := bars(f"{prefix}-ledger-day", of_day, whole, COLORS, "kB"):
+        yield Figure("A day", of_day, _day_words([day for _, _, day in days]), svg, [_day_table(of_day, days)])
+
+
+def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Json]]) -> Table:
+    rows = []
+    for condition, scenario, day in days:
+        parts = _bar(day["parts"], 1e-3)
+        own = [number(day["messages"], 0), Cell(plain(day["parts"]["total"] / 1e3))]
+        rows.append(
+            [*scenario_cells(condition, scenario), *own, *(Cell(plain(part or 0.0)) for part in parts.values())]
+        )
+    columns = [
+        *SCENARIO_COLUMNS, Column("messages"), Column("all but the link layer", "kB"),
+        *(Column(name, "kB") for name in BARS),
+    ]  # fmt: skip
+    return Table(caption, columns, rows, row_headers=2)
+
+
+def _day_words(days: list[Json]) -> str:
+    intervals = sorted({day["interval_s"] for day in days})
+    listed = " or ".join(format_duration(round(seconds * 1e9)) for seconds in intervals)
+    words = [f"A message every {listed}{', which is assumed' if any(day['assumed'] for day in days) else ''}."]
+    if any(day["one_connection"] for day in days):
+        words.append(
+            "A connection that was kept in its trials is set up once in the day, and nothing keeps it alive or opens "
+            "it anew."
+        )
+    return " ".join(words)
+
+
+def _message(scenario: Scenario) -> Json:
+    return {part: _sum(scenario, part) for part in (*PARTS, "application")}
+
+
+def _bar(parts: Json, factor: float = 1.0) -> dict[str, float | None]:
+    """The parts of a bar. What is the message's is the application's own where it is not known. A link layer that saves
+    bytes has no length.
+    """
+    known = {**parts, "headers": parts["application"] if parts.get("headers") is None else parts["headers"]}
+    sums = {name: sum(max(known.get(part) or 0.0, 0.0) for part in of) * factor for name, of in BARS.items()}
+    return {name: value or None for name, value in sums.items()}
 
 
 def _ledger(scenario: Scenario) -> Json:
@@ -65,15 +151,20 @@ def _ledger(scenario: Scenario) -> Json:
 def _cells(scenario: Scenario, parts: Iterable[str]) -> list[Cell]:
     ledger = _ledger(scenario)
     sizes = [number(ledger.get(name), 0) for name in ("exchanges", "trials")]
-    return [estimate(Estimate.of(ledger.get("total")), BYTES), *(_cell(_sum(scenario, part)) for part in parts), *sizes]
+    return [
+        estimate(Estimate.of(ledger.get("total")), BYTES),
+        *(_cell(part, _sum(scenario, part)) for part in parts),
+        *sizes,
+    ]
 
 
-def _cell(value: float | None) -> Cell:
-    return dash("not every exchange was completed and opened") if value is None else Cell(plain(value))
+def _cell(part: str, value: float | None) -> Cell:
+    why = "the link has no frames" if part == "link_layer" else "not every exchange was completed and opened"
+    return dash(why) if value is None else Cell(plain(value))
 
 
 def _sum(scenario: Scenario, part: str) -> float | None:
     """Of both directions; None where one is not known."""
     ledger = _ledger(scenario)
-    both = [ledger[way][part] for way in ("up", "down") if way in ledger]
+    both = [ledger[way].get(part) for way in ("up", "down") if way in ledger]
     return None if not both or None in both else float(sum(both))

@@ -65,6 +65,13 @@ impl Ieee802154 {
     pub const LARGEST_BE: u32 = 8;
     /// The most bytes of MAC header and FCS, which leave room for a fragment in a frame.
     pub const MOST_MAC_BYTES: u32 = MAX_PHY_PACKET_BYTES - LEAST_ROOM;
+
+    /// Bytes of the data frames that carry a datagram of `size` IP bytes, each sent once: fragments' headers, MAC headers and FCS, without
+    /// preambles.
+    pub fn frame_bytes(size: u32, compressed_bytes: u32, mac_bytes: u32) -> u32 {
+        let frames = sixlowpan::frames(size, compressed_bytes, MAX_PHY_PACKET_BYTES - mac_bytes);
+        frames.into_iter().map(|payload| mac_bytes + payload).sum()
+    }
 }
 
 /// Unslotted CSMA-CA (7.5.1.4): each frame waits 0 to 2^BE - 1 unit back-off periods, senses the air, turns round and is sent; the receiver turns
