@@ -1,8 +1,8 @@
 //! `wirelab-agent ledger`: what the bytes of captured trials were spent on, layer by layer. Each byte counts once.
 
-mod keys;
-mod quic;
-mod tls;
+pub mod keys;
+pub mod quic;
+pub mod tls;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
