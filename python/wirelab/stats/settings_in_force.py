@@ -12,7 +12,8 @@ from wirelab.stats.dataset import Dataset
 if TYPE_CHECKING:
     import polars as pl
 
-NOT_SEEN = "nothing that was recorded tells; a capture may"
+NOT_SEEN = "no end tells by itself, and no capture could be opened"
+NOT_SAID = "nothing on the wire tells of it"
 
 
 def settings_in_force(dataset: Dataset) -> dict[str, list[dict[str, Any]]]:
@@ -50,7 +51,8 @@ def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> 
     mine = None if seen is None else seen.filter(pl.col("setting") == setting.name)
     if mine is None or mine.is_empty():
         nothing = {"announced": None, "effective": None, "used": None, "source": None, "trials": 0, "connections": 0}
-        yield {**row, "end": None, **nothing, "in_force": None, "why": NOT_SEEN}
+        untold = NOT_SEEN if seen is None or seen.is_empty() else NOT_SAID
+        yield {**row, "end": None, **nothing, "in_force": None, "why": untold}
         return
     for (end,), rows in mine.group_by("end", maintain_order=True):
         unsaid = rows["announced_low"].null_count() > 0
