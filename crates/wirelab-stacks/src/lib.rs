@@ -42,8 +42,8 @@ pub use wirelab_schema::StackDescription as Descriptor;
 use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
 
 pub use crate::clock::{Clock, SystemClock};
-pub use crate::h2_frames::PREFACE as HTTP2_PREFACE;
 pub use crate::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
+pub use crate::h2_frames::PREFACE as HTTP2_PREFACE;
 pub use crate::payload::Payload;
 use crate::settings::Settings;
 use crate::workload::Work;

@@ -8,7 +8,8 @@ use std::time::Duration;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{
-    AckFrequencyConfig, ClientConfig, Connection, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt, ZeroRttAccepted,
+    AckFrequencyConfig, ClientConfig, Connection, Endpoint, EndpointConfig, TokioRuntime, TransportConfig, VarInt,
+    ZeroRttAccepted,
 };
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::{DigitallySignedStruct, SignatureScheme};

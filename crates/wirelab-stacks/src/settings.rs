@@ -75,7 +75,8 @@ pub fn choice(name: &str, choices: &[&str], about: &str) -> SettingDescription {
 
 /// A setting that is a whole number.
 pub fn integer(name: &str, range: (i64, i64), unit: &str, default: i64, about: &str) -> SettingDescription {
-    let values = SettingValues::Integer { minimum: range.0, maximum: range.1, unit: unit.to_owned(), words: Vec::new() };
+    let values =
+        SettingValues::Integer { minimum: range.0, maximum: range.1, unit: unit.to_owned(), words: Vec::new() };
     describe(name, values, json!(default), about)
 }
 

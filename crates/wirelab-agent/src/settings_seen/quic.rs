@@ -177,7 +177,7 @@ impl Watch<'_> {
         let Some(granted) = &receiver.parameters else { return };
         let initial = |id| granted.get(&id).copied().unwrap_or(0);
         let beyond = |limit: u64, initial: u64| limit.saturating_sub(initial);
-        let total: u64 = sender.ends.values().sum();
+        let total = sender.ends.values().fold(0, |total: u64, end| total.saturating_add(*end));
         let used = total.saturating_sub(beyond(receiver.data, initial(DATA)));
         sender.used.data = sender.used.data.max(Some(used));
         // Of requests and their answers: the client begins these.

@@ -206,7 +206,7 @@ impl Side {
             credit.raised += bytes;
         } else {
             credit.returned += bytes;
-            let window = credit.window() - (credit.received - credit.returned);
+            let window = credit.window().saturating_sub(credit.received - credit.returned);
             credit.renewed = credit.renewed.max(Some(window));
         }
     }

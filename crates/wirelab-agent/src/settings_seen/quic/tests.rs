@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 
 /// A variable-length integer of two bytes.
@@ -18,7 +20,8 @@ fn parameters_are_read_from_either_sides_first_message_once_it_is_whole() {
     let parameters_sent = [&[0x04, 2][..], &two(8192), &[0x08, 1, 7], &[0x0c, 0], &[0x00, 3, 1, 2, 3]].concat();
     let before = [&[3, 3][..], &[0; 32], &[1, 9], &[0, 2, 0x13, 1], &[1, 0]].concat();
     let expected = BTreeMap::from([(0x04, 8192), (0x08, 7)]);
-    for message in [hello(CLIENT_HELLO, &before, &parameters_sent), hello(ENCRYPTED_EXTENSIONS, &[], &parameters_sent)] {
+    for message in [hello(CLIENT_HELLO, &before, &parameters_sent), hello(ENCRYPTED_EXTENSIONS, &[], &parameters_sent)]
+    {
         assert_eq!(parameters(&message), Some(expected.clone()));
         for cut in 0..message.len() {
             assert_eq!(parameters(&message[..cut]), None, "{cut}");
@@ -90,4 +93,23 @@ fn a_connection_that_no_secret_opens_is_sealed() {
     let initial = [&[0xc0, 0, 0, 0, 1, 2, 7, 7, 0, 0, 5][..], &[1; 5]].concat();
     let seen = seen(&[(0, &initial)], &secrets);
     assert_eq!((seen.connections, seen.sealed), (0, 1));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_frames_and_datagrams_are_read(
+        frames in prop::collection::vec((0..2usize, prop::collection::vec(any::<u8>(), 0..60)), 0..20),
+        begin in prop_oneof![Just(vec![0xc0, 0, 0, 0, 1, 2, 7, 7, 0, 0, 40]), Just(vec![0xe0, 0, 0, 0, 1, 0, 0, 40]), Just(vec![0x40])],
+    ) {
+        let secrets = Secrets::default();
+        let mut watch = watch(&secrets);
+        for (side, bytes) in &frames {
+            watch.frames(*side, bytes);
+            watch.datagram(*side, &[&begin[..], bytes].concat());
+            parameters(bytes);
+        }
+        prop_assert_eq!(watch.seen().connections, 1);
+    }
 }

@@ -1,3 +1,5 @@
+use proptest::prelude::*;
+
 use super::*;
 use crate::h2_frames::{PREFACE, frame};
 
@@ -137,7 +139,8 @@ fn a_table_is_as_large_as_its_encoder_says_and_at_first_as_the_rfc_has_it() {
     let mut connection = opened(&[(1, 65_536)], &[(1, 100)]);
     connection.passed(SERVER, &frame(HEADERS, 4, 1, &[0x88]));
     // Two updates, 0 and 100; padding and a priority before them.
-    connection.passed(CLIENT, &frame(HEADERS, 4 | PADDED | PRIORITY, 3, &[1, 0, 0, 0, 0, 0, 0x20, 0x3f, 0x45, 0x82, 0]));
+    connection
+        .passed(CLIENT, &frame(HEADERS, 4 | PADDED | PRIORITY, 3, &[1, 0, 0, 0, 0, 0, 0x20, 0x3f, 0x45, 0x82, 0]));
     let seen = connection.seen();
     let [client, server] = [&seen.client, &seen.server].map(|side| side["header-table-size"]);
     assert_eq!((client.announced, client.effective), (Some([65_536, 65_536]), Some([4096, 4096])));
@@ -150,4 +153,21 @@ fn sizes_of_tables_are_integers_of_hpack() {
     assert_eq!(table_updates(&[0x20]), Some(0));
     assert_eq!(table_updates(&[0x82]), None);
     assert_eq!(table_updates(&[0x3f, 0x80]), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_frames_are_read(
+        sent in prop::collection::vec((0..2usize, 0..10u8, any::<u8>(), 0..5u32, prop::collection::vec(any::<u8>(), 0..40)), 0..30),
+        torn in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let mut connection = opened(&[], &[]);
+        for (side, kind, flags, stream, payload) in sent {
+            connection.passed(side, &frame(kind, flags, stream, &payload));
+        }
+        connection.passed(CLIENT, &torn);
+        prop_assert_eq!(connection.seen().connections, 1);
+    }
 }
