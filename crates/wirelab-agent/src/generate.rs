@@ -8,7 +8,7 @@ use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
     HostRequest, Ledger, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, RadioPacket, ReplayReport, ResourceTiming,
-    TrafficReport, WorkloadSpec,
+    SettingsSeen, TrafficReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -58,6 +58,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("radio-packet.json", schema(schema_for!(RadioPacket))),
         ("replay-report.json", schema(schema_for!(ReplayReport))),
         ("resource-timing.json", schema(schema_for!(ResourceTiming))),
+        ("settings-seen.json", schema(schema_for!(SettingsSeen))),
         ("stacks.json", pretty(&description())),
         ("traffic-report.json", schema(schema_for!(TrafficReport))),
         ("workload-spec.json", schema(schema_for!(WorkloadSpec))),

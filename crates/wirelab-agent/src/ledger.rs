@@ -1,9 +1,9 @@
 //! `wirelab-agent ledger`: what the bytes of captured trials were spent on, layer by layer. Each byte counts once.
 
-mod keys;
+pub mod keys;
 mod link_layer;
-mod quic;
-mod tls;
+pub mod quic;
+pub mod tls;
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -24,6 +24,7 @@ mod number;
 mod probe;
 mod probes;
 mod replay;
+mod settings_seen;
 mod taps;
 mod throughput;
 mod traffic;
@@ -63,6 +64,8 @@ enum Command {
     Capture(capture::Arguments),
     /// Print what the bytes of captured trials were spent on, layer by layer, as lines of JSON.
     Ledger(ledger::Arguments),
+    /// Print what the connections of captured trials announced of their settings, and what was made of it, as lines of JSON.
+    SettingsSeen(settings_seen::Arguments),
     /// Run a packet log through a fresh chain and compare every fate and departure.
     Replay(replay::Arguments),
     /// Print every registered stack, setting and impairment as JSON.
@@ -103,6 +106,7 @@ pub fn run() -> ExitCode {
         Command::Dissect(arguments) => dissect::run(arguments),
         Command::Capture(arguments) => capture::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),
+        Command::SettingsSeen(arguments) => settings_seen::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),

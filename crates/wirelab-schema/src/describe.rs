@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -53,6 +55,9 @@ pub struct SettingDescription {
     pub values: SettingValues,
     /// Value when none is given.
     pub default: Value,
+    /// Of a choice: what each word stands for, values of other settings that are left to their default.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub stands_for: BTreeMap<String, BTreeMap<String, Value>>,
 }
 
 /// The values that a setting takes.
@@ -74,6 +79,9 @@ pub enum SettingValues {
         maximum: i64,
         /// Unit, for example `bytes`; empty for a count.
         unit: String,
+        /// Words that may stand in its place.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        words: Vec<String>,
     },
 }
 

@@ -15,6 +15,7 @@ mod link_report;
 mod packet_log;
 mod page;
 mod probe;
+mod settings_seen;
 mod traffic;
 mod workload;
 
@@ -29,6 +30,7 @@ pub use link_report::*;
 pub use packet_log::*;
 pub use page::*;
 pub use probe::*;
+pub use settings_seen::*;
 pub use traffic::*;
 pub use workload::*;
 

@@ -1,6 +1,7 @@
 mod bodies;
 mod page;
 mod push;
+mod tuning;
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
@@ -19,7 +20,8 @@ use crate::attempt::{Attempt, ExchangeError};
 use crate::h2_stamps::H2Stamps;
 use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::page::hints::{self, EARLY_HINTS, PUSH};
-use crate::page::{Fetch, Site, load_pages};
+use crate::page::{CONCURRENT_STREAMS, Fetch, Site, load_pages};
+use crate::seen;
 use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
@@ -29,6 +31,7 @@ use crate::workload::{Client, Work, drive, listen};
 use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
 use bodies::Bodies;
 use push::PushSubscriber;
+use tuning::Tuning;
 
 /// HTTP/2 (RFC 9113) over TLS.
 pub const H2: Http2 = Http2 { secure: true };
@@ -47,13 +50,14 @@ impl Stack for Http2 {
     fn descriptor(&self) -> Descriptor {
         let mut settings =
             vec![socket::nagle_setting(), http::notification_setting(true), hints::setting(&[EARLY_HINTS, PUSH])];
+        settings.extend(tuning::settings());
         if self.secure {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
         }
         let about = "HTTP/2 (RFC 9113). Exchanges share a kept connection as concurrent streams. The client does not wait for the server's \
                      SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection, in `page` Chromium's 6 MiB and \
-                     15 MiB; the server pushes only if `notification` or `hints` says so, and sends a page's bodies by their priority (RFC \
+                     15 MiB, unless they are given; what was announced is read off each connection. The server pushes only if `notification` or `hints` says so, and sends a page's bodies by their priority (RFC \
                      9218). The first response byte is the first HEADERS frame of the stream.";
         Descriptor {
             name: if self.secure { "h2" } else { "h2c" }.to_owned(),
@@ -84,41 +88,58 @@ impl Stack for Http2 {
                 Work::Page(_) => settings.choice("hints") == PUSH,
                 Work::Changes(_) | Work::Exchanges(_) => settings.choice("notification") == "push",
             };
-            match role {
+            let tuning = Tuning::of(&settings);
+            if push && !tuning.takes_pushes(push) {
+                return Err(StackError::Usage("`enable-push` is 0, and a setting asks for pushes".to_owned()));
+            }
+            let seen = seen::Connections::new(role, &context.parameters.output);
+            let ended = match role {
                 Role::Server => {
                     let answers = Answers::new(&context, &settings)?;
-                    let clock = context.clock.clone();
-                    let handle = move |stream| answer(stream, answers.clone(), push, clock.clone());
-                    serve(context, nagle, security, handle).await
+                    let side = ServerSide { answers, push, clock: context.clock.clone(), tuning, seen: seen.clone() };
+                    serve(context, nagle, security, move |stream| answer(stream, side.clone())).await
                 }
                 Role::Client => {
                     let origin = Origin::new(&context.parameters, Some(if secure { "https" } else { "http" }));
                     let connector = |context: &Context| {
                         let dialer = Dialer::new(&context.parameters, nagle, security)?;
-                        Ok::<_, StackError>(Connector { dialer, clock: context.clock.clone(), push, loads_pages })
+                        let (clock, seen) = (context.clock.clone(), seen.clone());
+                        Ok::<_, StackError>(Connector { dialer, clock, push, loads_pages, tuning, seen })
                     };
-                    if loads_pages {
-                        return load_pages(context, origin, connector).await;
-                    }
-                    if let Work::Changes(_) = work {
-                        if push {
-                            let subscriber = |context: &Context, _| {
-                                let (connector, origin) = (connector(context)?, origin.clone());
-                                Ok(PushSubscriber { connector, origin, had: AtomicU32::new(0) })
-                            };
-                            return listen(context, subscriber).await;
-                        }
-                        return http::wait_for_changes(context, &settings, origin, connector).await;
-                    }
-                    let requests = Requests::new(&context.parameters, origin);
-                    let client = |context: &Context, _| {
-                        Ok(Http2Client { connector: connector(context)?, requests: requests.clone() })
-                    };
-                    drive(context, client).await
+                    ask(context, &settings, origin, push, connector).await
                 }
                 role => Err(StackError::no_role(&descriptor, role)),
-            }
+            };
+            seen.write()?;
+            ended
         })
+    }
+}
+
+/// Plays the client.
+async fn ask(
+    context: Context,
+    settings: &Settings,
+    origin: Origin,
+    push: bool,
+    connector: impl Fn(&Context) -> Result<Connector, StackError>,
+) -> Result<(), StackError> {
+    match Work::of(&context.parameters.workload) {
+        Work::Page(_) => load_pages(context, origin, connector).await,
+        Work::Changes(_) if push => {
+            let subscriber = |context: &Context, _| {
+                let (connector, origin) = (connector(context)?, origin.clone());
+                Ok(PushSubscriber { connector, origin, had: AtomicU32::new(0) })
+            };
+            listen(context, subscriber).await
+        }
+        Work::Changes(_) => http::wait_for_changes(context, settings, origin, connector).await,
+        Work::Exchanges(_) => {
+            let requests = Requests::new(&context.parameters, origin);
+            let client =
+                |context: &Context, _| Ok(Http2Client { connector: connector(context)?, requests: requests.clone() });
+            drive(context, client).await
+        }
     }
 }
 
@@ -128,6 +149,8 @@ struct Connector {
     /// The server may push.
     push: bool,
     loads_pages: bool,
+    tuning: Tuning,
+    seen: seen::Connections,
 }
 
 #[derive(Clone)]
@@ -145,13 +168,15 @@ impl Get for Connector {
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
         let (socket, stream) = self.dialer.dial(attempt).await?;
         let stamps = Arc::new(Mutex::new(H2Stamps::new()));
-        let tap = Tap::new(stream, stamps.clone(), self.clock.clone());
+        let watched = Tap::new(stream, self.seen.watch(), self.clock.clone());
+        let tap = Tap::new(watched, stamps.clone(), self.clock.clone());
         let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, tap);
         let mut builder = h2::client::Builder::new();
         builder.enable_push(self.push);
         if self.loads_pages {
             page::grant(&mut builder);
         }
+        self.tuning.client(&mut builder);
         let (sender, connection) = builder.handshake(buffered).await?;
         // How the connection ends is seen by the exchanges that it carries.
         let task = Arc::new(Task::spawn(async { drop(connection.await) }));
@@ -243,17 +268,32 @@ async fn next_data(body: &mut RecvStream) -> Result<Option<Bytes>, h2::Error> {
     Ok(Some(bytes))
 }
 
-async fn answer(stream: Box<dyn Stream>, answers: Answers, push: bool, clock: Arc<dyn Clock>) {
+/// What a server's connections have in common.
+#[derive(Clone)]
+struct ServerSide {
+    answers: Answers,
+    push: bool,
+    clock: Arc<dyn Clock>,
+    tuning: Tuning,
+    seen: seen::Connections,
+}
+
+async fn answer(stream: Box<dyn Stream>, side: ServerSide) {
+    let ServerSide { answers, push, clock, tuning, seen } = side;
+    let watched = Tap::new(stream, seen.watch(), clock.clone());
+    let mut builder = h2::server::Builder::new();
     let (stream, page): (Box<dyn Stream>, _) = match answers.site() {
-        None => (stream, None),
+        None => (Box::new(watched), None),
         Some(site) => {
+            builder.max_concurrent_streams(CONCURRENT_STREAMS);
             let (bodies, written) = Bodies::new();
-            (Box::new(Tap::new(stream, written, clock)), Some((site.clone(), Arc::new(bodies))))
+            (Box::new(Tap::new(watched, written, clock)), Some((site.clone(), Arc::new(bodies))))
         }
     };
+    tuning.server(&mut builder);
     let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, stream);
     // A connection that breaks is the client's to report.
-    let Ok(mut connection) = h2::server::handshake(buffered).await else { return };
+    let Ok(mut connection) = builder.handshake(buffered).await else { return };
     let mut streams = JoinSet::new();
     loop {
         tokio::select! {

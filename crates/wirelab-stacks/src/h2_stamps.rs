@@ -2,13 +2,8 @@ use std::collections::HashMap;
 
 use wirelab_schema::Exchange;
 
+use crate::h2_frames::{DATA, Frames, HEADERS};
 use crate::tap::Observer;
-
-const PREFACE_BYTES: usize = 24;
-const FRAME_HEADER_BYTES: usize = 9;
-/// Type of the frames of a body (RFC 9113, section 6.1).
-pub const DATA: u8 = 0;
-const HEADERS: u8 = 1;
 
 /// When the frames of each stream passed, read off a client's HTTP/2 connection (RFC 9113, section 4.1). Of the HEADERS frames received before any
 /// DATA the last is the final response; those before it are interim (section 8.1).
@@ -31,8 +26,7 @@ struct Stream {
 impl H2Stamps {
     /// For a connection before its preface.
     pub fn new() -> Self {
-        let written = Frames { skip: PREFACE_BYTES, ..Frames::default() };
-        H2Stamps { written, read: Frames::default(), streams: HashMap::new() }
+        H2Stamps { written: Frames::behind_preface(), read: Frames::default(), streams: HashMap::new() }
     }
 
     /// Moves the stamps of a stream into the row.
@@ -48,25 +42,25 @@ impl H2Stamps {
 
 impl Observer for H2Stamps {
     fn written(&mut self, bytes: &[u8], now_ns: u64) {
-        self.written.advance(bytes, |kind, stream, payload| match kind {
+        self.written.advance(bytes, |frame, part| match frame.kind {
             HEADERS => {
-                self.streams.entry(stream).or_default().request_start_ns.get_or_insert(now_ns);
+                self.streams.entry(frame.stream).or_default().request_start_ns.get_or_insert(now_ns);
             }
-            DATA if payload > 0 => {
-                let stamps = self.streams.entry(stream).or_default();
+            DATA if !part.is_empty() => {
+                let stamps = self.streams.entry(frame.stream).or_default();
                 stamps.first_body_ns.get_or_insert(now_ns);
-                stamps.body_bytes += payload as u64;
+                stamps.body_bytes += part.len() as u64;
             }
             _ => {}
         });
     }
 
     fn read(&mut self, bytes: &[u8], now_ns: u64) {
-        self.read.advance(bytes, |kind, stream, payload| {
+        self.read.advance(bytes, |frame, part| {
             // A stream that was given up is no longer there.
-            let Some(stamps) = self.streams.get_mut(&stream) else { return };
-            match kind {
-                HEADERS if payload == 0 && !stamps.body_came => {
+            let Some(stamps) = self.streams.get_mut(&frame.stream) else { return };
+            match frame.kind {
+                HEADERS if part.is_empty() && !stamps.body_came => {
                     stamps.first_response_ns.get_or_insert(now_ns);
                     stamps.final_response_ns = Some(now_ns);
                 }
@@ -77,67 +71,19 @@ impl Observer for H2Stamps {
     }
 }
 
-/// Where in a sequence of frames one direction is.
-#[derive(Default)]
-pub struct Frames {
-    skip: usize,
-    header: Vec<u8>,
-    payload_left: usize,
-}
-
-impl Frames {
-    /// Calls `passed(type, stream, payload bytes)` when a frame's header is complete (with 0) and for each part of its payload.
-    pub fn advance(&mut self, mut bytes: &[u8], mut passed: impl FnMut(u8, u32, usize)) {
-        let skipped = self.skip.min(bytes.len());
-        self.skip -= skipped;
-        bytes = &bytes[skipped..];
-        while !bytes.is_empty() {
-            if self.header.len() < FRAME_HEADER_BYTES {
-                let taken = (FRAME_HEADER_BYTES - self.header.len()).min(bytes.len());
-                self.header.extend_from_slice(&bytes[..taken]);
-                bytes = &bytes[taken..];
-                if let Some((length, kind, stream)) = self.parsed() {
-                    self.payload_left = length;
-                    passed(kind, stream, 0);
-                }
-            }
-            if let Some((_, kind, stream)) = self.parsed() {
-                let taken = self.payload_left.min(bytes.len());
-                self.payload_left -= taken;
-                bytes = &bytes[taken..];
-                if taken > 0 {
-                    passed(kind, stream, taken);
-                }
-                if self.payload_left == 0 {
-                    self.header.clear();
-                }
-            }
-        }
-    }
-
-    /// Length, type and stream of a complete header.
-    fn parsed(&self) -> Option<(usize, u8, u32)> {
-        let [l2, l1, l0, kind, _flags, s3, s2, s1, s0] = *self.header.first_chunk::<FRAME_HEADER_BYTES>()?;
-        let length = u32::from_be_bytes([0, l2, l1, l0]) as usize;
-        Some((length, kind, u32::from_be_bytes([s3 & 0x7f, s2, s1, s0])))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const SETTINGS: u8 = 4;
+    use crate::h2_frames::{PREFACE, SETTINGS};
 
     fn frame(kind: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-        let length = (payload.len() as u32).to_be_bytes();
-        [&length[1..], &[kind, 0], &stream.to_be_bytes(), payload].concat()
+        crate::h2_frames::frame(kind, 0, stream, payload)
     }
 
     fn stamps(cut: usize) -> [Exchange; 2] {
         let mut stamps = H2Stamps::new();
         let sent = [
-            b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+            PREFACE.to_vec(),
             frame(SETTINGS, 0, &[0; 6]),
             frame(HEADERS, 1, &[1; 20]),
             frame(DATA, 1, &[2; 30]),

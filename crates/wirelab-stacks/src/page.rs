@@ -20,3 +20,5 @@ pub use site::Site;
 pub const STREAM_WINDOW_BYTES: u32 = 6 << 20;
 /// And a connection: Chromium's `kSpdySessionMaxRecvWindowSize` and `kQuicSessionMaxRecvWindowSize`.
 pub const CONNECTION_WINDOW_BYTES: u32 = 15 << 20;
+/// Requests that a server takes at once on a connection: nginx's `http2_max_concurrent_streams`, unless it is configured otherwise.
+pub const CONCURRENT_STREAMS: u32 = 128;

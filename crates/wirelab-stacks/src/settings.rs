@@ -20,6 +20,15 @@ impl Settings {
             check(setting, value)?;
             resolved.insert(setting.name.clone(), value.clone());
         }
+        for setting in &descriptor.settings {
+            let chosen = resolved[&setting.name].as_str().and_then(|word| setting.stands_for.get(word));
+            for (name, value) in chosen.into_iter().flatten() {
+                let default = descriptor.settings.iter().find(|other| other.name == *name).map(|other| &other.default);
+                if resolved.get(name) == default {
+                    resolved.insert(name.clone(), value.clone());
+                }
+            }
+        }
         Ok(Settings(resolved))
     }
 
@@ -43,6 +52,11 @@ impl Settings {
         self.value(name).as_i64().expect("checked against the descriptor")
     }
 
+    /// Value of a [`SettingValues::Integer`] that was given as a number; none of one that the descriptor does not have, or that is a word.
+    pub fn given(&self, name: &str) -> Option<u64> {
+        self.0.get(name).and_then(Value::as_u64)
+    }
+
     fn value(&self, name: &str) -> &Value {
         self.0.get(name).unwrap_or_else(|| panic!("the descriptor has `{name}`"))
     }
@@ -61,12 +75,23 @@ pub fn choice(name: &str, choices: &[&str], about: &str) -> SettingDescription {
 
 /// A setting that is a whole number.
 pub fn integer(name: &str, range: (i64, i64), unit: &str, default: i64, about: &str) -> SettingDescription {
-    let values = SettingValues::Integer { minimum: range.0, maximum: range.1, unit: unit.to_owned() };
+    let values =
+        SettingValues::Integer { minimum: range.0, maximum: range.1, unit: unit.to_owned(), words: Vec::new() };
     describe(name, values, json!(default), about)
 }
 
+/// What a setting that was not given leaves to the workload or the library.
+pub const DEFAULT: &str = "default";
+
+/// A setting that is a whole number, or [`DEFAULT`], which `about` explains.
+pub fn integer_if_given(name: &str, range: (i64, i64), unit: &str, about: &str) -> SettingDescription {
+    let words = vec![DEFAULT.to_owned()];
+    let values = SettingValues::Integer { minimum: range.0, maximum: range.1, unit: unit.to_owned(), words };
+    describe(name, values, json!(DEFAULT), about)
+}
+
 fn describe(name: &str, values: SettingValues, default: Value, about: &str) -> SettingDescription {
-    SettingDescription { name: name.to_owned(), about: about.to_owned(), values, default }
+    SettingDescription { name: name.to_owned(), about: about.to_owned(), values, default, stands_for: BTreeMap::new() }
 }
 
 fn check(setting: &SettingDescription, value: &Value) -> Result<(), StackError> {
@@ -81,7 +106,8 @@ fn check(setting: &SettingDescription, value: &Value) -> Result<(), StackError> 
             }
             None => Err(StackError::Usage(format!("setting `{name}` is {value}, not one of {}", choices.join(", ")))),
         },
-        SettingValues::Integer { minimum, maximum, unit } => match value.as_i64() {
+        SettingValues::Integer { words, .. } if words.iter().any(|word| value == word) => Ok(()),
+        SettingValues::Integer { minimum, maximum, unit, .. } => match value.as_i64() {
             Some(number) if (*minimum..=*maximum).contains(&number) => Ok(()),
             _ => Err(StackError::Usage(format!(
                 "setting `{name}` is {value}, not a whole number from {minimum} to {maximum} {unit}"
@@ -105,6 +131,33 @@ mod tests {
     fn defaults_fill_what_is_not_given() {
         let settings = resolve("word", json!("b")).expect("a known word");
         assert_eq!((settings.boolean("flag"), settings.choice("word"), settings.integer("count")), (false, "b", 5));
+    }
+
+    #[test]
+    fn a_number_that_may_be_left_to_the_library_is_there_only_if_it_was_given() {
+        let mut descriptor = crate::find("raw-tcp").expect("registered").descriptor();
+        descriptor.settings = vec![integer_if_given("window", (1, 9), "bytes", "")];
+        let resolve = |value| Settings::resolve(&descriptor, &BTreeMap::from([("window".to_owned(), value)]));
+        assert_eq!(resolve(json!(7)).expect("in range").given("window"), Some(7));
+        assert_eq!(resolve(json!("default")).expect("a known word").given("window"), None);
+        for wrong in [json!("most"), json!(0), json!(10)] {
+            assert!(matches!(resolve(wrong), Err(StackError::Usage(_))));
+        }
+    }
+
+    #[test]
+    fn a_word_stands_for_values_of_what_is_left_to_its_default() {
+        let mut descriptor = crate::find("raw-tcp").expect("registered").descriptor();
+        let mut profile = choice("profile", &["none", "small"], "");
+        let values = [("window", 3), ("table", 4)].map(|(name, value)| (name.to_owned(), json!(value)));
+        profile.stands_for = [("small".to_owned(), values.into())].into();
+        let number = |name| integer_if_given(name, (1, 9), "", "");
+        descriptor.settings = vec![profile, number("window"), number("table")];
+        let given = [("profile".to_owned(), json!("small")), ("table".to_owned(), json!(9))].into();
+        let settings = Settings::resolve(&descriptor, &given).expect("known");
+        assert_eq!((settings.given("window"), settings.given("table")), (Some(3), Some(9)));
+        let none = Settings::resolve(&descriptor, &BTreeMap::new()).expect("defaults");
+        assert_eq!((none.given("window"), none.given("table")), (None, None));
     }
 
     #[test]

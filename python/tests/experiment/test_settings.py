@@ -6,10 +6,12 @@ from tests.described import IDLE, KNOWN, NAGLE, STREAMS, TLS, WINDOW
 from wirelab.errors import WirelabError
 from wirelab.experiment import load_experiment
 from wirelab.experiment.settings import describe_default, describe_values, read_setting, resolve_settings
-from wirelab.schema import SettingDescription
+from wirelab.schema import SettingDescription, StackDescription
 from wirelab.units import UnitError
 
 H2 = KNOWN.stack("h2")
+assert H2 is not None
+_STACK = H2.model_dump()
 
 
 def setting(table: dict[str, object]) -> SettingDescription:
@@ -44,6 +46,41 @@ def test_values_and_defaults_are_described_with_their_units() -> None:
         (describe_values(setting(table)), describe_default(setting(table))) for table in (TLS, NAGLE, IDLE, STREAMS)
     ]
     assert described == [("1.3, 1.2", "1.3"), ("true, false", "false"), ("1 ms to 1 min", "30 s"), ("1 to 100", "1")]
+
+
+LEFT = {
+    "name": "window",
+    "about": "Window.",
+    "values": {"type": "integer", "minimum": 1, "maximum": 65_535, "unit": "bytes", "words": ["default"]},
+    "default": "default",
+}
+PROFILE = {
+    "name": "profile",
+    "about": "Several at once.",
+    "values": {"type": "choice", "choices": ["none", "small"]},
+    "default": "none",
+    "stands_for": {"small": {"window": 512, "elsewhere": 1}},
+}
+
+
+def test_a_number_may_be_left_to_the_library_by_its_word() -> None:
+    left = setting(LEFT)
+    assert [read_setting(left, written) for written in ("default", "4 KiB")] == ["default", 4096]
+    assert (describe_values(left), describe_default(left)) == ("1 B to 65535 B, default", "default")
+    for written in ("most", "0 B", 7):
+        with pytest.raises(UnitError):
+            read_setting(left, written)
+    with pytest.raises(UnitError) as caught:
+        read_setting(left, "64 KiB")
+    assert caught.value.hint == "1 B to 65535 B or 'default'"
+
+
+def test_a_profile_gives_what_is_left_to_the_library() -> None:
+    stack = StackDescription.model_validate(_STACK | {"settings": [PROFILE, LEFT]})
+    assert resolve_settings(stack, [{"profile": "small"}]) == {"profile": "small", "window": 512}
+    given = resolve_settings(stack, [{"profile": "small", "window": "1 B"}])
+    assert given == {"profile": "small", "window": 1}
+    assert resolve_settings(stack, []) == {"profile": "none", "window": "default"}
 
 
 NOTIFY = """

@@ -96,6 +96,7 @@ class Records:
         self.ledgers: dict[str, list[dict[str, int]]] = {}
         self.radio: dict[str, list[dict[str, Any]]] = {}
         """Of a trial: its packets at the client's radio."""
+        self.settings_seen: dict[str, dict[str, Any]] = {}
         (folder / "trials").mkdir(parents=True)
 
     def trial(
@@ -172,6 +173,12 @@ class Records:
             "    for log in sys.argv[4:]:\n"
             "        for row in radio.get(log.split('/')[-2], ()):\n"
             "            print(json.dumps(dict(row, log=log)))\n"
+            "    sys.exit()\n"
+            f"seen = json.loads({json.dumps(self.settings_seen)!r})\n"
+            "if sys.argv[1] == 'settings-seen':\n"
+            "    for folder in sys.argv[2:]:\n"
+            "        nothing = dict(connections=0, sealed=0, client={}, server={})\n"
+            "        print(json.dumps(dict(nothing, trial=folder, **seen.get(folder.split('/')[-1], {}))))\n"
             "    sys.exit()\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"
             "for log in sys.argv[3:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"

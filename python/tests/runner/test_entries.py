@@ -90,6 +90,8 @@ def test_values_of_a_condition_are_a_list(tmp_path: Path, table: str, condition:
     [
         ("define", "when = { uplaod = [true] }", "define.0.when"),
         ("arguments", 'add = ["-v"]\nwhen = { uplaod = [true] }', "arguments.0.when"),
+        ("define", 'given = ["uplaod"]', "define.0.given"),
+        ("requires", "when = { uplaod = [true] }", "requires.0.when"),
         ("requires", "uplaod = [true]", "requires.0"),
     ],
 )

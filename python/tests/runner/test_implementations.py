@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import WirelabError
-from wirelab.experiment.implementations import ClientEntry, Implementation, ServerEntry
+from wirelab.experiment.implementations import ClientEntry, Implementation, ServerEntry, setting_texts
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.runner.implementations import load, missing, version
 from wirelab.schema import Role, StackDescription, registered
@@ -69,6 +69,38 @@ def test_curls_starttransfer_goes_to_the_field_that_it_is() -> None:
     assert "first_body_sent_s" not in fields("h2", upload=False, tls="1.3")
     assert "first_final_byte_s" not in fields("http1", **{"expect-continue": True})
     assert all('"curl_starttransfer_s":%{time_starttransfer}' in fields(stack) for stack in ("http1", "h2c"))
+
+
+def nghttp(**settings: object) -> list[str]:
+    entry = load(None)["nghttp"].roles.client
+    assert isinstance(entry, ClientEntry)
+    facts = {**settings, "stack": "h2", "upload": False, "workload": "request-response"}
+    texts = setting_texts(settings)  # type: ignore[arg-type]
+    return entry.fill([*entry.per_exchange, *entry.added(facts)], {**PLACEHOLDERS, **texts}, facts)  # type: ignore[arg-type]
+
+
+def test_nghttp_is_told_a_window_as_the_power_of_two_above_it() -> None:
+    words = nghttp(**{"initial-window-size": 4095, "connection-window": 65_535, "header-table-size": 0})
+    assert {"--window-bits=12", "--connection-window-bits=16", "--header-table-size=0"} <= {*words}
+    assert not [word for word in nghttp(**{"initial-window-size": "default"}) if "window" in word]
+    [entry] = filter(None, [load(None)["nghttp"].roles.client])
+    h2 = described("h2")
+    default = {setting.name: setting.default for setting in h2.settings}
+    work = WorkloadTable(kind="deliver").spec()
+    assert entry.refusal(h2, default | {"initial-window-size": 4095}, work) is None
+    assert "initial-window-size" in (entry.refusal(h2, default | {"initial-window-size": 4096}, work) or "")
+
+
+def test_nginx_is_told_only_what_is_not_left_to_it() -> None:
+    told = {"initial-window-size": 4095, "max-concurrent-streams": "default"}
+    texts = setting_texts(told)  # type: ignore[arg-type]
+    assert texts == {"initial_window_size": "4095", "initial_window_size_bits": "12"}
+    entry = load(None)["nginx"].roles.server
+    assert isinstance(entry, ServerEntry)
+    facts = {**told, "stack": "h2", "upload": True}
+    [text] = entry.fill([entry.files[0].text], {**PLACEHOLDERS, **texts}, facts)  # type: ignore[arg-type]
+    assert "http2_body_preread_size 4095;" in text
+    assert "http2_max_concurrent_streams" not in text
 
 
 def test_nginx_listens_where_the_clients_look_and_keeps_everything_in_its_folder() -> None:

@@ -72,12 +72,21 @@ class Requires(_Listed):
         return None
 
 
-class Define(_Entry):
+class Conditional(_Entry):
+    """What holds where a condition does, and where these settings are numbers instead of being left to the program."""
+
+    when: When = When()
+    given: tuple[str, ...] = ()
+
+    def holds(self, facts: Mapping[str, SettingValue]) -> bool:
+        """Both."""
+        return self.when.holds(facts) and all(_is_number(facts.get(name)) for name in self.given)
+
+
+class Define(Conditional):
     """Placeholders with a text of their own."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-
-    when: When = When()
 
     @property
     def texts(self) -> dict[str, str]:
@@ -108,10 +117,9 @@ class Each(Define):
         return value.replace(self.double, 2 * self.double) if self.double else value
 
 
-class Arguments(_Entry):
+class Arguments(Conditional):
     """Arguments that are added to the command."""
 
-    when: When = When()
     add: tuple[str, ...]
 
 
@@ -176,16 +184,16 @@ class RoleEntry(_Entry):
         """
         known = dict(placeholders)
         for each in self.each:
-            told = resources if each.when.holds(facts) else ()
+            told = resources if each.holds(facts) else ()
             known |= {key: text for key, text in each.filled(placeholders, told).items() if text or key not in known}
         for definition in self.define:
-            if definition.when.holds(facts):
+            if definition.holds(facts):
                 known |= definition.texts
         return [_fill(text, known) for text in texts]
 
     def added(self, facts: Mapping[str, SettingValue]) -> list[str]:
         """Arguments whose condition holds."""
-        return [text for arguments in self.arguments if arguments.when.holds(facts) for text in arguments.add]
+        return [text for arguments in self.arguments if arguments.holds(facts) for text in arguments.add]
 
 
 class ServerEntry(RoleEntry):
@@ -274,6 +282,16 @@ def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: Workloa
     return {**settings, "stack": stack, "workload": workload.kind, **bodies}
 
 
+def setting_texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
+    """Placeholders of the settings that are numbers: each as it is, and as the number of bits that it takes."""
+    texts: dict[str, str] = {}
+    for name, value in settings.items():
+        if _is_number(value):
+            key = name.replace("-", "_")
+            texts |= {key: str(value), f"{key}_bits": str(int(value).bit_length())}
+    return texts
+
+
 def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> dict[str, Implementation]:
     """The entries of a file, with the placeholders that are known by now filled in."""
     where = Where(source)
@@ -288,6 +306,10 @@ def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> di
     if wrong:
         raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
     return found
+
+
+def _is_number(value: SettingValue | None) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _each(text: str, known: Iterable[Mapping[str, str]]) -> Iterable[str]:

@@ -45,6 +45,8 @@ def read_setting(setting: SettingDescription, value: object) -> SettingValue:
             if not isinstance(value, bool):
                 raise UnitError("should be true or false")
             return value
+        case IntegerValues(words=words) if isinstance(value, str) and value in words:
+            return value
         case IntegerValues() as values:
             return _integer(values, value)
 
@@ -84,6 +86,11 @@ def resolve_settings(stack: HasSettings, layers: Iterable[Mapping[str, Any]]) ->
         for setting in stack.settings:
             if setting.name in layer:
                 resolved[setting.name] = read_setting(setting, layer[setting.name])
+    for setting in stack.settings:
+        for name, value in setting.stands_for.get(str(resolved[setting.name]), {}).items():
+            other = stack.setting(name)
+            if other is not None and resolved[name] == other.default:
+                resolved[name] = value
     return resolved
 
 
@@ -94,8 +101,8 @@ def describe_values(setting: SettingDescription) -> str:
             return ", ".join(choices)
         case BooleanValues():
             return "true, false"
-        case IntegerValues(minimum=minimum, maximum=maximum, unit=unit):
-            return f"{_shown(minimum, unit)} to {_shown(maximum, unit)}"
+        case IntegerValues(minimum=minimum, maximum=maximum, unit=unit, words=words):
+            return ", ".join([f"{_shown(minimum, unit)} to {_shown(maximum, unit)}", *words])
 
 
 def describe_default(setting: SettingDescription) -> str:
@@ -118,13 +125,14 @@ def _integer(values: IntegerValues, value: object) -> int:
         raise UnitError("should be a whole number")
     if not values.minimum <= number <= values.maximum:
         low, high = _shown(values.minimum, values.unit), _shown(values.maximum, values.unit)
-        raise UnitError("is out of range", hint=f"{low} to {high}")
+        raise UnitError("is out of range", hint=" or ".join([f"{low} to {high}", *map(repr, values.words)]))
     return number
 
 
 def _shown(number: int, unit: str) -> str:
     if unit == "bytes":
-        return format_size(number)
+        rounded = format_size(number)
+        return rounded if size_bytes(rounded) == number else f"{number} B"
     if unit in _NANOSECONDS:
         return format_duration(number * _NANOSECONDS[unit])
     return f"{number} {unit}".strip()

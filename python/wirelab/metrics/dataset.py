@@ -27,6 +27,7 @@ from wirelab.metrics.radio import Settings, Spent, spend
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.metrics.resource_timings import measure_resources
+from wirelab.metrics.settings_seen import measure_settings
 from wirelab.metrics.steps import run_again
 from wirelab.metrics.traffic import background_bps
 from wirelab.schema import EXCHANGE_COLUMNS, is_netem
@@ -91,14 +92,15 @@ class Dataset(NamedTuple):
 
 def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     """Compute both tables from the raw records and write them into the campaign, what its probes logged, and what
-    captures tell of each byte, the resources of pages, and what the client's radio spent: by `energy`, or as the
-    experiment says.
+    captures tell of each byte, the resources of pages, what was seen of settings, and what the client's radio spent: by
+    `energy`, or as the experiment says.
     """
     dataset = build(campaign, energy)
     measure_all_probes(campaign)
     plan = read_plan(campaign)
     measure_ledger(campaign, plan, dataset.trials, dataset.exchanges)
     measure_resources(campaign, plan, dataset.trials)
+    measure_settings(campaign, plan, dataset.trials)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset

@@ -8,6 +8,7 @@ from wirelab.report.model import Scenario
 from wirelab.report.stacks import BUILTIN, describe
 from wirelab.schema import is_netem
 
+NOT_IN_FORCE = "a setting was not in force: Trust says which"
 NO_TRIAL = "no trial of this scenario was analysed"
 FROM_PACKETS = frozenset(
     {"wire-up-bytes", "wire-down-bytes", "wire-bytes", "wire-up-packets", "wire-down-packets", "lost-packets"}

@@ -78,6 +78,16 @@ class Scenario:
         """Of the largest and the smallest of downloads that take turns: bytes, and how many ended how; else empty."""
         return dict((self.estimates or {}).get("downloads") or {})
 
+    @property
+    def settings(self) -> list[Json]:
+        """Settings that it was given, as told and as they were seen, a row for each end."""
+        return list((self.estimates or {}).get("settings") or [])
+
+    @property
+    def plotted(self) -> bool:
+        """Whether charts have it: what a library clamps or ignores is not what its levels say."""
+        return all(row["in_force"] is not False for row in self.settings)
+
     def metric(self, name: str) -> Json:
         """Everything estimated of a metric; empty if nothing was."""
         for key, value in ((self.estimates or {}).get("metrics") or {}).items():

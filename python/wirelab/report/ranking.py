@@ -12,18 +12,20 @@ from wirelab.stats.compare import ERROR_RATE
 
 
 def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Application protocols that have a median, the smallest first."""
+    """Application protocols that have a median and were what their levels say, the smallest first."""
     medians = []
     for scenario in scenarios:
         median = scenario.estimate(metric, "median")
-        if scenario.series.stack not in FLOORS and median is not None and median.point is not None:
+        if scenario.series.stack in FLOORS or not scenario.plotted:
+            continue
+        if median is not None and median.point is not None:
             medians.append((median.point, scenario))
     return [scenario for _, scenario in sorted(medians, key=lambda pair: pair[0])]
 
 
 def above_time_out(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
     """Those of which half or more timed out."""
-    return [scenario for scenario in scenarios if scenario.above_s(metric, "median") is not None]
+    return [scenario for scenario in scenarios if scenario.plotted and scenario.above_s(metric, "median") is not None]
 
 
 def untold(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wirelab.experiment.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry, facts_of
+from wirelab.experiment.implementations import (
+    ClientEntry,
+    Implementation,
+    RoleEntry,
+    ServerEntry,
+    facts_of,
+    setting_texts,
+)
 from wirelab.experiment.library import BUILTIN
 from wirelab.launcher import launched
 from wirelab.runner.background import background, patience_ns
@@ -244,6 +251,7 @@ class Endpoints:
             "parameters": str(directory / "parameters.json"),
             "upload_bytes": str(scenario.workload.upload_bytes),
             "download_bytes": str(scenario.workload.downloads[0]),
+            **setting_texts(told(scenario, role)),
             **files,
             **site,
         }

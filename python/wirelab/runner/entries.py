@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Set
 from pathlib import Path
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
@@ -15,13 +15,13 @@ from wirelab.experiment.implementations import (
     Implementation,
     RoleEntry,
     ServerEntry,
+    setting_texts,
 )
 from wirelab.experiment.library import BUILTIN
 from wirelab.experiment.programs import missing_files
 from wirelab.runner.barriers import Foreseen, foreseen
 from wirelab.runner.implementations import load
 from wirelab.schema import Certificates, Description, Role
-from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Plan
 
 FILLED = frozenset(
@@ -62,7 +62,8 @@ def _wrong(name: str, program: Implementation, known: Description, beside: Path 
         if (entry := program.role(role)) is None:
             continue
         place = f"{name}.roles.{role.value}"
-        for key, text, filled in _texts(entry):
+        numbers = setting_texts(dict.fromkeys([*(_facts(entry, known) or ()), *program.settings], 0))
+        for key, text, filled in _texts(entry, numbers):
             for word in _PLACEHOLDER.findall(text):
                 if word not in filled:
                     where = Where(source, key=f"{place}.{key}")
@@ -71,7 +72,7 @@ def _wrong(name: str, program: Implementation, known: Description, beside: Path 
             continue
         facts |= program.settings.keys()
         for table, asked in _asked(entry):
-            for key in sorted(asked.keys() - facts):
+            for key in sorted(asked - facts):
                 where = Where(source, key=f"{place}.{table}")
                 what = f"no setting of {', '.join(entry.stacks)}, and no fact ({key})"
                 yield WirelabError(what, where, did_you_mean(key, facts))
@@ -87,21 +88,24 @@ def _facts(entry: RoleEntry, known: Description) -> set[str] | None:
     return settings
 
 
-def _asked(entry: RoleEntry) -> Iterator[tuple[str, Mapping[str, tuple[SettingValue, ...]]]]:
+def _asked(entry: RoleEntry) -> Iterator[tuple[str, Set[str]]]:
     """The keys of each condition, with its place."""
-    for table in ("define", "each", "arguments", "requires"):
+    for table in ("define", "each", "arguments"):
         for index, each in enumerate(getattr(entry, table)):
-            yield f"{table}.{index}.when", each.when.listed
-    yield from ((f"requires.{index}", each.listed) for index, each in enumerate(entry.requires))
+            yield f"{table}.{index}.when", each.when.listed.keys()
+            yield f"{table}.{index}.given", {*each.given}
+    for index, requires in enumerate(entry.requires):
+        yield f"requires.{index}.when", requires.when.listed.keys()
+        yield f"requires.{index}", requires.listed.keys()
 
 
-def _texts(entry: RoleEntry) -> Iterator[tuple[str, str, set[str]]]:
+def _texts(entry: RoleEntry, numbers: Iterable[str]) -> Iterator[tuple[str, str, set[str]]]:
     """What becomes arguments, variables and paths, with the placeholders that are filled in there; a file's own text
     may hold braces of its own.
     """
     files = {field for field in Certificates.model_fields if field != "client"}
     defined = (placeholder for define in (*entry.define, *entry.each) for placeholder in define.texts)
-    once = {*FILLED, *files, *defined}
+    once = {*FILLED, *files, *defined, *numbers}
     each = once | FILLED_FOR_EACH_EXCHANGE if isinstance(entry, ClientEntry) and entry.per_exchange else once
     yield from (("each", text, once | {*RESOURCE_TEXTS}) for listed in entry.each for text in listed.texts.values())
     yield from (("arguments", word, each) for arguments in entry.arguments for word in arguments.add)

@@ -29,12 +29,13 @@ class BooleanValues(Received):
 
 
 class IntegerValues(Received):
-    """A whole number; `unit` is empty for a count."""
+    """A whole number, or one of some words; `unit` is empty for a count."""
 
     type: Literal["integer"] = "integer"
     minimum: int
     maximum: int
     unit: str
+    words: tuple[str, ...] = ()
 
 
 class SettingDescription(Received):
@@ -44,6 +45,8 @@ class SettingDescription(Received):
     about: str
     values: Annotated[ChoiceValues | BooleanValues | IntegerValues, Field(discriminator="type")]
     default: SettingValue
+    stands_for: dict[str, dict[str, SettingValue]] = Field(default_factory=dict)
+    """Of a choice: values of other settings that are left to their default."""
 
 
 class StackDescription(Received):

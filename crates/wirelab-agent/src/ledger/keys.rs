@@ -6,6 +6,11 @@ use ring::aead::{self, Aad, LessSafeKey, Nonce, UnboundKey, quic};
 use ring::hkdf::{self, KeyType, Prk};
 
 const TAG_BYTES: usize = 16;
+/// Of QUIC version 1 (RFC 9001, section 5.2).
+const INITIAL_SALT: [u8; 20] = [
+    0x38, 0x76, 0x2c, 0xf7, 0xf5, 0x59, 0x34, 0xb3, 0x4d, 0x17, 0x9a, 0xe6, 0xa4, 0xc8, 0x0c, 0xad, 0xcc, 0xbb, 0x7f,
+    0x0a,
+];
 
 /// Traffic secrets of TLS 1.3, of both sides. Which connection each is of shows when it opens something.
 #[derive(Debug, Default)]
@@ -49,6 +54,12 @@ impl Secrets {
         let application = self.sides[side].iter().filter(|(phase, _)| *phase == Phase::Application);
         application.flat_map(|(_, secret)| suites(secret)).map(|suite| PacketKey::new(&suite))
     }
+
+    /// Keys of this side's QUIC packets of handshakes.
+    pub fn handshake_packets(&self, side: usize) -> impl Iterator<Item = PacketKey> {
+        let handshake = self.sides[side].iter().filter(|(phase, _)| *phase == Phase::Handshake);
+        handshake.flat_map(|(_, secret)| suites(secret)).map(|suite| PacketKey::new(&suite))
+    }
 }
 
 /// A cipher suite that a secret may be of.
@@ -87,13 +98,15 @@ impl RecordKey {
         Self { key: LessSafeKey::new(key), iv, number: 0 }
     }
 
-    /// The content type of the next record and the length of its content; `None` if it is not of this key.
-    pub fn open(&mut self, header: &[u8], sealed: &[u8]) -> Option<(u8, usize)> {
+    /// The content type of the next record and its content; `None` if it is not of this key.
+    pub fn open(&mut self, header: &[u8], sealed: &[u8]) -> Option<(u8, Vec<u8>)> {
         let mut content = sealed.to_vec();
         let opened = self.key.open_in_place(nonce(self.iv, self.number), Aad::from(header), &mut content).ok()?;
         let end = opened.iter().rposition(|byte| *byte != 0)?;
+        let kind = opened[end];
+        content.truncate(end);
         self.number += 1;
-        Some((opened[end], end))
+        Some((kind, content))
     }
 }
 
@@ -123,12 +136,25 @@ impl PacketKey {
         Self { key: LessSafeKey::new(key), iv, mask, largest: 0 }
     }
 
-    /// Open a packet whose connection id has this length; `None` if it is not of this key.
+    /// Of a side's Initial packets in a connection whose client chose this id for the server (RFC 9001, section 5.2).
+    pub fn of_initial(client_chose: &[u8], side: usize) -> Self {
+        let initial = hkdf::Salt::new(hkdf::HKDF_SHA256, &INITIAL_SALT).extract(client_chose);
+        let mut secret = [0; 32];
+        fill(&initial, if side == 0 { b"client in" } else { b"server in" }, &mut secret);
+        Self::new(&suites(&secret)[0])
+    }
+
+    /// Open a packet with a short header whose connection id has this length; `None` if it is not of this key.
     pub fn open(&mut self, packet: &[u8], id_bytes: usize) -> Option<Opened> {
-        let number_at = 1 + id_bytes;
+        self.open_from(packet, 1 + id_bytes)
+    }
+
+    /// Open a packet whose number begins there; `None` if it is not of this key.
+    pub fn open_from(&mut self, packet: &[u8], number_at: usize) -> Option<Opened> {
         let sample = packet.get(number_at + 4..number_at + 4 + self.mask.algorithm().sample_len())?;
         let mask = self.mask.new_mask(sample).ok()?;
-        let first = packet[0] ^ (mask[0] & 0x1f);
+        let hidden = if packet[0] & 0x80 == 0 { 0x1f } else { 0x0f };
+        let first = packet[0] ^ (mask[0] & hidden);
         let number_bytes = usize::from(first & 3) + 1;
         let header_bytes = number_at + number_bytes;
         let mut header = packet[..header_bytes].to_vec();
@@ -180,15 +206,18 @@ impl KeyType for Length {
     }
 }
 
-/// HKDF-Expand-Label without a context (RFC 8446, section 7.1).
 fn expand(suite: &Suite<'_>, label: &[u8], length: usize) -> Vec<u8> {
-    let label_bytes = [(b"tls13 ".len() + label.len()) as u8];
-    let info: [&[u8]; 5] = [&(length as u16).to_be_bytes(), &label_bytes, b"tls13 ", label, &[0]];
     let mut output = vec![0; length];
-    let prk = Prk::new_less_safe(suite.hash, suite.secret);
-    let filled = prk.expand(&info, Length(length)).and_then(|okm| okm.fill(&mut output));
-    filled.expect("shorter than 255 hashes");
+    fill(&Prk::new_less_safe(suite.hash, suite.secret), label, &mut output);
     output
+}
+
+/// HKDF-Expand-Label without a context (RFC 8446, section 7.1).
+fn fill(secret: &Prk, label: &[u8], output: &mut [u8]) {
+    let label_bytes = [(b"tls13 ".len() + label.len()) as u8];
+    let info: [&[u8]; 5] = [&(output.len() as u16).to_be_bytes(), &label_bytes, b"tls13 ", label, &[0]];
+    let filled = secret.expand(&info, Length(output.len())).and_then(|okm| okm.fill(output));
+    filled.expect("shorter than 255 hashes");
 }
 
 fn from_hex(word: &str) -> Option<Vec<u8>> {
@@ -219,6 +248,16 @@ mod tests {
     }
 
     #[test]
+    fn keys_of_initial_packets_are_those_of_rfc_9001_appendix_a_1() {
+        let initial = hkdf::Salt::new(hkdf::HKDF_SHA256, &INITIAL_SALT).extract(&hex("8394c8f03e515708"));
+        let mut secret = [0; 32];
+        fill(&initial, b"client in", &mut secret);
+        assert_eq!(secret[..8], hex("c00cf151ca5be075"));
+        let key = PacketKey::of_initial(&hex("8394c8f03e515708"), 0);
+        assert_eq!(key.iv[..], hex("fa044b2f42a3fd3b46fb255c"));
+    }
+
+    #[test]
     fn records_are_opened_one_after_another() {
         let secret = [7; 32];
         let secrets = Secrets::read(&format!("SERVER_TRAFFIC_SECRET_0 00 {}\n", hex_text(&secret)));
@@ -232,7 +271,7 @@ mod tests {
         };
         let mut key =
             secrets.records(1).find_map(|mut key| key.open(&header, &seal(0, b"abc\x17")).map(|_| key)).unwrap();
-        assert_eq!(key.open(&header, &seal(1, b"abcd\x16\0\0")), Some((22, 4)));
+        assert_eq!(key.open(&header, &seal(1, b"abcd\x16\0\0")), Some((22, b"abcd".to_vec())));
         assert_eq!(key.open(&header, &seal(1, b"abc\x17")), None);
         assert!(secrets.records(0).next().is_none());
     }

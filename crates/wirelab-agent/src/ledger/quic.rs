@@ -41,9 +41,7 @@ impl<'a> Connection<'a> {
         let mut spent = Spent::default();
         let mut rest = datagram;
         while rest.first().is_some_and(|first| first & LONG_HEADER != 0) {
-            if let Some(length) = source_id_bytes(rest) {
-                self.id_bytes[side] = length;
-            }
+            self.learn(side, rest);
             let behind = behind_long_header(rest).unwrap_or_default();
             let packet = &rest[..rest.len() - behind.len()];
             match packet[0] >> 4 & 3 {
@@ -68,7 +66,15 @@ impl<'a> Connection<'a> {
         spent
     }
 
-    fn open(&mut self, side: usize, packet: &[u8]) -> Option<Opened> {
+    /// Take note of the id that a side chose for itself, of a packet with a long header.
+    pub fn learn(&mut self, side: usize, packet: &[u8]) {
+        if let Some(length) = source_id_bytes(packet) {
+            self.id_bytes[side] = length;
+        }
+    }
+
+    /// A side's packet with a short header, opened by the key that opened one before or by a new one.
+    pub fn open(&mut self, side: usize, packet: &[u8]) -> Option<Opened> {
         let id_bytes = self.id_bytes[1 - side];
         if let Some(opened) = self.keys[side].as_mut().and_then(|key| key.open(packet, id_bytes)) {
             return Some(opened);
@@ -109,8 +115,10 @@ fn frames(mut rest: &[u8], spent: &mut Spent) -> Option<bool> {
     Some(only_acknowledges)
 }
 
-struct Frame {
-    bytes: usize,
+/// One frame.
+pub struct Frame {
+    /// All of it.
+    pub bytes: usize,
     carries: Carries,
     /// An acknowledgement or padding.
     acknowledges: bool,
@@ -143,7 +151,8 @@ impl Fields<'_> {
 }
 
 impl Frame {
-    fn read(all: &[u8]) -> Option<Self> {
+    /// The first of these; `None` if it is not understood.
+    pub fn read(all: &[u8]) -> Option<Self> {
         let mut fields = Fields(all);
         let kind = fields.next()?;
         let (mut carries, mut acknowledges) = (Carries::Nothing, false);

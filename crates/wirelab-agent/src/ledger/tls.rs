@@ -34,29 +34,67 @@ pub fn datagram_suite(datagram: &[u8]) -> Option<u16> {
 
 /// Account for one side's stream.
 pub fn account_stream(stream: &[u8], side: usize, suite: Option<u16>, secrets: &Secrets, bytes: &mut LedgerBytes) {
-    let mut rest = stream;
-    let mut current: Option<RecordKey> = None;
-    while let Some((header, behind)) = rest.split_at_checked(HEADER_BYTES) {
-        let length = usize::from(u16::from_be_bytes([header[3], header[4]]));
-        let Some((content, behind)) = behind.split_at_checked(length) else { break };
-        rest = behind;
-        let whole = (HEADER_BYTES + length) as u64;
-        if header[0] != APPLICATION {
-            bytes.handshake += whole;
-        } else if suite.is_some_and(is_tls_1_3) {
-            match open(&mut current, secrets, side, header, content) {
-                Some((APPLICATION, plain)) => apply(bytes, whole, plain as u64),
-                Some(_) => bytes.handshake += whole,
-                None => bytes.sealed += whole,
-            }
-        } else {
-            match length.checked_sub(added_bytes(suite)) {
-                Some(plain) => apply(bytes, whole, plain as u64),
-                None => bytes.sealed += whole,
-            }
+    let mut records = Records::new(stream, side, suite, secrets);
+    for (whole, content) in &mut records {
+        match content {
+            Content::Handshake => bytes.handshake += whole,
+            Content::Opened(content) => apply(bytes, whole, content.len() as u64),
+            Content::Length(plain) => apply(bytes, whole, plain),
+            Content::Sealed => bytes.sealed += whole,
         }
     }
-    bytes.sealed += rest.len() as u64;
+    bytes.sealed += records.rest.len() as u64;
+}
+
+/// What a record carries.
+pub enum Content {
+    /// Something of TLS itself.
+    Handshake,
+    /// These bytes of the application.
+    Opened(Vec<u8>),
+    /// So many bytes of the application.
+    Length(u64),
+    /// What no secret opened.
+    Sealed,
+}
+
+/// The whole records of one side's stream, each with its bytes.
+pub struct Records<'a> {
+    rest: &'a [u8],
+    side: usize,
+    suite: Option<u16>,
+    secrets: &'a Secrets,
+    current: Option<RecordKey>,
+}
+
+impl<'a> Records<'a> {
+    /// Under the cipher suite that the server chose.
+    pub fn new(stream: &'a [u8], side: usize, suite: Option<u16>, secrets: &'a Secrets) -> Self {
+        Self { rest: stream, side, suite, secrets, current: None }
+    }
+}
+
+impl Iterator for Records<'_> {
+    type Item = (u64, Content);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (header, behind) = self.rest.split_at_checked(HEADER_BYTES)?;
+        let length = usize::from(u16::from_be_bytes([header[3], header[4]]));
+        let (content, behind) = behind.split_at_checked(length)?;
+        self.rest = behind;
+        let content = if header[0] != APPLICATION {
+            Content::Handshake
+        } else if self.suite.is_some_and(is_tls_1_3) {
+            match open(&mut self.current, self.secrets, self.side, header, content) {
+                Some((APPLICATION, plain)) => Content::Opened(plain),
+                Some(_) => Content::Handshake,
+                None => Content::Sealed,
+            }
+        } else {
+            length.checked_sub(added_bytes(self.suite)).map_or(Content::Sealed, |plain| Content::Length(plain as u64))
+        };
+        Some(((HEADER_BYTES + length) as u64, content))
+    }
 }
 
 /// Account for a datagram.
@@ -88,7 +126,7 @@ fn open(
     side: usize,
     header: &[u8],
     content: &[u8],
-) -> Option<(u8, usize)> {
+) -> Option<(u8, Vec<u8>)> {
     if let Some(opened) = current.as_mut().and_then(|key| key.open(header, content)) {
         return Some(opened);
     }

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use h2::SendStream;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::h2_stamps::{DATA, Frames};
+use crate::h2_frames::{DATA, Frames};
 use crate::page::Priority;
 use crate::tap::Observer;
 use crate::task::Task;
@@ -65,7 +65,7 @@ impl Written {
 impl Observer for Written {
     fn written(&mut self, bytes: &[u8], _now_ns: u64) {
         let data_bytes = &mut self.data_bytes;
-        self.frames.advance(bytes, |kind, _, payload| *data_bytes += if kind == DATA { payload as u64 } else { 0 });
+        self.frames.advance(bytes, |frame, part| *data_bytes += if frame.kind == DATA { part.len() as u64 } else { 0 });
         if let Some(waiting) = self.waiting.take() {
             waiting.wake();
         }

@@ -9,9 +9,9 @@ use quinn::{
     Connecting, Connection, ConnectionError, Endpoint, EndpointConfig, Incoming, ServerConfig, TokioRuntime, VarInt,
 };
 use tokio::task::JoinSet;
-use wirelab_schema::{EndpointParameters, Role};
+use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
 
-use super::transport;
+use super::server_transport;
 use crate::qlog::Traces;
 use crate::raw_udp::bind;
 use crate::settings::Settings;
@@ -66,6 +66,7 @@ struct Listener {
     endpoint: Endpoint,
     config: ServerConfig,
     settings: Settings,
+    workload: WorkloadSpec,
     traces: Traces,
 }
 
@@ -75,7 +76,7 @@ impl Listener {
         if !self.traces.are_wanted() {
             return incoming.accept();
         }
-        let mut transport = transport(&self.settings);
+        let mut transport = server_transport(&self.settings, &self.workload);
         // A connection without its trace is better than none.
         let _ = self.traces.begin(&mut transport, incoming.remote_address().port());
         let mut config = self.config.clone();
@@ -101,11 +102,11 @@ fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -> Re
     let crypto = QuicServerConfig::try_from(tls::server_config(parameters, &settings, tls::TLS13, alpn)?)
         .map_err(|error| StackError::failed("TLS for QUIC", error))?;
     let mut config = ServerConfig::with_crypto(Arc::new(crypto));
-    config.transport_config(Arc::new(transport(&settings)));
+    config.transport_config(Arc::new(server_transport(&settings, &parameters.workload)));
     let endpoint =
         |socket| Endpoint::new(EndpointConfig::default(), Some(config.clone()), socket, Arc::new(TokioRuntime));
     let endpoint = bind(address)
         .and_then(endpoint)
         .map_err(|error| StackError::failed(format!("listening on {address}"), error))?;
-    Ok(Listener { endpoint, config, settings, traces: Traces::of(Role::Server) })
+    Ok(Listener { endpoint, config, settings, workload: parameters.workload.clone(), traces: Traces::of(Role::Server) })
 }

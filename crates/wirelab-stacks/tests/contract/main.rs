@@ -9,6 +9,7 @@ mod lossy_path;
 mod mqtt;
 mod pages;
 mod proxy;
+mod settings;
 mod sizes;
 
 use std::net::{TcpListener, UdpSocket};

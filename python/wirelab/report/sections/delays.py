@@ -59,7 +59,7 @@ def _blocks(
     prefix: str,
     delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]],
 ) -> list[Block]:
-    mine = [delays[scenario.key] for scenario in group.scenarios if scenario.key in delays]
+    mine = [delays[scenario.key] for scenario in group.scenarios if scenario.key in delays and scenario.plotted]
     domain = log_domain(np.concatenate([d[[0, -1]] for d in mine]), 0.02) if mine else None
     if domain is None:
         return [Prose("No exchange completed here, so there is no delay to draw.")]
@@ -88,7 +88,7 @@ def _sample(
     metric: str, scenario: Scenario, delays: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]
 ) -> Sample | None:
     values = delays.get(scenario.key)
-    if values is None:
+    if values is None or not scenario.plotted:
         return None
     exchanges = max(int(scenario.denominators.get("exchanges") or 0), len(values))
     marks = []

@@ -37,7 +37,7 @@ def _blocks(
     words, unit = metric_words(campaign.metric), campaign.unit
     marks = []
     for condition in group.conditions:
-        for scenario in condition.scenarios:
+        for scenario in filter(lambda scenario: scenario.plotted, condition.scenarios):
             value = scenario.estimate(campaign.metric, statistic)
             if (above_s := scenario.above_s(campaign.metric, statistic)) is not None:
                 marks.append(_above(condition.label, scenario, statistic, above_s * 1e3))

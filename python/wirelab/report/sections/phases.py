@@ -8,7 +8,7 @@ from dataclasses import replace
 from wirelab.report.blocks import Block, Column, Figure, Legend, LegendEntry, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
-from wirelab.report.missing import not_drawn, why_missing
+from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
@@ -51,8 +51,11 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
             medians = [scenario.estimate(phase, "median") for phase in PHASES]
             parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
             link = str(scenario.plan.get("link_name", ""))
-            drawn.append(Bar(condition.label, scenario.series.label, parts, link))
-            if not any(parts):
+            if scenario.plotted:
+                drawn.append(Bar(condition.label, scenario.series.label, parts, link))
+            else:
+                left_out.append((scenario, NOT_IN_FORCE))
+            if scenario.plotted and not any(parts):
                 left_out.append((scenario, why_missing(scenario, "phase-wait", UNSEEN)))
             cells = [
                 estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))

@@ -16,6 +16,7 @@ from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
+from wirelab.report.settings_in_force import settings_in_force
 from wirelab.report.topology import topology
 from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES, NOT_MEASURED
@@ -45,6 +46,7 @@ def section(campaign: Campaign) -> Section:
     blocks += [befell] if befell is not None else []
     blocks += [met] if (met := background(campaign)) is not None else []
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
+    blocks += settings_in_force(campaign)
     blocks += [_certificate(each) for each in campaign.estimates.get("certificates") or []]
     return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
 

@@ -108,7 +108,7 @@ def _loads(campaign: Campaign) -> dict[str, _Load]:
 
 
 def _condition(loads: Mapping[str, _Load], condition: Condition, prefix: str) -> Grid | None:
-    shown = [loads[scenario.key] for scenario in condition.scenarios if scenario.key in loads]
+    shown = [loads[one.key] for one in condition.scenarios if one.key in loads and one.plotted]
     if not shown:
         return None
     widest = 1.04 * max(

@@ -17,7 +17,7 @@ from wirelab.report.blocks import (
 )
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
-from wirelab.report.missing import not_drawn, why_missing
+from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import BYTES, COUNT
@@ -58,7 +58,9 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
         for scenario in condition.scenarios:
             means = [scenario.estimate(metric, "mean") for metric in DIRECTIONS]
             parts = [None if mean is None else mean.point for mean in means]
-            if any(parts):
+            if not scenario.plotted:
+                left_out.append((scenario, NOT_IN_FORCE))
+            elif any(parts):
                 drawn.append(Bar(condition.label, scenario.series.label, parts))
             else:
                 left_out.append((scenario, why_missing(scenario, "wire-up-bytes")))

@@ -23,9 +23,9 @@ impl Observer for Order {
 
     fn read(&mut self, bytes: &[u8], _now_ns: u64) {
         let came = &mut self.came;
-        self.frames.advance(bytes, |kind, stream, payload| {
-            let name = char::from(b'a' + (stream / 2) as u8);
-            if kind == DATA && payload > 0 && !came.ends_with(name) {
+        self.frames.advance(bytes, |frame, part| {
+            let name = char::from(b'a' + (frame.stream / 2) as u8);
+            if frame.kind == DATA && !part.is_empty() && !came.ends_with(name) {
                 came.push(name);
             }
         });

@@ -1,0 +1,150 @@
+//! What connections announce of their settings and what the other end makes of it, read off what passes; nothing is told by a library.
+
+mod http2;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use wirelab_schema::{Role, SettingSeen, SettingsSeen};
+
+use crate::StackError;
+use crate::tap::Observer;
+pub use http2::Http2Connection;
+
+/// The file in an endpoint's folder.
+pub const FILE: &str = "settings-seen.json";
+/// Connections that have ended are added up when so many are kept.
+const KEPT: usize = 64;
+
+/// The connections of one endpoint.
+#[derive(Clone)]
+pub struct Connections {
+    role: Role,
+    path: PathBuf,
+    kept: Arc<Mutex<Kept>>,
+}
+
+#[derive(Default)]
+struct Kept {
+    live: Vec<Arc<Mutex<Watch>>>,
+    sum: SettingsSeen,
+}
+
+/// Watches the bytes of one connection at one of its ends.
+pub struct Watch {
+    /// 0 at a client, 1 at a server.
+    own: usize,
+    connection: Http2Connection,
+}
+
+impl Connections {
+    /// Of an endpoint that plays `role` and writes into `folder`.
+    pub fn new(role: Role, folder: &Path) -> Self {
+        Connections { role, path: folder.join(FILE), kept: Arc::default() }
+    }
+
+    /// One more, as the observer of its tap.
+    pub fn watch(&self) -> Arc<Mutex<Watch>> {
+        let own = usize::from(self.role != Role::Client);
+        let watch = Arc::new(Mutex::new(Watch { own, connection: Http2Connection::new() }));
+        let mut kept = self.kept.lock().expect("no holder panics");
+        if kept.live.len() >= KEPT {
+            kept.fold(|watch| Arc::strong_count(watch) == 1);
+        }
+        kept.live.push(watch.clone());
+        watch
+    }
+
+    /// Writes what was seen, if anything was.
+    pub fn write(&self) -> Result<(), StackError> {
+        let mut kept = self.kept.lock().expect("no holder panics");
+        kept.fold(|_| true);
+        if kept.sum.connections == 0 {
+            return Ok(());
+        }
+        let text = serde_json::to_string(&kept.sum).expect("plain data");
+        fs::write(&self.path, text).map_err(|error| StackError::failed(self.path.display(), error))
+    }
+}
+
+impl Kept {
+    fn fold(&mut self, ended: impl Fn(&Arc<Mutex<Watch>>) -> bool) {
+        let (over, live) = std::mem::take(&mut self.live).into_iter().partition(ended);
+        self.live = live;
+        for watch in over {
+            add(&mut self.sum, &watch.lock().expect("no holder panics").connection.seen());
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn written(&mut self, bytes: &[u8], _now_ns: u64) {
+        self.connection.passed(self.own, bytes);
+    }
+
+    fn read(&mut self, bytes: &[u8], _now_ns: u64) {
+        self.connection.passed(1 - self.own, bytes);
+    }
+}
+
+/// Adds what other connections were seen to say.
+pub fn add(sum: &mut SettingsSeen, other: &SettingsSeen) {
+    sum.connections += other.connections;
+    sum.sealed += other.sealed;
+    add_side(&mut sum.client, &other.client);
+    add_side(&mut sum.server, &other.server);
+}
+
+/// The same of one end.
+pub fn add_side(sum: &mut BTreeMap<String, SettingSeen>, other: &BTreeMap<String, SettingSeen>) {
+    for (name, seen) in other {
+        let known = sum.entry(name.clone()).or_default();
+        known.announced = wider(known.announced, seen.announced);
+        known.effective = wider(known.effective, seen.effective);
+        known.used = known.used.max(seen.used);
+    }
+}
+
+fn wider(one: Option<[u64; 2]>, other: Option<[u64; 2]>) -> Option<[u64; 2]> {
+    match (one, other) {
+        (Some([low, high]), Some([least, most])) => Some([low.min(least), high.max(most)]),
+        (one, other) => one.or(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(announced: Option<[u64; 2]>, used: u64) -> SettingsSeen {
+        let setting = SettingSeen { announced, effective: None, used: Some(used) };
+        SettingsSeen { connections: 1, client: [("window".to_owned(), setting)].into(), ..SettingsSeen::default() }
+    }
+
+    #[test]
+    fn connections_add_up_to_the_range_of_what_was_announced_and_the_most_that_was_used() {
+        let mut sum = SettingsSeen::default();
+        for (announced, used) in [(Some([7, 7]), 3), (None, 5), (Some([4, 4]), 1)] {
+            add(&mut sum, &seen(announced, used));
+        }
+        let expected = SettingSeen { announced: Some([4, 7]), effective: None, used: Some(5) };
+        assert_eq!((sum.connections, sum.client["window"]), (3, expected));
+    }
+
+    #[test]
+    fn an_endpoint_without_a_connection_writes_no_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let connections = Connections::new(Role::Server, folder.path());
+        connections.write().expect("nothing to write");
+        assert!(!folder.path().join(FILE).exists());
+        for _ in 0..2 * KEPT {
+            drop(connections.watch());
+        }
+        connections.write().expect("a folder that is there");
+        let text = fs::read_to_string(folder.path().join(FILE)).expect("written");
+        let seen: SettingsSeen = serde_json::from_str(&text).expect("plain data");
+        assert_eq!(seen.connections, 2 * KEPT as u64);
+    }
+}

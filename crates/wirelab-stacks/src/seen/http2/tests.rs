@@ -1,0 +1,173 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::h2_frames::{PREFACE, frame};
+
+const CLIENT: usize = 0;
+const SERVER: usize = 1;
+const WINDOW: u16 = 4;
+const ENDS: u8 = END_STREAM | 0x4;
+
+fn settings(values: &[(u16, u32)]) -> Vec<u8> {
+    let payload: Vec<u8> =
+        values.iter().flat_map(|(id, value)| [&id.to_be_bytes()[..], &value.to_be_bytes()].concat()).collect();
+    frame(SETTINGS, 0, 0, &payload)
+}
+
+fn granted(stream: u32, bytes: u32) -> Vec<u8> {
+    frame(WINDOW_UPDATE, 0, stream, &bytes.to_be_bytes())
+}
+
+fn ack() -> Vec<u8> {
+    frame(SETTINGS, ACK, 0, &[])
+}
+
+/// A connection whose client and server have announced this and acknowledged the other's.
+fn opened(client: &[(u16, u32)], server: &[(u16, u32)]) -> Http2Connection {
+    let mut connection = Http2Connection::new();
+    connection.passed(CLIENT, &[PREFACE, &settings(client)].concat());
+    connection.passed(SERVER, &[settings(server), ack()].concat());
+    connection.passed(CLIENT, &ack());
+    connection
+}
+
+fn data(connection: &mut Http2Connection, side: usize, stream: u32, bytes: usize) {
+    connection.passed(side, &frame(DATA, 0, stream, &vec![0; bytes]));
+}
+
+#[test]
+fn what_is_not_announced_is_what_the_rfc_has() {
+    let seen = opened(&[(WINDOW, 255)], &[]).seen();
+    assert_eq!(seen.client["initial-window-size"].announced, Some([255, 255]));
+    assert_eq!(seen.client["enable-push"].announced, Some([1, 1]));
+    assert_eq!(seen.server["initial-window-size"].announced, Some([65_535, 65_535]));
+    assert_eq!(seen.server["max-frame-size"].announced, Some([16_384, 16_384]));
+    assert_eq!(seen.server["max-concurrent-streams"].announced, None);
+    assert!(!seen.server.contains_key("enable-push"));
+}
+
+#[test]
+fn a_flight_is_what_comes_between_two_updates_of_a_stream_however_the_bytes_are_cut() {
+    for cut in [1, 7, usize::MAX] {
+        let mut connection = opened(&[(WINDOW, 255)], &[]);
+        let sent = [frame(DATA, 0, 1, &[0; 200]), frame(DATA, 0, 1, &[0; 55])].concat();
+        sent.chunks(cut).for_each(|part| connection.passed(SERVER, part));
+        connection.passed(CLIENT, &granted(1, 255));
+        data(&mut connection, SERVER, 1, 100);
+        let seen = connection.seen().client["initial-window-size"];
+        assert_eq!((seen.announced, seen.used), (Some([255, 255]), Some(255)), "{cut}");
+        assert_eq!(connection.seen().client["max-frame-size"].used, Some(200));
+    }
+}
+
+#[test]
+fn what_is_sent_before_the_settings_were_seen_does_not_break_them() {
+    let mut connection = Http2Connection::new();
+    connection.passed(CLIENT, &[PREFACE, &settings(&[]), &frame(HEADERS, 4, 1, &[0x82])].concat());
+    data(&mut connection, CLIENT, 1, 10_000);
+    connection.passed(SERVER, &settings(&[(WINDOW, 100), (3, 1)]));
+    assert_eq!(connection.seen().server["initial-window-size"].used, None);
+    assert_eq!(connection.seen().server["max-concurrent-streams"].used, None);
+    connection.passed(CLIENT, &ack());
+    data(&mut connection, CLIENT, 3, 101);
+    assert_eq!(connection.seen().server["initial-window-size"].used, Some(101));
+}
+
+#[test]
+fn the_connections_window_is_what_no_update_gives_back() {
+    let mut connection = opened(&[], &[]);
+    connection.passed(CLIENT, &granted(0, 1000));
+    data(&mut connection, SERVER, 1, 60_000);
+    connection.passed(CLIENT, &granted(0, 40_000));
+    data(&mut connection, SERVER, 1, 20_000);
+    let seen = connection.seen().client["connection-window"];
+    let expected = SettingSeen { announced: Some([66_535, 66_535]), effective: None, used: Some(60_000) };
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_connections_window_that_opens_again_by_less_than_a_third_is_a_smaller_one() {
+    for (given_back, effective) in [(40_000, None), (4000, Some([9535, 9535]))] {
+        let mut connection = opened(&[], &[]);
+        data(&mut connection, SERVER, 1, 60_000);
+        connection.passed(CLIENT, &granted(0, given_back));
+        data(&mut connection, SERVER, 1, 6000);
+        assert_eq!(connection.seen().client["connection-window"].effective, effective, "{given_back}");
+    }
+}
+
+#[test]
+fn small_streams_do_not_make_the_connections_window_small() {
+    let mut connection = opened(&[(WINDOW, 4095)], &[]);
+    for _ in 0..40 {
+        data(&mut connection, SERVER, 1, 4095);
+        connection.passed(CLIENT, &granted(1, 4095));
+        if connection.sides[CLIENT].connection.received.is_multiple_of(32_760) {
+            connection.passed(CLIENT, &granted(0, 32_760));
+        }
+    }
+    let seen = connection.seen().client["connection-window"];
+    assert_eq!((seen.announced, seen.effective), (Some([65_535, 65_535]), None));
+}
+
+#[test]
+fn streams_are_under_way_until_both_sides_have_ended_them() {
+    let mut connection = opened(&[], &[(3, 2)]);
+    let begin = |stream| frame(HEADERS, ENDS, stream, &[0x82]);
+    connection.passed(CLIENT, &[begin(1), begin(3)].concat());
+    connection.passed(SERVER, &frame(HEADERS, ENDS, 1, &[0x88]));
+    connection.passed(CLIENT, &begin(5));
+    connection.passed(SERVER, &frame(RST_STREAM, 0, 3, &[0; 4]));
+    connection.passed(CLIENT, &begin(7));
+    let seen = connection.seen().server["max-concurrent-streams"];
+    assert_eq!((seen.announced, seen.used), (Some([2, 2]), Some(2)));
+}
+
+#[test]
+fn a_push_counts_for_the_client_alone() {
+    let mut connection = opened(&[(2, 1)], &[]);
+    assert_eq!(connection.seen().client["enable-push"].used, Some(0));
+    connection.passed(SERVER, &frame(PUSH_PROMISE, 4, 1, &[0, 0, 0, 2, 0x82]));
+    connection.passed(SERVER, &frame(HEADERS, ENDS, 2, &[0x88]));
+    let seen = connection.seen();
+    assert_eq!((seen.client["enable-push"].used, seen.server["max-concurrent-streams"].used), (Some(1), None));
+    assert!(!seen.client.contains_key("max-concurrent-streams"));
+}
+
+#[test]
+fn a_table_is_as_large_as_its_encoder_says_and_at_first_as_the_rfc_has_it() {
+    let mut connection = opened(&[(1, 65_536)], &[(1, 100)]);
+    connection.passed(SERVER, &frame(HEADERS, 4, 1, &[0x88]));
+    // Two updates, 0 and 100; padding and a priority before them.
+    connection
+        .passed(CLIENT, &frame(HEADERS, 4 | PADDED | PRIORITY, 3, &[1, 0, 0, 0, 0, 0, 0x20, 0x3f, 0x45, 0x82, 0]));
+    let seen = connection.seen();
+    let [client, server] = [&seen.client, &seen.server].map(|side| side["header-table-size"]);
+    assert_eq!((client.announced, client.effective), (Some([65_536, 65_536]), Some([4096, 4096])));
+    assert_eq!((server.announced, server.effective), (Some([100, 100]), Some([100, 100])));
+}
+
+#[test]
+fn sizes_of_tables_are_integers_of_hpack() {
+    assert_eq!(table_updates(&[0x3f, 0xe1, 0x1f, 0x82]), Some(4096));
+    assert_eq!(table_updates(&[0x20]), Some(0));
+    assert_eq!(table_updates(&[0x82]), None);
+    assert_eq!(table_updates(&[0x3f, 0x80]), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_frames_are_read(
+        sent in prop::collection::vec((0..2usize, 0..10u8, any::<u8>(), 0..5u32, prop::collection::vec(any::<u8>(), 0..40)), 0..30),
+        torn in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let mut connection = opened(&[], &[]);
+        for (side, kind, flags, stream, payload) in sent {
+            connection.passed(side, &frame(kind, flags, stream, &payload));
+        }
+        connection.passed(CLIENT, &torn);
+        prop_assert_eq!(connection.seen().connections, 1);
+    }
+}

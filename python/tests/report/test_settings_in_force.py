@@ -1,0 +1,78 @@
+"""Settings that were given, as the report tells of them, and charts without what was not in force."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.report.campaigns import read, store, write
+from wirelab.report.blocks import Figure, Group, Items, Prose, Table
+from wirelab.report.campaign import load
+from wirelab.report.ranking import ranked
+from wirelab.report.sections import delays, glance, phases, wire
+from wirelab.report.settings_in_force import settings_in_force
+
+TABLE = "header-table-size"
+HELD = {
+    "setting": TABLE, "told": 65_536, "unit": "bytes", "end": "client", "announced": [65_536, 65_536],
+    "effective": [4096, 4096], "used": None, "source": "capture", "trials": 2, "connections": 9, "in_force": False,
+    "why": "4096 held in its place",
+}  # fmt: skip
+KEPT = HELD | {"told": 512, "announced": [512, 512], "effective": [512, 512], "in_force": True, "why": None}
+UNSEEN = {
+    **HELD, "end": None, "announced": None, "effective": None, "source": None, "trials": 0, "connections": 0,
+    "in_force": None, "why": "nothing tells",
+}  # fmt: skip
+
+
+def campaign(folder: Path, *rows: list[dict[str, Any]]) -> Any:
+    """Its first scenarios have these settings."""
+    write(folder, links=("clean",))
+    estimates = read(folder, "estimates.json")
+    for scenario, given in zip(estimates["scenarios"], rows, strict=False):
+        scenario["settings"] = given
+    store(folder, "estimates.json", estimates)
+    return load(folder, folder)
+
+
+def test_without_a_setting_that_was_given_nothing_is_said(tmp_path: Path) -> None:
+    assert settings_in_force(campaign(tmp_path)) == []
+
+
+def test_what_was_not_in_force_is_told_with_what_was_and_where(tmp_path: Path) -> None:
+    found = campaign(tmp_path, [HELD, KEPT, UNSEEN])
+    said, listed, every = settings_in_force(found)
+    assert isinstance(said, Prose)
+    assert "1 scenario is not what was asked for" in said.text
+    assert isinstance(listed, Items)
+    name = found.scenarios[0].name
+    assert listed.items == [f"{name}: {TABLE} of the client: told 65536 B, 4096 held in its place"]
+    assert isinstance(every, Group)
+    [table] = every.blocks
+    assert isinstance(table, Table)
+    held, kept, unseen = [[cell.text for cell in row[1:]] for row in table.rows]
+    assert held == [TABLE, "client", "65536 B", "65536 B", "4096 B", "–", "no", "capture", "9"]
+    assert kept[-3:] == ["yes", "capture", "9"]
+    assert unseen[1:] == ["–", "65536 B", "–", "–", "–", "not seen", "–", "0"]
+
+
+def test_what_was_not_in_force_is_drawn_in_no_chart_and_is_never_the_soonest(tmp_path: Path) -> None:
+    plain, held = campaign(tmp_path / "plain", [KEPT]), campaign(tmp_path / "held", [HELD])
+    label = plain.scenarios[0].series.label
+    for build in (glance.section, delays.section, phases.section, wire.section):
+        drawn, without = (
+            "".join(
+                str(figure.svg) for block in (build(each) or glance.section(each)).blocks for figure in figures(block)
+            )
+            for each in (plain, held)
+        )
+        assert len(without) < len(drawn), build
+    assert f"Not drawn: {label} (a setting was not in force: Trust says which)." in str(wire.section(held))
+    metric = "end-to-end-delay"
+    assert held.scenarios[0] not in ranked(metric, held.scenarios)
+    assert len(ranked(metric, plain.scenarios)) == len(ranked(metric, held.scenarios)) + 1
+
+
+def figures(block: Any) -> list[Figure]:
+    """Also those side by side."""
+    return [block] if isinstance(block, Figure) else list(getattr(block, "figures", []))

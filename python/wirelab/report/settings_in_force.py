@@ -1,0 +1,85 @@
+"""Settings that the experiment gives: as told, as announced on the wire, and as the other end made use of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Table, dash
+from wirelab.report.campaign import Campaign
+from wirelab.report.model import Json, Scenario
+
+SOURCES = {"capture": "capture", "client": "the client itself", "server": "the server itself"}
+
+
+def settings_in_force(campaign: Campaign) -> list[Block]:
+    """What was not in force, and a row for each setting and end; nothing where no scenario gives one."""
+    rows = [(scenario, row) for scenario in campaign.scenarios for row in scenario.settings]
+    if not rows:
+        return []
+    missed = [(scenario, row) for scenario, row in rows if row["in_force"] is False]
+    blocks: list[Block] = []
+    if missed:
+        scenarios = len({scenario.key for scenario, _ in missed})
+        was = "scenario is" if scenarios == 1 else "scenarios are"
+        blocks += [
+            Prose(f"Settings not in force: {scenarios} {was} not what was asked for, and not drawn in any chart."),
+            Items([_words(scenario, row) for scenario, row in missed]),
+        ]
+    return [*blocks, Group("Every setting that was given: told, announced, used", [_table(rows)])]
+
+
+def _words(scenario: Scenario, row: Json) -> str:
+    return f"{scenario.name}: {row['setting']} of the {row['end']}: told {_shown(row['told'], row)}, {row['why']}"
+
+
+def _table(rows: Iterable[tuple[Scenario, Json]]) -> Table:
+    columns = [
+        Column("scenario", numeric=False), Column("setting", numeric=False), Column("of", numeric=False),
+        Column("told"), Column("announced"), Column("held in its place"), Column("most used by the other end"),
+        Column("in force", numeric=False), Column("seen by", numeric=False), Column("connections"),
+    ]  # fmt: skip
+    cells = [
+        [
+            Cell(scenario.name),
+            Cell(row["setting"]),
+            dash("not seen") if row["end"] is None else Cell(row["end"]),
+            Cell(_shown(row["told"], row)),
+            _range(row, "announced", "none was"),
+            _range(row, "effective", "nothing tells"),
+            dash("nothing tells") if row["used"] is None else Cell(_shown(row["used"], row)),
+            _in_force(row),
+            dash("not seen") if row["source"] is None else Cell(_sources(row["source"])),
+            Cell(str(row["connections"])),
+        ]
+        for scenario, row in rows
+    ]
+    caption = (
+        "Settings that the experiment gives. A setting is in force if just it was announced, nothing held in its "
+        "place, and the other end never used more of it at once"
+    )
+    return Table(caption, columns, cells, row_headers=2)
+
+
+def _in_force(row: Json) -> Cell:
+    if row["in_force"] is None:
+        return Cell("not seen", title=str(row["why"]), tone="unsure")
+    return Cell(
+        "yes" if row["in_force"] else "no", title=str(row["why"] or ""), tone=None if row["in_force"] else "bad"
+    )
+
+
+def _range(row: Json, name: str, otherwise: str) -> Cell:
+    if row[name] is None:
+        return dash(otherwise)
+    low, high = row[name]
+    return Cell(_shown(low, row) if low == high else f"{low} to {_shown(high, row)}")
+
+
+def _sources(names: str) -> str:
+    return ", ".join(SOURCES.get(name, name) for name in names.split(", "))
+
+
+def _shown(value: int, row: Json) -> str:
+    """Exact: whoever looks here compares numbers."""
+    unit = {"bytes": "B"}.get(row["unit"], row["unit"])
+    return f"{value} {unit}".strip()

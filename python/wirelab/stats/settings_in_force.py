@@ -1,0 +1,89 @@
+"""Whether settings that an experiment gives were in force: told against what connections were seen to say and do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from wirelab.metrics.settings_seen import SETTINGS_SEEN
+from wirelab.schema import IntegerValues, SettingDescription, registered
+from wirelab.stats.dataset import Dataset
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NOT_SEEN = "no end tells by itself, and no capture could be opened"
+NOT_SAID = "nothing on the wire tells of it"
+
+
+def settings_in_force(dataset: Dataset) -> dict[str, list[dict[str, Any]]]:
+    """For each scenario that is told a number other than a setting's default, a row for each end that has the setting:
+    what was `told` and `announced`, what was `effective`, the most that the other end `used`, whether it was
+    `in_force` (None where nothing tells) and if not `why`, the `source`, and how many `trials` and `connections`.
+    """
+    import polars as pl
+
+    path = dataset.folder / SETTINGS_SEEN
+    seen = pl.read_parquet(path) if path.exists() else None
+    found = {}
+    for scenario in dataset.scenarios:
+        mine = None if seen is None else seen.filter(pl.col("scenario") == scenario["key"])
+        rows = [row for setting, value in _given(scenario) for row in _rows(setting, value, mine)]
+        if rows:
+            found[scenario["key"]] = rows
+    return found
+
+
+def _given(scenario: Mapping[str, Any]) -> Iterator[tuple[SettingDescription, int]]:
+    stack = registered().stack(scenario["stack"])
+    for setting in () if stack is None else stack.settings:
+        value = scenario["settings"].get(setting.name, setting.default)
+        may_be_left = isinstance(setting.values, IntegerValues) and setting.values.words
+        if may_be_left and isinstance(value, int):
+            yield setting, value
+
+
+def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
+    import polars as pl
+
+    assert isinstance(setting.values, IntegerValues)
+    row = {"setting": setting.name, "told": told, "unit": setting.values.unit}
+    mine = None if seen is None else seen.filter(pl.col("setting") == setting.name)
+    if mine is None or mine.is_empty():
+        nothing = {"announced": None, "effective": None, "used": None, "source": None, "trials": 0, "connections": 0}
+        untold = NOT_SEEN if seen is None or seen.is_empty() else NOT_SAID
+        yield {**row, "end": None, **nothing, "in_force": None, "why": untold}
+        return
+    for (end,), rows in mine.group_by("end", maintain_order=True):
+        unsaid = rows["announced_low"].null_count() > 0
+        announced = None if unsaid else _bounds(rows, "announced")
+        effective, used = _bounds(rows, "effective"), rows["used"].max()
+        why = _why_not(told, announced, effective, used)
+        yield {
+            **row, "end": end, "announced": announced, "effective": effective, "used": used,
+            "source": ", ".join(rows["source"].unique(maintain_order=True)),
+            "trials": rows["trial"].n_unique(), "connections": int(rows["connections"].sum()),
+            "in_force": why is None, "why": why,
+        }  # fmt: skip
+
+
+def _bounds(rows: pl.DataFrame, name: str) -> list[Any] | None:
+    low, high = rows[f"{name}_low"].min(), rows[f"{name}_high"].max()
+    return None if low is None or high is None else [low, high]
+
+
+def _why_not(told: int, announced: list[Any] | None, effective: list[Any] | None, used: Any) -> str | None:
+    if announced is None:
+        return "it was not announced"
+    if announced != [told, told]:
+        return f"{_words(announced)} was announced"
+    if effective is not None and effective != [told, told]:
+        return f"{_words(effective)} held in its place"
+    if used is not None and used > told:
+        return f"the other end used {used}"
+    return None
+
+
+def _words(bounds: list[Any]) -> str:
+    low, high = bounds
+    return f"{low}" if low == high else f"{low} to {high}"
