@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from wirelab.site import Kind, Page, fischer2021, read_folder
-from wirelab.site.jpeg import HEIGHT, WIDTH, jpeg
+from wirelab.site.jpeg import SMALL, jpeg
 
 PRINTED_KB = (
     "1.1 0.417 23.1 26.2 13.8 13.0 18.9 18.6 18.8 41.9 34.2 29.5 45.2 19.8 29.8 16.3 45.1".split()  # noqa: SIM905
@@ -51,7 +51,7 @@ def test_every_image_is_decoded_whole_and_no_two_are_the_same() -> None:
     for body in of_kind(PAGE, Kind.IMAGE):
         with Image.open(BytesIO(body)) as image:
             assert image.format == "JPEG"
-            assert image.size == (WIDTH, HEIGHT)
+            assert image.size == (SMALL.width, SMALL.height)
             pixels.add(image.tobytes())
         assert body.endswith(b"\xff\xd9")
     assert len(pixels) == 15

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from wirelab.site import fischer2021
+from wirelab.site import fischer2021, h2window2017
 from wirelab.site.page import Page
 
 
@@ -30,4 +30,9 @@ BUILTIN: Mapping[str, Builtin] = {
     "text-2mb": Builtin(
         "fischer2021's long text: one file of 2 MB.", partial(fischer2021.text, fischer2021.LONG_TEXT_BYTES)
     ),
+    "h2window2017": Builtin(
+        "h2window2017's site: a document, a stylesheet, two scripts and four images, 7 MB; how they divide is assumed.",
+        h2window2017.site,
+    ),
+    "h2window2017-equal": Builtin("The same eight files, each of 875 kB.", h2window2017.equal),
 }

@@ -7,12 +7,12 @@ resources. What is left over is response headers, taken to be the same for each:
 
 from __future__ import annotations
 
-import hashlib
 from base64 import b64encode
 from functools import cache
 
 from wirelab.site.discovery import discover_in
-from wirelab.site.jpeg import HEIGHT, WIDTH, jpeg
+from wirelab.site.filling import filled
+from wirelab.site.jpeg import SMALL, jpeg
 from wirelab.site.page import Page
 
 HEADER_BYTES = 101
@@ -26,12 +26,6 @@ SHORT_TEXT_BYTES = 44_000
 LONG_TEXT_BYTES = 2_000_000
 
 _DOCUMENT = "/index.html"
-_WORDS = (
-    "a", "and", "as", "at", "browser", "by", "carries", "connection", "each", "file", "first", "for", "frame", "from",
-    "has", "header", "in", "is", "it", "its", "link", "many", "of", "on", "one", "page", "request", "response",
-    "second", "sends", "server", "stream", "that", "the", "then", "time", "to", "two", "waits", "which", "while",
-    "with",
-)  # fmt: skip
 _STYLESHEET = '<link rel="stylesheet" href="style.css">'
 _STYLE = "body{margin:0;font-family:sans-serif}main{display:flex;flex-wrap:wrap}img{width:20%;height:auto}"
 
@@ -44,9 +38,9 @@ def page() -> Page:
         jpeg(transferred - HEADER_BYTES, f"fischer2021/{name}")
         for name, transferred in zip(names, IMAGES_TRANSFERRED_BYTES, strict=True)
     ]
-    style = _filled(_STYLE + "/*", "*/\n", STYLESHEET_TRANSFERRED_BYTES - HEADER_BYTES)
+    style = filled(_STYLE + "/*", "*/\n", STYLESHEET_TRANSFERRED_BYTES - HEADER_BYTES)
     head, tail = _html(names)
-    document = _filled(head, tail, DOCUMENT_TRANSFERRED_BYTES - HEADER_BYTES)
+    document = filled(head, tail, DOCUMENT_TRANSFERRED_BYTES - HEADER_BYTES)
     return discover_in({_DOCUMENT: document, "/style.css": style, **_at_root(names, images)})
 
 
@@ -63,7 +57,7 @@ def inlined() -> Page:
 @cache
 def text(size_bytes: int) -> Page:
     """One file of words: `SHORT_TEXT_BYTES` and `LONG_TEXT_BYTES` are the paper's."""
-    return discover_in({"/text.txt": _filled("", "\n", size_bytes)})
+    return discover_in({"/text.txt": filled("", "\n", size_bytes)})
 
 
 def _at_root(names: list[str], bodies: list[bytes]) -> dict[str, bytes]:
@@ -72,18 +66,8 @@ def _at_root(names: list[str], bodies: list[bytes]) -> dict[str, bytes]:
 
 def _html(names: list[str]) -> tuple[str, str]:
     """What comes before and behind the words that fill the document."""
-    size = f"width={WIDTH} height={HEIGHT}"
+    size = f"width={SMALL.width} height={SMALL.height}"
     images = "\n".join(f'<img src="{name}" {size}>' for name in names)
     title = '<meta charset="utf-8"><title>Page</title>'
     head = f'<!DOCTYPE html>\n<html lang="en"><head>{title}{_STYLESHEET}</head>\n<body><p>'
     return head, f"</p><main>\n{images}\n</main></body></html>\n"
-
-
-def _filled(head: str, tail: str, size_bytes: int) -> bytes:
-    """Words between head and tail, cut to the size: ASCII, by a hash and so the same everywhere."""
-    room = size_bytes - len(head) - len(tail)
-    if room < 0:
-        raise ValueError(f"{size_bytes} bytes are too few for {len(head) + len(tail)}")
-    picks = hashlib.shake_256(head.encode()).digest(room // 2 + 1)
-    words = " ".join(_WORDS[pick % len(_WORDS)] for pick in picks)
-    return (head + words[:room] + tail).encode("ascii")
