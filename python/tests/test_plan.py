@@ -90,6 +90,13 @@ def test_a_captured_trial_meets_the_same_fates_and_counts_apart(tmp_path: Path) 
     assert before == plan(tmp_path, "capture=false").model_copy(update={"experiment": before.experiment})
 
 
+def test_a_trial_with_offloads_counts_apart(tmp_path: Path) -> None:
+    before, after = plan(tmp_path), plan(tmp_path, "offloads=true")
+    assert [scenario.offloads for scenario in before.scenarios + after.scenarios] == [False] * 4 + [True] * 4
+    assert not {scenario.key for scenario in before.scenarios} & {scenario.key for scenario in after.scenarios}
+    assert before == plan(tmp_path, "offloads=false").model_copy(update={"experiment": before.experiment})
+
+
 def test_a_block_holds_one_trial_of_every_scenario(tmp_path: Path) -> None:
     made = plan(tmp_path)
     keys = {scenario.key for scenario in made.scenarios}

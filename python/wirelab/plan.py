@@ -115,6 +115,8 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
     if experiment.capture:
         # Endpoints write their secrets meanwhile: trials that capture never count beside those that do not.
         identity["capture"] = True
+    if experiment.offloads:
+        identity["offloads"] = True
     return Scenario(
         key=hashlib.sha256(canonical_json(identity).encode()).hexdigest(),
         name=scenario.name,
@@ -128,6 +130,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         workload=scenario.workload,
         congestion_control=scenario.congestion_control,
         capture=experiment.capture,
+        offloads=experiment.offloads,
         topology=scenario.topology,
         traffic=scenario.traffic,
         origin=scenario.origin,

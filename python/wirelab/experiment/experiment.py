@@ -60,6 +60,7 @@ class Experiment:
     sets: Mapping[str, tuple[Any, ...]]
     seed: int
     capture: bool
+    offloads: bool
     stop: StopTable
     energy: EnergyTable | None
     scenarios: tuple[Scenario, ...]
@@ -147,6 +148,7 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
         sets={path: tuple(levels) for path, levels in source.sets.items()},
         seed=file.seed,
         capture=file.capture,
+        offloads=file.offloads,
         stop=file.stop,
         energy=file.energy,
         scenarios=scenarios,

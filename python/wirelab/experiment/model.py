@@ -101,6 +101,9 @@ class ExperimentFile(Table):
     seed: int = Field(default=1, ge=0, le=MAX_SEED, description="Seed of everything random.")
     congestion_control: str = Field(default="cubic", min_length=1, description="TCP congestion control.")
     capture: bool = Field(default=False, description="Capture every packet at both ends, with the TLS secrets.")
+    offloads: bool = Field(
+        default=False, description="Endpoints hand over segments of up to 64 KiB at once, unfinished checksums and all."
+    )
     factors: dict[str, Levels] = Field(
         default_factory=dict, description="Varied together: every combination is a scenario."
     )

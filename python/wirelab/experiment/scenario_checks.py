@@ -15,6 +15,9 @@ from wirelab.schema import Role, StackDescription, Telling, is_netem
 ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
 """Stacks that answer with what they were sent, and so need something to send."""
 
+_OF_ONE_PACKET = frozenset({"corrupt", "token-bucket"})
+"""Impairments that need packets as they are on a wire: with their checksums, and no larger than a burst."""
+
 _CACHE = "cache"
 """The setting of a stack that its proxy alone heeds."""
 
@@ -34,6 +37,8 @@ def check_scenario(
     if file.capture and is_netem(scenario.link):
         what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
         raise WirelabError(what, source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
+    if file.offloads:
+        _check_offloads(source, scenario)
     _check_hosts(source, file, scenario)
     if Role.PROXY in stack.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
         what = f"{stack.name} asks no proxy, and the cache is a proxy's (true)"
@@ -53,6 +58,17 @@ def _cache_at(file: ExperimentFile, stack: StackDescription, origin: Callable[[s
         if place := origin(path, ()):
             return place
     return ("stacks", stack.name, _CACHE) if _CACHE in file.stacks.get(stack.name, {}) else ("stack", _CACHE)
+
+
+def _check_offloads(source: Source, scenario: Scenario) -> None:
+    """What a link cannot do to packets that stand for several, and whose checksums are not there yet."""
+    for link in (scenario.link, *(each.link for each in scenario.topology if each.link is not None)):
+        stages = [stage.kind for way in (link.uplink, link.downlink) for stage in way]
+        parts = {"netem": is_netem(link), "mtu": link.mtu is not None, "medium": link.medium is not None}
+        of_one = [name for name, there in parts.items() if there] + [kind for kind in stages if kind in _OF_ONE_PACKET]
+        if of_one:
+            what = f"{scenario.link_name} has {of_one[0]}, and with offloads a packet stands for up to 64 KiB of them"
+            raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")
 
 
 def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> None:

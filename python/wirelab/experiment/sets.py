@@ -16,7 +16,7 @@ from typing import Any
 from wirelab.errors import Where, WirelabError
 from wirelab.experiment.source import Source
 
-PLAIN = ("title", "metric", "doi", "claims", "seed", "capture", "stop", "energy")
+PLAIN = ("title", "metric", "doi", "claims", "seed", "capture", "offloads", "stop", "energy")
 """First parts of the paths that cannot be varied."""
 
 

@@ -83,7 +83,12 @@ def run_plan(
         try:
             netem = any(is_netem(link) for scenario in plan.scenarios for link in scenario.links)
             limited = any(scenario.cpu for scenario in plan.scenarios)
-            opened = host.open(OpenLanes(lanes=lanes, mtu=MTU, netem=netem, cpu_quota=limited, links=lane_links(plan)))
+            offloads = any(scenario.offloads for scenario in plan.scenarios)
+            opened = host.open(
+                OpenLanes(
+                    lanes=lanes, mtu=MTU, offloads=offloads, netem=netem, cpu_quota=limited, links=lane_links(plan)
+                )
+            )
             endpoints = Endpoints(
                 agent,
                 implementations,

@@ -94,6 +94,8 @@ class Scenario(Border):
     workload: WorkloadSpec
     congestion_control: str
     capture: bool = False
+    offloads: bool = False
+    """Whether segmentation and checksums of its endpoints are left to their interfaces."""
     topology: tuple[TopologyLink, ...] = ()
     """The client's link first; none where a client and a server are alone."""
     traffic: tuple[Traffic, ...] = ()

@@ -1,0 +1,39 @@
+"""What keeps a scenario from being run although each part of it is right."""
+
+from pathlib import Path
+
+import pytest
+
+from wirelab.errors import WirelabError
+from wirelab.experiment import load_experiment
+
+HEAD = 'title = "t"\noffloads = true\n[factors]\nstack = ["http1"]\n[link]\n'
+
+
+def written(tmp_path: Path, link: str) -> str:
+    path = tmp_path / "mine.toml"
+    path.write_text(HEAD + link + "\n", encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("link", "named"),
+    [
+        ('backend = "netem"', "netem"),
+        ('mtu = "1280 B"', "mtu"),
+        ('corrupt = "1 %"', "corrupt"),
+        ('rate = "1 Mbit/s"\nburst = "10 kB"\nqueue = "64 kB"', "token-bucket"),
+        ('profile = "wifi-good"', "medium"),
+    ],
+)
+def test_offloads_go_with_no_link_that_needs_packets_as_they_are_on_a_wire(
+    link: str, named: str, tmp_path: Path
+) -> None:
+    with pytest.raises(WirelabError, match=f"has {named}, and with offloads") as refused:
+        load_experiment(written(tmp_path, link))
+    assert "offloads = false" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("link", ['rtt = "20 ms"', 'loss = "1 %"', 'profile = "ethernet-100m"'])
+def test_offloads_go_with_delay_loss_and_rate(link: str, tmp_path: Path) -> None:
+    assert load_experiment(written(tmp_path, link)).offloads
