@@ -55,11 +55,15 @@ def test_a_text_for_each_resource_may_have_what_is_known_of_one(tmp_path: Path) 
     needed_programs(own(tmp_path, 'ready = "event"', table.replace("{title}", "{path} {site}")), tmp_path)
 
 
-@pytest.mark.parametrize("key", ["waiting", "payload"])
-def test_what_a_waiting_client_is_run_with_and_where_a_payload_lies_are_looked_at(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize("key", ["waiting", "loading", "payload"])
+def test_what_a_client_runs_for_whole_workloads_and_where_payloads_lie_are_looked_at(tmp_path: Path, key: str) -> None:
     client = 'per_exchange = ["true", "{url}"]\nwaiting = ["true", "{url}"]\nworkloads = ["notify"]\n'
     old, new = {
         "waiting": ('command = ["{python}", "{beside}/mine_client.py", "{parameters}"]\n', client),
+        "loading": (
+            'command = ["{python}", "{beside}/mine_client.py", "{parameters}"]\n',
+            client.replace("waiting", "loading").replace("notify", "page"),
+        ),
         "payload": ('ready = "event"', 'ready = "event"\npayload = "www/{url}"'),
     }[key]
     with pytest.raises(WirelabError) as caught:

@@ -18,7 +18,7 @@ from wirelab.errors import CombinedError, Where
 from wirelab.experiment.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.problems import problems
-from wirelab.schema import Asking, Role, StackDescription, WorkloadSpec
+from wirelab.schema import Asking, PageLoads, Role, StackDescription, Telling, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
@@ -209,23 +209,31 @@ class ServerEntry(RoleEntry):
 class ClientEntry(RoleEntry):
     """A client: a command that performs the whole workload by the contract, or one executed for each exchange.
 
-    `waiting` is the command that performs the workloads in which a client waits and is told, if that is another.
+    `waiting` is the command that performs the workloads in which a client waits and is told, and `loading` that which
+    loads pages, if those are others.
     """
 
     command: tuple[str, ...] = ()
     per_exchange: tuple[str, ...] = ()
     waiting: tuple[str, ...] = ()
+    loading: tuple[str, ...] = ()
     timed_out_exit_codes: tuple[int, ...] = ()
 
     @model_validator(mode="after")
     def _one_way_to_run(self) -> Self:
         if bool(self.command) == bool(self.per_exchange):
             raise ValueError("a client has either `command` or `per_exchange`")
-        if self.per_exchange and "page" in self.workloads:
-            raise ValueError("a client that is run for each exchange does not do page: it needs `command`")
+        if self.per_exchange and not self.loading and "page" in self.workloads:
+            raise ValueError("a client that is run for each exchange needs `loading` for page")
         if self.per_exchange and not self.waiting and {"notify", "stream"} & {*self.workloads}:
             raise ValueError("a client that is run for each exchange needs `waiting` for notify and stream")
         return self
+
+    def whole(self, workload: WorkloadSpec) -> tuple[str, ...]:
+        """The command that performs all of the workload; none if one is executed for each exchange."""
+        if isinstance(workload, Telling) and self.waiting:
+            return self.waiting
+        return self.loading if isinstance(workload, PageLoads) and self.loading else self.command
 
 
 class Roles(_Entry):

@@ -189,9 +189,9 @@ class Endpoints:
         if len(scenario.workload.downloads) > 1:
             # The agent knows whose turn it is.
             del placeholders["download_bytes"]
-        words = entry.waiting if waits and entry.waiting else entry.command + entry.per_exchange
-        template = _found(entry.fill([*words, *entry.added(facts)], placeholders, facts))
-        if waits or entry.command:
+        whole = entry.whole(scenario.workload)
+        template = _found(entry.fill([*(whole or entry.per_exchange), *entry.added(facts)], placeholders, facts))
+        if whole:
             return _process(Role.CLIENT, directory, template, ready, environment)
         path = directory / "per-exchange.json"
         content = {"command": template, "timed_out_exit_codes": entry.timed_out_exit_codes}

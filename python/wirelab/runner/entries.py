@@ -115,6 +115,7 @@ def _texts(entry: RoleEntry, numbers: Iterable[str]) -> Iterator[tuple[str, str,
     if isinstance(entry, ClientEntry):
         yield from (("per_exchange", word, each) for word in entry.per_exchange)
         yield from (("waiting", word, once) for word in entry.waiting)
+        yield from (("loading", word, once) for word in entry.loading)
     if isinstance(entry, ServerEntry):
         yield from (("files", file.path, once) for file in entry.files)
         if entry.payload is not None:

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from chromium_process import HINT, Chromium, find_chromium
-from contract import UNSUPPORTED, USAGE, UnsupportedError, now, write_rows
+from contract import UNSUPPORTED, USAGE, UnsupportedError, now
 from devtools import DevTools, DevToolsError, answer
 from page_events import Load
 from page_rows import Page, Row, rows_of
+from row_files import write_rows
 from spki import spki_sha256
 
 PROTOCOLS = {"http1": "http/1.1", "https1": "http/1.1", "h2": "h2", "h3": "h3"}

@@ -12,12 +12,13 @@ import json
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 from hearing import hear
+from row_files import write_rows
 
 USAGE, UNSUPPORTED = 2, 3
 Row = dict[str, Any]
@@ -97,13 +98,6 @@ def main(make: Any) -> None:
     )
     rows = asyncio.run(work)
     write_rows(Path(parameters.all["output"]) / "exchanges.jsonl", rows)
-
-
-def write_rows(target: Path, rows: Iterable[Row]) -> None:
-    """Write a file of rows, whole or not at all."""
-    partial = target.with_suffix(".partial")
-    partial.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-    partial.rename(target)
 
 
 async def _perform(client: Client, parameters: Parameters) -> list[Row]:
