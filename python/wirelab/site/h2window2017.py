@@ -1,8 +1,8 @@
 """The site of h2window2017, generated, and its twin of equal sizes.
 
 The paper says that it has eight objects, about 7 MB together: a document, a stylesheet, two scripts and four JPEGs.
-Taken are 7,000,000 bytes of bodies. How they divide is not said: `SIZES` is an assumption, of a site whose pictures come
-from a camera. The paper leaves resources of equal size to future work.
+Taken are 7,000,000 bytes of bodies. How they divide is not said: `SIZES` is an assumption, of a site whose pictures
+come from a camera. The paper leaves resources of equal size to future work.
 """
 
 from __future__ import annotations

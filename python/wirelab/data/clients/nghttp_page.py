@@ -87,7 +87,7 @@ def _archive(load: Load) -> tuple[list[dict[str, Any]], str | None]:
 
 
 def _request(entry: Mapping[str, Any], begun: bool, started_ns: int, last_ns: int, page: Resources) -> Row:
-    """The row of one entry, with which the connection was begun or not. Its own times are exact, so that they count from its cut date."""
+    """The row of one entry, the connection's first or not. Its own times are exact, and count from its cut date."""
     url, timings, response = urlsplit(entry["request"]["url"]), entry["timings"], entry["response"]
     path = f"{url.path}?{url.query}" if url.query else url.path
     connected_ns = started_ns + _ns(timings["dns"] + timings["connect"])
