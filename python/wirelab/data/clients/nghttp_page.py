@@ -160,6 +160,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"cannot read the parameters: {error!r}", file=sys.stderr)
         return USAGE
     command = [*arguments[1:-1], f"{origin}{page[0]['path']}"]
+    # What this script took until now is no load's.
+    print(json.dumps({"event": "ready", "ports": {}, "cpu_ns": time.process_time_ns()}), flush=True)
     exchanges: list[Row] = []
     resources: list[Row] = []
     for index in range(loads):
