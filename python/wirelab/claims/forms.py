@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from wirelab.claims.bend import judge_bend
 from wirelab.claims.judgement import (
     HELD,
     REFUTED,
@@ -42,6 +43,8 @@ from wirelab.claims.model import (
     decides,
 )
 from wirelab.claims.outcomes import judge_unanswered
+from wirelab.claims.quantities import of_all, quantity, ratio_of, steps_of
+from wirelab.claims.quotient import judge_quotient
 from wirelab.stats.bootstrap import UNKNOWN, Draws
 from wirelab.stats.estimate import Estimate
 
@@ -83,8 +86,8 @@ def cells_of(grid: Grid) -> Iterator[Levels]:
 def _order(part: Order, bench: Bench) -> Judgement:
     below, above = part.ascending
     much = f" by more than a factor of {part.by:g}" if part.by > 1 else ""
-    text = f"{_quantity(part, bench)}: {bench.words(below)} below {bench.words(above)}{much}"
-    ratio = _ratio(part, above, below, bench)
+    text = f"{quantity(part, bench)}: {bench.words(below)} below {bench.words(above)}{much}"
+    ratio = ratio_of(part, above, below, bench)
     if isinstance(ratio, str):
         return bench.missing("order", text, ratio)
     verdict = within(bench, ratio, part.by, None, strict=True)
@@ -93,8 +96,8 @@ def _order(part: Order, bench: Bench) -> Judgement:
 
 
 def _ratio_form(part: Ratio, bench: Bench) -> Judgement:
-    text = f"{_quantity(part, bench)}: {bench.words(part.upper)} {part.published:g} times {bench.words(part.lower)}"
-    ratio = _ratio(part, part.upper, part.lower, bench)
+    text = f"{quantity(part, bench)}: {bench.words(part.upper)} {part.published:g} times {bench.words(part.lower)}"
+    ratio = ratio_of(part, part.upper, part.lower, bench)
     if isinstance(ratio, str):
         return bench.missing("ratio", text, ratio)
     low, high = part.printed[0] / bench.factor, part.printed[1] * bench.factor
@@ -109,8 +112,8 @@ def _ratio_form(part: Ratio, bench: Bench) -> Judgement:
 
 def _equivalence(part: Equivalence, bench: Bench) -> Judgement:
     upper, lower = bench.words(part.upper), bench.words(part.lower)
-    text = f"{_quantity(part, bench)}: {upper} within a factor of {part.margin:g} of {lower}"
-    ratio = _ratio(part, part.upper, part.lower, bench)
+    text = f"{quantity(part, bench)}: {upper} within a factor of {part.margin:g} of {lower}"
+    ratio = ratio_of(part, part.upper, part.lower, bench)
     if isinstance(ratio, str):
         return bench.missing("equivalence", text, ratio)
     verdict = within(bench, ratio, 1 / part.margin, part.margin)
@@ -155,15 +158,15 @@ def _not_measured(part: NotMeasured, bench: Bench) -> Judgement:
 
 
 def _trend(part: Trend, bench: Bench) -> Judgement:
-    text = f"{_quantity(part, bench)}: {bench.words(part.upper)} {part.direction} along {part.along.path}"
-    steps = _steps(part, bench)
+    text = f"{quantity(part, bench)}: {bench.words(part.upper)} {part.direction} along {part.along.path}"
+    steps = steps_of(part, bench)
     if isinstance(steps, str):
         return bench.missing("trend", text, steps)
     ranks = np.arange(len(steps)) - (len(steps) - 1) / 2
     weights = ranks / float((ranks**2).sum())
     point = float(sum(w * np.log(step.point) for w, step in zip(weights, steps, strict=True)))
     values = np.sum([w * np.log(step.values) for w, step in zip(weights, steps, strict=True)], axis=0)
-    slope = _of_all(steps, float(np.exp(point)), np.exp(values))
+    slope = of_all(steps, float(np.exp(point)), np.exp(values))
     sides = [1.0, None] if part.direction == "rising" else [None, 1.0]
     verdict = within(bench, slope, *sides, strict=True)
     why = f"it grows by a factor of {written(number(slope))} a level"
@@ -174,15 +177,15 @@ def _trend(part: Trend, bench: Bench) -> Judgement:
 def _change_point(part: ChangePoint, bench: Bench) -> Judgement:
     first, last = part.published
     text = (
-        f"{_quantity(part, bench)}: {bench.words(part.upper)} over {bench.words(part.lower)} crosses 1 "
+        f"{quantity(part, bench)}: {bench.words(part.upper)} over {bench.words(part.lower)} crosses 1 "
         f"between {first} and {last} of {part.along.path}"
     )
-    steps = _steps(part, bench)
+    steps = steps_of(part, bench)
     if isinstance(steps, str):
         return bench.missing("change-point", text, steps)
     point = _crossing(np.array([[np.log(step.point)] for step in steps]))
     values = _crossing(np.log(np.array([step.values for step in steps])))
-    place = _of_all(steps, float(point[0]), values)
+    place = of_all(steps, float(point[0]), values)
     if not np.isfinite(values).all():
         share = float(np.mean(np.isfinite(values)))
         why = f"it crosses once in {share:.0%} of the resamples only"
@@ -197,7 +200,7 @@ def _change_point(part: ChangePoint, bench: Bench) -> Judgement:
 def _existence(part: Existence, bench: Bench) -> Judgement:
     cells = list(cells_of(part.over))
     upper, lower = bench.words(part.upper), bench.words(part.lower)
-    text = f"{_quantity(part, bench)}: {upper} above {lower} in one of {len(cells)} cells"
+    text = f"{quantity(part, bench)}: {upper} above {lower} in one of {len(cells)} cells"
     # One held cell holds the whole and only all refute it, so the two levels change places.
     one = Bench(bench.source, 1 - (1 - bench.hold) / len(cells), bench.hold, bench.factor, bench.labels)
     judged = []
@@ -220,15 +223,13 @@ def _existence(part: Existence, bench: Bench) -> Judgement:
 def _same_order(part: SameOrder, bench: Bench) -> Judgement:
     first, second = part.of
     cells = list(cells_of(part.across))
-    text = (
-        f"{_quantity(part, bench)}: {bench.words(first)} and {bench.words(second)} in one order in {len(cells)} cells"
-    )
+    text = f"{quantity(part, bench)}: {bench.words(first)} and {bench.words(second)} in one order in {len(cells)} cells"
     # Any two cells may be those that differ.
     pairs = max(len(cells) * (len(cells) - 1) // 2, 1)
     either = replace(bench, refute=1 - (1 - bench.refute) / pairs)
     slower, faster, ratios = [], [], []
     for cell in cells:
-        ratio = _ratio(part.model_copy(update={"where": {**part.where, **cell}}), second, first, bench)
+        ratio = ratio_of(part.model_copy(update={"where": {**part.where, **cell}}), second, first, bench)
         if isinstance(ratio, str):
             return bench.missing("same-order", text, ratio)
         slower.append(within(either, ratio, 1.0, None, strict=True))
@@ -248,7 +249,7 @@ def _causal_contrast(part: CausalContrast, bench: Bench) -> Judgement:
     upper, lower = bench.words(part.upper), bench.words(part.lower)
     treated, control = bench.words(part.treated), bench.words(part.control)
     share = f" for each of {', '.join(part.per)}" if part.per else ""
-    text = f"{_quantity(part, bench)}: what {treated} adds over {control}{share}, {upper} against {lower}"
+    text = f"{quantity(part, bench)}: what {treated} adds over {control}{share}, {upper} against {lower}"
     if part.rival:
         text = f"{part.rival} ({text})"
     additions = []
@@ -317,31 +318,6 @@ def _added(draws: Draws) -> str:
     return f"{written(estimate)} ms"
 
 
-def _ratio(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | str:
-    """The ratio's distribution, or words for the number that is missing."""
-    sides = [{**part.where, **side} for side in (upper, lower)]
-    over, under = (bench.source.draws(part.metric, part.statistic, levels) for levels in sides)
-    if over is None or under is None:
-        return f"{part.statistic} {part.metric} of {bench.words(sides[0] if over is None else sides[1])}"
-    return over.over(under)
-
-
-def _steps(part: Trend | ChangePoint, bench: Bench) -> list[Draws] | str:
-    """The quantity at each level of the factor."""
-    steps: list[Draws] = []
-    for level in part.along.levels:
-        at = part.model_copy(update={"where": {**part.where, part.along.path: level}})
-        if part.lower is not None:
-            step = _ratio(at, part.upper, part.lower, bench)
-        else:
-            levels = {**at.where, **part.upper}
-            step = bench.source.draws(part.metric, part.statistic, levels) or f"{part.metric} of {bench.words(levels)}"
-        if isinstance(step, str):
-            return step
-        steps.append(step)
-    return steps
-
-
 def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
     point = float(sum(winner.point < loser.point for winner, loser in pairs))
     values = np.array([winner.values < loser.values for winner, loser in pairs], dtype=np.float64).sum(axis=0)
@@ -350,12 +326,6 @@ def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
     surpluses = [winner.minus(loser).tells for winner, loser in pairs]
     tells = all(high for _, high in surpluses), all(low for low, _ in surpluses)
     return Draws(point, values, df, sum(winner.n + loser.n for winner, loser in pairs), tells)
-
-
-def _of_all(steps: list[Draws], point: float, values: Any) -> Draws:
-    """A statistic of every step; it tells something only if all of them do."""
-    tells = all(all(step.tells) for step in steps)
-    return Draws(point, values, min(step.df for step in steps), sum(step.n for step in steps), (tells, tells))
 
 
 def _crossing(logs: Any) -> Any:
@@ -369,11 +339,6 @@ def _crossing(logs: Any) -> Any:
     return np.where(change.sum(axis=0) == 1, place, np.nan)
 
 
-def _quantity(part: Part, bench: Bench) -> str:
-    where = bench.words(part.where)
-    return f"{part.statistic} {bench.labels.get(part.metric, part.metric)}" + (f", {where}" if where else "")
-
-
 JUDGES: dict[str, Callable[[Any, Bench], Judgement]] = {
     "order": _order,
     "ratio": _ratio_form,
@@ -381,6 +346,8 @@ JUDGES: dict[str, Callable[[Any, Bench], Judgement]] = {
     "count": _count,
     "trend": _trend,
     "change-point": _change_point,
+    "bend": judge_bend,
+    "quotient": judge_quotient,
     "existence": _existence,
     "same-order": _same_order,
     "causal-contrast": _causal_contrast,

@@ -58,19 +58,35 @@ def verdicts_on(
     progress("claims")
     judged = court.family(choices[0], 0, RESAMPLES)
     by_rule = court.family(choices[0], 0, RESAMPLES, filtered=True) if file.outlier_rule else [None] * len(judged)
+    at_level = court.at_published_level(choices[0]) if file.published_level else [None] * len(judged)
     first = [judged, *[None] * (len(choices) - 1)]
     tables = [court.table(choice, already, progress) for choice, already in zip(choices, first, strict=True)]
     return {
         "schema_version": SCHEMA_VERSION,
         "claims_file": claims.name,
         "claims_sha256": claims.sha256,
-        "family": {"error_rate": file.error_rate, "claims": len(claims.claims), "method": METHOD},
+        "family": {
+            "error_rate": file.error_rate,
+            "claims": len(claims.claims),
+            "method": METHOD,
+            "published_level": file.published_level,
+        },
         "claims": [
-            court.claim(claim, judged[i], by_rule[i], [row for table in tables for row in table[i]])
+            court.claim(
+                claim, judged[i], Otherwise(by_rule[i], at_level[i]), [row for table in tables for row in table[i]]
+            )
             for i, claim in enumerate(claims.claims)
         ],
         "published_numbers": _published_numbers(claims),
     }
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """A claim judged by the publication's own standards: without what its rule removes, and at its level."""
+
+    by_rule: Judgement | None
+    at_level: Judgement | None
 
 
 @dataclass
@@ -102,6 +118,13 @@ class _Court:
         metrics = {name: _meant(meant, meaning) for name, meant in self.claims.file.metrics.items()}
         source = Measured(self.samples, choice, metrics, filtered, resamples)
         return judge_family(self.claims.claims, source, self.rules)
+
+    def at_published_level(self, choice: Mapping[str, Any]) -> list[Judgement]:
+        """Each claim by itself, as the publication judged: it says nothing of a family."""
+        metrics = {name: _meant(meant, 0) for name, meant in self.claims.file.metrics.items()}
+        source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES)
+        level = self.claims.file.published_level or 0.0
+        return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
 
     def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> dict[str, str] | None:
         """What a judgement on the claim, or on a part of it, is good for."""
@@ -141,7 +164,7 @@ class _Court:
         return rows
 
     def claim(
-        self, claim: Claim, judged: Judgement, by_rule: Judgement | None, choices: list[dict[str, Any]]
+        self, claim: Claim, judged: Judgement, otherwise: Otherwise, choices: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """A claim of `verdicts.json`."""
         printed = judge(claim, self.printed, self.printed_rules.error_rate, self.printed_rules)
@@ -160,8 +183,14 @@ class _Court:
         whole = as_dict(judged, id=claim.id, parts=parts, **_published(printed))
         if claim.note:
             whole["why"] = f"{judged.why}. {claim.note}"
-        ruled = by_rule.verdict if by_rule else None
-        return {**whole, "under_published_rule": ruled, "choices": choices, "link": self.link(claim, judged)}
+        by_rule, at_level = otherwise.by_rule, otherwise.at_level
+        return {
+            **whole,
+            "under_published_rule": by_rule.verdict if by_rule else None,
+            "at_published_level": at_level.verdict if at_level else None,
+            "choices": choices,
+            "link": self.link(claim, judged),
+        }
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:
@@ -184,6 +213,8 @@ def _published(printed: Judgement) -> dict[str, Any]:
         contradiction = f"the publication's experiment cannot show it: {printed.objection}"
     elif printed.verdict == REFUTED:
         contradiction = f"the publication's own numbers refute it: {printed.why}"
+    elif (beside := next((part for part in printed.parts if part.verdict == REFUTED), None)) is not None:
+        contradiction = f"the publication's own numbers disagree with one another: {beside.text}: {beside.why}"
     return {"published": {"verdict": printed.verdict, "why": printed.why}, "contradiction": contradiction}
 
 

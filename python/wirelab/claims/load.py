@@ -105,7 +105,7 @@ class _Printed:
         printed = self.file.published
         statistics = printed.statistics if printed else []
         return {
-            (metric, statistic, levels): float(value) * self._scale
+            (metric, statistic, levels): float(value) * self._scale(metric)
             for metric, levels, values in self._rows("rows", f"{len(statistics)} numbers", len(statistics), float)
             for statistic, value in zip(statistics, values, strict=True)
         }
@@ -114,12 +114,12 @@ class _Printed:
         """Of `values`."""
         found = {}
         for metric, levels, [values] in self._rows("values", "a list of two values or more", 1, list):
-            found[metric, levels] = np.array(values, dtype=np.float64) * self._scale
+            found[metric, levels] = np.array(values, dtype=np.float64) * self._scale(metric)
         return found
 
-    @property
-    def _scale(self) -> float:
-        return SCALES[self.file.published.unit] if self.file.published else 1.0
+    def _scale(self, metric: str) -> float:
+        unit = self.file.published.unit if self.file.published else "1"
+        return SCALES[unit if isinstance(unit, str) else unit.get(metric, "1")]
 
     def _rows(
         self, key: str, what: str, length: int, kind: type
@@ -158,6 +158,9 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
     for name, meant in file.metrics.items():
         for metric in meant:
             yield measured, metric, ("metrics", name)
+    if file.published is not None and isinstance(file.published.unit, dict):
+        for name in file.published.unit:
+            yield list(file.metrics), name, ("published", "unit", name)
     for index, claim in enumerate(claims):
         for number, part in enumerate(claim.parts):
             at: KeyPath = ("claim", index, "part", number)

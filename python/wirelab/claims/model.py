@@ -107,6 +107,32 @@ class ChangePoint(Part):
     published: tuple[str, str]
 
 
+class Bend(Part):
+    """Along a factor `upper` (over `lower`, if given) is level up to a place between the two published levels, and
+    rises or falls behind it: of the pairs of lines that meet, the first of them level, those that fit its logarithm
+    over the levels' ranks best meet there.
+    """
+
+    form: Literal["bend"]
+    upper: Levels
+    lower: Levels | None = None
+    along: Along
+    direction: Literal["rising", "falling"]
+    published: tuple[str, str]
+
+
+class Quotient(Part):
+    """`metric` over the metric `per`, both of the case `of`, is `published`. `printed` is what its rounding or
+    truncation in print allows.
+    """
+
+    form: Literal["quotient"]
+    per: str
+    of: Levels
+    published: float = Field(gt=0)
+    printed: tuple[float, float]
+
+
 class Existence(Part):
     """There is a cell of `over` in which `upper` is above `lower`."""
 
@@ -170,6 +196,8 @@ AnyPart = (
     | Count
     | Trend
     | ChangePoint
+    | Bend
+    | Quotient
     | Existence
     | SameOrder
     | CausalContrast
@@ -184,6 +212,8 @@ FORMS: dict[str, type[BaseModel]] = {
     "count": Count,
     "trend": Trend,
     "change-point": ChangePoint,
+    "bend": Bend,
+    "quotient": Quotient,
     "existence": Existence,
     "same-order": SameOrder,
     "causal-contrast": CausalContrast,
@@ -201,12 +231,16 @@ class ClaimTable(Table):
     part: list[dict[str, Any]] = Field(min_length=1)
 
 
+Unit = Literal["ms", "s", "1", "mJ", "J"]
+
+
 class PublishedTable(Table):
     """The publication's numbers: rows of metric, levels in the order of the grid, then one number for each
-    statistic; and where it prints every value, rows of metric, levels, then the list of them.
+    statistic; and where it prints every value, rows of metric, levels, then the list of them. `unit` is that of all
+    metrics, or one for each by its name.
     """
 
-    unit: Literal["ms", "s", "1", "mJ", "J"]
+    unit: Unit | dict[str, Unit]
     statistics: list[Statistic] = []
     rows: list[list[str | float]] = []
     values: list[list[str | list[float]]] = []
@@ -215,7 +249,8 @@ class PublishedTable(Table):
 class ClaimsFile(Table):
     """A file of claims. `metrics` maps a name to the metrics that may be meant by it; the first is the one judged
     by. `choices` are paths outside the grid at which some claims name the levels themselves. `outlier_rule` is what the
-    publication removed outliers by, if it did (`wirelab.stats.published_rule`).
+    publication removed outliers by, if it did (`wirelab.stats.published_rule`), and `published_level` the level of
+    confidence that it asked for, each claim by itself.
     """
 
     paper: str
@@ -223,6 +258,7 @@ class ClaimsFile(Table):
     error_rate: Annotated[float, Field(gt=0, lt=1)] = 0.05
     factor: Annotated[float, Field(gt=1)] = 1.25
     outlier_rule: Literal["three-scaled-mads"] | None = None
+    published_level: Annotated[float, Field(gt=0.5, lt=1)] | None = None
     metrics: dict[str, list[str]]
     grid: Grid
     choices: Grid = {}
@@ -246,6 +282,8 @@ def metrics_of(part: AnyPart) -> list[str]:
             return []
         case Count():
             return part.metrics
+        case Quotient():
+            return [part.metric, part.per]
     return [part.metric]
 
 

@@ -231,7 +231,8 @@ class Claim:
     n: Cell
     verdict: Cell
     grade: Cell
-    under_rule: Cell
+    otherwise: Sequence[Cell]
+    """Verdicts by the publication's own standards."""
     why: str
     contradiction: str | None
     published: str | None
@@ -245,11 +246,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """A table of claims whose rows open. `ruled`: whether they were also judged by the publication's outlier rule."""
+    """A table of claims whose rows open. `otherwise` are standards of the publication by which they were also judged."""
 
     caption: str
     claims: Sequence[Claim]
-    ruled: bool
+    otherwise: Sequence[str]
     kind: str = field(default="claims", init=False)
 
     @property
@@ -261,8 +262,8 @@ class Claims:
     def notes(self) -> Notes:
         """Why values that are shown are missing."""
         parts = [cell for claim in self.claims for cell in _cells(claim.parts)]
-        ruled = [claim.under_rule for claim in self.claims if self.ruled]
-        return Notes.of([*_cells(self.claims), *ruled, *parts])
+        otherwise = [cell for claim in self.claims for cell in claim.otherwise]
+        return Notes.of([*_cells(self.claims), *otherwise, *parts])
 
 
 Block = Table | Figure | Grid | Legend | Prose | Items | Code | Definitions | Group | Links | Claims

@@ -25,12 +25,17 @@ def section(campaign: Campaign) -> Section | None:
     if not verdicts or not verdicts.get("claims"):
         return None
     claims = verdicts["claims"]
-    ruled = removed_outliers(campaign)
+    ruled, family = removed_outliers(campaign), verdicts.get("family") or {}
+    standards = {"under_published_rule": "under published rule"} if ruled else {}
+    if (level := family.get("published_level")) is not None:
+        standards["at_published_level"] = f"alone, at the publication’s {level:.0%}"
     blocks: list[Block] = [
         *_choices(claims),
-        Claims("Published claims and our verdicts", [_claim(claim) for claim in claims], ruled),
+        Claims(
+            "Published claims and our verdicts", [_claim(claim, standards) for claim in claims], [*standards.values()]
+        ),
     ]
-    return Section("claims", "Claims", [*blocks, Prose(_family(verdicts.get("family") or {}, ruled=ruled))])
+    return Section("claims", "Claims", [*blocks, Prose(_family(family, ruled=ruled))])
 
 
 def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
@@ -44,7 +49,7 @@ def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
     return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
 
 
-def _claim(claim: Json) -> Claim:
+def _claim(claim: Json, standards: Iterable[str] = ()) -> Claim:
     published, link = claim.get("published") or {}, claim.get("link")
     return Claim(
         id=str(claim.get("id", "")),
@@ -58,7 +63,7 @@ def _claim(claim: Json) -> Claim:
         grade=Cell(str(link["flag"]), title=str(link["why"]), tone=LINK_TONES[str(link["flag"])])
         if link
         else dash("nothing of it was graded"),
-        under_rule=verdict_cell(claim.get("under_published_rule"), link),
+        otherwise=[verdict_cell(claim.get(key), link) for key in standards],
         why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(link)])),
         contradiction=_sentence(claim.get("contradiction")),
         published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,

@@ -1,0 +1,36 @@
+"""Numbers whose truth is known, where a campaign's would stand."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wirelab.claims.model import Levels
+from wirelab.stats.bootstrap import Draws
+
+
+class Fake:
+    """A mean for each combination of levels, with a relative standard error."""
+
+    words = "measured"
+
+    def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
+        self.df = df
+        self.touched: dict[str, int] = {}
+        self.absent: set[str] = set()
+        self.means = {frozenset(levels): value for levels, value in means.items()}
+        self.error = error
+        self.unknown = self.bound = ""
+        self.ended: dict[frozenset[str], list[tuple[int, int]]] = {}
+
+    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
+        return self.ended.get(frozenset(levels.values()))
+
+    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
+        key = frozenset(levels.values())
+        value = self.means.get(key | {metric}, self.means.get(key))
+        if value is None:
+            return None
+        rng = np.random.default_rng(sorted(map(ord, "".join(sorted(key)) + metric)))
+        self.touched["/".join(sorted(key))] = 100
+        tells = (self.unknown not in key, not {self.unknown, self.bound} & key)
+        return Draws(value, value * np.exp(rng.normal(0, self.error, 4000)), self.df, 100, tells)

@@ -1,0 +1,41 @@
+"""Two metrics of one case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.claims.fakes import Fake
+from wirelab.claims.forms import judge_part
+from wirelab.claims.judgement import Bench
+from wirelab.claims.model import Quotient, metrics_of
+
+PART = Quotient.model_validate(
+    {
+        "form": "quotient", "metric": "cpu", "per": "delay", "of": {"stack": "h2"}, "published": 0.26,
+        "printed": [0.255, 0.265],
+    }
+)  # fmt: skip
+
+
+def judged(cpu: float, factor: float = 1.25, error: float = 0.01) -> Any:
+    source = Fake({("h2", "cpu"): cpu, ("h2", "delay"): 0.627}, error)
+    return judge_part(PART, Bench(source, 0.95, 0.95, factor))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("cpu", "verdict"), [(0.163, "held"), (0.427, "refuted"), (0.204, "undecided")])
+def test_it_is_judged_by_its_size(cpu: float, verdict: str) -> None:
+    assert judged(cpu).verdict == verdict
+
+
+def test_printed_numbers_that_disagree_refute_it_without_tolerance() -> None:
+    found = judged(0.427, factor=1.0, error=0.0)
+    assert found.verdict == "refuted"
+    assert found.why.startswith("it is 0.681")
+
+
+def test_both_metrics_are_needed() -> None:
+    assert metrics_of(PART) == ["cpu", "delay"]
+    found = judge_part(PART, Bench(Fake({("h2", "cpu"): 1.0}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert (found.verdict, found.why) == ("undecided", "mean delay of h2 is not measured")
