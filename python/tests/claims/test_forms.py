@@ -128,6 +128,16 @@ def test_a_trend_is_the_slope_of_the_logarithm(ratios: tuple[float, ...], direct
         assert judged.ours.point == pytest.approx(2)
 
 
+def test_a_trend_may_be_content_with_some_of_its_levels() -> None:
+    levels = {"path": "link", "levels": ["a", "b", "c"]}
+    source = Fake({("h2", "b"): 2.0, ("h2", "c"): 4.0})
+    part = {"form": "trend", "upper": H2, "direction": "rising"}
+    assert _judge(source, **part, along=levels).verdict == "undecided"
+    assert _judge(source, **part, along=levels | {"least": 3}).verdict == "undecided"
+    judged = _judge(source, **part, along=levels | {"least": 2})
+    assert (judged.verdict, judged.why.endswith("over 2 of 3 levels")) == ("held", True)
+
+
 @pytest.mark.parametrize(
     ("ratios", "verdict"), [((0.5, 0.7, 2), "held"), ((0.5, 2, 4), "refuted"), ((2, 3, 4), "undecided")]
 )

@@ -39,3 +39,17 @@ def test_both_metrics_are_needed() -> None:
     assert metrics_of(PART) == ["cpu", "delay"]
     found = judge_part(PART, Bench(Fake({("h2", "cpu"): 1.0}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (found.verdict, found.why) == ("undecided", "mean delay of h2 is not measured")
+
+
+@pytest.mark.parametrize(("client", "verdict"), [(2.0, "held"), (0.5, "refuted"), (1.0, "undecided")])
+def test_it_may_be_claimed_to_be_above_a_number(client: float, verdict: str) -> None:
+    fields = {"form": "quotient", "metric": "client", "per": "server", "of": {"stack": "h2"}, "above": 1}
+    source = Fake({("h2", "client"): client, ("h2", "server"): 1.0})
+    found = judge_part(Quotient.model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
+    assert (found.verdict, found.paper) == (verdict, "above 1")
+
+
+@pytest.mark.parametrize("fields", [{}, {"above": 1, "published": 2, "printed": [1.5, 2.5]}, {"published": 2}])
+def test_it_is_claimed_to_be_one_thing(fields: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="needs either"):
+        Quotient.model_validate({"form": "quotient", "metric": "a", "per": "b", "of": {}, **fields})

@@ -169,7 +169,8 @@ def _trend(part: Trend, bench: Bench) -> Judgement:
     slope = of_all(steps, float(np.exp(point)), np.exp(values))
     sides = [1.0, None] if part.direction == "rising" else [None, 1.0]
     verdict = within(bench, slope, *sides, strict=True)
-    why = f"it grows by a factor of {written(number(slope))} a level"
+    some = f", over {len(steps)} of {len(part.along.levels)} levels" if len(steps) < len(part.along.levels) else ""
+    why = f"it grows by a factor of {written(number(slope))} a level{some}"
     judged = decided_by(bench, verdict, slope)
     return Judgement("trend", text, verdict, why, part.direction, number(slope), judged=judged)
 

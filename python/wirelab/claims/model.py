@@ -6,9 +6,9 @@ levels of `[grid]`: those of `where` and those of its own selectors; `over` repe
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Levels = dict[str, str]
 Grid = dict[str, list[str]]
@@ -79,10 +79,13 @@ class Count(Table):
 
 
 class Along(Table):
-    """An ordered factor and its levels, in order."""
+    """An ordered factor and its levels, in order. A trend with `least` is judged along those that were run, if they are
+    as many.
+    """
 
     path: str
     levels: list[str] = Field(min_length=2)
+    least: int | None = Field(default=None, ge=2)
 
 
 class Trend(Part):
@@ -122,15 +125,22 @@ class Bend(Part):
 
 
 class Quotient(Part):
-    """`metric` over the metric `per`, both of the case `of`, is `published`. `printed` is what its rounding or
-    truncation in print allows.
+    """`metric` over the metric `per`, both of the case `of`: it is `published` (`printed` is what its rounding or
+    truncation in print allows), or it is `above` a number.
     """
 
     form: Literal["quotient"]
     per: str
     of: Levels
-    published: float = Field(gt=0)
-    printed: tuple[float, float]
+    published: float | None = Field(default=None, gt=0)
+    printed: tuple[float, float] | None = None
+    above: float | None = Field(default=None, gt=0)
+
+    @model_validator(mode="after")
+    def _one_claim(self) -> Self:
+        if (self.above is None) != (self.published is not None) or (self.published is None) != (self.printed is None):
+            raise ValueError("needs either `above`, or `published` and `printed`")
+        return self
 
 
 class Existence(Part):

@@ -25,8 +25,9 @@ def ratio_of(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | 
 
 
 def steps_of(part: Trend | ChangePoint | Bend, bench: Bench) -> list[Draws] | str:
-    """The quantity at each level of the factor."""
+    """The quantity at each level of the factor, without those that were not run where fewer are enough."""
     steps: list[Draws] = []
+    absent = ""
     for level in part.along.levels:
         at = part.model_copy(update={"where": {**part.where, part.along.path: level}})
         if part.lower is not None:
@@ -34,10 +35,13 @@ def steps_of(part: Trend | ChangePoint | Bend, bench: Bench) -> list[Draws] | st
         else:
             levels = {**at.where, **part.upper}
             step = bench.source.draws(part.metric, part.statistic, levels) or f"{part.metric} of {bench.words(levels)}"
-        if isinstance(step, str):
+        if isinstance(step, Draws):
+            steps.append(step)
+            continue
+        absent = absent or step
+        if part.along.least is None:
             return step
-        steps.append(step)
-    return steps
+    return absent if len(steps) < (part.along.least or len(part.along.levels)) else steps
 
 
 def of_all(steps: list[Draws], point: float, values: Any) -> Draws:
