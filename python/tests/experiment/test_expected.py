@@ -5,7 +5,13 @@ import pytest
 
 from tests.described import BASE, KNOWN, load
 from wirelab.experiment import load_experiment
-from wirelab.experiment.expected import PROCESSING_NS, TRIAL_OVERHEAD_NS, expected_exchange_ns, expected_trial_ns
+from wirelab.experiment.expected import (
+    PROCESSING_NS,
+    TRIAL_OVERHEAD_NS,
+    WINDOW_NS,
+    expected_exchange_ns,
+    expected_trial_ns,
+)
 from wirelab.schema import registered
 
 RTT = 20_000_000
@@ -167,3 +173,21 @@ def test_what_a_browsers_tools_hold_responses_back_for_is_part_of_a_load(tmp_pat
     program = "client.implementation=chromium"
     held = load_ns(tmp_path, program, "programs.chromium.devtools-latency=100 ms") - load_ns(tmp_path, program)
     assert held == 2 * 100_000_000  # of the document, then of the image
+
+
+def test_a_small_window_makes_a_page_wait_for_as_many_round_trips_and_costs_its_handling(tmp_path: Path) -> None:
+    one_mb, windows = 1_000_000, -(-1_000_000 // 1000)
+    trips = 2 + windows + 1  # the document's bytes fill one more window
+    small = load_ns(tmp_path, "stack=h2c", "stack.initial-window-size=1000 B")
+    assert small == pytest.approx((trips - 1) * RTT + one_mb // 1000 * WINDOW_NS, rel=0.01)
+    wide = load_ns(tmp_path, "stack=h2c", "stack.initial-window-size=1000 kB", "stack.connection-window=1000 kB")
+    assert wide < small / 100
+
+
+def test_streams_share_the_connections_window_and_their_own(tmp_path: Path) -> None:
+    page = 'workload.page={ objects = 10, object-size = "100 kB" }'
+    sets = ("stack=h2c", page, "stack.initial-window-size=10 kB")
+    at_once, alone = load_ns(tmp_path, *sets), load_ns(tmp_path, *sets, "stack.max-concurrent-streams=1")
+    assert alone > 5 * at_once
+    shared = load_ns(tmp_path, *sets, "stack.connection-window=65535 B")
+    assert at_once < shared < alone

@@ -25,8 +25,9 @@ class Fit(NamedTuple):
 def judge_bend(part: Bend, bench: Bench) -> Judgement:
     """Held if the place lies between the published levels and the slope behind it on its side."""
     first, last = part.published
+    of = f"{bench.words(part.upper)} " if part.upper else ""
     text = (
-        f"{quantity(part, bench)}: {bench.words(part.upper)} level up to {bench.words({'': first})} to "
+        f"{quantity(part, bench)}: {of}level up to {bench.words({'': first})} to "
         f"{bench.words({'': last})} of {part.along.path}, then {part.direction}"
     )
     steps = steps_of(part, bench)

@@ -158,7 +158,8 @@ def _not_measured(part: NotMeasured, bench: Bench) -> Judgement:
 
 
 def _trend(part: Trend, bench: Bench) -> Judgement:
-    text = f"{quantity(part, bench)}: {bench.words(part.upper)} {part.direction} along {part.along.path}"
+    of = f"{bench.words(part.upper)} " if part.upper else ""
+    text = f"{quantity(part, bench)}: {of}{part.direction} along {part.along.path}"
     steps = steps_of(part, bench)
     if isinstance(steps, str):
         return bench.missing("trend", text, steps)
