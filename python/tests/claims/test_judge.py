@@ -19,7 +19,7 @@ from wirelab.stats.dataset import Dataset
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 KEYS = {
     "id", "text", "form", "verdict", "why", "paper", "ours", "judged", "n", "parts", "published", "contradiction",
-    "under_published_rule", "choices", "link",
+    "under_published_rule", "at_published_level", "choices", "link",
 }  # fmt: skip
 
 
@@ -58,6 +58,38 @@ def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_pat
         made = judge(folder)
         assert made is not None
         assert {claim["under_published_rule"] for claim in made["claims"]} == rules
+
+
+def test_at_the_publications_own_level_each_claim_stands_alone(tmp_path: Path) -> None:
+    file = tmp_path / "level.claims.toml"
+    file.write_text(RATIO)
+    folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
+    for text, level, verdicts in ((RATIO, None, {None}), (f"published_level = 0.9\n{RATIO}", 0.9, {"refuted"})):
+        file.write_text(text)
+        made = judge(folder)
+        assert made is not None
+        assert made["family"]["published_level"] == level
+        assert {claim["at_published_level"] for claim in made["claims"]} == verdicts
+
+
+def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -> None:
+    file = tmp_path / "beside.claims.toml"
+    part = (
+        '[[claim.part]]\nform = "quotient"\nbeside = "by its own times"\nmetric = "delay"\nper = "first"\n'
+        'of = { stack = "h2", link = "lossless", "workload.upload" = "30 B" }\npublished = 2\nprinted = [1.9, 2.1]\n'
+    )
+    table = (
+        '[published]\nunit = { delay = "ms", first = "s" }\nstatistics = ["mean"]\nrows = [\n'
+        '  ["delay", "h2", "lossless", "30 B", 3000],\n  ["first", "h2", "lossless", "30 B", 1],\n]\n'
+    )
+    file.write_text(RATIO.replace("[grid]", 'first = ["response-time"]\n[grid]') + part + table)
+    folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
+    made = judge(folder)
+    assert made is not None
+    [claim] = made["claims"]
+    assert claim["published"]["verdict"] == "undecided"
+    assert claim["contradiction"].startswith("the publication's own numbers disagree with one another: by its own times")
+    assert "it is 3" in claim["contradiction"]
 
 
 def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
