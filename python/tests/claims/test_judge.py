@@ -88,7 +88,9 @@ def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -
     assert made is not None
     [claim] = made["claims"]
     assert claim["published"]["verdict"] == "undecided"
-    assert claim["contradiction"].startswith("the publication's own numbers disagree with one another: by its own times")
+    assert claim["contradiction"].startswith(
+        "the publication's own numbers disagree with one another: by its own times"
+    )
     assert "it is 3" in claim["contradiction"]
 
 

@@ -11,7 +11,7 @@ from tests.report.campaigns import judge, read, store, write
 from wirelab.experiment.single_link import single_link
 from wirelab.report import page
 from wirelab.report.answer import answer
-from wirelab.report.blocks import Cell, Column, Figure, Group, Notes, Section, Table, dash
+from wirelab.report.blocks import Cell, Claims, Column, Figure, Group, Notes, Section, Table, dash
 from wirelab.report.campaign import load
 from wirelab.report.grade import grade
 from wirelab.report.sections import (
@@ -324,6 +324,20 @@ def test_the_publications_numbers_stand_beside_ours(tmp_path: Path) -> None:
     assert published.section(load(write(tmp_path / "none"), tmp_path)) is None
 
 
+def test_a_published_share_is_in_no_table_of_milliseconds(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    estimates = read(folder, "estimates.json")
+    for scenario in estimates["scenarios"]:
+        share = {**next(iter(scenario["metrics"].values())), "unit": "cpus"}
+        scenario["metrics"]["client-utilisation"] = share
+    store(folder, "estimates.json", estimates)
+    verdicts = read(folder, "verdicts.json")
+    printed = {"levels": {}, "statistic": "mean", "value": 0.6, "metric": "client-utilisation"}
+    verdicts["published_numbers"].append(printed)
+    store(folder, "verdicts.json", verdicts)
+    assert "tilisation" not in str(published.section(load(folder, folder)))
+
+
 def test_what_the_outlier_rule_removed_is_counted(tmp_path: Path) -> None:
     folder = write(tmp_path)
     section = rule.section(load(folder, folder))
@@ -379,6 +393,20 @@ def test_only_a_publication_that_removed_outliers_is_said_to_have_a_rule(tmp_pat
     assert "Each is judged without removing outliers." in said
     assert "The publication removed outliers first" not in str(published.section(load(folder, folder)))
     assert "under published rule" not in page.render(load(folder, folder))
+
+
+def test_a_publication_that_asked_for_a_level_has_a_column_of_verdicts_at_it(tmp_path: Path) -> None:
+    folder = judge(write(tmp_path))
+    assert "alone, at the publication" not in page.render(load(folder, folder))
+    verdicts = read(folder, "verdicts.json")
+    verdicts["family"]["published_level"] = 0.9
+    for claim, verdict in zip(verdicts["claims"], ("refuted", "held", "held"), strict=True):
+        claim["at_published_level"] = verdict
+    store(folder, "verdicts.json", verdicts)
+    [table] = [block for block in claims.section(load(folder, folder)).blocks if isinstance(block, Claims)]  # type: ignore[union-attr]
+    assert [*table.otherwise] == ["under published rule", "alone, at the publication’s 90\u00a0%"]
+    assert [claim.otherwise[1].text for claim in table.claims] == ["refuted", "held", "held"]
+    assert "alone, at the publication’s 90\u00a0%" in page.render(load(folder, folder))
 
 
 def test_without_verdicts_there_are_no_claims(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def judge_bend(part: Bend, bench: Bench) -> Judgement:
     side = within(bench, slope, *sides, strict=True)
     verdict = all_of([where, side])
     why = (
-        f"it bends at position {written(number(place))} of the levels {', '.join(part.along.levels)}, from 0 ({where}), and "
+        f"it bends at {written(number(place))} of the levels {', '.join(part.along.levels)}, from 0 ({where}), and "
         f" grows by a factor of {written(number(slope))} a level behind it ({side})"
     )
     judged = decided_by(bench, where, place, "position") + decided_by(bench, side, slope, "factor a level")

@@ -246,7 +246,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Claims:
-    """A table of claims whose rows open. `otherwise` are standards of the publication by which they were also judged."""
+    """A table of claims whose rows open. `otherwise` are the publication's standards by which they were judged too."""
 
     caption: str
     claims: Sequence[Claim]

@@ -19,14 +19,14 @@ class Published:
 
 
 def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
-    """By scenario key and metric; empty without a publication.
+    """Times by scenario key and metric; empty without a publication. What is no time stands with its claim alone.
 
     A scenario has a number if its levels contain those of the number.
     """
     found: dict[tuple[str, str], dict[str, float]] = {}
     for row in (campaign.verdicts or {}).get("published_numbers") or []:
         for scenario in campaign.scenarios:
-            if _matches(scenario, row["levels"]):
+            if scenario.metric(row["metric"]).get("unit", "s") == "s" and _matches(scenario, row["levels"]):
                 found.setdefault((scenario.key, metric_name(row["metric"])), {})[row["statistic"]] = row["value"] * 1e3
     return {key: Published(key[1], values.get("mean"), values.get("sd")) for key, values in found.items()}
 

@@ -28,7 +28,7 @@ def section(campaign: Campaign) -> Section | None:
     ruled, family = removed_outliers(campaign), verdicts.get("family") or {}
     standards = {"under_published_rule": "under published rule"} if ruled else {}
     if (level := family.get("published_level")) is not None:
-        standards["at_published_level"] = f"alone, at the publication’s {level:.0%}"
+        standards["at_published_level"] = f"alone, at the publication’s {100 * level:g}\u00a0%"
     blocks: list[Block] = [
         *_choices(claims),
         Claims(
