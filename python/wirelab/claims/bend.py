@@ -44,7 +44,7 @@ def judge_bend(part: Bend, bench: Bench) -> Judgement:
     verdict = all_of([where, side])
     why = (
         f"it bends at {written(number(place))} of the levels {', '.join(part.along.levels)}, from 0 ({where}), and "
-        f" grows by a factor of {written(number(slope))} a level behind it ({side})"
+        f"grows by a factor of {written(number(slope))} a level behind it ({side})"
     )
     judged = decided_by(bench, where, place, "position") + decided_by(bench, side, slope, "factor a level")
     return Judgement("bend", text, verdict, why, f"{first} to {last}", number(place), judged=judged)
