@@ -27,8 +27,8 @@ def judge_bend(part: Bend, bench: Bench) -> Judgement:
     first, last = part.published
     of = f"{bench.words(part.upper)} " if part.upper else ""
     text = (
-        f"{quantity(part, bench)}: {of}level up to {bench.words({'': first})} to "
-        f"{bench.words({'': last})} of {part.along.path}, then {part.direction}"
+        f"{quantity(part, bench)}: {of}level up to a place between {first} and {last} of "
+        f"{part.along.path}, then {part.direction}"
     )
     steps = steps_of(part, bench)
     if isinstance(steps, str):
