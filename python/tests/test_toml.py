@@ -31,7 +31,7 @@ VALUES = st.sampled_from(["1", '""', "[]", "{}", "true", "nan", "-1", "[[]]", "{
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_damaged_file_is_read_or_refused(tmp_path: Path, name: str, data: st.DataObject) -> None:
     shipped, read = READERS[name]

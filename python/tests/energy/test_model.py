@@ -40,7 +40,7 @@ def test_the_order_in_which_packets_are_given_does_not_matter() -> None:
 
 
 @pytest.mark.parametrize("radio", RADIOS, ids=[radio.name for radio in RADIOS])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(packets=PACKETS, end_s=st.integers(0, 200))
 def test_states_add_up_and_cover_the_time(radio: Radio, packets: list[Packet], end_s: int) -> None:
     energy = radio_energy(radio, packets, 0, end_s * NS)

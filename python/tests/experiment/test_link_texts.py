@@ -38,20 +38,20 @@ VALUES = st.recursive(
 LINKS = st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=5), VALUES, max_size=5)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(LINKS)
 def test_any_link_is_read_or_refused_with_its_place(tmp_path: Path, link: dict[str, Any]) -> None:
     check(tmp_path, BASE.replace('[links.wire]\nrtt = "20 ms"\n', f"[links]\nwire = {toml(link)}\n"))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(KEYS) | INNER, min_size=1, max_size=4), st.lists(VALUES, min_size=1, max_size=2))
 def test_any_level_is_read_or_refused_with_its_place(tmp_path: Path, path: list[str], levels: list[Any]) -> None:
     factor = f"{toml('.'.join(['link', *path]))} = {toml(levels)}\n"
     check(tmp_path, BASE.replace("[links.wire]", f"{factor}[links.wire]"))
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=30) | st.text(alphabet="0123456789\n ", max_size=30))
 def test_any_trace_is_read_or_refused_with_its_place(tmp_path: Path, text: str) -> None:
     (tmp_path / "any.trace").write_bytes(text.encode("utf-8", "surrogatepass"))

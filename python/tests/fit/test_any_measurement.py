@@ -40,13 +40,13 @@ VALUES: st.SearchStrategy[Any] = (
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(LOGS)
 def test_any_ping_log_is_read_or_refused(text: str) -> None:
     check(observe_ping, text)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.lists(st.tuples(st.integers(0, 500), VALUES), max_size=6), st.booleans())
 def test_any_irtt_result_is_read_or_refused(changes: list[tuple[int, Any]], clocks_agree: bool) -> None:
     result = json.loads(json.dumps(RESULT))
@@ -57,7 +57,7 @@ def test_any_irtt_result_is_read_or_refused(changes: list[tuple[int, Any]], cloc
     check(lambda text: observe_irtt(text, clocks_agree=clocks_agree), json.dumps(result))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.text(max_size=60) | st.recursive(VALUES, st.lists, max_leaves=4).map(json.dumps))
 def test_any_text_is_a_measurement_or_refused(text: str) -> None:
     check(observe_ping, text)

@@ -3,7 +3,7 @@
 import codecs
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from wirelab.site import Kind
@@ -164,9 +164,15 @@ def test_a_position_holds_behind_bytes_that_are_no_characters(noise: list[bytes]
 
 
 @given(st.text("<>!-/=\"' \n&;abimgscrptyle[]?", max_size=60))
+@example("<![")
 def test_damaged_html_is_read(text: str) -> None:
     for each in scan(text + "<img src=x>"):
         assert 0 < each.at_bytes <= len(text) + 11
+
+
+@pytest.mark.parametrize("text", ["<![if IE]>", "<![CDATA[ <img src=b>]]>", "<![x<img src=b>", "<![x[<img src=b>"])
+def test_a_marked_section_is_a_comment_up_to_the_next_angle_bracket(text: str) -> None:
+    assert urls(text + "<img src=a>") == ["a"]
 
 
 @pytest.mark.parametrize(

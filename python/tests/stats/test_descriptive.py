@@ -11,7 +11,7 @@ from wirelab.stats.sample import Sample
 VALUES = st.lists(st.floats(0.001, 100), min_size=1, max_size=30)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(VALUES, min_size=1, max_size=6), st.sampled_from((*descriptive.QUANTILES, 0.5)))
 def test_an_interval_encloses_its_point(trials: list[list[float]], q: float) -> None:
     sample = Sample.of(trials)

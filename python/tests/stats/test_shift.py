@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu
 
@@ -12,7 +12,6 @@ from wirelab.stats.shift import Pair, cliffs_delta, difference, hodges_lehmann, 
 NUMBERS = st.lists(st.integers(-50, 50).map(float), min_size=1, max_size=15)
 
 
-@settings(deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_every_ranked_difference_is_that_of_the_full_table(a: list[float], b: list[float]) -> None:
     table = np.sort(np.subtract.outer(a, b).ravel())
@@ -20,14 +19,12 @@ def test_every_ranked_difference_is_that_of_the_full_table(a: list[float], b: li
     assert ranked == pytest.approx(table.tolist(), abs=1e-9)
 
 
-@settings(deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_hodges_lehmann_is_the_median_of_all_differences(a: list[float], b: list[float]) -> None:
     point = hodges_lehmann(Pair(Sample.of([a]), Sample.of([b]))).point
     assert point == pytest.approx(float(np.median(np.subtract.outer(a, b))))
 
 
-@settings(deadline=None)
 @given(NUMBERS, NUMBERS)
 def test_cliffs_delta_is_that_of_mann_and_whitney(a: list[float], b: list[float]) -> None:
     statistic = mannwhitneyu(a, b, method="asymptotic").statistic

@@ -54,6 +54,10 @@ class _Scanner(HTMLParser):
         self._style: tuple[int, str, list[str]] | None = None
         """Line, media and text of the `style` that is open."""
 
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """Outside of SVG and MathML `<![` begins a comment (HTML, 13.2.5.42); Python's parser may raise AssertionError."""
+        return self.parse_bogus_comment(i, report)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._inert:
             if tag == self._inert[-1] == "template":
