@@ -52,8 +52,8 @@ fn of_trial(folder: &Path) -> Result<SettingsSeen> {
     let at = |end: &str| -> Result<SettingsSeen> {
         let path = folder.join(format!("{end}.pcapng"));
         let file = File::open(&path).with_context(|| format!("opening {}", path.display()))?;
-        let packets = capture::read_whole(file).with_context(|| path.display().to_string())?;
-        Ok(seen(&packets, &secrets))
+        let captured = capture::read_whole(file).with_context(|| path.display().to_string())?;
+        Ok(seen(&captured.packets, &secrets))
     };
     let (mut of_client, of_server) = (at("client")?, at("server")?);
     of_client.server.clear();
