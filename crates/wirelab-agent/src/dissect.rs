@@ -42,7 +42,18 @@ pub fn run(arguments: Arguments) -> ExitCode {
             write_lines(&mut stdout, packets(&log))
         }
     });
-    match printed.and_then(|()| Ok(stdout.flush()?)) {
+    ended(printed.and_then(|()| Ok(stdout.flush()?)))
+}
+
+/// Print each row as a line of JSON, up to the first that cannot be had.
+pub fn print_rows<T: Serialize>(mut rows: impl Iterator<Item = Result<T>>) -> ExitCode {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    let printed = rows.try_for_each(|row| write_lines(&mut stdout, [row?]));
+    ended(printed.and_then(|()| Ok(stdout.flush()?)))
+}
+
+fn ended(printed: Result<()>) -> ExitCode {
+    match printed {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if has_no_reader(&error) => ExitCode::SUCCESS,
         Err(error) => {

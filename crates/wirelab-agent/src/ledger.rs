@@ -6,7 +6,6 @@ pub mod quic;
 pub mod tls;
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,7 +16,7 @@ use wirelab_net::link::Direction;
 use wirelab_net::packet_log::Record;
 use wirelab_schema::{Ledger, LedgerBytes};
 
-use crate::dissect::{has_no_reader, write_lines};
+use crate::dissect::print_rows;
 use crate::log_file;
 use keys::Secrets;
 
@@ -33,20 +32,7 @@ pub struct Arguments {
 
 /// Print a line for each trial.
 pub fn run(arguments: Arguments) -> ExitCode {
-    let mut stdout = BufWriter::new(io::stdout().lock());
-    let printed =
-        arguments.trials.iter().try_for_each(|folder| write_lines(&mut stdout, [ledger(folder)?])).and_then(|()| {
-            stdout.flush()?;
-            Ok(())
-        });
-    match printed {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if has_no_reader(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print_rows(arguments.trials.iter().map(|folder| ledger(folder)))
 }
 
 /// Of a trial's folder. Each end's capture has what that end sent, whether it arrived or not.

@@ -3,7 +3,6 @@
 mod quic;
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -16,7 +15,7 @@ use wirelab_schema::SettingsSeen;
 use wirelab_stacks::HTTP2_PREFACE;
 use wirelab_stacks::seen::{Http2Connection, add, add_side};
 
-use crate::dissect::{has_no_reader, write_lines};
+use crate::dissect::print_rows;
 use crate::ledger::keys::Secrets;
 use crate::ledger::tls::{self, Content, Records};
 
@@ -29,20 +28,7 @@ pub struct Arguments {
 
 /// Print a line for each trial.
 pub fn run(arguments: Arguments) -> ExitCode {
-    let mut stdout = BufWriter::new(io::stdout().lock());
-    let printed =
-        arguments.trials.iter().try_for_each(|folder| write_lines(&mut stdout, [of_trial(folder)?])).and_then(|()| {
-            stdout.flush()?;
-            Ok(())
-        });
-    match printed {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if has_no_reader(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print_rows(arguments.trials.iter().map(|folder| of_trial(folder)))
 }
 
 /// Of a trial's folder. What an end announced is judged in the order in which things passed that end.

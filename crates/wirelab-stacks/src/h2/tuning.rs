@@ -47,7 +47,7 @@ pub fn settings() -> Vec<SettingDescription> {
             (65_535, LARGEST_WINDOW),
             "bytes",
             "Flow-control window of the connection, of both ends. No SETTINGS changes it: it is 65,535 bytes (section 6.9.2) and a WINDOW_UPDATE on \
-             stream 0 raises it. `default`: 65,535 bytes; of a client in `page` Chromium's 15 MiB.",
+             stream 0 raises it; the library sends that once it is half a window. `default`: 65,535 bytes; of a client in `page` Chromium's 15 MiB.",
         ),
         number(
             "max-frame-size",
@@ -65,10 +65,10 @@ pub fn settings() -> Vec<SettingDescription> {
         ),
         number(
             "max-header-list-size",
-            (0, u32::MAX.into()),
+            (1024, u32::MAX.into()),
             "bytes",
-            "SETTINGS_MAX_HEADER_LIST_SIZE of both ends: the largest head that is taken, counted as in section 10.5.1. Advice, of which nothing shows \
-             on the wire but that it is said. `default`: none is said.",
+            "SETTINGS_MAX_HEADER_LIST_SIZE of both ends: the largest head that is taken, counted as in section 10.5.1. Nothing shows \
+             on the wire but that it is said; less than 1024 bytes would refuse the messages. `default`: none is said.",
         ),
         number(
             "max-concurrent-streams",

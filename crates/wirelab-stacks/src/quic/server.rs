@@ -11,7 +11,7 @@ use quinn::{
 use tokio::task::JoinSet;
 use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
 
-use super::server_transport;
+use super::transport::server_transport;
 use crate::qlog::Traces;
 use crate::raw_udp::bind;
 use crate::settings::Settings;

@@ -43,6 +43,8 @@ struct Side {
     passed: usize,
     announced: BTreeMap<u16, [u64; 2]>,
     has_announced: bool,
+    /// It has sent something else.
+    has_gone_on: bool,
     /// It has acknowledged the other's SETTINGS, which it keeps to from there on.
     keeps: bool,
     connection: Credit,
@@ -108,6 +110,7 @@ impl Http2Connection {
     }
 
     fn frame(&mut self, side: usize, frame: Frame, head: &[u8]) {
+        self.sides[side].has_gone_on |= ![SETTINGS, WINDOW_UPDATE].contains(&frame.kind) || frame.flags & ACK != 0;
         match frame.kind {
             SETTINGS if frame.flags & ACK != 0 => self.sides[side].keeps = true,
             SETTINGS => self.sides[side].announce(head),
@@ -201,11 +204,13 @@ impl Side {
         }
         let credit = &mut self.connection;
         credit.flight = 0;
-        // More than was received gives back nothing alone.
-        if bytes > credit.received - credit.returned {
+        let outstanding = credit.received - credit.returned;
+        // At the other end, DATA may have passed before the update that opens the connection comes.
+        if bytes > outstanding && !self.has_gone_on {
             credit.raised += bytes;
         } else {
-            credit.returned += bytes;
+            credit.returned += bytes.min(outstanding);
+            credit.raised += bytes.saturating_sub(outstanding);
             let window = credit.window().saturating_sub(credit.received - credit.returned);
             credit.renewed = credit.renewed.max(Some(window));
         }

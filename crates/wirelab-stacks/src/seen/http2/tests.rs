@@ -75,8 +75,10 @@ fn what_is_sent_before_the_settings_were_seen_does_not_break_them() {
 
 #[test]
 fn the_connections_window_is_what_no_update_gives_back() {
-    let mut connection = opened(&[], &[]);
-    connection.passed(CLIENT, &granted(0, 1000));
+    let mut connection = Http2Connection::new();
+    connection.passed(CLIENT, &[PREFACE, &settings(&[]), &granted(0, 1000)].concat());
+    connection.passed(SERVER, &[settings(&[]), ack()].concat());
+    connection.passed(CLIENT, &ack());
     data(&mut connection, SERVER, 1, 60_000);
     connection.passed(CLIENT, &granted(0, 40_000));
     data(&mut connection, SERVER, 1, 20_000);
@@ -94,6 +96,20 @@ fn a_connections_window_that_opens_again_by_less_than_a_third_is_a_smaller_one()
         data(&mut connection, SERVER, 1, 6000);
         assert_eq!(connection.seen().client["connection-window"].effective, effective, "{given_back}");
     }
+}
+
+#[test]
+fn an_update_that_gives_back_more_than_came_raises_the_window_by_the_rest() {
+    let mut connection = opened(&[], &[]);
+    data(&mut connection, SERVER, 1, 40_000);
+    connection.passed(CLIENT, &granted(0, 40_001));
+    assert_eq!(connection.seen().client["connection-window"].announced, Some([65_536, 65_536]));
+    // One that opens the connection raises it by the whole, though DATA was sent before it came.
+    let mut connection = Http2Connection::new();
+    connection.passed(CLIENT, &[PREFACE, &settings(&[])].concat());
+    data(&mut connection, CLIENT, 1, 1000);
+    connection.passed(SERVER, &[settings(&[]), granted(0, 5000)].concat());
+    assert_eq!(connection.seen().server["connection-window"].announced, Some([70_535, 70_535]));
 }
 
 #[test]
