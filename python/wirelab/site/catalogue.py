@@ -31,7 +31,7 @@ BUILTIN: Mapping[str, Builtin] = {
         "fischer2021's long text: one file of 2 MB.", partial(fischer2021.text, fischer2021.LONG_TEXT_BYTES)
     ),
     "h2window2017": Builtin(
-        "h2window2017's site: a document, a stylesheet, two scripts and four images, 7 MB; how they divide is assumed.",
+        "h2window2017's site: a document, a stylesheet, two scripts and four images, 7 MB (sizes assumed).",
         h2window2017.site,
     ),
     "h2window2017-equal": Builtin("The same eight files, each of 875 kB.", h2window2017.equal),
