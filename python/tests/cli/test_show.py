@@ -155,7 +155,7 @@ def test_of_a_proxys_exchange_the_way_to_its_origin_is_shown_too(campaign: Path)
     log.with_name("packets-wire.wlpl").write_bytes(log.read_bytes())
     done = show("mine", "trial-0", "--exchange", "2")
     mine, meanwhile = done.stdout.split("wire, meanwhile")
-    assert [line.split() for line in done.stdout.splitlines() if " ms " in line] == [
+    assert [line.split() for line in done.stdout.splitlines() if line.split()[:1] == ["ms"]] == [
         ["ms", "client", "proxy"],
         ["ms", "proxy", "server"],
     ]
