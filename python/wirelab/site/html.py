@@ -55,7 +55,7 @@ class _Scanner(HTMLParser):
         """Line, media and text of the `style` that is open."""
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """Outside of SVG and MathML `<![` begins a comment (HTML, 13.2.5.42), where Python's parser may raise an error."""
+        """Outside of SVG and MathML `<![` begins a comment (HTML, 13.2.5.42), where Python's parser may fail."""
         return self.parse_bogus_comment(i, report)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
