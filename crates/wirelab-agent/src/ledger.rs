@@ -50,11 +50,13 @@ fn ledger(folder: &Path) -> Result<Ledger> {
     let logs = ["client", "server"].map(|end| fs::read_to_string(folder.join(end).join("tls-secrets.txt")));
     let secrets = Secrets::read(&logs.into_iter().flatten().collect::<String>());
     let mut directions = account(&packets, &secrets);
-    for (record, _) in &packets {
-        let direction = record.port.direction();
-        let added = link.as_ref().and_then(|link| link_layer::added_bytes(link, direction, record.size));
-        let link_layer = &mut directions[direction.index()].link_layer;
-        *link_layer = added.map(|added| link_layer.unwrap_or(0) + added);
+    if let Some(link) = &link {
+        for direction in [Direction::Uplink, Direction::Downlink] {
+            let added = |size| link_layer::added_bytes(link, direction, size);
+            let sent = packets.iter().map(|(record, _)| record).filter(|record| record.port.direction() == direction);
+            directions[direction.index()].link_layer =
+                added(0).map(|_| sent.filter_map(|record| added(record.size)).sum());
+        }
     }
     Ok(Ledger { trial: folder.display().to_string(), directions })
 }

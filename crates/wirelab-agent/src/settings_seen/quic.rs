@@ -59,6 +59,8 @@ struct Side {
     streams: u64,
     /// Where each of its streams has got to.
     ends: HashMap<u64, u64>,
+    /// All of them together.
+    total: u64,
     acknowledging: Acknowledging,
     /// The most of the other's limits that it used.
     used: Used,
@@ -128,7 +130,11 @@ impl Watch<'_> {
                     && let Some([offset, length]) = integers(fields)
                 {
                     let data = behind_integers(fields, 2).and_then(|data| data.get(..length as usize));
-                    self.sides[side].messages[level].extend(data.map(|data| (offset, data.to_vec())));
+                    // One that was sent again may come in other pieces.
+                    let known = self.sides[side].messages[level].entry(offset).or_default();
+                    if let Some(data) = data.filter(|data| data.len() > known.len()) {
+                        *known = data.to_vec();
+                    }
                 }
             });
             self.sides[side].read_parameters(level);
@@ -172,13 +178,14 @@ impl Watch<'_> {
         };
         let [sender, receiver] = self.sides.get_disjoint_mut([side, 1 - side]).expect("two sides");
         let end = sender.ends.entry(stream).or_default();
-        *end = (*end).max(offset + length);
+        let further = offset.saturating_add(length).saturating_sub(*end);
+        *end += further;
         let end = *end;
+        sender.total = sender.total.saturating_add(further);
         let Some(granted) = &receiver.parameters else { return };
         let initial = |id| granted.get(&id).copied().unwrap_or(0);
         let beyond = |limit: u64, initial: u64| limit.saturating_sub(initial);
-        let total = sender.ends.values().fold(0, |total: u64, end| total.saturating_add(*end));
-        let used = total.saturating_sub(beyond(receiver.data, initial(DATA)));
+        let used = sender.total.saturating_sub(beyond(receiver.data, initial(DATA)));
         sender.used.data = sender.used.data.max(Some(used));
         // Of requests and their answers: the client begins these.
         if stream & 3 == 0 {

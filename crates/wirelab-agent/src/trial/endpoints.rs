@@ -214,7 +214,8 @@ impl<'a> Endpoints<'a> {
     fn collect(&mut self) {
         while let Some(pid) = process::ended() {
             let waited_ns = self.run_delay_ns(pid);
-            let owner = self.tree.owner(pid);
+            // Without a `/proc` of its own, a number is that of another process there.
+            let owner = if self.own_proc { self.tree.owner(pid) } else { self.tree.known(pid) };
             let reaped = process::reap(pid);
             self.tree.forget(pid);
             if let (Some(owner), Some(reaped)) = (owner, &reaped) {
@@ -232,7 +233,8 @@ impl<'a> Endpoints<'a> {
 
     /// Of the last endpoint's processes so far.
     fn cpu_time(&mut self) -> Option<Duration> {
-        self.own_proc.then(|| self.tree.cpu_time(self.running.len() - 1))
+        let last = self.running.len() - 1;
+        self.own_proc.then(|| self.tree.cpu_time(last) + self.usages[last].cpu_time())
     }
 
     fn run_delay_ns(&self, pid: u32) -> Option<u64> {

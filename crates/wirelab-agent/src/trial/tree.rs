@@ -12,6 +12,8 @@ use wirelab_net::counters::cpu_time;
 pub struct Tree {
     /// By process.
     owners: BTreeMap<u32, usize>,
+    /// By session, whose number no other process gets while it has members.
+    sessions: BTreeMap<u32, usize>,
 }
 
 /// A process of an endpoint.
@@ -28,15 +30,21 @@ impl Tree {
     /// This process is an endpoint.
     pub fn plant(&mut self, pid: u32, owner: usize) {
         self.owners.insert(pid, owner);
+        self.sessions.insert(pid, owner);
+    }
+
+    /// Whose process this is, by what was known before.
+    pub fn known(&self, pid: u32) -> Option<usize> {
+        self.owners.get(&pid).copied()
     }
 
     /// Whose process this is, ended or not; `None` of one that nobody here started.
     pub fn owner(&mut self, pid: u32) -> Option<usize> {
-        if let Some(owner) = self.owners.get(&pid) {
-            return Some(*owner);
+        if let Some(owner) = self.known(pid) {
+            return Some(owner);
         }
         let stat = Stat::read(pid)?;
-        let owner = *self.owners.get(&stat.session).or_else(|| self.owners.get(&stat.parent))?;
+        let owner = *self.sessions.get(&stat.session).or_else(|| self.owners.get(&stat.parent))?;
         self.owners.insert(pid, owner);
         Some(owner)
     }

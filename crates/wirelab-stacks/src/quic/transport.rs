@@ -66,10 +66,10 @@ pub fn stream_settings() -> Vec<SettingDescription> {
         ),
         number(
             "max-concurrent-streams",
-            (1, 65_535),
+            (1, 1024),
             "",
-            "initial_max_streams_bidi of the server (RFC 9000, section 18.2): how many requests may be under way on a connection. `default`: the \
-             library's 100, in `page` 128, as nginx has it for HTTP/2.",
+            "initial_max_streams_bidi of the server (RFC 9000, section 18.2): how many requests may be under way on a connection. The library makes \
+             room for all of them when a connection begins. `default`: the library's 100, in `page` 128, as nginx has it for HTTP/2.",
         ),
         number(
             "send-window",
