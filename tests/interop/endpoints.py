@@ -82,8 +82,8 @@ class Endpoints:
         path.write_text(json.dumps(parameters))
         with (folder / "stderr.txt").open("w") as words:
             process = subprocess.Popen(
-                [self.agent, "endpoint", path], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=words, text=True,
+                ["setpriv", "--pdeathsig", "KILL", self.agent, "endpoint", path], cwd=folder, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=words, text=True,
             )  # fmt: skip
         endpoint = Endpoint(process, folder, port)
         self.started.append(endpoint)

@@ -75,7 +75,9 @@ def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench, c
         assert all(row["in_force"] for row in windows), name
         assert [row["effective"] for row in tables] == 2 * [[512, 512] if "512 B" in name else [4096, 4096]]
         [client] = [row for row in windows if row["end"] == "client"]
-        assert client["used"] == (255 if "255 B" in name else 40_000)
+        # Credit for what the library has handed over may come before the last of a body of 40 kB.
+        least, most = (255, 255) if "255 B" in name else (16_384, 40_000)
+        assert least <= client["used"] <= most, name
         assert {row["source"] for row in rows} == ({"capture"} if capture else {"client", "server"})
     page = (bench.campaign / "report.html").read_text()
     assert "Settings not in force: 2 scenarios are not what was asked for" in page
