@@ -77,6 +77,30 @@ def test_in_a_steady_row_a_tail_ends_where_the_next_message_begins() -> None:
     assert seldom.states["psm"].seconds == pytest.approx(600 - 2.7 - 0.04 - 70)
 
 
+@pytest.mark.parametrize("ways", [(True,), (False,), (False, True), (True, False)], ids=str)
+@pytest.mark.parametrize("interval_s", [15, 120, 900])
+@pytest.mark.parametrize("radio", RADIOS, ids=[radio.name for radio in RADIOS])
+def test_an_interval_of_many_costs_what_one_message_more_does(
+    radio: Radio, interval_s: int, ways: tuple[bool, ...]
+) -> None:
+    message = [Packet(at * NS, up, 100) for at, up in enumerate(ways)]
+
+    def row(messages: int) -> float:
+        packets = [Packet(each.time_ns + n * interval_s * NS, each.up, 100) for n in range(messages) for each in message]
+        return radio_energy(radio, packets, -1000 * NS, 0).joules.typical
+
+    steady = steady_energy(radio, radio_energy(radio, message, 0, 0), interval_s)
+    assert steady.joules.typical == pytest.approx(row(4) - row(3))
+    assert sum(each.seconds for each in steady.states.values()) == pytest.approx(interval_s)
+
+
+def test_a_downlink_packet_is_paid_for_with_its_wake_and_its_reception_in_every_interval() -> None:
+    radio = load_radio("generic-nbiot")
+    seldom = steady_energy(radio, radio_energy(radio, [Packet(0, False, 100)], 0, 0), 600)
+    assert seldom.states["setup"].seconds == pytest.approx(2.7)
+    assert seldom.airtime_down_s > 0
+
+
 def test_an_interval_shorter_than_the_message_is_refused() -> None:
     message = radio_energy(RADIO, [Packet(0, True, 974), Packet(4 * NS, False, 974)], 0, 0)
     with pytest.raises(WirelabError, match="an interval of 2 s is shorter than the message, which takes 4"):

@@ -70,8 +70,10 @@ def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns:
 
 
 def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> RadioEnergy:
-    """One interval of many, each with this message at its beginning: its own tail is cut where the next one begins, and
-    it finds the radio as the last one left it."""
+    """One interval of many, each with this message: it finds the radio as the last one left it, whose tail is cut where
+    it begins. The interval begins right behind a message and ends with the next one, as the wake and the reception of a
+    downlink packet lie before its time.
+    """
     interval_ns = round(interval_s * NS)
     if interval_ns <= 0 or message.start_ns + interval_ns < _over_ns(message):
         took = (_over_ns(message) - message.start_ns) / NS
@@ -79,13 +81,17 @@ def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> Radi
             f"an interval of {interval_s:g} s is shorter than the message, which takes {took:.3g} s",
             hint="a longer interval, or a smaller message",
         )
-    again = tuple(Packet(each.time_ns + interval_ns, each.up, each.size) for each in message.packets)
-    packets = (*message.packets, *again)
-    first, last = message.start_ns + interval_ns, message.start_ns + 2 * interval_ns
+    rows = [
+        tuple(Packet(each.time_ns + nth * interval_ns, each.up, each.size) for each in message.packets)
+        for nth in range(3)
+    ]
+    packets = [packet for row in rows for packet in row]
     tracks = {
-        bound: _cut(track, first, last) for bound, track in _tracks(radio, packets, message.start_ns, last).items()
+        bound: _cut(track, track.quiet_ns - interval_ns, track.quiet_ns)
+        for bound, track in _tracks(radio, packets, message.start_ns, message.start_ns).items()
     }
-    return _weigh(radio, again, tracks, (first, last))
+    over_ns = tracks["typical"].quiet_ns
+    return _weigh(radio, rows[-1], tracks, (over_ns - interval_ns, over_ns))
 
 
 def _tracks(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> dict[str, Track]:
