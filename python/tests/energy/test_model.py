@@ -86,7 +86,9 @@ def test_an_interval_of_many_costs_what_one_message_more_does(
     message = [Packet(at * NS, up, 100) for at, up in enumerate(ways)]
 
     def row(messages: int) -> float:
-        packets = [Packet(each.time_ns + n * interval_s * NS, each.up, 100) for n in range(messages) for each in message]
+        packets = [
+            Packet(each.time_ns + n * interval_s * NS, each.up, 100) for n in range(messages) for each in message
+        ]
         return radio_energy(radio, packets, -1000 * NS, 0).joules.typical
 
     steady = steady_energy(radio, radio_energy(radio, message, 0, 0), interval_s)

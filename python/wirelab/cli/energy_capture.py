@@ -129,7 +129,7 @@ class _Told:
         yield from self._mine.notes
         radio = self._settings.radio
         if not radio.validated:
-            yield f"unvalidated: {radio.name} reproduces no published figure that it was not set from"
+            yield f"unvalidated: {radio.name} reproduces no published figure of traffic that it was not set from"
         yield "Ranges are those of the model's constants, all at their ends at once."
         if self._settings.device is not None:
             yield NO_CPU

@@ -54,8 +54,8 @@ class Input:
 class Radio:
     """A radio of one kind (`machine`), with its constants and inputs.
 
-    `validated`: it reproduces a published figure that none of its constants was set from; else every output must say
-    `unvalidated`. `device` is the device whose sleep is part of the radio's own, if it is one chip. `link` is the link
+    `validated`: it reproduces a published figure of traffic that neither its constants were set from nor came from
+    them; else every output must say `unvalidated`. `device` is the device whose sleep is part of the radio's own, if it is one chip. `link` is the link
     profile whose numbers it shares.
     """
 
