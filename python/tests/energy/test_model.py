@@ -29,9 +29,24 @@ def test_a_message_is_paid_for_in_its_tail() -> None:
     energy = radio_energy(radio, [Packet(0, True, 100)], 0, NS)
     # 2.7 s out of PSM and 40 ms on the air, then 10 s connected and 60 s idle, most of it after the window's second.
     assert energy.tail_s == pytest.approx(70)
-    assert energy.beyond_s == pytest.approx(2.7 + 0.04 + 70 - 1)
+    assert energy.beyond_s == pytest.approx(70)
+    assert energy.late_s == 0
+    inside = radio_energy(radio, [Packet(0, True, 100)], 0, 10 * NS)
+    assert inside.beyond_s == pytest.approx(2.7 + 0.04 + 70 - 10)
+    assert radio_energy(radio, [Packet(0, True, 100)], 0, 100 * NS).beyond_s == 0
     joules = 2.7 * 0.09 + 0.04 * 0.543 + 0.2 * 0.09 + 9.8 * (5 * 0.09 + 2043 * 0.0024) / 2048 + 60 * 0.0024
     assert energy.joules.typical == pytest.approx(joules)
+
+
+def test_the_last_packet_waits_for_those_before_it_and_for_nothing_else() -> None:
+    # A packet of 974 B takes a second, and 12 ms of gap behind its frame.
+    def late(*packets: Packet) -> float:
+        return radio_energy(RADIO, packets, packets[0].time_ns, packets[-1].time_ns).late_s
+
+    assert late(Packet(0, True, 974), Packet(NS // 4, True, 974)) == pytest.approx(0.762)
+    assert late(Packet(0, True, 974), Packet(3 * NS // 2, False, 974)) == pytest.approx(0.524)
+    assert late(Packet(0, True, 974), Packet(0, True, 974), Packet(9 * NS, True, 974)) == 0
+    assert late(Packet(0, False, 974)) == 0
 
 
 def test_the_order_in_which_packets_are_given_does_not_matter() -> None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wirelab.schema.plan import EnergyRecord
 
 _YEAR_DAYS = 365.25
+_LATE = 0.01
+"""Share of the capture's time that its last packet may wait for the others before it must be said."""
 
 
 def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str) -> None:
@@ -130,6 +132,13 @@ class _Told:
         radio = self._settings.radio
         if not radio.validated:
             yield f"unvalidated: {radio.name} reproduces no published figure of traffic that it was not set from"
+        energy = self._energy
+        if energy.late_s > _LATE * (energy.end_ns - energy.start_ns) / 1e9:
+            over_ns = energy.settled_ns - energy.tail_s * 1e9
+            yield (
+                f"the radio is slower than the capture: it would have ended {format_duration(over_ns - energy.end_ns)} "
+                "later"
+            )
         yield "Ranges are those of the model's constants, all at their ends at once."
         if self._settings.device is not None:
             yield NO_CPU

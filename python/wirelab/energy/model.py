@@ -41,7 +41,8 @@ class RadioEnergy:
     started, if that is later: a message is paid for in its tail.
 
     The bounds of `joules` take all constants at the ends of their ranges at once. `tail_s` is the time from the end of
-    the last packet to that of the last timer, `listening_s` the time with the receiver on for what may come.
+    the last packet to that of the last timer, `listening_s` the time with the receiver on for what may come. `late_s`
+    is what the last packet waited for those before it: more than 0 where the radio is slower than what it is fed.
     """
 
     radio: Radio
@@ -55,12 +56,13 @@ class RadioEnergy:
     airtime_down_s: float
     listening_s: float
     tail_s: float
+    late_s: float
     timeline: tuple[Segment, ...]
 
     @property
     def beyond_s(self) -> float:
         """How much of the tail lies beyond `end_ns`."""
-        return max(0, self.settled_ns - self.end_ns) / NS
+        return max(0.0, min(self.tail_s, (self.settled_ns - self.end_ns) / NS))
 
 
 def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> RadioEnergy:
@@ -114,7 +116,7 @@ def _over_ns(message: RadioEnergy) -> int:
 def _cut(track: Track, start_ns: int, end_ns: int) -> Track:
     inside = (Span(span.state, max(span.start_ns, start_ns), min(span.end_ns, end_ns)) for span in track.spans)
     spans = tuple(span for span in inside if span.start_ns < span.end_ns)
-    return Track(spans, min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns))
+    return Track(spans, min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns), track.late_ns)
 
 
 def _weigh(
@@ -145,6 +147,7 @@ def _weigh(
         airtime_down_s=sum(typical[name].receives * each for name, each in seconds.items()),
         listening_s=sum(typical[name].listens * each for name, each in seconds.items()),
         tail_s=(track.settled_ns - track.quiet_ns) / NS,
+        late_s=track.late_ns / NS,
         timeline=tuple(Segment(span.state, span.start_ns, span.end_ns, watts[span.state]) for span in track.spans),
     )
 
