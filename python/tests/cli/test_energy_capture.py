@@ -121,6 +121,14 @@ def test_a_client_that_is_not_there_and_a_file_that_is_no_capture_are_refused(ca
     assert (code, err.splitlines()[0]) == (2, f"{text}: is neither pcap nor pcapng")
 
 
+def test_an_agent_that_is_not_there_is_not_the_captures_fault(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WIRELAB_AGENT", "/nowhere/agent")
+    _, _, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
+    assert err.startswith("error: WIRELAB_AGENT is '/nowhere/agent', which is not an executable file")
+    assert "hint: unset WIRELAB_AGENT" in err
+    assert "tcpdump" not in err
+
+
 def test_an_interval_shorter_than_the_message_is_refused(capture: Path) -> None:
     words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
     code, _, err = run(*words, "--interval", "1s")

@@ -57,13 +57,15 @@ def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str)
 
 def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The capture's packets, and what is missing from it."""
-    from wirelab.agent import ask, find_agent
+    from wirelab.agent import NAME, ask, find_agent
 
     heard: list[str] = []
     try:
         lines = ask(find_agent(), ["capture", str(capture)], heard=heard.append).splitlines()
     except RunError as error:
-        said = error.what.removeprefix("wirelab-agent capture: ")
+        said = error.what.removeprefix(f"{NAME} capture: ")
+        if said == error.what:
+            raise
         hint = "tcpdump -s 100 -w capture.pcap, or Wireshark, makes one"
         raise WirelabError(said, Where(str(capture)), hint) from None
     return [json.loads(line) for line in lines], "\n".join(heard).splitlines()
