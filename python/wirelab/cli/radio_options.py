@@ -67,8 +67,10 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def kept(record: EnergyRecord, campaign: Path) -> EnergyRecord:
-    """The same with copies of the user's own files in the campaign."""
+    """The same with copies of the user's own files in the campaign, by their names, which must differ."""
     own = {name: Path(name) for name in (record.radio, record.device) if name is not None and name.endswith(".toml")}
+    if len({path.name for path in own.values()}) < len(own):
+        raise WirelabError(f"radio and device are both named {Path(record.radio).name}", "--device", "rename one")
     for name, path in own.items():
         text = read_text(path, Where(name))
         (campaign / path.name).write_text(text, encoding="utf-8")
