@@ -30,7 +30,7 @@ def test_a_radio_and_a_device_of_one_name_are_refused_before_one_is_written_over
     for name in names:
         name.write_text(name.parent.name)
     record = energy_record(str(names[0]), (), str(names[1]), None, None, None)
-    with pytest.raises(WirelabError, match="--device: radio and device are both named mine.toml"):
+    with pytest.raises(WirelabError, match=r"--device: radio and device are both named mine\.toml"):
         kept(record, tmp_path / "campaign")
     assert not list((tmp_path / "campaign").iterdir())
 
