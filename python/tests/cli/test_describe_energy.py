@@ -5,7 +5,12 @@ import pytest
 from tests.cli.test_main import run
 from tests.snapshots import assert_golden
 from wirelab.cli.describe_energy import range_words
-from wirelab.energy import Range, device_names, radio_names
+from wirelab.energy import Range, device_names, load_radio, radio_names
+
+OWN = (
+    'machine = "ethernet"\n[supply]\nvoltage = "1 V"\n[power]\ntransmit = "3 W"\nreceive = "2 W"\nidle = "1 W"\n'
+    '[rate]\nline = "8 kbit/s"\n[sources]\n"power.idle" = "my scale"\n'
+)
 
 
 def described(*words: str) -> str:
@@ -31,17 +36,21 @@ def test_every_radio_and_device_can_be_described_by_its_name_alone() -> None:
 
 def test_what_is_unvalidated_says_so_in_every_listing() -> None:
     assert "\nunvalidated: " in described("radio", "cc2420-802154")
-    assert "unvalidated" not in described("radio", "esp32-wifi-ps")
     for line in run("list", "radios")[1].splitlines():
-        assert line.endswith("(unvalidated)") != (line.split()[0] in {"esp32-wifi-ps", "mdot-lorawan"})
+        assert line.endswith("(unvalidated)") != load_radio(line.split()[0]).validated
+
+
+def test_a_validated_radio_is_described_without_the_warning(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f"validated = true\n{OWN}")
+    assert "unvalidated" not in described("radio", str(file))
+    file.write_text(OWN)
+    assert "unvalidated" in described("radio", str(file))
 
 
 def test_a_radio_of_ones_own_shows_which_numbers_lack_a_source(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    file.write_text(
-        'machine = "ethernet"\n[supply]\nvoltage = "1 V"\n[power]\ntransmit = "3 W"\nreceive = "2 W"\nidle = "1 W"\n'
-        '[rate]\nline = "8 kbit/s"\n[sources]\n"power.idle" = "my scale"\n'
-    )
+    file.write_text(OWN)
     out = described("radio", str(file))
     assert out.startswith("mine: mine\n")
     assert "  power.transmit  3 W            no source\n" in out

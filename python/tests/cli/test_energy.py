@@ -9,7 +9,7 @@ import pytest
 from tests.cli.test_main import run
 
 CAPTURE, TRACE = ("a.pcap",), ("--trace", "a.csv")
-RADIO = ("--radio", "nrf9160-nbiot")
+RADIO, CLIENT, CAMPAIGN = ("--radio", "nrf9160-nbiot"), ("--client", "10.0.0.1"), ("--campaign", "c")
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,16 @@ RADIO = ("--radio", "nrf9160-nbiot")
         ((*CAPTURE, *RADIO, "--client", "10.0.0.1", "--idle-from", "0s"), "error: --idle-from is of a trace"),
         ((*TRACE, *RADIO), "error: --radio is of a capture"),
         ((*TRACE, "--client", "10.0.0.1"), "error: --client is of a capture"),
+        ((*TRACE, "--battery", "2400 mAh"), "error: --battery is of a capture"),
+        ((*TRACE, "--set", "inactivity=5s"), "error: --set is of a capture"),
+        ((*TRACE, "--interval", "5min"), "error: --interval is of a capture"),
+        ((*TRACE, "--begins-at", "yesterday"), "error: --begins-at places trials in a trace, and no campaign is given"),
+        ((*TRACE, *CAMPAIGN, "--set", "inactivity=5s"), "error: --set is a radio's, and none is given"),
+        ((*TRACE, *CAMPAIGN, *RADIO, "--device", "nrf9160"), "error: --device is of a capture"),
+        ((*TRACE, *CAMPAIGN, "--client", "10.0.0.1"), "error: --client is of a capture"),
+        ((*TRACE, *CAMPAIGN, "--from", "1s"), "error: --from is of a trace alone"),
+        ((*TRACE, *CAMPAIGN, "--to", "1s"), "error: --to is of a trace alone"),
+        ((*CAPTURE, *RADIO, *CLIENT, "--voltage", "3 V"), "--voltage: no battery of this voltage"),
         ((*CAPTURE, *RADIO, "--battery", "2400 mAh"), "--battery: a battery's life needs --voltage"),
         (
             (*CAPTURE, *RADIO, "--battery", "2400 mAh", "--voltage", "3 V"),

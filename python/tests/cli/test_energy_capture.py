@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.test_main import run
 from wirelab.energy import Packet, load_device, load_radio, per_day, radio_energy
+from wirelab.units import format_duration
 
 MS = 1_000_000
 RADIO = "nrf9160-nbiot"
@@ -88,6 +89,18 @@ def test_people_are_told_what_is_modelled_and_that_no_processor_is_in_it(capture
     assert ("unvalidated" in err) == (not load_radio(RADIO).validated)
 
 
+def test_a_radio_that_is_slower_than_the_capture_is_said_to_be(capture: Path) -> None:
+    # A connection is set up for longer than the capture's 1.5 s.
+    energy = radio_energy(load_radio(RADIO), PACKETS, 0, 1500 * MS)
+    over_ns = energy.settled_ns - energy.tail_s * 1e9 - 1500 * MS
+    expected = f"the radio is slower than the capture: it would have ended {format_duration(over_ns)} later"
+    assert over_ns > 1000 * MS
+    assert expected in told(capture)["notes"]
+    code, _, err = run("energy", str(capture), "--radio", "esp32-wifi", "--client", "10.0.0.1")
+    assert code == 0
+    assert "slower" not in err
+
+
 def test_csv_has_a_row_for_each_state_and_they_add_up(capture: Path) -> None:
     code, out, _ = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "csv")
     assert code == 0
@@ -106,6 +119,14 @@ def test_a_client_that_is_not_there_and_a_file_that_is_no_capture_are_refused(ca
     text.touch()
     code, _, err = run("energy", str(text), "--radio", RADIO, "--client", "10.0.0.1")
     assert (code, err.splitlines()[0]) == (2, f"{text}: is neither pcap nor pcapng")
+
+
+def test_an_agent_that_is_not_there_is_not_the_captures_fault(capture: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WIRELAB_AGENT", "/nowhere/agent")
+    _, _, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
+    assert err.startswith("error: WIRELAB_AGENT is '/nowhere/agent', which is not an executable file")
+    assert "hint: unset WIRELAB_AGENT" in err
+    assert "tcpdump" not in err
 
 
 def test_an_interval_shorter_than_the_message_is_refused(capture: Path) -> None:

@@ -44,7 +44,8 @@ def test_what_is_no_power_is_refused_with_its_key(value: object, what: str) -> N
 
 
 def test_timers_may_never_run_out_but_cycles_are_never_empty() -> None:
-    assert READERS["timer"]("always") == READERS["cycle"]("never") == math.inf
+    assert READERS["timer"]("always") == READERS["timer"]("never") == math.inf
+    assert READERS["stay"]("always") == READERS["cycle"]("never") == math.inf
     assert READERS["timer"]("0 s") == 0
     for kind, value in (
         ("cycle", "0 s"),
@@ -61,6 +62,13 @@ def test_timers_may_never_run_out_but_cycles_are_never_empty() -> None:
     for value in (True, -1, "8", math.inf):
         with pytest.raises(UnitError, match="not a number"):
             READERS["count"](value)
+
+
+def test_a_word_that_would_mean_the_opposite_of_what_it_says_is_refused() -> None:
+    for kind, word, instead in (("stay", "never", "always"), ("cycle", "always", "never")):
+        with pytest.raises(UnitError, match="reads as") as error:
+            READERS[kind](word)
+        assert instead in error.value.hint
 
 
 def test_tables_become_dotted_paths_and_alternatives_stay_together() -> None:

@@ -29,9 +29,24 @@ def test_a_message_is_paid_for_in_its_tail() -> None:
     energy = radio_energy(radio, [Packet(0, True, 100)], 0, NS)
     # 2.7 s out of PSM and 40 ms on the air, then 10 s connected and 60 s idle, most of it after the window's second.
     assert energy.tail_s == pytest.approx(70)
-    assert energy.beyond_s == pytest.approx(2.7 + 0.04 + 70 - 1)
+    assert energy.beyond_s == pytest.approx(70)
+    assert energy.late_s == 0
+    inside = radio_energy(radio, [Packet(0, True, 100)], 0, 10 * NS)
+    assert inside.beyond_s == pytest.approx(2.7 + 0.04 + 70 - 10)
+    assert radio_energy(radio, [Packet(0, True, 100)], 0, 100 * NS).beyond_s == 0
     joules = 2.7 * 0.09 + 0.04 * 0.543 + 0.2 * 0.09 + 9.8 * (5 * 0.09 + 2043 * 0.0024) / 2048 + 60 * 0.0024
     assert energy.joules.typical == pytest.approx(joules)
+
+
+def test_the_last_packet_waits_for_those_before_it_and_for_nothing_else() -> None:
+    # A packet of 974 B takes a second, and 12 ms of gap behind its frame.
+    def late(*packets: Packet) -> float:
+        return radio_energy(RADIO, packets, packets[0].time_ns, packets[-1].time_ns).late_s
+
+    assert late(Packet(0, True, 974), Packet(NS // 4, True, 974)) == pytest.approx(0.762)
+    assert late(Packet(0, True, 974), Packet(3 * NS // 2, False, 974)) == pytest.approx(0.524)
+    assert late(Packet(0, True, 974), Packet(0, True, 974), Packet(9 * NS, True, 974)) == 0
+    assert late(Packet(0, False, 974)) == 0
 
 
 def test_the_order_in_which_packets_are_given_does_not_matter() -> None:
@@ -75,6 +90,32 @@ def test_in_a_steady_row_a_tail_ends_where_the_next_message_begins() -> None:
     seldom = steady_energy(radio, message, 600)
     assert seldom.states["setup"].seconds == pytest.approx(2.7)
     assert seldom.states["psm"].seconds == pytest.approx(600 - 2.7 - 0.04 - 70)
+
+
+@pytest.mark.parametrize("ways", [(True,), (False,), (False, True), (True, False)], ids=str)
+@pytest.mark.parametrize("interval_s", [15, 120, 900])
+@pytest.mark.parametrize("radio", RADIOS, ids=[radio.name for radio in RADIOS])
+def test_an_interval_of_many_costs_what_one_message_more_does(
+    radio: Radio, interval_s: int, ways: tuple[bool, ...]
+) -> None:
+    message = [Packet(at * NS, up, 100) for at, up in enumerate(ways)]
+
+    def row(messages: int) -> float:
+        packets = [
+            Packet(each.time_ns + n * interval_s * NS, each.up, 100) for n in range(messages) for each in message
+        ]
+        return radio_energy(radio, packets, -1000 * NS, 0).joules.typical
+
+    steady = steady_energy(radio, radio_energy(radio, message, 0, 0), interval_s)
+    assert steady.joules.typical == pytest.approx(row(4) - row(3))
+    assert sum(each.seconds for each in steady.states.values()) == pytest.approx(interval_s)
+
+
+def test_a_downlink_packet_is_paid_for_with_its_wake_and_its_reception_in_every_interval() -> None:
+    radio = load_radio("generic-nbiot")
+    seldom = steady_energy(radio, radio_energy(radio, [Packet(0, False, 100)], 0, 0), 600)
+    assert seldom.states["setup"].seconds == pytest.approx(2.7)
+    assert seldom.airtime_down_s > 0
 
 
 def test_an_interval_shorter_than_the_message_is_refused() -> None:

@@ -20,6 +20,7 @@ def test_a_figure_has_its_traffic_and_the_inputs_it_is_of() -> None:
         ({"quantity": "luck"}, "unknown quantity 'luck'"),
         ({"value": "547"}, "has no unit"),
         ({"vale": 1}, "unknown key"),
+        ({"same-constants": "yes"}, "same-constants is true or false, not 'yes'"),
     ],
 )
 def test_a_figure_that_cannot_be_read_is_refused(change: dict[str, object], message: str) -> None:

@@ -129,6 +129,7 @@ def test_an_input_chooses_among_the_constants_and_is_marked_as_the_users() -> No
         ({"coverage": "CE1"}, "--set: coverage: unknown coverage 'CE1'"),
         ({"rai": True}, "--set: rai: unknown rai 'True'"),
         ({"tau": "0 s"}, "--set: tau: '0 s' is not more than 0"),
+        ({"tau": "always"}, "--set: tau: 'always' reads as without a pause"),
     ],
 )
 def test_an_input_that_does_not_fit_is_refused_by_its_name(inputs: dict[str, object], message: str) -> None:
@@ -136,6 +137,22 @@ def test_an_input_that_does_not_fit_is_refused_by_its_name(inputs: dict[str, obj
         load_radio("nrf9160-nbiot").with_inputs(inputs)
     assert message in str(error.value)
     assert error.value.hint or "tau" in inputs
+
+
+@pytest.mark.parametrize(
+    ("radio", "inputs", "message"),
+    [
+        ("nrf52840-802154", {"stays-on": "never"}, "--set: stays-on: 'never' reads as no time at all"),
+        ("nrf52840-ble", {"stays-connected": "never"}, "--set: stays-connected: 'never' reads as no time at all"),
+        ("nrf52840-ble", {"latency": "²"}, "--set: latency: '²' is not a number"),
+    ],
+)
+def test_an_input_that_reads_otherwise_than_it_counts_is_refused(
+    radio: str, inputs: dict[str, object], message: str
+) -> None:
+    with pytest.raises(WirelabError) as error:
+        load_radio(radio).with_inputs(inputs)
+    assert message in str(error.value)
 
 
 def test_a_radio_of_ones_own_may_lack_sources_but_no_number() -> None:

@@ -74,6 +74,11 @@ def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
         (RADIO, 'battery = "1 Ah"', "9:1: energy.battery: no voltage of the battery"),
         (RADIO, 'voltage = "1 V"', "9:1: energy.voltage: no battery of this voltage"),
         (RADIO, 'battery = "1 kB"', "9:1: energy.battery: unknown unit 'kB' of a charge"),
+        (
+            "a/mine.toml",
+            'device = "b/mine.toml"',
+            "9:1: energy.device: radio and device are both named mine.toml: a campaign keeps one file of a name",
+        ),
         (RADIO, 'interval = "0 s"', "9:1: energy.interval: must be more than 0"),
     ],
 )

@@ -92,6 +92,15 @@ def test_an_exchange_costs_what_its_packets_cost_from_a_radio_at_rest(records: R
     assert dataset.exchanges["day_energy_j"].null_count() == 2
 
 
+def test_a_client_that_names_no_client_is_the_first_one_and_has_its_energy(records: Records, built: Build) -> None:
+    rows = [exchange(index) for index in range(2)]
+    name = records.trial("s", [{key: row[key] for key in row if key != "client"} for row in rows], [flow(40_000)])
+    records.radio[name] = [packet(0), packet(100, port=40_001)]
+    found = built(records, {"radio": RADIO}).exchanges
+    assert found["radio_energy_j"].null_count() == 0
+    assert found["client"].to_list() == [0, 0]
+
+
 def test_a_day_repeats_the_message_and_the_device_sleeps(records: Records, built: Build) -> None:
     name = records.trial("s", [exchange(0)], [flow(40_000)])
     records.radio[name] = [packet(0), packet(40, up=False)]

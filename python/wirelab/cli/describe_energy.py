@@ -16,7 +16,10 @@ from wirelab.units import format_duration, format_energy, format_power
 
 UNVALIDATED = "unvalidated: {}; every output says so"
 NO_FIGURE = "no published figure was found that its constants were not set from"
-MISSED = "of the published figures below none holds, or one is missed by more than a factor of two"
+MISSED = (
+    "of the published figures below none holds that is of traffic and not computed from these constants, or one is "
+    "missed by more than a factor of two"
+)
 
 
 def radio_text(name: str) -> str:
@@ -34,7 +37,7 @@ def radio_text(name: str) -> str:
     facts += [("device", f"{radio.device}, whose sleep is in the radio's own")] if radio.device else []
     facts += [("link", f"{radio.link}, whose timers it has")] if radio.link else []
     parts = [head(radio.name, radio.title), *_about(radio.about), paragraph(radio.machine.about)]
-    parts += [] if radio.validated else [UNVALIDATED.format(MISSED if held else NO_FIGURE)]
+    parts += [] if radio.validated else [paragraph(UNVALIDATED.format(MISSED if held else NO_FIGURE))]
     parts += [hanging("what it is", facts), section("states, mean power with these inputs", _states(radio))]
     parts += [section("inputs", inputs)] if inputs else []
     parts += [section("constants", _rows(values, citations)), *_sources(citations)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -56,8 +57,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     if (capture is None) == (trace is None):
         raise WirelabError("give a capture, or --trace and a trace of power", hint="wirelab energy --help")
-    record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage)
     if capture is not None:
+        record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage)
         if record is None or client is None:
             missing, hint = ("--radio", "wirelab list radios") if record is None else ("--client", "--client 10.0.0.1")
             raise WirelabError(f"a capture needs {missing}", hint=hint)
@@ -65,16 +66,24 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             "--idle-from": idle_from, "--idle-to": idle_to, "--from": work_from, "--to": work_to,
             "--campaign": campaign, "--begins-at": begins_at,
         }  # fmt: skip
-        if given := [name for name, value in of_trace.items() if value is not None]:
-            raise WirelabError(f"{given[0]} is of a trace, and this is a capture", hint="--trace FILE")
+        _refuse(of_trace, "is of a trace, and this is a capture", "--trace FILE")
         from wirelab.cli.energy_capture import tell_capture
 
         tell_capture(capture, client, record, format_)
         return
     assert trace is not None
-    if client is not None or (record is not None and campaign is None):
-        what = "--client" if client is not None else "--radio"
-        raise WirelabError(f"{what} is of a capture, and this is a trace", hint="with --campaign DIR both are compared")
+    of_capture = {"--client": client, "--device": device, "--interval": interval, "--battery": battery}
+    of_radio = {"--radio": radio, "--set": sets or None}
+    if campaign is None:
+        hint = "with --campaign DIR both are compared"
+        _refuse({**of_capture, **of_radio}, "is of a capture, and this is a trace", hint)
+        _refuse({"--begins-at": begins_at}, "places trials in a trace, and no campaign is given", "--campaign DIR")
+    else:
+        _refuse(of_capture, "is of a capture, and this is a trace", "wirelab energy CAPTURE")
+        _refuse({"--from": work_from, "--to": work_to}, "is of a trace alone: of a campaign, each trial is the work")
+    if radio is None:
+        _refuse(of_radio, "is a radio's, and none is given", "--radio NAME (wirelab list radios)")
+    record = None if radio is None else energy_record(radio, sets, None, None, None, None)
     from wirelab.cli.energy_trace import Sections, tell_trace
     from wirelab.cli.energy_trials import tell_trials
 
@@ -83,3 +92,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         tell_trace(trace, voltage, sections, format_)
     else:
         tell_trials(trace, voltage, sections, (campaign, begins_at, record), format_)
+
+
+def _refuse(options: Mapping[str, object], why: str, hint: str | None = None) -> None:
+    if given := [name for name, value in options.items() if value is not None]:
+        raise WirelabError(f"{given[0]} {why}", hint=hint)

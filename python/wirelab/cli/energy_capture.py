@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from wirelab.schema.plan import EnergyRecord
 
 _YEAR_DAYS = 365.25
+_LATE = 0.01
+"""Share of the capture's time that its last packet may wait for the others before it must be said."""
 
 
 def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str) -> None:
@@ -55,13 +57,15 @@ def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str)
 
 def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """The capture's packets, and what is missing from it."""
-    from wirelab.agent import ask, find_agent
+    from wirelab.agent import NAME, ask, find_agent
 
     heard: list[str] = []
     try:
         lines = ask(find_agent(), ["capture", str(capture)], heard=heard.append).splitlines()
     except RunError as error:
-        said = error.what.removeprefix("wirelab-agent capture: ")
+        said = error.what.removeprefix(f"{NAME} capture: ")
+        if said == error.what:
+            raise
         hint = "tcpdump -s 100 -w capture.pcap, or Wireshark, makes one"
         raise WirelabError(said, Where(str(capture)), hint) from None
     return [json.loads(line) for line in lines], "\n".join(heard).splitlines()
@@ -129,7 +133,14 @@ class _Told:
         yield from self._mine.notes
         radio = self._settings.radio
         if not radio.validated:
-            yield f"unvalidated: {radio.name} reproduces no published figure that it was not set from"
+            yield f"unvalidated: {radio.name} reproduces no published figure of traffic that it was not set from"
+        energy = self._energy
+        if energy.late_s > _LATE * (energy.end_ns - energy.start_ns) / 1e9:
+            over_ns = energy.settled_ns - energy.tail_s * 1e9
+            yield (
+                f"the radio is slower than the capture: it would have ended {format_duration(over_ns - energy.end_ns)} "
+                "later"
+            )
         yield "Ranges are those of the model's constants, all at their ends at once."
         if self._settings.device is not None:
             yield NO_CPU

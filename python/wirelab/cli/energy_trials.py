@@ -64,7 +64,9 @@ def tell_trials(
     ratio = _pooled(compared, trace)
     notes = [WHAT_IS_IN, *remarks(trace, idle, None)]
     if not settings.radio.validated:
-        notes.append(f"unvalidated: {settings.radio.name} reproduces no published figure that it was not set from")
+        notes.append(
+            f"unvalidated: {settings.radio.name} reproduces no published figure of traffic that it was not set from"
+        )
     if left_out := len(trials) - len(within):
         notes.append(f"{left_out} of {len(trials)} trials did not run wholly within the trace, and are left out")
     match format_:

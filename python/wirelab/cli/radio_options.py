@@ -47,7 +47,9 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     battery_mah: float | None,
     voltage: float | None,
 ) -> EnergyRecord:
-    """What the options say. Raises `WirelabError` for a battery without what it needs."""
+    """What the options say. Raises `WirelabError` for a battery without what it needs, or a voltage of none."""
+    if voltage is not None and battery_mah is None:
+        raise WirelabError("no battery of this voltage", "--voltage", "--battery '2400 mAh'")
     if battery_mah is not None and (voltage is None or interval_ns is None):
         missing = "--voltage" if voltage is None else "--interval"
         hint = "--voltage '3.7 V'" if voltage is None else "--interval 15min"
@@ -60,13 +62,15 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         inputs[name.strip()] = value.strip()
     return EnergyRecord(
         radio=radio, inputs=inputs, device=device, interval_ns=interval_ns, battery_mah=battery_mah,
-        battery_v=None if battery_mah is None else voltage,
+        battery_v=voltage,
     )  # fmt: skip
 
 
 def kept(record: EnergyRecord, campaign: Path) -> EnergyRecord:
-    """The same with copies of the user's own files in the campaign."""
+    """The same with copies of the user's own files in the campaign, by their names, which must differ."""
     own = {name: Path(name) for name in (record.radio, record.device) if name is not None and name.endswith(".toml")}
+    if len({path.name for path in own.values()}) < len(own):
+        raise WirelabError(f"radio and device are both named {Path(record.radio).name}", "--device", "rename one")
     for name, path in own.items():
         text = read_text(path, Where(name))
         (campaign / path.name).write_text(text, encoding="utf-8")

@@ -65,7 +65,20 @@ def _seconds(value: object) -> float:
 
 
 def _timer(value: object) -> float:
+    """A time-out: what always lasts never runs out."""
     return math.inf if value in (ALWAYS, NEVER) else _seconds(value)
+
+
+def _stay(value: object) -> float:
+    if value == NEVER:
+        raise UnitError("reads as no time at all", 'for ever is "always", and not at all "0 s"')
+    return _timer(value)
+
+
+def _cycle(value: object) -> float:
+    if value == ALWAYS:
+        raise UnitError("reads as without a pause", 'what does not recur is "never"')
+    return _timer(value)
 
 
 def _count(value: object) -> float:
@@ -99,7 +112,8 @@ READERS: Mapping[str, Callable[[object], float]] = {
     "duration": _seconds,
     "period": _positive(_seconds),
     "timer": _timer,
-    "cycle": _positive(_timer),
+    "stay": _stay,
+    "cycle": _positive(_cycle),
     "rate": _positive(lambda value: float(units.rate_bps(value))),
     "size": lambda value: float(units.size_bytes(value)),
     "capacity": _positive(lambda value: float(units.size_bytes(value))),
@@ -109,8 +123,8 @@ READERS: Mapping[str, Callable[[object], float]] = {
     "count": _count,
     "multiple": _positive(_count),
 }
-"""How values are read, beside `power` (see `Sheet.power`) and words. A timer or a cycle may also be "always" or
-"never", which is for ever; rates, periods, cycles, capacities and multiples are more than 0."""
+"""How values are read, beside `power` (see `Sheet.power`) and words. A timer may also be "always" or "never", a stay
+"always" and a cycle "never", which is for ever; rates, periods, cycles, capacities and multiples are more than 0."""
 
 
 class Sheet:

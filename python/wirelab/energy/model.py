@@ -41,7 +41,8 @@ class RadioEnergy:
     started, if that is later: a message is paid for in its tail.
 
     The bounds of `joules` take all constants at the ends of their ranges at once. `tail_s` is the time from the end of
-    the last packet to that of the last timer, `listening_s` the time with the receiver on for what may come.
+    the last packet to that of the last timer, `listening_s` the time with the receiver on for what may come. `late_s`
+    is what the last packet waited for those before it: more than 0 where the radio is slower than what it is fed.
     """
 
     radio: Radio
@@ -55,12 +56,13 @@ class RadioEnergy:
     airtime_down_s: float
     listening_s: float
     tail_s: float
+    late_s: float
     timeline: tuple[Segment, ...]
 
     @property
     def beyond_s(self) -> float:
         """How much of the tail lies beyond `end_ns`."""
-        return max(0, self.settled_ns - self.end_ns) / NS
+        return max(0.0, min(self.tail_s, (self.settled_ns - self.end_ns) / NS))
 
 
 def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> RadioEnergy:
@@ -70,8 +72,10 @@ def radio_energy(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns:
 
 
 def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> RadioEnergy:
-    """One interval of many, each with this message at its beginning: its own tail is cut where the next one begins, and
-    it finds the radio as the last one left it."""
+    """One interval of many, each with this message: it finds the radio as the last one left it, whose tail is cut where
+    it begins. The interval begins right behind a message and ends with the next one, as the wake and the reception of a
+    downlink packet lie before its time.
+    """
     interval_ns = round(interval_s * NS)
     if interval_ns <= 0 or message.start_ns + interval_ns < _over_ns(message):
         took = (_over_ns(message) - message.start_ns) / NS
@@ -79,13 +83,17 @@ def steady_energy(radio: Radio, message: RadioEnergy, interval_s: float) -> Radi
             f"an interval of {interval_s:g} s is shorter than the message, which takes {took:.3g} s",
             hint="a longer interval, or a smaller message",
         )
-    again = tuple(Packet(each.time_ns + interval_ns, each.up, each.size) for each in message.packets)
-    packets = (*message.packets, *again)
-    first, last = message.start_ns + interval_ns, message.start_ns + 2 * interval_ns
+    rows = [
+        tuple(Packet(each.time_ns + nth * interval_ns, each.up, each.size) for each in message.packets)
+        for nth in range(3)
+    ]
+    packets = [packet for row in rows for packet in row]
     tracks = {
-        bound: _cut(track, first, last) for bound, track in _tracks(radio, packets, message.start_ns, last).items()
+        bound: _cut(track, track.quiet_ns - interval_ns, track.quiet_ns)
+        for bound, track in _tracks(radio, packets, message.start_ns, message.start_ns).items()
     }
-    return _weigh(radio, again, tracks, (first, last))
+    over_ns = tracks["typical"].quiet_ns
+    return _weigh(radio, rows[-1], tracks, (over_ns - interval_ns, over_ns))
 
 
 def _tracks(radio: Radio, packets: Sequence[Packet], start_ns: int, end_ns: int) -> dict[str, Track]:
@@ -108,7 +116,7 @@ def _over_ns(message: RadioEnergy) -> int:
 def _cut(track: Track, start_ns: int, end_ns: int) -> Track:
     inside = (Span(span.state, max(span.start_ns, start_ns), min(span.end_ns, end_ns)) for span in track.spans)
     spans = tuple(span for span in inside if span.start_ns < span.end_ns)
-    return Track(spans, min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns))
+    return Track(spans, min(track.quiet_ns, end_ns), min(track.settled_ns, end_ns), track.late_ns)
 
 
 def _weigh(
@@ -139,6 +147,7 @@ def _weigh(
         airtime_down_s=sum(typical[name].receives * each for name, each in seconds.items()),
         listening_s=sum(typical[name].listens * each for name, each in seconds.items()),
         tail_s=(track.settled_ns - track.quiet_ns) / NS,
+        late_s=track.late_ns / NS,
         timeline=tuple(Segment(span.state, span.start_ns, span.end_ns, watts[span.state]) for span in track.spans),
     )
 

@@ -21,13 +21,14 @@ QUANTITIES: Mapping[str, Callable[[object], float]] = {
 """What a figure may be of, and how it is read: the energy of the whole event with its tail, the mean over `over`, or
 the time with the transmitter on."""
 REQUIRED = ("what", "quantity", "value", "packets", "source")
-KEYS = (*REQUIRED, "over", "inputs", "note")
+KEYS = (*REQUIRED, "over", "inputs", "note", "same-constants")
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     """A figure from elsewhere, and the traffic and inputs that it is of. `value` is in J, A, W or s; `over_s` is the
-    time that a mean is over, from the first packet's instant on, and 0 where there is none."""
+    time that a mean is over, from the first packet's instant on, and 0 where there is none. `same_constants`: it was
+    computed from the radio's own constants, so that it says nothing of them."""
 
     what: str
     quantity: str
@@ -38,6 +39,7 @@ class Published:
     inputs: Mapping[str, str]
     source: str
     note: str
+    same_constants: bool
 
 
 def read_published(table: Mapping[str, Any], where: Where) -> Published:
@@ -51,6 +53,8 @@ def read_published(table: Mapping[str, Any], where: Where) -> Published:
         raise WirelabError(f"unknown quantity '{table['quantity']}'", at, f"known: {', '.join(QUANTITIES)}")
     if not isinstance(table["packets"], list) or not isinstance(table.get("inputs", {}), dict):
         raise WirelabError("packets are a list and inputs a table", at)
+    if not isinstance(table.get("same-constants", False), bool):
+        raise WirelabError(f"same-constants is true or false, not {table['same-constants']!r}", at)
     try:
         value = QUANTITIES[table["quantity"]](table["value"])
         over_s = READERS["duration"](table.get("over", "0 s"))
@@ -60,6 +64,7 @@ def read_published(table: Mapping[str, Any], where: Where) -> Published:
     return Published(
         str(table["what"]), table["quantity"], value, str(table["value"]), over_s, packets,
         dict(table.get("inputs", {})), str(table["source"]), str(table.get("note", "")),
+        table.get("same-constants", False),
     )  # fmt: skip
 
 

@@ -54,9 +54,9 @@ class Input:
 class Radio:
     """A radio of one kind (`machine`), with its constants and inputs.
 
-    `validated`: it reproduces a published figure that none of its constants was set from; else every output must say
-    `unvalidated`. `device` is the device whose sleep is part of the radio's own, if it is one chip. `link` is the link
-    profile whose numbers it shares.
+    `validated`: it reproduces a published figure of traffic that its constants were not set from and that was not
+    computed from them; else every output must say `unvalidated`. `device` is the device whose sleep is part of the
+    radio's own, if it is one chip. `link` is the link profile whose numbers it shares.
     """
 
     name: str
@@ -179,7 +179,7 @@ def _input(blank: Input, value: object, source: str, where: Where) -> Input:
         if str(value) not in blank.words:
             raise WirelabError(f"unknown {blank.name} '{value}'", where, did_you_mean(str(value), blank.words))
         return dataclasses.replace(blank, written=str(value), value=str(value), source=source)
-    if blank.kind in {"count", "multiple"} and isinstance(value, str) and value.isdigit():
+    if blank.kind in {"count", "multiple"} and isinstance(value, str) and value.isdecimal():
         value = int(value)
     try:
         read_value = READERS[blank.kind](value)

@@ -24,11 +24,12 @@ class Span:
 @dataclass(frozen=True, slots=True)
 class Track:
     """States without gaps from the first instant on. `quiet_ns` is when the last packet was over, `settled_ns` when the
-    last timer behind it was."""
+    last timer behind it was; `late_ns` is what the last packet waited for those before it."""
 
     spans: tuple[Span, ...]
     quiet_ns: int
     settled_ns: int
+    late_ns: int
 
 
 def follow(machine: Machine, values: Values, packets: Sequence[Packet], start_ns: int, end_ns: int) -> Track:
@@ -38,7 +39,7 @@ def follow(machine: Machine, values: Values, packets: Sequence[Packet], start_ns
     for packet in packets:
         follower.meet(packet)
     follower.settle(end_ns)
-    return Track(tuple(follower.spans), follower.quiet_ns, follower.settled_ns)
+    return Track(tuple(follower.spans), follower.quiet_ns, follower.settled_ns, follower.late_ns)
 
 
 class _Follower:
@@ -49,6 +50,7 @@ class _Follower:
         self.spans: list[Span] = []
         self.transfers: dict[tuple[bool, int], Sequence[Step]] = {}
         self.last_up: bool | None = None
+        self.late_ns = 0
 
     def meet(self, packet: Packet) -> None:
         transfer = self._transfer(packet)
@@ -58,6 +60,7 @@ class _Follower:
         wake = self.machine.wake(self.values, self._state_after(gap_s), packet)
         if not packet.up:
             begin_ns -= _ns(wake)
+        self.late_ns = 0 if self.last_up is None else max(0, self.now_ns - begin_ns)
         self._rest_until(begin_ns, gap_s)
         for step in (*wake, *transfer):
             self._until(step.state, self.now_ns + round(step.seconds * NS))

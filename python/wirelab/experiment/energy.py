@@ -56,6 +56,10 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
     """What one key needs of another."""
     if table is None:
         return
+    both = {PurePath(each) for each in (table.radio, table.device) if each is not None and is_file(each)}
+    if len({each.name for each in both}) < len(both):
+        what = f"radio and device are both named {_name(table.radio)}: a campaign keeps one file of a name"
+        yield WirelabError(what, source.where(("energy", "device")), "rename one")
     if table.battery is not None and table.voltage is None:
         yield WirelabError("no voltage of the battery", source.where(("energy", "battery")), 'voltage = "3.7 V"')
     if table.voltage is not None and table.battery is None:

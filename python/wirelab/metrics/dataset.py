@@ -248,7 +248,7 @@ def _exchanges(
         exchanges.join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
         .join(context, on="scenario", how="left", maintain_order="left")
         .join(flows, on=["trial", "local_port"], how="left", maintain_order="left")
-        .join(spent.exchanges, on=["trial", "client", "index"], how="left", maintain_order="left", nulls_equal=True)
+        .join(spent.exchanges, on=["trial", "client", "index"], how="left", maintain_order="left")
         .with_columns(flow_exchanges=pl.len().over("trial", "local_port"), download_bytes=_DOWNLOAD)
         .select(
             *TRIAL_KEYS,
@@ -294,8 +294,12 @@ def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:
     else:
         read = pl.DataFrame(schema=EXCHANGE_TYPES)
     absent = [pl.lit(None).alias(name) for name in EXCHANGE_TYPES if name not in read.columns]
-    return read.with_columns(absent).select(
-        pl.lit(trial).alias("trial"), *(pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items())
+    typed = [pl.col(name).cast(kind) for name, kind in EXCHANGE_TYPES.items()]
+    # A program that has but one client need not number it.
+    return (
+        read.with_columns(absent)
+        .select(pl.lit(trial).alias("trial"), *typed)
+        .with_columns(pl.col("client").fill_null(0))
     )
 
 

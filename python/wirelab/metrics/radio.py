@@ -202,7 +202,7 @@ class _Trial:
                 if day is not None:
                     self._days.append(day)
             yield {
-                **{key: row[key] if key != "client" else row[key] or 0 for key in _KEYS},
+                **{key: row[key] for key in _KEYS},
                 **_columns(MESSAGE, message.joules),
                 **({} if day is None else _columns(DAY, day.total_j)),
             }

@@ -96,6 +96,7 @@ def test_plain_columns_are_told_by_their_names_and_units(tmp_path: Path) -> None
         ("time (s),power (W)\n1,2\n2,-2e9\n", "/power.csv: has a power of 2e+09 W"),
         ("time (UTC),power (W)\n1,2\n2,2\n", "/power.csv: '1' is no time"),
         ("protocol: 4\nschema: 1 radio rssi:int32\n\n", "/power.csv: has no schema with timestamp_s and power"),
+        ("protocol: 4\nschema: 1\nschema:\n\n", "/power.csv: has no schema with timestamp_s and power"),
     ],
 )  # fmt: skip
 def test_what_is_no_trace_is_refused_where_it_is_wrong(tmp_path: Path, text: str, expected: str) -> None:

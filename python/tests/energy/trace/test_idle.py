@@ -70,6 +70,21 @@ def test_a_section_that_was_named_is_taken_as_it_is() -> None:
     assert idle.watts.typical == pytest.approx(2.0, abs=0.002)
 
 
+def test_a_section_of_one_power_has_that_power() -> None:
+    watts = np.full(1000, 0.1)
+    watts[600:] = 0.5
+    idle = find_idle(made(watts), WHERE)
+    assert idle.watts.low <= idle.watts.typical <= idle.watts.high
+    assert idle.watts.typical == pytest.approx(0.1)
+
+
+def test_the_mean_is_over_time_where_samples_are_closer_together_in_one_part() -> None:
+    times = np.concatenate([np.arange(1000) * 0.005, 5 + np.arange(201) * 0.025])
+    watts = np.where(times < 5, 1.0, 0.5)
+    idle = idle_between(Trace("CSV", times, watts, since_1970=False), 0, 10, WHERE)
+    assert idle.watts.typical == pytest.approx(0.75, abs=0.001)
+
+
 def test_a_section_outside_the_trace_or_upside_down_is_refused() -> None:
     with pytest.raises(WirelabError, match=r"has 0 samples from 20 s to 30 s") as error:
         idle_between(busy(), 70, 80, WHERE)

@@ -43,7 +43,7 @@ class Ble:
         "tx-power": Key("word", "output power"),
         "interval": Key("period", "connection interval"),
         "latency": Key("count", "connection events that the peripheral may skip"),
-        "stays-connected": Key("timer", "how long the connection stays behind the last packet"),
+        "stays-connected": Key("stay", "how long the connection stays behind the last packet"),
     }
 
     def states(self, values: Values) -> Mapping[str, State]:

@@ -64,7 +64,7 @@ class Ieee802154:
     }
     inputs: Mapping[str, Key] = {
         "tx-power": Key("word", "output power"),
-        "stays-on": Key("timer", "how long the receiver stays on behind the last packet"),
+        "stays-on": Key("stay", "how long the receiver stays on behind the last packet"),
         "poll": Key("cycle", "how often a sleeping radio polls its parent"),
     }
 

@@ -20,7 +20,7 @@ class Wifi:
         "IEEE Std 802.11-2012 to an access point: a packet is one frame behind a DIFS, with preamble, SIFS and "
         "ACK; air that others use and retries cost nothing here. Behind the last packet the radio is awake for "
         "`inactivity`, then it sleeps and wakes for every `dtim`-th beacon (10.2.1). A packet that finds it asleep "
-        "and is for it costs a PS-Poll in front. With `inactivity` never it is awake all the time."
+        "and is for it costs a PS-Poll in front. With `inactivity` always it is awake all the time."
     )
     constants: Mapping[str, Key] = {
         "power.transmit": Key("power", "while it sends"),

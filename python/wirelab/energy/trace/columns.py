@@ -83,7 +83,7 @@ def oml_columns(lines: Iterable[str], where: Where) -> Columns:
             break
         if line.startswith("schema:"):
             schemas.append(line.split()[1:])
-    for schema, _, *fields in schemas:
+    for schema, _, *fields in (each for each in schemas if len(each) > 2):
         # A row begins with the time of the server, the schema's number and the row's own.
         places = {field.partition(":")[0]: place for place, field in enumerate(fields, 3)}
         if "timestamp_s" in places and {"power", "current"} & places.keys():

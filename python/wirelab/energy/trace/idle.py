@@ -88,7 +88,11 @@ def _level(section: Trace) -> Range:
     edges[-1] += max(section.step_s, 1e-12)
     means = _means(section, edges)
     known = means[np.isfinite(means)]
-    return Range(float(known.min()), float(section.watts.mean()), float(known.max()))
+    low, high = float(known.min()), float(known.max())
+    known_s = section.known_s(section.start_s, section.end_s)
+    mean = section.integral_j(section.start_s, section.end_s) / known_s if known_s else float(section.watts.mean())
+    # Equal powers have means that differ in their last digit, and a section's ends count half.
+    return Range(low, min(max(mean, low), high), high)
 
 
 def _means(trace: Trace, edges: Floats) -> Floats:
