@@ -94,6 +94,26 @@ def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -
     assert "it is 3" in claim["contradiction"]
 
 
+def test_a_printed_cell_without_what_another_shows_contradicts_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "existence.claims.toml"
+    text = RATIO[: RATIO.index("[[claim.part]]")].replace('"30 B"]', '"30 B", "3.5 kB"]') + (
+        '[[claim.part]]\nform = "existence"\nmetric = "delay"\nwhere = { link = "lossless" }\n'
+        'upper = { stack = "h3" }\nlower = { stack = "h2" }\nover = { "workload.upload" = ["30 B", "3.5 kB"] }\n'
+        '[published]\nunit = "ms"\nstatistics = ["mean"]\nrows = [\n'
+        '  ["delay", "h2", "lossless", "30 B", 10], ["delay", "h3", "lossless", "30 B", 5],\n'
+        '  ["delay", "h2", "lossless", "3.5 kB", 10], ["delay", "h3", "lossless", "3.5 kB", 20],\n]\n'
+    )
+    file.write_text(text)
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), trials=2, exchanges=3, claims=str(file)
+    )
+    made = judge(folder)
+    assert made is not None
+    [claim] = made["claims"]
+    assert claim["published"] == {"verdict": "held", "why": "1 of 2 cells show it"}
+    assert claim["contradiction"] is None
+
+
 def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
     choices = verdicts["M4"]["choices"]
     assert [choice["levels"] for choice in choices] == [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}]
