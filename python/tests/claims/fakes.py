@@ -16,10 +16,10 @@ class Fake:
     def __init__(self, means: dict[tuple[str, ...], float], error: float = 0.01, df: float = 1000) -> None:
         self.df = df
         self.touched: dict[str, int] = {}
-        self.absent: set[str] = set()
+        self.absent: dict[str, str] = {}
         self.means = {frozenset(levels): value for levels, value in means.items()}
         self.error = error
-        self.unknown = self.bound = ""
+        self.unknown = self.bound = self.why = ""
         self.ended: dict[frozenset[str], list[tuple[int, int]]] = {}
 
     def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
@@ -29,6 +29,7 @@ class Fake:
         key = frozenset(levels.values())
         value = self.means.get(key | {metric}, self.means.get(key))
         if value is None:
+            self.absent[" ".join(levels.values())] = self.why
             return None
         rng = np.random.default_rng(sorted(map(ord, "".join(sorted(key)) + metric)))
         self.touched["/".join(sorted(key))] = 100

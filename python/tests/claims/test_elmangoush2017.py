@@ -35,7 +35,7 @@ class Told:
     words = "measured"
 
     def __init__(self, means: dict[tuple[str, str], dict[str, float]]) -> None:
-        self.means, self.touched, self.absent = means, dict[str, int](), set[str]()
+        self.means, self.touched, self.absent = means, dict[str, int](), dict[str, str]()
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         value = self.means[metric, levels["workload"]][levels["stack"]]

@@ -19,8 +19,9 @@ class Noise:
 
     def __init__(self, rng: np.random.Generator, effects: dict[str, float] | None = None) -> None:
         self.touched: dict[str, int] = {}
-        self.absent: set[str] = set()
+        self.absent: dict[str, str] = {}
         self.gone: frozenset[str] | None = None
+        self.why = ""
         self.rng = rng
         self.effects = effects or {}
         self.drawn: dict[frozenset[str], Draws] = {}
@@ -28,7 +29,7 @@ class Noise:
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         key = frozenset(levels.values())
         if key == self.gone:
-            self.absent.add("gone")
+            self.absent["gone"] = self.why
             return None
         if key not in self.drawn:
             point = 1 + sum(self.effects.get(level, 0) for level in key) + self.rng.normal(0, 0.01)
@@ -120,6 +121,17 @@ def test_a_claim_that_is_refuted_misses_no_scenario_and_an_undecided_one_does() 
     source.drawn[frozenset({"c-a", "c-0"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
     parts = judge(_claim("c", 2), source, 0.05, RULES)
     assert (parts.verdict, parts.missing) == ("refuted", False)
+
+
+def test_a_claim_of_many_parts_says_which_setting_was_not_in_force() -> None:
+    source = Noise(np.random.default_rng(0), {"c-b": 1.0})
+    source.gone, source.why = frozenset({"c-a", "c-1"}), "a window of 1"
+    several = judge(_claim("c", 3), source, 0.05, RULES)
+    assert several.why == "of 3 parts 2 held, 1 undecided; a setting was not in force: a window of 1"
+    assert [part.why.count("not in force") for part in several.parts] == [0, 1, 0]
+    source.drawn[frozenset({"c-a", "c-0"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
+    refuted = judge(_claim("c", 3), source, 0.05, RULES)
+    assert (refuted.verdict, "not in force" in refuted.why) == ("refuted", False)
 
 
 def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_parts() -> None:

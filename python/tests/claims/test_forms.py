@@ -138,6 +138,15 @@ def test_a_trend_may_be_content_with_some_of_its_levels() -> None:
     assert (judged.verdict, judged.why.endswith("over 2 of 3 levels")) == ("held", True)
 
 
+def test_what_was_not_in_force_is_told_of_a_verdict_that_leaves_it_out() -> None:
+    source = Fake({("h2", "b"): 2.0, ("h2", "c"): 4.0})
+    source.why = "a: its table of the client was told 2, and 1 held in its place"
+    part = {"form": "trend", "upper": H2, "direction": "rising"}
+    judged = _judge(source, **part, along={"path": "link", "levels": ["a", "b", "c"], "least": 2})
+    assert judged.verdict == "held"
+    assert judged.why.endswith(f"over 2 of 3 levels; a setting was not in force: {source.why}")
+
+
 @pytest.mark.parametrize(
     ("ratios", "verdict"), [((0.5, 0.7, 2), "held"), ((0.5, 2, 4), "refuted"), ((2, 3, 4), "undecided")]
 )

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import wirelab.data
@@ -14,6 +15,7 @@ from tests.synthetic import write_campaign
 from wirelab.claims import judge
 from wirelab.claims.grade import Grades
 from wirelab.errors import RunError
+from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
 from wirelab.stats.dataset import Dataset
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
@@ -92,6 +94,26 @@ def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -
         "the publication's own numbers disagree with one another: by its own times"
     )
     assert "it is 3" in claim["contradiction"]
+
+
+def test_a_printed_cell_without_what_another_shows_contradicts_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "existence.claims.toml"
+    text = RATIO[: RATIO.index("[[claim.part]]")].replace('"30 B"]', '"30 B", "3.5 kB"]') + (
+        '[[claim.part]]\nform = "existence"\nmetric = "delay"\nwhere = { link = "lossless" }\n'
+        'upper = { stack = "h3" }\nlower = { stack = "h2" }\nover = { "workload.upload" = ["30 B", "3.5 kB"] }\n'
+        '[published]\nunit = "ms"\nstatistics = ["mean"]\nrows = [\n'
+        '  ["delay", "h2", "lossless", "30 B", 10], ["delay", "h3", "lossless", "30 B", 5],\n'
+        '  ["delay", "h2", "lossless", "3.5 kB", 10], ["delay", "h3", "lossless", "3.5 kB", 20],\n]\n'
+    )
+    file.write_text(text)
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), trials=2, exchanges=3, claims=str(file)
+    )
+    made = judge(folder)
+    assert made is not None
+    [claim] = made["claims"]
+    assert claim["published"] == {"verdict": "held", "why": "1 of 2 cells show it"}
+    assert claim["contradiction"] is None
 
 
 def test_the_primary_level_is_judged_and_stands_first_in_the_table_of_choices(verdicts: dict[str, Any]) -> None:
@@ -178,6 +200,52 @@ def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides
     found = {choice["levels"]["link.rtt"]: choice for choice in made["claims"][0]["choices"]}
     assert {choice["verdict"] for choice in found.values()} == {"undecided"}
     assert {rtt: choice["missing"] for rtt, choice in found.items()} == {"20 ms": False, "2 ms": True, "50 ms": False}
+
+
+def _told(folder: Path, stack: str, effective: int) -> None:
+    """A table of 65,536 bytes for the scenarios of a stack, of which so much was in force where the round trip is
+    20 ms.
+    """
+    plan = json.loads((folder / "plan.json").read_text())
+    rows = []
+    for scenario in plan["scenarios"]:
+        if scenario["stack"] == stack:
+            scenario["settings"] = {"header-table-size": 65_536}
+            held = effective if scenario["levels"]["link.rtt"] == "20 ms" else 65_536
+            bounds = {"announced_low": 65_536, "announced_high": 65_536, "effective_low": held, "effective_high": held}
+            about = {"end": "client", "setting": "header-table-size", "source": "client", "connections": 5}
+            rows.append({"trial": "a", "scenario": scenario["key"], **about, **bounds, "used": None})
+    (folder / "plan.json").write_text(json.dumps(plan))
+    pl.DataFrame(rows, schema=COLUMNS).write_parquet(folder / SETTINGS_SEEN)
+
+
+@pytest.mark.parametrize(
+    ("part", "held"),
+    [
+        (RATIO[RATIO.index("[[claim.part]]") :], "refuted"),
+        ('[[claim.part]]\nform = "unanswered"\nof = { stack = "h2" }\nleast = 0.1\n'
+         'where = { link = "lossless", "workload.upload" = "30 B" }\n', "held"),
+    ],
+)  # fmt: skip
+def test_no_verdict_rests_on_a_scenario_whose_settings_were_not_in_force(tmp_path: Path, part: str, held: str) -> None:
+    file = tmp_path / "told.claims.toml"
+    file.write_text(RATIO[: RATIO.index("[[claim.part]]")] + part)
+    folder = write_campaign(
+        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=4, exchanges=5,
+        factors={"link.rtt": ["2 ms", "20 ms"]}, timed_out=0.2 * (held == "held"), claims=str(file),
+    )  # fmt: skip
+    for effective, verdict in ((65_536, held), (4096, "undecided")):
+        _told(folder, "h2", effective)
+        made = judge(folder)
+        assert made is not None
+        [claim] = made["claims"]
+        assert claim["verdict"] == verdict
+        rows = {choice["levels"]["link.rtt"]: choice for choice in claim["choices"]}
+        assert (rows["20 ms"]["missing"], rows["2 ms"]["missing"]) == (effective == 4096, False)
+    assert claim["why"].endswith(
+        "is not measured; a setting was not in force: h2 lossless 30 B 20 ms: header-table-size of the client was told "
+        "65536, and 4096 held in its place"
+    )
 
 
 def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdicts: dict[str, Any]) -> None:

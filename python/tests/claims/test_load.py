@@ -67,6 +67,24 @@ def test_values_are_read_one_by_one(tmp_path: Path) -> None:
     assert values.tolist() == pytest.approx([0.010, 0.0125, 0.011])
 
 
+@pytest.mark.parametrize("form", ["bend", "change-point"])
+def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(tmp_path: Path, form: str) -> None:
+    head = GOOD[: GOOD.index("form =")]
+    part = (
+        f'form = "{form}"\nmetric = "delay"\nupper = {{ stack = "h2" }}\nlower = {{ stack = "h3" }}\n'
+        'along = { path = "link", levels = ["clean", "lossy"] }\npublished = ["clean", "lossy"]\n'
+    ) + ('direction = "rising"\n' if form == "bend" else "")
+    path = tmp_path / "good.claims.toml"
+    path.write_text(head + part)
+    assert load(path).claims[0].parts[0].form == form
+    unknown = _error(tmp_path, head + part.replace('published = ["clean"', 'published = ["claen"'))
+    assert "x.claims.toml:16:" in unknown
+    assert 'claen is none of the levels of `along` (["claen", "lossy"])' in unknown
+    fewer = _error(tmp_path, head + part.replace('"lossy"] }', '"lossy"], least = 2 }'))
+    assert "x.claims.toml:15:" in fewer
+    assert "`least` is for trends alone" in fewer
+
+
 @pytest.mark.parametrize(
     ("good", "bad", "where", "words"),
     [

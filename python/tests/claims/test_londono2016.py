@@ -26,7 +26,7 @@ class Asked:
 
     def __init__(self) -> None:
         self.touched: dict[str, int] = {}
-        self.absent: set[str] = set()
+        self.absent: dict[str, str] = {}
         self.levels: list[Levels] = []
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:

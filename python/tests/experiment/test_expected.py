@@ -24,6 +24,16 @@ def expected(folder: Path, *sets: str) -> int:
     return expected_exchange_ns(scenario, stack) - PROCESSING_NS
 
 
+def registered_ns(folder: Path, text: str, *sets: str) -> int:
+    """Of the first scenario of an experiment with the stacks as they are."""
+    file = folder / "experiment.toml"
+    file.write_text(text)
+    scenario = load_experiment(str(file), sets).scenarios[0]
+    stack = registered().stack(scenario.stack)
+    assert stack is not None
+    return expected_exchange_ns(scenario, stack) - PROCESSING_NS
+
+
 @pytest.mark.parametrize(
     ("stack", "trips"), [("raw-udp", 1), ("http1", 2), ("h3", 2), ("h2", 3), ("https1", 3), ("raw-tcp", 2)]
 )
@@ -74,12 +84,8 @@ def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
     sets: list[str], trips: int, tmp_path: Path
 ) -> None:
     """Round trips that each took over a link of 400 ms."""
-    file = tmp_path / "deliver.toml"
-    file.write_text(BASE.replace("[workload]\nupload", '[workload]\nkind = "deliver"\nmessage'))
-    scenario = load_experiment(str(file), sets).scenarios[0]
-    stack = registered().stack(scenario.stack)
-    assert stack is not None
-    assert expected_exchange_ns(scenario, stack) - PROCESSING_NS == trips * RTT
+    text = BASE.replace("[workload]\nupload", '[workload]\nkind = "deliver"\nmessage')
+    assert registered_ns(tmp_path, text, *sets) == trips * RTT
 
 
 def test_a_kept_connection_takes_one(tmp_path: Path) -> None:
@@ -140,6 +146,32 @@ def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> Non
     assert expected(tmp_path, "stack=h2", kept, long) == 167 * RTT, "65,535 B each time"
 
 
+@pytest.mark.parametrize(
+    ("sets", "window", "handled"),
+    [
+        (["stack=h2", "stack.initial-window-size=1000 B"], 1000, 11_000),
+        (["stack=h2", "stack.initial-window-size=1000 kB"], 65_535, 11),
+        (["stack=h2", "stack.connection-window=1000 kB"], 65_535, 0),
+        (["stack=h2", "stack.initial-window-size=500 kB", "stack.connection-window=1000 kB"], 500_000, 22),
+        (["stack=h3", "stack.stream-window=1000 B"], 1000, 11_000),
+        (["stack=h3", "stack.stream-window=1000 kB", "stack.connection-window=50 kB"], 50_000, 11),
+        (["stack=h3", "stack.send-window=50 kB"], 50_000, 0),
+    ],
+)
+def test_a_long_body_waits_for_the_windows_that_are_given(
+    sets: list[str], window: int, handled: int, tmp_path: Path
+) -> None:
+    kept = ["workload.connection=kept", "workload.timeout=1 h"]
+    for up, down in (("11 MB", "0 B"), ("0 B", "11 MB")):
+        took_ns = registered_ns(tmp_path, BASE, *sets, *kept, f"workload.upload={up}", f"workload.download={down}")
+        assert took_ns == 11_000_000 // window * RTT + handled * WINDOW_NS
+
+
+def test_who_gives_up_does_not_wait_for_windows_any_longer(tmp_path: Path) -> None:
+    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=kept", "workload.download=11 MB")
+    assert registered_ns(tmp_path, BASE, *sets, "workload.timeout=1 min") == 60 * 10**9 - PROCESSING_NS
+
+
 def test_sizes_in_turn_take_their_mean(tmp_path: Path) -> None:
     turns = ('workload.download=["11 MB", "612 B"]', "workload.upload=0 B")
     assert expected(tmp_path, "stack=http1", "workload.connection=kept", *turns) == (10 + 1) * RTT // 2
@@ -154,13 +186,8 @@ def test_requests_that_wait_for_one_another_on_a_connection_take_longer_than_the
 
 
 def load_ns(folder: Path, *sets: str) -> int:
-    file = folder / "page.toml"
     text = 'title = "T"\n[factors]\nstack = ["h2"]\n[link]\nrtt = "20 ms"\n[workload]\nkind = "page"\nloads = 5\n'
-    file.write_text(text + 'page = { objects = 1, object-size = "1 MB" }\n')
-    [scenario] = load_experiment(str(file), sets).scenarios
-    stack = registered().stack(scenario.stack)
-    assert stack is not None
-    return expected_exchange_ns(scenario, stack) - PROCESSING_NS
+    return registered_ns(folder, text + 'page = { objects = 1, object-size = "1 MB" }\n', *sets)
 
 
 def test_the_windows_of_a_page_double_over_every_protocol_as_a_browser_grants_wide_ones(tmp_path: Path) -> None:
@@ -182,6 +209,17 @@ def test_a_small_window_makes_a_page_wait_for_as_many_round_trips_and_costs_its_
     assert small == pytest.approx((trips - 1) * RTT + one_mb // 1000 * WINDOW_NS, rel=0.01)
     wide = load_ns(tmp_path, "stack=h2c", "stack.initial-window-size=1000 kB", "stack.connection-window=1000 kB")
     assert wide < small / 100
+
+
+def test_a_small_window_of_http3_makes_a_page_wait_as_one_of_http2_does(tmp_path: Path) -> None:
+    h2, h3, wide = (
+        load_ns(tmp_path, f"stack={stack}", f"stack.{setting}")
+        for stack, setting in (
+            ("h2c", "initial-window-size=1000 B"), ("h3", "stream-window=1000 B"), ("h3", "stream-window=1000 kB")
+        )
+    )  # fmt: skip
+    assert h3 == pytest.approx(h2, rel=0.01)
+    assert wide < h3 / 50
 
 
 def test_streams_share_the_connections_window_and_their_own(tmp_path: Path) -> None:

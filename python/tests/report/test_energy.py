@@ -106,6 +106,24 @@ def test_without_an_interval_there_is_no_day_and_the_reason_stands_there(tmp_pat
     )
 
 
+def test_what_was_not_in_force_is_in_the_table_and_in_no_chart(tmp_path: Path) -> None:
+    shown(tmp_path, RADIO, spent("transmit"), spent("receive"))
+    estimates = read(tmp_path, "estimates.json")
+    estimates["scenarios"][1]["settings"] = [{"in_force": False}]
+    store(tmp_path, "estimates.json", estimates)
+    section = energy.section(load(tmp_path, tmp_path))
+    assert table(section)["3 range"] == ["1.00 to 4.00"] * 2
+    figures = of_kind(section, Figure)
+    assert len(figures) == 2
+    for figure in figures:
+        assert "transmit" in figure.svg
+        assert "receive" not in figure.svg
+        assert "Not drawn: h2 (a setting was not in force: Trust says which)." in figure.caption
+    assert [[entry.text for entry in legend.entries] for legend in of_kind(section, Legend)] == [
+        ["transmit"], ["transmit", "device asleep"],
+    ]  # fmt: skip
+
+
 def test_a_scenario_without_energy_is_named(tmp_path: Path) -> None:
     section = shown(tmp_path, RADIO, spent("transmit"), None)
     assert of_kind(section, Figure)[0].caption == (

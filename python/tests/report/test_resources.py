@@ -54,6 +54,10 @@ def shown(folder: Path, **day: Any) -> list[Any]:
         "day": {"interval_s": 900.0, "assumed": True, "messages": 96.0, "one_connection": False, "parts": way} | day,
     }  # fmt: skip
     estimated(folder, scenarios)
+    return blocks_of(folder)
+
+
+def blocks_of(folder: Path) -> list[Any]:
     section = ledger.section(load(folder, folder))
     assert section is not None
     return list(section.blocks)
@@ -81,6 +85,25 @@ def test_the_day_says_what_a_kept_connection_leaves_out(tmp_path: Path) -> None:
     assert day.caption.startswith("A message every 15 min. A connection that was kept in its trials is set up once")
 
 
+def test_what_was_not_in_force_is_in_the_tables_and_in_no_chart(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    shown(folder)
+    scenarios = read(folder, "estimates.json")["scenarios"]
+    scenarios[1]["ledger"] = scenarios[0]["ledger"]
+    scenarios[1]["settings"] = [{"in_force": False}]
+    estimated(folder, scenarios)
+    one, day = (block for block in blocks_of(folder) if isinstance(block, Figure))
+    for figure in (one, day):
+        assert [len(table.rows) for table in figure.tables] == [2]
+        assert figure.svg.count("message ") == 1
+        assert figure.caption.endswith("Not drawn: h2 (a setting was not in force: Trust says which).")
+    scenarios[0]["settings"] = [{"in_force": False}]
+    estimated(folder, scenarios)
+    none = blocks_of(folder)
+    assert not [block for block in none if isinstance(block, Figure | Legend)]
+    assert [len(block.rows) for block in none if isinstance(block, Table)] == [2, 2]
+
+
 def test_what_is_not_known_apart_is_drawn_together(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     shown(folder)
@@ -88,8 +111,6 @@ def test_what_is_not_known_apart_is_drawn_together(tmp_path: Path) -> None:
     scenarios[0]["ledger"]["down"] |= {"payload": None, "headers": None}
     scenarios[0]["ledger"]["up"] |= {"link_layer": -20.0}
     estimated(folder, scenarios)
-    section = ledger.section(load(folder, folder))
-    assert section is not None
-    [one, _] = [block for block in section.blocks if isinstance(block, Figure)]
+    [one, _] = [block for block in blocks_of(folder) if isinstance(block, Figure)]
     assert "own 620 bytes" in one.svg
     assert "link layer 18 bytes" in one.svg

@@ -371,7 +371,9 @@ def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mar
     store(folder, "verdicts.json", verdicts)
     table = tables(claims.section(load(folder, folder)))[0]
     assert cells(table)[1][1:] == ["–", "?", "?"]
-    assert table.notes.reasons == ["not all scenarios that the claim is judged by were run under this choice"]
+    assert table.notes.reasons == [
+        "under this choice not all scenarios that the claim is judged by were run, or not with their settings"
+    ]
     assert "ndecided with" not in sentences(folder)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from wirelab.claims.forms import expand, judge_part
-from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, all_of
+from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, all_of, leaving_out
 from wirelab.claims.model import Claim, decides
 from wirelab.claims.source import Source
 
@@ -65,7 +65,7 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         more = f", and {len(refuted) - 1} more" if len(refuted) > 1 else ""
         why = f"{why}; against it: {refuted[0].text}: {refuted[0].why}{more}"
     first = next((part for part in judged if part.form == "ratio"), None)
-    return Judgement(
+    judgement = Judgement(
         "composite" if len({part.form for part in deciding}) > 1 else deciding[0].form,
         claim.text,
         verdict,
@@ -77,6 +77,9 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         objection=next((part.objection for part in deciding if part.objection), None),
         missing=verdict == UNDECIDED and any(part.missing for part in deciding),
     )
+    if refuted or len(deciding) == 1:
+        return judgement
+    return leaving_out(judgement, (reason for part in deciding for reason in part.left_out))
 
 
 def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:

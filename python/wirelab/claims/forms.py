@@ -20,6 +20,7 @@ from wirelab.claims.judgement import (
     Judgement,
     all_of,
     decided_by,
+    leaving_out,
     number,
     within,
     written,
@@ -74,6 +75,7 @@ def judge_part(part: AnyPart, bench: Bench) -> Judgement:
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
     missing = judgement.verdict == UNDECIDED and bool(bench.source.absent)
+    judgement = leaving_out(judgement, filter(None, bench.source.absent.values()))
     return replace(judgement, scenarios=dict(bench.source.touched), decides=decides(part), missing=missing)
 
 

@@ -213,7 +213,7 @@ def _published(printed: Judgement) -> dict[str, Any]:
         contradiction = f"the publication's experiment cannot show it: {printed.objection}"
     elif printed.verdict == REFUTED:
         contradiction = f"the publication's own numbers refute it: {printed.why}"
-    elif (beside := next((part for part in printed.parts if part.verdict == REFUTED), None)) is not None:
+    elif (beside := next((p for p in printed.parts if p.verdict == REFUTED and not p.decides), None)) is not None:
         contradiction = f"the publication's own numbers disagree with one another: {beside.text}: {beside.why}"
     return {"published": {"verdict": printed.verdict, "why": printed.why}, "contradiction": contradiction}
 

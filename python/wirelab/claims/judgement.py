@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wirelab.claims.source import Source
@@ -18,7 +19,8 @@ class Judgement:
     """A verdict with its reason.
 
     `decides` is False for a part that stands beside the others. `objection` says why no agreement could hold the part.
-    `scenarios` are those whose values it rests on, with how many. `missing`: it is undecided for want of a scenario.
+    `scenarios` are those whose values it rests on, with how many. `missing`: it is undecided for want of a scenario;
+    `left_out` says of those that were run which setting was not in force.
     `ours` is at the usual level; `judged` are the estimates whose intervals decided, each with what it is of where that
     is not `ours`.
     """
@@ -34,6 +36,7 @@ class Judgement:
     decides: bool = True
     objection: str | None = None
     missing: bool = False
+    left_out: tuple[str, ...] = ()
     judged: tuple[tuple[str, Estimate], ...] = ()
 
     @property
@@ -64,6 +67,17 @@ class Bench:
     def missing(self, form: str, text: str, what: str) -> Judgement:
         """Undecided, because a number is not there."""
         return Judgement(form, text, UNDECIDED, f"{what} is not {self.source.words}")
+
+
+def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
+    """The judgement with the scenarios that it leaves out, the first of them in its words."""
+    left_out = tuple(dict.fromkeys(reasons))
+    if not left_out:
+        return judgement
+    more = f"; and of {len(left_out) - 1} more" if len(left_out) > 1 else ""
+    return replace(
+        judgement, why=f"{judgement.why}; a setting was not in force: {left_out[0]}{more}", left_out=left_out
+    )
 
 
 def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> str:

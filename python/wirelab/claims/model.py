@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 Levels = dict[str, str]
 Grid = dict[str, list[str]]
@@ -100,17 +100,40 @@ class Trend(Part):
     direction: Literal["rising", "falling"]
 
 
-class ChangePoint(Part):
+class Place(Part):
+    """Somewhere along a factor, between two published ones of its levels, all of which must have been run: places are
+    counted in them.
+    """
+
+    along: Along
+    published: tuple[str, str]
+
+    @field_validator("along")
+    @classmethod
+    def _all_levels(cls, along: Along) -> Along:
+        if along.least is not None:
+            raise ValueError("`least` is for trends alone: a place needs every level")
+        return along
+
+    @field_validator("published")
+    @classmethod
+    def _levels_along(cls, published: tuple[str, str], info: ValidationInfo) -> tuple[str, str]:
+        along = info.data.get("along")
+        unknown = [level for level in published if isinstance(along, Along) and level not in along.levels]
+        if unknown:
+            raise ValueError(f"{unknown[0]} is none of the levels of `along`")
+        return published
+
+
+class ChangePoint(Place):
     """Along a factor, `upper` over `lower` crosses 1 between the two published levels."""
 
     form: Literal["change-point"]
     upper: Levels
     lower: Levels
-    along: Along
-    published: tuple[str, str]
 
 
-class Bend(Part):
+class Bend(Place):
     """Along a factor `upper` (over `lower`, if given) is level up to a place between the two published levels, and
     rises or falls behind it: of the pairs of lines that meet, the first of them level, those that fit its logarithm
     over the levels' ranks best meet there.
@@ -119,9 +142,7 @@ class Bend(Part):
     form: Literal["bend"]
     upper: Levels
     lower: Levels | None = None
-    along: Along
     direction: Literal["rising", "falling"]
-    published: tuple[str, str]
 
 
 class Quotient(Part):

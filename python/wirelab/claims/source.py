@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ from wirelab.stats import bootstrap, published_rule
 from wirelab.stats.bootstrap import RESAMPLES, Draws
 from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.sample import Floats, Sample
+from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 MOST_TIMED_OUT = 0.01
 """Of more, a mean over what completed says little: time-outs then count as the time-out, which makes it a bound. A
@@ -30,8 +32,10 @@ class Source(Protocol):
     """How a sentence names it: `measured` or `printed`."""
     touched: dict[str, int]
     """Scenarios asked for since it was last emptied, with their number of values."""
-    absent: set[str]
-    """Scenarios asked for since it was last emptied that there are none of."""
+    absent: dict[str, str]
+    """Scenarios asked for since it was last emptied that there are none of, or that nothing may be concluded from: then
+    with the reason, else empty.
+    """
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None: ...
 
@@ -46,7 +50,7 @@ class Published:
     claims: Claims
     words: str = "printed"
     touched: dict[str, int] = field(default_factory=dict)
-    absent: set[str] = field(default_factory=set)
+    absent: dict[str, str] = field(default_factory=dict)
     _drawn: dict[Any, dict[str, Draws]] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
@@ -86,7 +90,7 @@ class Measured:
     resamples: int
     words: str = "measured"
     touched: dict[str, int] = field(default_factory=dict)
-    absent: set[str] = field(default_factory=set)
+    absent: dict[str, str] = field(default_factory=dict)
     _drawn: dict[tuple[str, str, str], Draws | None] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
@@ -111,9 +115,11 @@ class Measured:
 
     def _scenario(self, levels: Levels) -> str | None:
         found = self.samples.scenario({**self.choice, **levels})
-        if found is None:
-            self.absent.add(" ".join(levels.values()))
-        return found
+        why = "" if found is None else self.samples.not_in_force.get(found)
+        if why is None:
+            return found
+        self.absent[" ".join(levels.values())] = why
+        return None
 
     def _draw(self, scenario: str, metric: str) -> None:
         sample = self.samples.of(scenario).get(metric)
@@ -163,6 +169,13 @@ class Samples:
     def scenario(self, point: Point) -> str | None:
         """Key of the scenario at exactly these levels."""
         return self._points.get(_key(point))
+
+    @cached_property
+    def not_in_force(self) -> dict[str, str]:
+        """Of each scenario that is not what its levels say, by its key: which setting was not in force, and why."""
+        rows = settings_in_force(self.dataset)
+        whys = ((one, not_in_force(rows.get(one["key"], ()))) for one in self.dataset.scenarios)
+        return {one["key"]: f"{one['name']}: {why}" for one, why in whys if why}
 
     def time_out_s(self, scenario: str) -> float | None:
         """After which an exchange of the scenario is given up."""

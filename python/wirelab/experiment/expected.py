@@ -39,8 +39,9 @@ SEGMENT_BYTES = 1448
 H2_WINDOW_BYTES = 65_535
 """RFC 9113, section 6.9.2."""
 H2_STACKS = frozenset({"h2", "h2c"})
-STREAM_WINDOW, CONNECTION_WINDOW, STREAMS = "initial-window-size", "connection-window", "max-concurrent-streams"
-"""Settings of HTTP/2 that are whole numbers where they are given."""
+STREAM_WINDOWS, CONNECTION_WINDOWS = ("initial-window-size", "stream-window"), ("connection-window", "send-window")
+"""Settings of HTTP/2 and HTTP/3 that say how much may be under way on a stream, and on a connection."""
+STREAMS = "max-concurrent-streams"
 WINDOW_NS = 2 * 10**5
 """CPU time of both ends for each window of a stream that is filled and given back: 5.7 s for the 27,344 of 256 bytes in
 7 MB, in a build without optimisation.
@@ -83,7 +84,8 @@ def _expected_request_ns(
     trips = _request_trips(scenario, stack, bodies) + (
         0 if isinstance(workload.connection, Kept) else _handshake_trips(scenario, stack)
     )
-    return _trips_ns(scenario, workload, trips, bodies)
+    handled_ns = sum(_handling_ns(scenario, body) for body in bodies)
+    return min(_trips_ns(scenario, workload, trips, bodies) + handled_ns, workload.timeout_ns)
 
 
 def _expected_load_ns(scenario: Scenario, workload: PageLoads, stack: StackDescription) -> int:
@@ -94,10 +96,11 @@ def _expected_load_ns(scenario: Scenario, workload: PageLoads, stack: StackDescr
     streams = _given(scenario, STREAMS, others)
     rounds = 1 + (ceil(others / connections) if apart else ceil(others / max(1, min(others, streams))))
     # Where nothing is given, windows are as wide as a browser's.
-    stream_window = _given(scenario, STREAM_WINDOW, 2 * page.body_bytes)
-    credit = min(_given(scenario, CONNECTION_WINDOW, page.body_bytes), max(1, min(others, streams)) * stream_window)
+    stream_window = _least_given(scenario, STREAM_WINDOWS, 2 * page.body_bytes)
+    connection_window = _least_given(scenario, CONNECTION_WINDOWS, page.body_bytes)
+    credit = min(connection_window, max(1, min(others, streams)) * stream_window)
     windows = max(_doubled_windows(page.body_bytes // connections), ceil(page.body_bytes / max(1, credit)))
-    handled_ns = page.body_bytes // stream_window * WINDOW_NS
+    handled_ns = _handling_ns(scenario, page.body_bytes)
     opened = _handshake_trips(scenario, stack) * (2 if connections > 1 else 1)
     bodies = (REQUEST_BYTES * page.resources, page.body_bytes)
     held_back_ns = rounds * max(
@@ -111,6 +114,16 @@ def _given(scenario: Scenario, setting: str, otherwise: int) -> int:
     """A setting's number; `otherwise` where it is left to the endpoints, or is none of the stack's."""
     value = scenario.settings.get(setting)
     return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
+
+
+def _least_given(scenario: Scenario, settings: Sequence[str], otherwise: int) -> int:
+    """The least of those that are given."""
+    return min(filter(None, (_given(scenario, setting, 0) for setting in settings)), default=otherwise)
+
+
+def _handling_ns(scenario: Scenario, body: int) -> int:
+    """What the windows of a stream cost both ends where they are given; wider ones cost next to nothing."""
+    return body // max(1, _least_given(scenario, STREAM_WINDOWS, 2 * body)) * WINDOW_NS
 
 
 def _trips_ns(
@@ -129,12 +142,12 @@ def _trips_ns(
         total += sending_ns(way, size, turns) + medium_ns(link.medium, size, turns) + outage_ns(way)
     packets = turns * exchanges
     together = max(1, max(bodies) // (SEGMENT_BYTES * turns))
-    for trip in range(trips):
-        timer = _timer_ns(scenario, first=trip == 0 and trips > 1, rtt_ns=rtt_ns)
+    for opens, times in ((trips > 1, min(trips, 1)), (False, max(trips - 1, 0))):
+        timer = _timer_ns(scenario, first=opens, rtt_ns=rtt_ns)
         most = timeout_ns / timer
         on_air = medium_loss(link.medium)
         waits = sum(_timers(way, most, packets, together) + _waits(on_air, on_air, most) for way in ways)
-        total += round(timer * waits)
+        total += times * round(timer * waits)
     return min(total, timeout_ns)
 
 
@@ -188,16 +201,18 @@ def _request_trips(scenario: Scenario, stack: StackDescription, bodies: Sequence
     if settings.get("qos") == 2:
         return 2
     if stack.transport != "udp" or "block-size" not in settings:
-        return max(_window_trips(scenario.stack, body) for body in bodies)
+        return max(_window_trips(scenario, body) for body in bodies)
     block = int(settings["block-size"])
     return sum(max(1, -(-body // block)) for body in bodies) - 1
 
 
-def _window_trips(stack: str, body: int) -> int:
+def _window_trips(scenario: Scenario, body: int) -> int:
     """Windows that a body takes: the initial one and twice as much after each round trip (RFC 5681, section 3.1), but
-    over HTTP/2 no more than its flow control allows.
+    no more than flow control allows, as it is given or, over HTTP/2, as it is by default.
     """
-    return max(_doubled_windows(body), body // H2_WINDOW_BYTES if stack in H2_STACKS else 0)
+    wide = H2_WINDOW_BYTES if scenario.stack in H2_STACKS else max(1, body)
+    window = min(_least_given(scenario, settings, wide) for settings in (STREAM_WINDOWS, CONNECTION_WINDOWS))
+    return max(_doubled_windows(body), body // window)
 
 
 def _doubled_windows(body: int) -> int:

@@ -20,7 +20,7 @@ from wirelab.stats.link import GRADES
 from wirelab.stats.link_certificates import link_certificates, with_certificates
 from wirelab.stats.link_report import lateness_by_lane, links, replay
 from wirelab.stats.modes import modes
-from wirelab.stats.settings_in_force import settings_in_force
+from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
@@ -169,12 +169,12 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
     left_out = int(dataset.trials["left_out_of_captures"].sum())
     if left_out:
         yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."
-    ignored = [s for s in scenarios if any(row["in_force"] is False for row in s.get("settings") or [])]
+    ignored = [(s["name"], why) for s in scenarios if (why := not_in_force(s.get("settings") or []))]
     if ignored:
-        row = next(row for row in ignored[0]["settings"] if row["in_force"] is False)
+        name, why = ignored[0]
         yield (
-            f"A setting was not in force in {len(ignored)} of {_scenarios(scenarios)}, which no chart shows; "
-            f"{ignored[0]['name']}: {row['setting']} of the {row['end']} was told {row['told']}, and {row['why']}."
+            f"A setting was not in force in {len(ignored)} of {_scenarios(scenarios)}, which no chart shows and no "
+            f"verdict rests on; {name}: {why}."
         )
     flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.settings_seen import SETTINGS_SEEN
@@ -32,6 +32,12 @@ def settings_in_force(dataset: Dataset) -> dict[str, list[dict[str, Any]]]:
         if rows:
             found[scenario["key"]] = rows
     return found
+
+
+def not_in_force(rows: Iterable[Mapping[str, Any]]) -> str | None:
+    """The first of a scenario's rows that was not, in words; None if all were, as far as anything tells."""
+    row = next((row for row in rows if row["in_force"] is False), None)
+    return None if row is None else f"{row['setting']} of the {row['end']} was told {row['told']}, and {row['why']}"
 
 
 def _given(scenario: Mapping[str, Any]) -> Iterator[tuple[SettingDescription, int]]:

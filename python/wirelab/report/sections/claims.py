@@ -181,7 +181,7 @@ def _mark(choice: Json | None) -> Cell:
     if choice is None:
         return replace(dash("not judged under this choice"), spoken="not judged")
     if choice.get("missing"):
-        why = "not all scenarios that the claim is judged by were run under this choice"
+        why = "under this choice not all scenarios that the claim is judged by were run, or not with their settings"
         return replace(dash(why), spoken="not judged")
     mark, link = MARKS.get(str(choice.get("verdict")), "?"), choice.get("link")
     cell = verdict_cell(choice.get("verdict"), link)

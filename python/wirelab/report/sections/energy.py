@@ -24,7 +24,7 @@ from wirelab.report.blocks import (
 )
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
-from wirelab.report.missing import NO_TRIAL, not_drawn
+from wirelab.report.missing import NO_TRIAL, NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
@@ -75,7 +75,9 @@ class _Stack:
         for condition in group.conditions:
             for scenario in condition.scenarios:
                 parts = self.parts(scenario)
-                if any(parts):
+                if not scenario.plotted:
+                    left_out.append((scenario, NOT_IN_FORCE))
+                elif any(parts):
                     drawn.append(Bar(condition.label, scenario.series.label, parts))
                 else:
                     left_out.append((scenario, NO_TRIAL if scenario.estimates is None else NO_PACKETS))
@@ -89,8 +91,9 @@ def section(campaign: Campaign) -> Section | None:
     radio = campaign.estimates.get("energy")
     if not isinstance(radio, dict) or not any(_energy(scenario) for scenario in campaign.scenarios):
         return None
-    message = _Stack.of("states", MILLIJOULES, campaign.scenarios)
-    day = _Stack.of("day_states", JOULES, campaign.scenarios)
+    plotted = [scenario for scenario in campaign.scenarios if scenario.plotted]
+    message = _Stack.of("states", MILLIJOULES, plotted)
+    day = _Stack.of("day_states", JOULES, plotted)
 
     def of_message(group: Choices, prefix: str) -> list[Block]:
         table = _table(group, radio)
@@ -105,8 +108,8 @@ def section(campaign: Campaign) -> Section | None:
 
     days = [Prose("A day of messages:"), day.legend(), *by_choices(campaign, of_day)] if day.slots else []
     blocks = [
-        Prose(_about(radio)), message.legend(), *by_choices(campaign, of_message), *days, Items(list(radio["notes"])),
-        _sources(radio),
+        Prose(_about(radio)), *([message.legend()] if message.slots else []), *by_choices(campaign, of_message), *days,
+        Items(list(radio["notes"])), _sources(radio),
     ]  # fmt: skip
     return Section("energy", f"Energy of the client's radio{_label(radio['radio'])}", blocks)
 

@@ -20,6 +20,7 @@ from wirelab.report.blocks import (
 )
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.missing import NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Condition, Json, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import BYTES, Estimate, plain
@@ -85,23 +86,33 @@ def section(campaign: Campaign) -> Section | None:
         "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
         "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is beside the sum."
     )
-    drawn = [name for name in BARS if any(_bar(_message(each))[name] for each in campaign.scenarios if _ledger(each))]
-    key = Legend([LegendEntry(name, f"var(--p{COLORS[name]})") for name in drawn])
-    return Section("ledger", "Where the bytes went", [Prose(note), key, *by_choices(campaign, build)])
+    plotted = [_bar(_message(each)) for each in campaign.scenarios if _ledger(each) and each.plotted]
+    drawn = [name for name in BARS if any(each[name] for each in plotted)]
+    key = [Legend([LegendEntry(name, f"var(--p{COLORS[name]})") for name in drawn])] if drawn else []
+    return Section("ledger", "Where the bytes went", [Prose(note), *key, *by_choices(campaign, build)])
 
 
 def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
     """One message, with the table; then a day of them."""
     pairs = [(condition, each) for condition in group.conditions for each in condition.scenarios if _ledger(each)]
     of_one = "Bytes of one exchange on the wire, by what they were spent on"
-    bodies = [Bar(condition.label, each.series.label, list(_bar(_message(each)).values())) for condition, each in pairs]
+    left_out = not_drawn((each, NOT_IN_FORCE) for _, each in pairs if not each.plotted)
+    bodies = [_drawn(condition, each, _message(each)) for condition, each in pairs if each.plotted]
     svg = bars(f"{prefix}-ledger", of_one, bodies, COLORS, "bytes")
-    yield Figure("One exchange", of_one, "", svg, [table]) if svg else table
+    yield Figure("One exchange", of_one, left_out, svg, [table]) if svg else table
     days = [(condition, each, day) for condition, each in pairs if (day := _ledger(each).get("day"))]
-    whole = [Bar(c.label, s.series.label, list(_bar(day["parts"], 1e-3).values())) for c, s, day in days]
+    if not days:
+        return
+    whole = [_drawn(condition, each, day["parts"], 1e-3) for condition, each, day in days if each.plotted]
     of_day = "Kilobytes of a day of messages, by what they were spent on"
-    if svg := bars(f"{prefix}-ledger-day", of_day, whole, COLORS, "kB"):
-        yield Figure("A day", of_day, _day_words([day for _, _, day in days]), svg, [_day_table(of_day, days)])
+    day_table = _day_table(of_day, days)
+    svg = bars(f"{prefix}-ledger-day", of_day, whole, COLORS, "kB")
+    words = " ".join(filter(None, [_day_words([day for _, _, day in days]), left_out]))
+    yield Figure("A day", of_day, words, svg, [day_table]) if svg else day_table
+
+
+def _drawn(condition: Condition, scenario: Scenario, parts: Json, factor: float = 1.0) -> Bar:
+    return Bar(condition.label, scenario.series.label, list(_bar(parts, factor).values()))
 
 
 def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Json]]) -> Table:
