@@ -27,3 +27,17 @@ fn paragraphs(registry: &[(&str, &str)]) -> Vec<ImpairmentDescription> {
         |(kind, about): &(&str, &str)| ImpairmentDescription { kind: (*kind).to_owned(), about: (*about).to_owned() };
     registry.iter().map(paragraph).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use wirelab_net::topology::LOWEST_CLIENT_PORT;
+
+    use super::*;
+
+    #[test]
+    fn every_servers_port_is_below_those_of_clients() {
+        for stack in description().stacks {
+            assert!(stack.default_port < LOWEST_CLIENT_PORT, "{}", stack.name);
+        }
+    }
+}

@@ -31,6 +31,7 @@ pub use qdisc::{Chance, Netem, NetemJitter, NetemLoss, NetemRate, Qdisc, QdiscCo
 pub use shape::{LinkShape, Shape, Sides, ipv4, ipv6};
 pub use shaping::{Shaped, try_netem};
 pub use single::{SingleLink, depth};
+pub use sysctl::LOWEST_CLIENT_PORT;
 
 /// Addresses of both ends of a link, of one family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

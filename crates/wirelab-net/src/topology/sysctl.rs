@@ -5,11 +5,13 @@ use std::fs;
 
 use crate::{Context, Error};
 
+/// The lowest port of a client, above those of all servers: of UDP, who reads a capture knows the client by the higher port.
+pub const LOWEST_CLIENT_PORT: u16 = 16_384;
 /// Set in every lane. Many fresh connections need many ports, and ports whose last connection is over.
 const SET: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.tcp_tw_reuse", "1"),
-    ("net.ipv4.ip_local_port_range", "10000 65535"),
+    ("net.ipv4.ip_local_port_range", "16384 65535"),
 ];
 
 /// Left alone and recorded.
@@ -82,4 +84,15 @@ fn write(key: &str, value: &str) {
 
 fn path(key: &str) -> String {
     format!("/proc/sys/{}", key.replace('.', "/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_have_the_ports_from_the_lowest_on() {
+        let range = format!("{LOWEST_CLIENT_PORT} {}", u16::MAX);
+        assert!(SET.contains(&("net.ipv4.ip_local_port_range", range.as_str())));
+    }
 }
