@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -169,4 +170,6 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
     bench = Bench(tmp_path, copy)
     yield bench
     for process in bench.processes():
-        os.kill(process, signal.SIGKILL)
+        # It may end by itself meanwhile.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process, signal.SIGKILL)
