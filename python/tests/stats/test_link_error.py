@@ -59,12 +59,20 @@ def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
     assert (found["flag"], found["why"], found["causes"]) == ("teaching", "h2: endpoints waited", ["the machine"])
 
 
-def test_a_count_is_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one() -> None:
+@pytest.mark.parametrize("metric", ["wire-bytes", "client-cpu-work"])
+def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one(metric: str) -> None:
     waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
-    found = compared(0.0005, 0.001, waits=waits, metric="wire-bytes")
+    found = compared(0.0005, 0.001, waits=waits, metric=metric)
     assert (found["flag"], found["causes"]) == ("publishable", [])
     lossy = {**GOOD, "flag": "teaching", "why": "lost more"}
-    assert compared(0.0005, 0.001, lossy, waits, "wire-bytes")["flag"] == "teaching"
+    assert compared(0.0005, 0.001, lossy, waits, metric)["flag"] == "teaching"
+
+
+@pytest.mark.parametrize("metric", ["client-utilisation", "throughput", "radio-energy"])
+def test_what_is_no_delay_is_not_held_against_a_delay_but_against_waits(metric: str) -> None:
+    assert compared(0.0005, 0.001, metric=metric)["flag"] == "publishable"
+    waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
+    assert compared(0.0005, 0.001, waits=waits, metric=metric)["flag"] == "invalid"
 
 
 def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.metrics import COUNTS
+from wirelab.metrics import UNTIMED
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
 from wirelab.stats.link_error import link_rows, scenario_reasons
@@ -37,9 +37,9 @@ class Grades:
         """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
         scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded.
 
-        What endpoints waited for a CPU does not change a count.
+        What endpoints waited for a CPU changes neither a count nor their CPU time.
         """
-        waits = {} if COUNTS.issuperset(metrics) else self.waits
+        waits = {} if UNTIMED.issuperset(metrics) else self.waits
         mine = [
             each
             for each in self.comparisons

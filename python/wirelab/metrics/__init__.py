@@ -36,9 +36,9 @@ METRICS: tuple[Metric, ...] = (
 
 EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange")
 TRIAL_METRICS = tuple(metric for metric in METRICS if metric.of == "trial")
-COUNTS = frozenset(metric.name for metric in METRICS if metric.counts)
-"""Names of those that count things."""
-ENERGIES = frozenset(metric.name for metric in METRICS if metric.unit == "j")
-"""Names of those that a model computes of packets."""
+UNTIMED = frozenset(metric.name for metric in METRICS if not metric.timed)
+"""Names of counts and CPU times."""
+DELAYS = frozenset(metric.name for metric in METRICS if metric.timed and metric.unit == "ns")
+"""Names of times that pass."""
 
-__all__ = ["COUNTS", "ENERGIES", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "Metric"]
+__all__ = ["DELAYS", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "UNTIMED", "Metric"]

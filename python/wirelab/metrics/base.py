@@ -28,11 +28,12 @@ class Metric:
     value: pl.Expr
     of: str = "exchange"
     among: pl.Expr = EVERY
+    cpu_time: bool = False
 
     @property
-    def counts(self) -> bool:
-        """Whether it counts things, which are as many however long their endpoints waited for a CPU."""
-        return self.unit in {"bytes", "packets", ""}
+    def timed(self) -> bool:
+        """Whether what endpoints wait for a CPU, and how late a link is, is in it: not in counts, nor in CPU time."""
+        return not self.cpu_time and self.unit not in {"bytes", "packets", ""}
 
     @property
     def column(self) -> str:

@@ -44,7 +44,7 @@ def _metrics(role: str) -> Iterator[Metric]:
     whole = f"of the {role} and all processes that descend from it, over a trial"
 
     def metric(name: str, unit: str, about: str, value: pl.Expr | None = None) -> Metric:
-        told = Metric(f"{role}-{name}", unit, about, pl.lit(None), of="trial")
+        told = Metric(f"{role}-{name}", unit, about, pl.lit(None), of="trial", cpu_time=name.startswith("cpu"))
         return replace(told, value=pl.col(told.column) if value is None else value)
 
     yield metric("cpu", "ns", f"User and system CPU time {whole}, start and end included (`getrusage`).")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from wirelab.metrics import COUNTS, ENERGIES
+from wirelab.metrics import DELAYS, UNTIMED
 from wirelab.metrics.link import mean_lateness_ns
 from wirelab.schema import is_netem
 from wirelab.stats.dataset import Dataset
@@ -53,21 +53,21 @@ def with_link(
     rows: Mapping[str, list[Json]],
     waits: Mapping[str, Json],
 ) -> Json:
-    """The comparison with what its link is good for: the worst of the link's own grade and, of what is no count, of
-    what its endpoints waited for a CPU and of the effect.
+    """The comparison with what its link is good for: the worst of the link's own grade, of what its endpoints waited
+    for a CPU, if that is in the metric, and of the effect, if that is a delay.
     """
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
-    if comparison["metric"] in COUNTS:
+    if comparison["metric"] in UNTIMED:
         reasons = scenario_reasons(sides, rows, {})
-        reasons.append(("publishable", "the effect", "a count does not depend on how late the link was"))
+        reasons.append(("publishable", "the effect", "neither counts nor CPU times depend on how late the link was"))
     else:
         reasons = scenario_reasons(sides, rows, waits)
-        effect = "of an energy, what the link's lateness adds is in the link's own grade"
-        is_energy = comparison["metric"] in ENERGIES
-        reasons.append(
-            ("publishable", "the effect", effect) if is_energy else _against_error(comparison["shift"], error)
-        )
+        if comparison["metric"] in DELAYS:
+            reasons.append(_against_error(comparison["shift"], error))
+        else:
+            words = "of what is no delay, what the link's lateness adds is in the link's own grade"
+            reasons.append(("publishable", "the effect", words))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
