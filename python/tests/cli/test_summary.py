@@ -43,6 +43,15 @@ def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominat
     assert last.endswith("0/30")
 
 
+def test_of_one_stack_the_conditions_are_the_rows(tmp_path: Path) -> None:
+    write_campaign(tmp_path, stacks=("h3",), links=("lossless", "random"), uploads=("30 B",), trials=5, exchanges=6)
+    analyze(tmp_path)
+    table, *_ = summary.tables(load(tmp_path, tmp_path))
+    head, *rows = table.splitlines()
+    assert head.startswith("h3 ")
+    assert [row.split()[0] for row in rows] == ["lossless", "random"]
+
+
 @pytest.mark.parametrize(
     ("metric", "column", "value", "words"),
     [

@@ -20,12 +20,14 @@ def write(
     stacks: tuple[str, ...] = ("http1", "h2"),
     links: tuple[str, ...] = ("clean", "lossy"),
     uploads: tuple[str, ...] = ("30 B",),
+    factors: dict[str, tuple[str, ...]] | None = None,
     choices: dict[str, tuple[str, ...]] | None = None,
     title: str = "Small uploads",
 ) -> Path:
-    """A finished campaign. `choices` maps a factor's path to its levels, the first of them what the others vary."""
+    """A finished campaign. `factors` and `choices` map paths to levels, of a choice the first what the others vary."""
     folder.mkdir(parents=True, exist_ok=True)
-    extra = choices or {"link.rtt": ("20 ms",)}
+    varied = {**(factors or {}), **(choices or {})}
+    extra = varied or {"link.rtt": ("20 ms",)}
     scenarios = [
         _scenario(stack, link, upload, dict(zip(extra, levels, strict=True)))
         for levels in product(*extra.values())
@@ -34,7 +36,8 @@ def write(
     blocks = [{"block": b, "trials": [_trial(s, b) for s in scenarios]} for b in range(TRIALS)]
     experiment = {
         "name": "tiny", "title": title, "metric": "end-to-end-delay", "doi": None, "claims": None, "file": "tiny.toml",
-        "factors": {"stack": stacks, "link": links, "workload.upload": uploads, **extra}, "choices": {}, "sets": {},
+        "factors": {"stack": stacks, "link": links, "workload.upload": uploads, **extra},
+        "choices": choices or {}, "sets": {},
         "stop": {"replicates": [TRIALS, TRIALS], "interval": None, "budget_ns": None}, "preview": None,
     }  # fmt: skip
     store(

@@ -33,8 +33,17 @@ def test_each_choice_is_a_group_named_by_what_differs(tmp_path: Path) -> None:
     ]
 
 
+def test_factors_are_rows_as_long_as_there_are_few(tmp_path: Path) -> None:
+    windows, trips = tuple(f"{size} B" for size in (256, 512, 1024)), ("2 ms", "20 ms", "200 ms")
+    factors = {"stack.initial-window-size": windows, "link.rtt": trips}
+    groups = load(write(tmp_path, factors=factors), tmp_path).groups
+    assert [group.title for group in groups] == [f"link.rtt {trip}" for trip in trips]
+    rows = [f"initial-window-size {window} · {link}" for window in windows for link in ("clean", "lossy")]
+    assert [condition.label for condition in groups[0].conditions] == rows
+
+
 def test_levels_of_congestion_are_rows(tmp_path: Path) -> None:
-    folder = write(tmp_path, choices={"traffic.bulk-*.flows": ("0", "20"), "link.rtt": ("20 ms", "2 ms")})
+    folder = write(tmp_path, factors={"traffic.bulk-*.flows": ("0", "20")}, choices={"link.rtt": ("20 ms", "2 ms")})
     first, second = load(folder, folder).groups
     rows = ["0 bulk flows · clean", "0 bulk flows · lossy", "20 bulk flows · clean", "20 bulk flows · lossy"]
     assert [condition.label for condition in first.conditions] == rows
@@ -53,7 +62,7 @@ def test_a_scenario_that_a_choice_does_not_touch_stands_in_its_group_too(tmp_pat
     store(folder, "plan.json", plan)
 
     base, tls = load(folder, folder).groups
-    assert tls.title == "stacks.h2.tls 1.3"
+    assert tls.title == "h2 tls 1.3"
     assert [scenario.key for scenario in tls.scenarios] == [http1["key"], "h2-tls13"]
     assert tls.own == {"h2-tls13"}
     assert base.own == {http1["key"], h2["key"]}

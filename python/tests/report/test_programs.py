@@ -16,7 +16,7 @@ STACKS = ("http1", "coap")
 
 def campaign(folder: Path, medians_ms: dict[tuple[str, str], tuple[float, float]]) -> Path:
     """A campaign in which two stacks have these intervals of medians, by stack and program."""
-    write(folder, stacks=STACKS, links=("clean",), choices={"stacks.http1.implementation": ("builtin", "curl")})
+    write(folder, stacks=STACKS, links=("clean",), factors={"stacks.http1.implementation": ("builtin", "curl")})
     plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
     by_key = {scenario["key"]: scenario for scenario in estimates["scenarios"]}
     for scenario in plan["scenarios"]:

@@ -157,7 +157,7 @@ def test_where_nobody_completed_half_nobody_is_named(tmp_path: Path) -> None:
 
 
 def test_the_other_factors_make_a_map_each_and_choices_stand_behind_a_summary(tmp_path: Path) -> None:
-    folder = grid(tmp_path, choices={"link.rtt": ("20 ms", "2 ms")})
+    folder = grid(tmp_path, factors={"link.rtt": ("20 ms", "2 ms")})
     assert [figure.title for figure in figures(section(folder))] == ["link.rtt 20 ms", "link.rtt 2 ms"]
     assert not [block for block in section(folder).blocks if isinstance(block, Group)]
     plan = read(folder, "plan.json")

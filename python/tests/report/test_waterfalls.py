@@ -175,9 +175,14 @@ def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
         ("workload.page.objects", "3", "3 images"),
         ("workload.page.objects", "1", "1 image"),
         ("workload.page.object-size", "1 kB", "images of 1 kB"),
+        ("workload", "inlined", "inlined"),
+        ("workload.connection", "kept", "connection kept"),
+        ("stack.initial-window-size", "256 B", "initial-window-size 256 B"),
+        ("stacks.h2.hints", "push", "h2 hints push"),
+        ("link.rtt", "2 ms", "link.rtt 2 ms"),
     ],
 )
-def test_levels_of_pages_in_words(path: str, level: str, words: str) -> None:
+def test_levels_in_words(path: str, level: str, words: str) -> None:
     assert level_words(path, level) == words
 
 

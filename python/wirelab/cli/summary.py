@@ -58,13 +58,20 @@ def energy_line(campaign: Campaign) -> Iterator[str]:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its stacks by median, and why some values are missing; a big grid is left to the
-    report.
+    """A table for each condition, its stacks by median, or one for all of a single stack, and why some values are
+    missing; a big grid is left to the report.
     """
-    conditions = [(group, condition) for group in campaign.groups for condition in group.conditions]
-    for group, condition in conditions[:MOST_TABLES]:
-        label = ", ".join(part for part in (group.title, condition.label) if part)
-        yield columns([_head(label), *_rows(campaign, condition)], right=(2, 3, 4))
+    conditions = [
+        (", ".join(part for part in (group.title, condition.label) if part), condition)
+        for group in campaign.groups
+        for condition in group.conditions
+    ]
+    told = [(label, _rows(campaign, condition)) for label, condition in conditions[:MOST_TABLES]]
+    stacks = {row[0] for _, rows in told for row in rows}
+    if len(stacks) == 1 < len(told):
+        told = [(stacks.pop(), [(label, *values) for label, rows in told for _, *values in rows])]
+    for head, rows in told:
+        yield columns([_head(head), *rows], right=(2, 3, 4))
     shown = [scenario for _, condition in conditions[:MOST_TABLES] for scenario in condition.scenarios]
     if why := _missing(campaign, shown):
         yield "\n".join(why)

@@ -9,13 +9,16 @@ from wirelab.report.model import Condition, Group, Json, Levels, Scenario, level
 from wirelab.stats.compare import is_implementation
 
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
+MOST_ROWS = 16
+"""Rows that a chart still shows well: beyond so many, factors divide charts."""
 
 
 @dataclass(frozen=True)
 class Factors:
     """Which factors vary, and which of these are choices: those the experiment calls so and those that make no row.
 
-    The implementation makes a series, as the stack does, unless the experiment calls it a choice.
+    The implementation makes a series, as the stack does, unless the experiment calls it a choice. Any other factor
+    makes rows too, in the experiment's order, as long as there are not too many.
     """
 
     varied: frozenset[str]
@@ -29,11 +32,13 @@ class Factors:
         paths = dict.fromkeys(path for point in points for path in point)
         declared = (plan.get("experiment") or {}).get("choices") or {}
         varied = frozenset(path for path in paths if len({str(point.get(path)) for point in points}) > 1)
-        chosen = tuple(
-            path
-            for path in paths
-            if path in varied and (path in declared or not (makes_row(path) or _makes_series(path)))
-        )
+        left = [path for path in paths if path in varied and path not in declared and not _makes_series(path)]
+        rows = {path for path in left if makes_row(path)}
+        for path in left:
+            together = {tuple(str(point.get(row)) for row in (*rows, path)) for point in points}
+            if len(together) <= MOST_ROWS:
+                rows.add(path)
+        chosen = tuple(path for path in paths if path in varied and (path in declared or path in set(left) - rows))
         first = points[0] if points else {}
         constant = tuple((path, str(level)) for path, level in first.items() if path not in varied and path != "stack")
         return cls(varied, chosen, constant)

@@ -168,7 +168,7 @@ def levels_words(path: str, levels: Iterable[Any]) -> str:
 
 
 def level_words(path: str, level: str) -> str:
-    """A level with enough of its factor's path to be understood; sizes and links speak for themselves.
+    """A level with enough of its factor's path to be understood; sizes, links and workloads speak for themselves.
 
     `response-time` is what claims name their definition of response time by.
     """
@@ -183,4 +183,13 @@ def level_words(path: str, level: str) -> str:
         return {_IMAGES: f"{level} image{'s' * (level != '1')}", _IMAGE_SIZE: f"images of {level}"}.get(
             path, page_words(level)
         )
-    return level if path in ROW_PATHS else f"{path.removeprefix('workload.')} {level}"
+    return level if path in ROW_PATHS or path == "workload" else f"{_path_words(path)} {level}"
+
+
+def _path_words(path: str) -> str:
+    match path.split("."):
+        case ["stacks", stack, *keys]:
+            return f"{stack} {'.'.join(keys)}"
+        case ["workload" | "stack", *keys]:
+            return ".".join(keys)
+    return path

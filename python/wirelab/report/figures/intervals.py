@@ -49,7 +49,7 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
         return None
     series = list({mark.series.label: mark.series for mark in marks}.values())
     y = alt.Y("row:N", sort=list(dict.fromkeys(mark.row for mark in marks)), title=None).axis(
-        grid=True, tickBand="extent", ticks=False, domain=False, labelLimit=230, labelFontSize=12, labelColor=INK
+        grid=True, tickBand="extent", ticks=False, domain=False, labelLimit=330, labelFontSize=12, labelColor=INK
     )
     offset = alt.YOffset("series:N", sort=[s.label for s in series], scale=alt.Scale(paddingOuter=0.35))
     base = alt.Chart(data(rows)).encode(y, offset, color(series))
