@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
-from wirelab.metrics.energy import DAY, MESSAGE, columns
+from wirelab.metrics.energy import DAY, RADIO, columns
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.stats.analyze import estimate
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.energy import radio_energies
 
-RADIO: dict[str, Any] = {
+TOLD: dict[str, Any] = {
     "radio": {"name": "r", "validated": False},
     "device": None,
     "interval_s": 900.0,
@@ -37,11 +37,11 @@ def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool 
             for end, joules in columns_of.items()
         },
     ).write_parquet(folder / "exchanges.parquet")
-    (folder / ENERGY).write_text(json.dumps(RADIO | {"battery": battery}))
+    (folder / ENERGY).write_text(json.dumps(TOLD | {"battery": battery}))
     rows = [
         {
             "trial": trial, "scenario": scenario, "state": state, "exchanges": 2, "days": 2 if day else 0,
-            "seconds": 0.5, **dict.fromkeys(columns(MESSAGE, DAY), 2e-3),
+            "seconds": 0.5, **dict.fromkeys(columns(RADIO, DAY), 2e-3),
         }
         for trial, scenario in exchanges["trial", "scenario"].unique(maintain_order=True).iter_rows()
         for state in ("transmit", "receive")
