@@ -54,8 +54,8 @@ def device_text(name: str) -> str:
     parts += [] if device.validated else [UNVALIDATED.format(NO_FIGURE)]
     parts += [section("constants", _rows(device.cited(), citations)), *_sources(citations)]
     cpu = (
-        "CPU time counts as energy only if it was measured on this device: a PC's says nothing of its joules. So "
-        "say of an experiment that runs on it `measured-on-device = true`, and of a capture its `--cpu-time`."
+        "CPU time counts as energy only if it was measured on this device: a PC's says nothing of its joules. With "
+        "`--cpu-time` a capture has it, with `measured-on-device` an experiment."
     )
     return "\n\n".join([*parts, paragraph(cpu)])
 
