@@ -40,5 +40,7 @@ UNTIMED = frozenset(metric.name for metric in METRICS if not metric.timed)
 """Names of counts and CPU times."""
 DELAYS = frozenset(metric.name for metric in METRICS if metric.timed and metric.unit == "ns")
 """Names of times that pass."""
+ENERGIES = frozenset(metric.name for metric in METRICS if metric.unit == "j")
+"""Names of those that a model computes of packets."""
 
-__all__ = ["DELAYS", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "UNTIMED", "Metric"]
+__all__ = ["DELAYS", "ENERGIES", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "UNTIMED", "Metric"]
