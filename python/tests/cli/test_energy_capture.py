@@ -112,7 +112,8 @@ def test_people_are_told_the_processors_part_and_on_which_devices_power_it_rests
     assert "; the radio " in out
     assert ", the processor 180 mJ" in out.splitlines()[3]
     assert any(line.split()[:3] == ["processor", "1", "s"] for line in out.splitlines())
-    assert ", its processor's work 17.3 J" in out
+    # Its powers lie equally far apart at both ends of their ranges.
+    assert ", its processor's work 17.3 J\n" in out
     assert "CPU time on this machine" not in err
     assert "times what raspberry-pi-3 (unvalidated) takes beyond sleep" in err
 

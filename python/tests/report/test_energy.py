@@ -132,7 +132,10 @@ def test_a_scenario_without_energy_is_named(tmp_path: Path) -> None:
 
 
 def measured(*states: str) -> dict[str, Any]:
-    return {**spent(*states, "processor"), "with_processor_j": {name: 2 * joules for name, joules in BOUNDS.items()}}
+    """The processor's range is none but for rounding."""
+    known = spent(*states, "processor")
+    known["states"]["processor"] |= {"low": 2e-3 - 1e-18, "high": 2e-3 + 1e-18}
+    return {**known, "with_processor_j": {name: 2 * joules for name, joules in BOUNDS.items()}}
 
 
 def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_path: Path) -> None:
@@ -156,6 +159,7 @@ def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_pa
     assert found["8 battery [range]"] == ["1,000 [800, 1,200]", "–"]
     [states] = of_kind(section, Group)[0].blocks
     assert [row[2].text for row in states.rows] == ["transmit", "processor", "transmit"]
+    assert [row[5].text for row in states.rows] == ["1.00 to 4.00", "2.00", "1.00 to 4.00"]
 
 
 def test_where_no_processor_is_known_the_table_stands_alone(tmp_path: Path) -> None:

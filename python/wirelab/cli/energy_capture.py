@@ -230,8 +230,8 @@ def _amount(packets: list[Packet]) -> str:
 
 
 def _words(joules: Range) -> str:
-    typical = format_energy(joules.typical)
-    return typical if joules.is_exact else f"{typical} [{format_energy(joules.low)}, {format_energy(joules.high)}]"
+    low, typical, high = (format_energy(each) for each in (joules.low, joules.typical, joules.high))
+    return typical if low == high else f"{typical} [{low}, {high}]"
 
 
 def _life(days: Range) -> str:

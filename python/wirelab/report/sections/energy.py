@@ -226,10 +226,11 @@ def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
     if bounds is None:
         return dash(reason)
     low, typical, high = (bounds[name] * unit.per_base for name in ("low", "typical", "high"))
-    if low == high:
-        return Cell(plain(typical), title="the model gives no range")
     places = max(decimals(low), decimals(high))
-    return Cell(f"{plain(low, places)} to {plain(high, places)}", title=f"typically {plain(typical)}")
+    least, most = plain(low, places), plain(high, places)
+    if least == most:
+        return Cell(plain(typical), title="the model gives no range")
+    return Cell(f"{least} to {most}", title=f"typically {plain(typical)}")
 
 
 def _life(days: Json) -> str:
