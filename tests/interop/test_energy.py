@@ -137,3 +137,22 @@ def test_a_campaign_with_a_radio_has_energies_verdicts_and_a_section(bench: Benc
     verdicts = json.loads((bench.campaign / "verdicts.json").read_text())
     assert [claim["verdict"] for claim in verdicts["claims"]] == ["held"]
     assert "Energy of the client" in (bench.campaign / "report.html").read_text()
+
+
+@pytest.mark.namespaces
+def test_a_campaign_on_the_device_itself_has_the_processor_of_clients_that_say_when_they_are_ready(
+    bench: Bench,
+) -> None:
+    text = EXPERIMENT.replace('claims = "claims.toml"\n', "").replace("[stop]", "measured-on-device = true\n[stop]")
+    bench.run_experiment(text, "--no-probes", "--set", "metric=message-energy")
+    exchanges = pl.read_parquet(bench.campaign / "exchanges.parquet")
+    assert exchanges["message_energy_j"].null_count() == 0
+    assert (exchanges["message_energy_j"] > exchanges["radio_energy_j"]).all()
+    states = pl.read_parquet(bench.campaign / STATES)
+    for what in ("radio_energy", "message_energy", "day_energy"):
+        assert states[f"{what}_typical"].sum() == pytest.approx(exchanges[f"{what}_j"].sum())
+    worked = states.filter(pl.col("state") == "processor")
+    trials = pl.read_parquet(bench.campaign / "trials.parquet").filter(~pl.col("excluded"))
+    expected = (trials["client_cpu_ns"] - trials["client_cpu_idle_ns"]).sum() / 1e9
+    assert worked["seconds"].sum() == pytest.approx(expected)
+    assert "radio (unvalidated) and processor (unvalidated)" in (bench.campaign / "report.html").read_text()

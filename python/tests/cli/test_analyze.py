@@ -12,6 +12,7 @@ import wirelab.data
 from tests.metrics.records import START, Records, exchange, flow
 from tests.synthetic import write_campaign
 from wirelab.cli import main
+from wirelab.energy import load_device
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 
@@ -84,7 +85,48 @@ def test_a_campaign_without_a_radio_gets_one_and_keeps_it_until_it_is_measured_a
     assert "energy" not in json.loads(last.stdout)["estimates"]
 
 
+def test_a_campaign_that_ran_on_the_device_has_its_processor_where_its_cpu_time_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys = ("told", "untold")
+    records = Records(
+        tmp_path / "c", {key: {"name": key, "levels": {}, "link_name": "l", "points": [{}]} for key in keys}
+    )
+    for key, ready_ns in zip(keys, (1_000_000, None), strict=True):
+        name = records.trial(key, [exchange(0)], [flow(40_000)], ready_ns=ready_ns)
+        records.radio[name] = [{"at_ns": START, "uplink": True, "size_bytes": 100, "client_port": 40_000}]
+    monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
+    words = ["analyze", str(records.folder), "--radio", "powerpi-ethernet", "--interval", "15min", "--json"]
+    words += ["--battery", "2400 mAh", "--voltage", "5 V", "--measured-on-device"]
+    alone = CliRunner().invoke(main, words)
+    assert (alone.exit_code, alone.stdout) == (2, "")
+    assert alone.stderr.startswith("--measured-on-device: CPU time takes the power of a device, and none is named")
+    result = CliRunner().invoke(main, [*words, "--device", "raspberry-pi-3"])
+    assert result.exit_code == 0, result.output
+    estimates = json.loads(result.stdout)["estimates"]
+    told, untold = ({**scenario["energy"], **scenario["metrics"]} for scenario in estimates["scenarios"])
+    cpu_j = load_device("raspberry-pi-3").cpu_joules(3e-3)
+    assert told["states"]["processor"] == pytest.approx(
+        {"seconds": 3e-3, "low": cpu_j.low, "typical": cpu_j.typical, "high": cpu_j.high}
+    )
+    assert told["with_processor_j"]["high"] == pytest.approx(told["message_j"]["high"] + cpu_j.high)
+    assert told["message-energy"]["mean"]["point"] == pytest.approx(
+        told["radio-energy"]["mean"]["point"] + cpu_j.typical
+    )
+    assert told["day_states"]["processor"]["typical"] == pytest.approx(96 * cpu_j.typical)
+    assert told["battery_days"]["typical"] == pytest.approx(2.4 * 5 * 3600 / told["day_j"]["typical"])
+    assert (untold["with_processor_j"], untold["day_j"], untold["battery_days"]) == (None, None, None)
+    assert "processor" not in untold["states"]
+    assert untold["message_j"] == told["message_j"]
+    assert estimates["notes"][-1] == (
+        "Energy is not measured but modelled, of the packets that flowed and of the client's CPU time: "
+        "powerpi-ethernet (unvalidated), raspberry-pi-3 (unvalidated)."
+    )
+
+
 def test_options_of_a_radio_without_one_are_refused(campaign: Path) -> None:
+    result = CliRunner().invoke(main, ["analyze", str(campaign), "--measured-on-device"])
+    assert (result.exit_code, result.stdout) == (2, "")
     result = CliRunner().invoke(main, ["analyze", str(campaign), "--interval", "15min"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("error: these options are a radio's, and none is given")

@@ -37,6 +37,12 @@ RADIO, CLIENT, CAMPAIGN = ("--radio", "nrf9160-nbiot"), ("--client", "10.0.0.1")
             (*CAPTURE, *RADIO, "--battery", "2400 mAh", "--voltage", "3 V"),
             "--battery: a battery's life needs --interval",
         ),
+        ((*TRACE, "--cpu-time", "12 ms"), "error: --cpu-time is of a capture"),
+        (
+            (*CAPTURE, *RADIO, *CLIENT, "--cpu-time", "12 ms"),
+            "--cpu-time: CPU time takes the power of a device, and none is named\nhint: --device raspberry-pi-3",
+        ),
+        ((*CAPTURE, "--cpu-time", "0 ms"), "error: invalid value for '--cpu-time': must be more than 0"),
         ((*CAPTURE, *RADIO, "--set", "inactivity"), "--set: not INPUT=VALUE (inactivity)"),
         ((*CAPTURE, "--battery", "2400"), "error: invalid value for '--battery': 2400 has no unit"),
         ((*CAPTURE, "--voltage", "0 V"), "error: invalid value for '--voltage': must be more than 0"),

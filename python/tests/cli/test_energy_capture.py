@@ -89,6 +89,41 @@ def test_people_are_told_what_is_modelled_and_that_no_processor_is_in_it(capture
     assert ("unvalidated" in err) == (not load_radio(RADIO).validated)
 
 
+def test_cpu_time_of_the_device_is_energy_of_capture_day_and_battery(capture: Path) -> None:
+    more = ("--device", "raspberry-pi-3", "--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V")
+    without, found = told(capture, *more), told(capture, *more, "--cpu-time", "12 ms")
+    cpu_j = load_device("raspberry-pi-3").cpu_joules(0.012)
+    expected = {"low": cpu_j.low, "typical": cpu_j.typical, "high": cpu_j.high}
+    assert found["states"]["processor"] == pytest.approx({"seconds": 0.012, **expected})
+    assert (without["cpu_time_s"], without["measured_on_device"]) == (None, False)
+    assert (found["cpu_time_s"], found["measured_on_device"]) == (0.012, True)
+    for bound, joules in expected.items():
+        assert found["joules"][bound] == pytest.approx(without["joules"][bound] + joules)
+        assert found["day"]["total_j"][bound] == pytest.approx(without["day"]["total_j"][bound] + 96 * joules)
+        assert found["day"]["cpu_j"][bound] == pytest.approx(96 * joules)
+    assert without["day"]["cpu_j"] is None
+    assert found["battery_days"]["typical"] < without["battery_days"]["typical"]
+
+
+def test_people_are_told_the_processors_part_and_on_which_devices_power_it_rests(capture: Path) -> None:
+    words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--device", "raspberry-pi-3")
+    code, out, err = run(*words, "--interval", "15min", "--cpu-time", "1 s")
+    assert code == 0
+    assert "; the radio " in out
+    assert ", the processor 180 mJ" in out.splitlines()[3]
+    assert any(line.split()[:3] == ["processor", "1", "s"] for line in out.splitlines())
+    # Its powers lie equally far apart at both ends of their ranges.
+    assert ", its processor's work 17.3 J\n" in out
+    assert "CPU time on this machine" not in err
+    assert "times what raspberry-pi-3 (unvalidated) takes beyond sleep" in err
+
+
+def test_a_chip_that_is_radio_and_processor_is_said_to_count_twice_perhaps(capture: Path) -> None:
+    assert not any("one chip" in note for note in told(capture, "--device", "esp32", "--cpu-time", "1 s")["notes"])
+    found = told(capture, "--device", "nrf9160", "--cpu-time", "1 s")
+    assert any(note.startswith(f"{RADIO} and nrf9160 are one chip: ") for note in found["notes"])
+
+
 def test_a_radio_that_is_slower_than_the_capture_is_said_to_be(capture: Path) -> None:
     # A connection is set up for longer than the capture's 1.5 s.
     energy = radio_energy(load_radio(RADIO), PACKETS, 0, 1500 * MS)
@@ -99,6 +134,15 @@ def test_a_radio_that_is_slower_than_the_capture_is_said_to_be(capture: Path) ->
     code, _, err = run("energy", str(capture), "--radio", "esp32-wifi", "--client", "10.0.0.1")
     assert code == 0
     assert "slower" not in err
+
+
+def test_csv_has_a_row_for_the_processor(capture: Path) -> None:
+    words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "csv")
+    code, out, _ = run(*words, "--device", "raspberry-pi-3", "--cpu-time", "12 ms")
+    assert code == 0
+    *states, total = list(csv.DictReader(io.StringIO(out)))
+    assert (states[-1]["state"], states[-1]["seconds"], states[-1]["validated"]) == ("processor", "0.012", "false")
+    assert sum(float(row["typical_j"]) for row in states) == pytest.approx(float(total["typical_j"]))
 
 
 def test_csv_has_a_row_for_each_state_and_they_add_up(capture: Path) -> None:

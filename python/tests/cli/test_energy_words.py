@@ -34,6 +34,16 @@ def test_an_unvalidated_radio_is_called_so_and_an_exact_one_has_no_range(tmp_pat
     assert said == "radio energy 2 J by r (unvalidated), tail included"
 
 
+def test_an_exchange_whose_processor_is_known_has_it_too(tmp_path: Path) -> None:
+    folder = written(tmp_path)
+    told = json.loads((folder / "energy.json").read_text())
+    (folder / "energy.json").write_text(json.dumps(told | {"device": {"name": "d", "validated": False}}))
+    one = row("radio_energy", 0.001, 0.002, 0.004) | row("message_energy", 0.002, 0.003, 0.005)
+    assert energy_words(folder, "t", [one]) == (
+        "radio energy 2 mJ [1 mJ, 4 mJ] by r, tail included; with the processor of d (unvalidated) 3 mJ [2 mJ, 5 mJ]"
+    )
+
+
 def test_nothing_is_said_without_a_radio_or_without_packets(tmp_path: Path) -> None:
     assert energy_words(tmp_path, "t", [row("radio_energy", 1.0, 1.0, 1.0)]) is None
     folder = written(tmp_path)

@@ -1,7 +1,7 @@
 import pytest
 
 from tests.energy.radios import NS, mine
-from wirelab.energy import CpuTime, Packet, Range, battery_life, load_device, load_radio, per_day, radio_energy
+from wirelab.energy import Packet, Range, battery_life, load_device, load_radio, per_day, radio_energy
 
 RADIO = mine()
 MESSAGE = radio_energy(RADIO, [Packet(0, True, 974)], 0, 0)
@@ -30,15 +30,15 @@ def test_a_device_sleeps_beside_its_radio_unless_they_are_one_chip() -> None:
     assert per_day(modem, load_device("esp32"), message, 3600).sleep_j.typical > 0
 
 
-def test_cpu_time_counts_only_on_the_device_that_it_was_measured_on() -> None:
+def test_a_day_computes_for_each_of_its_messages() -> None:
     device = load_device("powerpi")
-    here = per_day(RADIO, device, MESSAGE, 10, CpuTime(2.0, "powerpi"))
+    here = per_day(RADIO, device, MESSAGE, 10, device.cpu_joules(2.0))
     assert here.cpu_j is not None
     assert here.cpu_j.typical == pytest.approx(8640 * 2 * 0.181)
     assert here.total_j.typical == pytest.approx(here.radio_j.typical + 86_400 * 1.5778 + here.cpu_j.typical)
-    elsewhere = per_day(RADIO, device, MESSAGE, 10, CpuTime(2.0, "this machine"))
-    assert elsewhere.cpu_j is None
-    assert elsewhere.total_j == per_day(RADIO, device, MESSAGE, 10).total_j
+    unknown = per_day(RADIO, device, MESSAGE, 10)
+    assert unknown.cpu_j is None
+    assert unknown.total_j == unknown.radio_j + unknown.sleep_j
 
 
 def test_a_battery_lasts_for_what_it_holds() -> None:

@@ -41,8 +41,8 @@ def test_a_radio_changes_no_scenario_and_no_trial(tmp_path: Path) -> None:
     assert plan.blocks == without.blocks
     energy = plan.to_json()["experiment"]["energy"]
     assert energy == {
-        "radio": "enc28j60-ethernet", "inputs": {}, "device": None, "interval_ns": 900 * 10**9, "battery_mah": 2400.0,
-        "battery_v": 3.7,
+        "radio": "enc28j60-ethernet", "inputs": {}, "device": None, "measured_on_device": False,
+        "interval_ns": 900 * 10**9, "battery_mah": 2400.0, "battery_v": 3.7,
     }  # fmt: skip
     assert without.to_json()["experiment"]["energy"] is None
 
@@ -73,6 +73,12 @@ def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
         (RADIO, 'inputs = { drx = "1 s" }', f"7:1: energy: radio {RADIO} has no input 'drx'"),
         (RADIO, 'battery = "1 Ah"', "9:1: energy.battery: no voltage of the battery"),
         (RADIO, 'voltage = "1 V"', "9:1: energy.voltage: no battery of this voltage"),
+        (
+            RADIO,
+            "measured-on-device = true",
+            "9:1: energy.measured-on-device: CPU time takes the power of a device, and none is named\n"
+            'hint: device = "raspberry-pi-3" (wirelab list devices)',
+        ),
         (RADIO, 'battery = "1 kB"', "9:1: energy.battery: unknown unit 'kB' of a charge"),
         (
             "a/mine.toml",
@@ -90,3 +96,21 @@ def test_a_metric_of_energy_needs_a_radio(tmp_path: Path) -> None:
     said = errors(tmp_path, "", "metric=radio-energy")
     assert 'no radio for the metric ("radio-energy")' in said
     load(written(tmp_path, '[energy]\nradio = "enc28j60-ethernet"\n'), ("metric=radio-energy",))
+
+
+def test_an_experiment_on_the_device_itself_says_so_and_changes_no_trial(tmp_path: Path) -> None:
+    text = f'[energy]\nradio = "{RADIO}"\ndevice = "raspberry-pi-3"\n'
+    elsewhere, here = (
+        make_plan(load(written(tmp_path, text), sets)) for sets in ((), ("energy.measured-on-device=true",))
+    )
+    assert (elsewhere.scenarios, elsewhere.blocks) == (here.scenarios, here.blocks)
+    assert [plan.experiment.energy and plan.experiment.energy.measured_on_device for plan in (elsewhere, here)] == [
+        False, True,
+    ]  # fmt: skip
+
+
+def test_a_metric_of_the_processor_needs_a_campaign_on_the_device(tmp_path: Path) -> None:
+    text = f'[energy]\nradio = "{RADIO}"\ndevice = "raspberry-pi-3"\n'
+    said = errors(tmp_path, text, "metric=message-energy")
+    assert 'no CPU time of a device for the metric ("message-energy")' in said
+    load(written(tmp_path, text), ("metric=message-energy", "energy.measured-on-device=true"))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.report.campaigns import read, store, write
-from wirelab.report.blocks import Definitions, Figure, Group, Items, Legend, Prose, Section
+from wirelab.report.blocks import Definitions, Figure, Group, Items, Legend, Prose, Section, Table
 from wirelab.report.campaign import load
 from wirelab.report.sections import energy
 
@@ -129,3 +129,43 @@ def test_a_scenario_without_energy_is_named(tmp_path: Path) -> None:
     assert of_kind(section, Figure)[0].caption == (
         "Typical constants. Not drawn: h2 (no completed exchange whose packets are known)."
     )
+
+
+def measured(*states: str) -> dict[str, Any]:
+    """The processor's range is none but for rounding."""
+    known = spent(*states, "processor")
+    known["states"]["processor"] |= {"low": 2e-3 - 1e-18, "high": 2e-3 + 1e-18}
+    return {**known, "with_processor_j": {name: 2 * joules for name, joules in BOUNDS.items()}}
+
+
+def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_path: Path) -> None:
+    device = {"name": "d", "title": "A device", "validated": False, "sources": SOURCES}
+    radio = {**RADIO, "device": device, "measured_on_device": True}
+    unknown = {**spent("transmit", day=False), "with_processor_j": None}
+    section = shown(tmp_path, radio, measured("transmit"), unknown)
+    assert section is not None
+    assert section.title == "Energy of the client's radio and processor (unvalidated)"
+    about = of_kind(section, Prose)[0].text
+    assert about.startswith("Modelled, of the packets that flowed and of the client's CPU time: A radio (r).")
+    assert "The device around it, which computes and sleeps: A device (unvalidated)." in about
+    figure = of_kind(section, Figure)[0]
+    assert "processor 2 mJ" in str(figure.svg)
+    assert figure.caption == (
+        "Typical constants. Not drawn: h2 (the client's CPU time, or its idle cost, is not known)."
+    )
+    found = table(section)
+    assert found["3 range"] == ["1.00 to 4.00"] * 2
+    assert found["5 range"] == ["2.00 to 8.00", "–"]
+    assert found["8 battery [range]"] == ["1,000 [800, 1,200]", "–"]
+    [states] = of_kind(section, Group)[0].blocks
+    assert [row[2].text for row in states.rows] == ["transmit", "processor", "transmit"]
+    assert [row[5].text for row in states.rows] == ["1.00 to 4.00", "2.00", "1.00 to 4.00"]
+
+
+def test_where_no_processor_is_known_the_table_stands_alone(tmp_path: Path) -> None:
+    device = {"name": "d", "title": "A device", "validated": True, "sources": SOURCES}
+    unknown = {**spent("transmit", day=False), "with_processor_j": None}
+    section = shown(tmp_path, {**RADIO, "device": device, "measured_on_device": True}, unknown, unknown)
+    assert not of_kind(section, Figure)
+    assert not of_kind(section, Legend)
+    assert of_kind(section, Table)

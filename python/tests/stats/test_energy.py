@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
-from wirelab.metrics.energy import DAY, MESSAGE, columns
+from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, RADIO, column, columns
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.stats.analyze import estimate
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.energy import radio_energies
 
-RADIO: dict[str, Any] = {
+TOLD: dict[str, Any] = {
     "radio": {"name": "r", "validated": False},
     "device": None,
     "interval_s": 900.0,
@@ -37,11 +37,11 @@ def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool 
             for end, joules in columns_of.items()
         },
     ).write_parquet(folder / "exchanges.parquet")
-    (folder / ENERGY).write_text(json.dumps(RADIO | {"battery": battery}))
+    (folder / ENERGY).write_text(json.dumps(TOLD | {"battery": battery}))
     rows = [
         {
             "trial": trial, "scenario": scenario, "state": state, "exchanges": 2, "days": 2 if day else 0,
-            "seconds": 0.5, **dict.fromkeys(columns(MESSAGE, DAY), 2e-3),
+            "seconds": 0.5, **dict.fromkeys(columns(RADIO, DAY), 2e-3),
         }
         for trial, scenario in exchanges["trial", "scenario"].unique(maintain_order=True).iter_rows()
         for state in ("transmit", "receive")
@@ -92,3 +92,39 @@ def test_energy_is_estimated_and_compared_and_its_difference_is_not_held_against
     assert estimates["notes"][-1] == (
         "Energy is not measured but modelled, of the packets that flowed: r (unvalidated)."
     )
+
+
+def test_with_the_processor_states_are_those_of_the_trials_that_know_it(tmp_path: Path) -> None:
+    written(tmp_path)
+    exchanges = pl.read_parquet(tmp_path / "exchanges.parquet")
+    known = sorted(exchanges["trial"].unique())[0]
+    of_known = pl.col("trial") == known
+    exchanges.with_columns(
+        **{
+            f"message_energy{end}_j": pl.when(of_known).then(pl.col(f"radio_energy{end}_j") + 1e-3)
+            for end in ("", "_least", "_most")
+        }
+    ).write_parquet(tmp_path / "exchanges.parquet")
+    states = pl.read_parquet(tmp_path / STATES)
+    of_messages = {column(MESSAGE, bound): pl.when(of_known).then(column(RADIO, bound)) for bound in BOUNDS}
+    states = states.with_columns(**of_messages)
+    nothing, taken = dict.fromkeys(columns(RADIO), 0.0), dict.fromkeys(columns(MESSAGE, DAY), 2e-3)
+    work = (
+        states.filter(of_known)
+        .head(1)
+        .with_columns(state=pl.lit("processor"), **{name: pl.lit(value) for name, value in (nothing | taken).items()})
+    )
+    pl.concat([states, work]).write_parquet(tmp_path / STATES)
+    (tmp_path / ENERGY).write_text(json.dumps(TOLD | {"measured_on_device": True}))
+    dataset = Dataset.read(tmp_path)
+    _, found = radio_energies(dataset)
+    [scenario] = exchanges.filter(of_known)["scenario"].unique()
+    with_it, without = found.pop(scenario), next(iter(found.values()))
+    assert with_it["states"]["processor"] == pytest.approx(
+        {"seconds": 0.25, "low": 1e-3, "typical": 1e-3, "high": 1e-3}
+    )
+    assert with_it["states"]["transmit"]["typical"] == pytest.approx(1e-3)
+    assert with_it["with_processor_j"] == pytest.approx({"low": 2e-3, "typical": 3e-3, "high": 5e-3})
+    assert with_it["message_j"]["typical"] == pytest.approx(2e-3)
+    assert (without["with_processor_j"], without["states"].keys()) == (None, {"transmit", "receive"})
+    assert "of the packets that flowed and of the client's CPU time: r" in estimate(dataset)["notes"][-1]

@@ -12,11 +12,14 @@ from wirelab.cli.radio_options import energy_record, kept, radio_options
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
+MEASURED = "--measured-on-device"
+
 
 @click.command("analyze", short_help="Turn a campaign's dataset into estimates and verdicts.")
 @click.argument("campaign", type=click.Path(path_type=Path))
 @radio_options
 @click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")
+@click.option(MEASURED, is_flag=True, help="The campaign ran on --device: its client's CPU time counts as energy.")
 @click.option("--json", "as_json", is_flag=True, help="Print estimates and verdicts as JSON.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     campaign: Path,
@@ -27,6 +30,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     voltage: float | None,
     sets: tuple[str, ...],
     *,
+    measured_on_device: bool,
     as_json: bool,
 ) -> None:
     """Turn the dataset of CAMPAIGN, a folder or a name under results/, into estimates.json.
@@ -44,10 +48,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     folder = existing(campaign)
     if radio is not None:
-        record = energy_record(radio, sets, device, interval, battery, voltage)
+        record = energy_record(
+            radio, sets, device, interval, battery, voltage, MEASURED if measured_on_device else None
+        )
         Settings.of(record)
         measure(folder, kept(record, folder))
-    elif sets or any(each is not None for each in (device, interval, battery, voltage)):
+    elif sets or measured_on_device or any(each is not None for each in (device, interval, battery, voltage)):
         raise WirelabError("these options are a radio's, and none is given", hint="--radio NAME (wirelab list radios)")
     estimates = analyze_campaign(folder)
     path = folder / "verdicts.json"

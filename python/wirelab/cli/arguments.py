@@ -136,6 +136,7 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
 def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
     from wirelab.metrics import ENERGIES
+    from wirelab.metrics.energy import BOUNDS, MESSAGE
     from wirelab.metrics.radio import Settings
 
     if file.energy is None:
@@ -143,6 +144,9 @@ def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
             what = f'no radio for the metric ("{file.metric}")'
             yield WirelabError(what, source.where(("metric",)), 'add: [energy] radio = "NAME" (wirelab list radios)')
         return
+    if file.metric in {f"{MESSAGE}{ending}" for ending in BOUNDS.values()} and not file.energy.measured_on_device:
+        what = f'no CPU time of a device for the metric ("{file.metric}")'
+        yield WirelabError(what, source.where(("metric",)), "on the device itself: [energy] measured-on-device = true")
     try:
         Settings.of(file.energy.record(), file.energy.files(source.folder))
     except WirelabError as error:

@@ -53,7 +53,10 @@ def device_text(name: str) -> str:
     parts = [head(device.name, device.title), *_about(device.about)]
     parts += [] if device.validated else [UNVALIDATED.format(NO_FIGURE)]
     parts += [section("constants", _rows(device.cited(), citations)), *_sources(citations)]
-    cpu = "CPU time counts as energy only if it was measured on this device: a PC's says nothing of its joules."
+    cpu = (
+        "CPU time counts as energy only if it was measured on this device: a PC's says nothing of its joules. With "
+        "`--cpu-time` a capture has it, with `measured-on-device` an experiment."
+    )
     return "\n\n".join([*parts, paragraph(cpu)])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from wirelab.cli.arguments import QuantityType
+from wirelab.cli.arguments import DurationType, QuantityType
 from wirelab.cli.radio_options import energy_record, radio_options
 from wirelab.errors import WirelabError
 from wirelab.units import duration_ns
@@ -21,6 +21,9 @@ _SINCE = QuantityType("time", duration_ns, may_be_0=True)
 @click.argument("capture", required=False, type=_FILE)
 @radio_options
 @click.option("--client", metavar="IP", help="Whose radio: an address of the capture.")
+@click.option(
+    "--cpu-time", type=DurationType(), metavar="DURATION", help="CPU time over the capture, measured on --device."
+)
 @click.option("--set", "sets", multiple=True, metavar="INPUT=VALUE", help="Change an input of the radio. May repeat.")
 @click.option("--trace", type=_FILE, metavar="FILE", help="A measured current or power: PPK2, Otii, IoT-LAB, CSV.")
 @click.option("--idle-from", type=_SINCE, metavar="TIME", help="Where its idle section begins.  [found]")
@@ -38,6 +41,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     battery: float | None,
     voltage: float | None,
     client: str | None,
+    cpu_time: int | None,
     sets: tuple[str, ...],
     trace: Path | None,
     idle_from: int | None,
@@ -50,7 +54,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 ) -> None:
     """Compute what the packets of CAPTURE (pcap, pcapng) cost the radio of one client, tail included.
 
-    With --interval the capture is one message, sent as often: a day of it, and how long a battery lasts.
+    With --interval the capture is one message, sent as often: a day of it, and how long a battery lasts. With
+    --cpu-time, as getrusage had it on the device, its processor's energy is in all of them.
 
     With --trace instead, integrate a measured current or power above idle. Times in it count from its beginning.
     With --campaign compare it, trial by trial, with the model of the trial's packets.
@@ -58,7 +63,8 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if (capture is None) == (trace is None):
         raise WirelabError("give a capture, or --trace and a trace of power", hint="wirelab energy --help")
     if capture is not None:
-        record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage)
+        measured = None if cpu_time is None else "--cpu-time"
+        record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage, measured)
         if record is None or client is None:
             missing, hint = ("--radio", "wirelab list radios") if record is None else ("--client", "--client 10.0.0.1")
             raise WirelabError(f"a capture needs {missing}", hint=hint)
@@ -69,10 +75,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         _refuse(of_trace, "is of a trace, and this is a capture", "--trace FILE")
         from wirelab.cli.energy_capture import tell_capture
 
-        tell_capture(capture, client, record, format_)
+        tell_capture(capture, client, record, cpu_time, format_)
         return
     assert trace is not None
-    of_capture = {"--client": client, "--device": device, "--interval": interval, "--battery": battery}
+    of_capture = {
+        "--client": client, "--device": device, "--cpu-time": cpu_time, "--interval": interval, "--battery": battery,
+    }  # fmt: skip
     of_radio = {"--radio": radio, "--set": sets or None}
     if campaign is None:
         hint = "with --campaign DIR both are compared"

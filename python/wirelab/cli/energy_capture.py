@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from wirelab.errors import RunError, Where, WirelabError
 from wirelab.units import format_duration, format_energy, format_size
 
 if TYPE_CHECKING:
-    from wirelab.energy import DayEnergy, Packet, RadioEnergy, Range
+    from wirelab.energy import DayEnergy, Device, Packet, RadioEnergy, Range
     from wirelab.energy.capture import ClientPackets
     from wirelab.metrics.radio import Settings
     from wirelab.schema.plan import EnergyRecord
@@ -26,8 +27,8 @@ _LATE = 0.01
 """Share of the capture's time that its last packet may wait for the others before it must be said."""
 
 
-def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str) -> None:
-    """Print what the packets of one client cost."""
+def tell_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns: int | None, format_: str) -> None:
+    """Print what the packets of one client cost, and the CPU time that its device took for them."""
     from wirelab.energy import battery_life, per_day, radio_energy
     from wirelab.energy.capture import client_packets
     from wirelab.metrics.radio import Settings
@@ -38,11 +39,15 @@ def tell_capture(capture: Path, client: str, record: EnergyRecord, format_: str)
     packets = mine.packets
     energy = radio_energy(settings.radio, packets, packets[0].time_ns, packets[-1].time_ns)
     interval_s = settings.interval_s
-    day = None if interval_s is None else per_day(settings.radio, settings.device, energy, interval_s)
+    work = None
+    if cpu_time_ns is not None and settings.device is not None:
+        work = _Work(settings.device, cpu_time_ns / 1e9)
+    cpu_j = None if work is None else work.joules
+    day = None if interval_s is None else per_day(settings.radio, settings.device, energy, interval_s, cpu_j)
     life = None
     if day is not None and record.battery_mah is not None and record.battery_v is not None:
         life = battery_life(day, record.battery_mah, record.battery_v)
-    told = _Told(capture, client, settings, mine, energy, day, life)
+    told = _Told(capture, client, settings, mine, energy, work, day, life)
     match format_:
         case "json":
             click.echo(json.dumps(told.as_dict() | {"notes": [*remarks, *told.notes()]}, ensure_ascii=False))
@@ -71,6 +76,19 @@ def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     return [json.loads(line) for line in lines], "\n".join(heard).splitlines()
 
 
+@dataclass(frozen=True)
+class _Work:
+    """CPU time that was measured on a device."""
+
+    device: Device
+    seconds: float
+
+    @property
+    def joules(self) -> Range:
+        """What it takes beyond sleep."""
+        return self.device.cpu_joules(self.seconds)
+
+
 class _Told:
     """What is known of a capture, in each form."""
 
@@ -81,11 +99,12 @@ class _Told:
         settings: Settings,
         mine: ClientPackets,
         energy: RadioEnergy,
+        work: _Work | None,
         day: DayEnergy | None,
         life: Range | None,
     ) -> None:
         self._capture, self._client, self._settings = capture, client, settings
-        self._mine, self._energy, self._day, self._life = mine, energy, day, life
+        self._mine, self._energy, self._work, self._day, self._life = mine, energy, work, day, life
 
     def lines(self) -> Iterator[str]:
         """For people."""
@@ -99,15 +118,15 @@ class _Told:
         yield f"radio   {radio.label}: {radio.title}"
         if device is not None:
             yield f"device  {device.label}: {device.title}"
-        yield f"energy  {_words(energy.joules)}, tail included"
+        parts = ""
+        if self._work is not None:
+            parts = f"; the radio {_words(energy.joules)}, the processor {_words(self._work.joules)}"
+        yield f"energy  {_words(self._joules())}, tail included{parts}"
         yield ""
         yield columns(
             [
                 ("state", "time", "energy [least, most]"),
-                *(
-                    (state, format_duration(share.seconds * 1e9), _words(share.joules))
-                    for state, share in energy.states.items()
-                ),
+                *((state, format_duration(seconds * 1e9), _words(joules)) for state, seconds, joules in self._shares()),
             ],
             right=(1,),
         )
@@ -121,14 +140,15 @@ class _Told:
         if self._day is not None:
             every = format_duration(self._day.interval_s * 1e9)
             asleep = f", of which the device asleep {_words(self._day.sleep_j)}" if self._day.sleep_j.high else ""
-            yield f"a day   of it every {every}: {_words(self._day.total_j)}{asleep}"
+            computing = "" if self._day.cpu_j is None else f", its processor's work {_words(self._day.cpu_j)}"
+            yield f"a day   of it every {every}: {_words(self._day.total_j)}{asleep}{computing}"
         record = self._settings.record
         if self._life is not None:
             yield f"battery {record.battery_mah:g} mAh at {record.battery_v:g} V: {_life(self._life)}"
 
     def notes(self) -> Iterator[str]:
         """What is to be known of the numbers."""
-        from wirelab.metrics.radio import NO_CPU
+        from wirelab.metrics.processor import NO_CPU, processor_notes
 
         yield from self._mine.notes
         radio = self._settings.radio
@@ -142,7 +162,9 @@ class _Told:
                 "later"
             )
         yield "Ranges are those of the model's constants, all at their ends at once."
-        if self._settings.device is not None:
+        if self._work is not None:
+            yield from processor_notes(radio, self._work.device, "the CPU time that was given")
+        elif self._settings.device is not None:
             yield NO_CPU
         yield f"Sources: wirelab describe radio {radio.name}"
 
@@ -154,14 +176,14 @@ class _Told:
             "start_ns": energy.start_ns, "end_ns": energy.end_ns,
             "packets": {"up": len(up), "down": len(down)},
             "bytes": {"up": sum(each.size for each in up), "down": sum(each.size for each in down)},
-            "joules": _bounds(energy.joules),
-            "states": {
-                state: {"seconds": share.seconds, **_bounds(share.joules)} for state, share in energy.states.items()
-            },
+            "cpu_time_s": None if self._work is None else self._work.seconds,
+            "joules": _bounds(self._joules()),
+            "states": {state: {"seconds": seconds, **_bounds(joules)} for state, seconds, joules in self._shares()},
             "airtime_up_s": energy.airtime_up_s, "airtime_down_s": energy.airtime_down_s,
             "listening_s": energy.listening_s, "tail_s": energy.tail_s, "beyond_s": energy.beyond_s,
             "day": None if self._day is None else {
                 "radio_j": _bounds(self._day.radio_j), "sleep_j": _bounds(self._day.sleep_j),
+                "cpu_j": None if self._day.cpu_j is None else _bounds(self._day.cpu_j),
                 "total_j": _bounds(self._day.total_j),
             },
             "battery_days": None if self._life is None else _bounds(self._life),
@@ -169,17 +191,33 @@ class _Told:
         }  # fmt: skip
 
     def as_csv(self) -> str:
-        """A row for each state, and one for all."""
+        """A row for each state, one for the processor if its CPU time is given, and one for all."""
+        from wirelab.metrics.processor import PROCESSOR
+
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(["state", "seconds", "low_j", "typical_j", "high_j", "radio", "validated"])
         radio = self._settings.radio
         end_s = (max(self._energy.settled_ns, self._energy.end_ns) - self._energy.start_ns) / 1e9
-        shares = [(state, share.seconds, share.joules) for state, share in self._energy.states.items()]
-        for state, seconds, joules in [*shares, ("total", end_s, self._energy.joules)]:
+        computing = self._work is None or self._work.device.validated
+        validated = {PROCESSOR: computing, "total": radio.validated and computing}
+        for state, seconds, joules in [*self._shares(), ("total", end_s, self._joules())]:
             bounds = [f"{each:.9g}" for each in _bounds(joules).values()]
-            writer.writerow([state, f"{seconds:.9g}", *bounds, radio.name, str(radio.validated).lower()])
+            held = validated.get(state, radio.validated)
+            writer.writerow([state, f"{seconds:.9g}", *bounds, radio.name, str(held).lower()])
         return text.getvalue()
+
+    def _shares(self) -> Iterator[tuple[str, float, Range]]:
+        """States of the radio, then the processor's work, with seconds and joules."""
+        from wirelab.metrics.processor import PROCESSOR
+
+        for state, share in self._energy.states.items():
+            yield state, share.seconds, share.joules
+        if self._work is not None:
+            yield PROCESSOR, self._work.seconds, self._work.joules
+
+    def _joules(self) -> Range:
+        return self._energy.joules if self._work is None else self._energy.joules + self._work.joules
 
     def _ways(self) -> tuple[list[Packet], list[Packet]]:
         packets = self._mine.packets
@@ -192,8 +230,8 @@ def _amount(packets: list[Packet]) -> str:
 
 
 def _words(joules: Range) -> str:
-    typical = format_energy(joules.typical)
-    return typical if joules.is_exact else f"{typical} [{format_energy(joules.low)}, {format_energy(joules.high)}]"
+    low, typical, high = (format_energy(each) for each in (joules.low, joules.typical, joules.high))
+    return typical if low == high else f"{typical} [{low}, {high}]"
 
 
 def _life(days: Range) -> str:

@@ -1,4 +1,4 @@
-"""What an exchange, or a trial, cost the client's radio, in a line."""
+"""What an exchange, or a trial, cost the client's radio, in a line; and an exchange with its processor."""
 
 from __future__ import annotations
 
@@ -15,25 +15,39 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     import polars as pl
 
     from wirelab.metrics.dataset import TRIAL_TABLE
-    from wirelab.metrics.energy import BOUNDS, MESSAGE, METRICS, TRIAL
+    from wirelab.metrics.energy import MESSAGE, RADIO, TRIAL
     from wirelab.metrics.radio import ENERGY
 
     path = campaign / ENERGY
     if not path.exists():
         return None
-    what = MESSAGE if len(exchanges) == 1 else TRIAL
-    names = {f"{what}{ending}": bound for bound, ending in BOUNDS.items()}
-    columns = {names[metric.name]: metric.column for metric in METRICS if metric.name in names}
-    if what == MESSAGE:
+    what = RADIO if len(exchanges) == 1 else TRIAL
+    if what == RADIO:
         row = exchanges[0]
     else:
         row = next(pl.read_parquet(campaign / TRIAL_TABLE).filter(pl.col("trial") == trial).iter_rows(named=True), {})
+    joules = _joules(row, what)
+    if joules is None:
+        return None
+    told = json.loads(path.read_text(encoding="utf-8"))
+    of = "" if what == RADIO else " of the whole trial"
+    words = f"radio energy{of} {joules} by {_label(told['radio'])}, tail included"
+    whole = _joules(row, MESSAGE)
+    return words if whole is None else f"{words}; with the processor of {_label(told['device'])} {whole}"
+
+
+def _joules(row: Mapping[str, Any], what: str) -> str | None:
+    """`2 mJ [1 mJ, 4 mJ]`; None where it is not known."""
+    from wirelab.metrics.energy import BOUNDS, METRICS
+
+    names = {f"{what}{ending}": bound for bound, ending in BOUNDS.items()}
+    columns = {names[metric.name]: metric.column for metric in METRICS if metric.name in names}
     low, typical, high = (row.get(columns[bound]) for bound in ("low", "typical", "high"))
     if low is None or typical is None or high is None:
         return None
-    radio = json.loads(path.read_text(encoding="utf-8"))["radio"]
-    label = radio["name"] if radio["validated"] else f"{radio['name']} (unvalidated)"
-    of = "" if what == MESSAGE else " of the whole trial"
     typical_j, low_j, high_j = (format_energy(each) for each in (typical, low, high))
-    bounds = "" if low == high else f" [{low_j}, {high_j}]"
-    return f"radio energy{of} {typical_j}{bounds} by {label}, tail included"
+    return typical_j if low == high else f"{typical_j} [{low_j}, {high_j}]"
+
+
+def _label(of: Mapping[str, Any]) -> str:
+    return str(of["name"]) if of["validated"] else f"{of['name']} (unvalidated)"

@@ -46,8 +46,14 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     interval_ns: int | None,
     battery_mah: float | None,
     voltage: float | None,
+    measured: str | None = None,
 ) -> EnergyRecord:
-    """What the options say. Raises `WirelabError` for a battery without what it needs, or a voltage of none."""
+    """What the options say; `measured` is the one, if any, that says that CPU time was measured on the device. Raises
+    `WirelabError` for a battery or CPU time without what it needs, or a voltage of none.
+    """
+    if measured is not None and device is None:
+        hint = "--device raspberry-pi-3 (wirelab list devices)"
+        raise WirelabError("CPU time takes the power of a device, and none is named", measured, hint)
     if voltage is not None and battery_mah is None:
         raise WirelabError("no battery of this voltage", "--voltage", "--battery '2400 mAh'")
     if battery_mah is not None and (voltage is None or interval_ns is None):
@@ -61,8 +67,8 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             raise WirelabError(f"not INPUT=VALUE ({text})", Where("--set"), "such as --set inactivity=5s")
         inputs[name.strip()] = value.strip()
     return EnergyRecord(
-        radio=radio, inputs=inputs, device=device, interval_ns=interval_ns, battery_mah=battery_mah,
-        battery_v=voltage,
+        radio=radio, inputs=inputs, device=device, measured_on_device=measured is not None, interval_ns=interval_ns,
+        battery_mah=battery_mah, battery_v=voltage,
     )  # fmt: skip
 
 

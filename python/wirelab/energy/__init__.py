@@ -5,14 +5,13 @@ packets, `per_day` repeats a message, `battery_life` divides a battery by the da
 """
 
 from wirelab.energy.day import DayEnergy, battery_life, per_day
-from wirelab.energy.device import CpuTime, Device, device_names, load_device
+from wirelab.energy.device import Device, device_names, load_device
 from wirelab.energy.model import RadioEnergy, Segment, StateShare, radio_energy
 from wirelab.energy.packet import Packet
 from wirelab.energy.radio import Radio, load_radio, radio_names
 from wirelab.energy.range import Range
 
 __all__ = [
-    "CpuTime",
     "DayEnergy",
     "Device",
     "Packet",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wirelab.energy.device import CpuTime, Device
+from wirelab.energy.device import Device
 from wirelab.energy.model import RadioEnergy, steady_energy
 from wirelab.energy.radio import Radio
 from wirelab.energy.range import Range
@@ -16,7 +16,7 @@ DAY_S = 86_400.0
 @dataclass(frozen=True, slots=True)
 class DayEnergy:
     """Joules of 24 h with a message every `interval_s`: of the radio (by state too), of the device's sleep, and of its
-    processor, which is none unless its time was measured on that device."""
+    processor beyond that, which is None where its CPU time is not known."""
 
     interval_s: float
     radio_j: Range
@@ -31,14 +31,13 @@ class DayEnergy:
 
 
 def per_day(
-    radio: Radio, device: Device | None, message: RadioEnergy, interval_s: float, cpu: CpuTime | None = None
+    radio: Radio, device: Device | None, message: RadioEnergy, interval_s: float, cpu_j: Range | None = None
 ) -> DayEnergy:
     """A day of such messages. Timers run on as they do: a tail ends where the next message begins, which then finds the
-    radio as the last one left it. Without a device there is its radio alone."""
+    radio as the last one left it. Without a device there is its radio alone. `cpu_j` is of one message."""
     once = steady_energy(radio, message, interval_s)
     messages = DAY_S / interval_s
     shared = device is None or device.name == radio.device
-    cpu_j = None if device is None or cpu is None else device.cpu_joules(cpu)
     return DayEnergy(
         interval_s,
         once.joules * messages,

@@ -19,15 +19,6 @@ POWERS = {"power.active": "its processor computes", "power.sleep": "its processo
 
 
 @dataclass(frozen=True, slots=True)
-class CpuTime:
-    """CPU time of an exchange, and the device on which it was measured: on another machine it says nothing of this
-    one's energy."""
-
-    seconds: float
-    measured_on: str
-
-
-@dataclass(frozen=True, slots=True)
 class Device:
     """A device without its radio: mean power (W) while its processor computes and while it sleeps."""
 
@@ -44,12 +35,11 @@ class Device:
         """Its name as outputs have it."""
         return self.name if self.validated else f"{self.name} (unvalidated)"
 
-    def cpu_joules(self, cpu: CpuTime) -> Range | None:
-        """Energy of computing beyond sleep; none for CPU time that was not measured on this device."""
-        if cpu.measured_on != self.name:
-            return None
+    def cpu_joules(self, seconds: float) -> Range:
+        """Energy beyond sleep of so much CPU time, which must have been measured on this device: seconds of another
+        machine's processor say nothing of this one's joules."""
         bounds = zip(_bounds(self.active.value), _bounds(self.sleep.value), strict=True)
-        low, typical, high = (max(0.0, active - sleep) * cpu.seconds for active, sleep in bounds)
+        low, typical, high = (max(0.0, active - sleep) * seconds for active, sleep in bounds)
         return Range.spanning(typical, low, high)
 
     def cited(self) -> list[Cited]:

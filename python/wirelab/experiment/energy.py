@@ -26,6 +26,9 @@ class EnergyTable(Table):
         default_factory=dict, description="What of the radio is set otherwise, such as inactivity or coverage."
     )
     device: str | None = Field(default=None, description="The device around the radio, which sleeps between messages.")
+    measured_on_device: bool = Field(
+        default=False, description="Whether the experiment runs on that device, so that its CPU time counts as energy."
+    )
     interval: PositiveDuration | None = Field(default=None, description="Time from one message to the next.")
     battery: Charge | None = Field(default=None, description="Capacity of the battery that is to last.")
     voltage: Voltage | None = Field(default=None, description="Mean voltage of that battery.")
@@ -36,6 +39,7 @@ class EnergyTable(Table):
             radio=_name(self.radio),
             inputs=self.inputs,
             device=None if self.device is None else _name(self.device),
+            measured_on_device=self.measured_on_device,
             interval_ns=self.interval,
             battery_mah=self.battery,
             battery_v=self.voltage,
@@ -60,6 +64,10 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
     if len({each.name for each in both}) < len(both):
         what = f"radio and device are both named {_name(table.radio)}: a campaign keeps one file of a name"
         yield WirelabError(what, source.where(("energy", "device")), "rename one")
+    if table.measured_on_device and table.device is None:
+        what = "CPU time takes the power of a device, and none is named"
+        hint = 'device = "raspberry-pi-3" (wirelab list devices)'
+        yield WirelabError(what, source.where(("energy", "measured-on-device")), hint)
     if table.battery is not None and table.voltage is None:
         yield WirelabError("no voltage of the battery", source.where(("energy", "battery")), 'voltage = "3.7 V"')
     if table.voltage is not None and table.battery is None:

@@ -1,4 +1,4 @@
-"""What an exchange costs on the client's radio, as a model computes it from the packets that really flowed.
+"""What an exchange costs the client's device, as a model computes it from the packets that really flowed.
 
 An exchange is taken by itself: from a radio at rest, with the packets of its connection on which it was the latest to
 have begun (a connection's set-up is its first exchange's), to the end of the tail that they leave. A load of a page has
@@ -15,11 +15,14 @@ from wirelab.metrics.base import Metric, when_completed
 
 BOUNDS = {"typical": "", "low": "-least", "high": "-most"}
 """Of a range of the model, what its metrics end with."""
-MESSAGE, DAY, TRIAL = "radio-energy", "day-energy", "trial-radio-energy"
+RADIO, MESSAGE, DAY, TRIAL = "radio-energy", "message-energy", "day-energy", "trial-radio-energy"
 _ABOUT = {
-    MESSAGE: "of the client's radio for an exchange by itself, by the model of [energy]. Its tail is in it; the "
+    RADIO: "of the client's radio for an exchange by itself, by the model of [energy]. Its tail is in it; the "
     "packets are those that flowed",
-    DAY: "of a day with an exchange like this every `interval` of [energy]. Radio and the device's sleep; no processor",
+    MESSAGE: "of the client's radio and processor for an exchange by itself: its radio's energy, and an even share of "
+    "what the trial's CPU time takes. Null unless that time was measured on the device (`measured-on-device`)",
+    DAY: "of a day with an exchange like this every `interval` of [energy]. Radio, the device's sleep "
+    "and, with `measured-on-device`, its processor; null where the processor's share is not known",
     TRIAL: "of the client's radio for all packets of a trial. As they came, the last one's tail in it",
 }
 _BEGINS = {"typical": "Energy", "low": "Least energy", "high": "Most energy"}
@@ -52,7 +55,7 @@ METRICS = (
             _about(what, bound),
             when_completed(pl.col(column(what, bound))),
         )
-        for what in (MESSAGE, DAY)
+        for what in (RADIO, MESSAGE, DAY)
         for bound, ending in BOUNDS.items()
     ),
     *(

@@ -1,4 +1,6 @@
-"""What the client's radio spent in each trial and on each exchange, by its packet log and a radio model."""
+"""What the client's radio spent in each trial and on each exchange, by its packet log and a radio model; and its
+processor, where CPU time was measured on the device.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,11 @@ from wirelab.energy import (
     radio_energy,
 )
 from wirelab.errors import WirelabError
-from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, TRIAL, column, columns
+from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column, columns
 from wirelab.metrics.flows import CLIENT
 from wirelab.metrics.page import PAGE
+from wirelab.metrics.processor import NO_CPU, PROCESSOR, processor_notes
+from wirelab.metrics.resources import CLIENT_WORK
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.plan import EnergyRecord
@@ -36,10 +40,6 @@ from wirelab.schema.plan import EnergyRecord
 ENERGY, STATES = "energy.json", "energy.parquet"
 SLEEP = "device asleep"
 """Beside the radio's states, what the rest of the device takes in a day."""
-NO_CPU = (
-    "CPU time on this machine says nothing of another device's processor, so no energy of one is in any of these "
-    "numbers: radio and sleep alone."
-)
 _KEYS = {"trial": pl.String, "client": pl.Int64, "index": pl.Int64}
 _PACKETS: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "at_ns": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "client_port": pl.Int64,
@@ -77,6 +77,11 @@ class Settings:
     def interval_s(self) -> float | None:
         return None if self.record.interval_ns is None else self.record.interval_ns / 1e9
 
+    @property
+    def processor(self) -> Device | None:
+        """The device whose processor counts; None if CPU time was measured elsewhere."""
+        return self.device if self.record.measured_on_device else None
+
     def as_dict(self, notes: Sequence[str]) -> dict[str, Any]:
         """The contents of `energy.json`."""
         radio, record = self.radio, self.record
@@ -90,7 +95,8 @@ class Settings:
         }  # fmt: skip
         battery = record.battery_mah and {"capacity_mah": record.battery_mah, "voltage_v": record.battery_v}
         return {
-            "radio": told, "device": device, "interval_s": self.interval_s, "battery": battery, "notes": list(notes),
+            "radio": told, "device": device, "measured_on_device": record.measured_on_device,
+            "interval_s": self.interval_s, "battery": battery, "notes": list(notes),
         }  # fmt: skip
 
 
@@ -118,33 +124,49 @@ def spend(
         return Spent.nothing()
     scenarios = {each["key"]: each for each in plan["scenarios"]}
     known = [
-        (trial, scenario)
-        for trial, scenario in trials["trial", "scenario"].iter_rows()
+        (trial, scenario, work_ns)
+        for trial, scenario, work_ns in trials.select("trial", "scenario", CLIENT_WORK).iter_rows()
         if not is_netem(scenarios[scenario]["link"]) and (campaign / TRIALS / trial / PACKET_LOG).exists()
     ]
     mine = {str(trial[0]): rows for trial, rows in exchanges.group_by("trial", maintain_order=True)}
     of_exchanges: list[dict[str, Any]] = []
     of_trials: list[dict[str, Any]] = []
     of_states: list[dict[str, Any]] = []
-    for (trial, scenario), packets in zip(known, read_packets(campaign, [trial for trial, _ in known]), strict=True):
+    of_known = read_packets(campaign, [trial for trial, _, _ in known])
+    too_long = 0
+    for (trial, scenario, work_ns), packets in zip(known, of_known, strict=True):
         rows = mine[trial].to_dicts() if trial in mine else []
         loads = scenarios[scenario]["workload"].get("kind") == PAGE
-        one = _Trial(settings, trial, scenario)
+        one = _Trial(settings, trial, scenario, _computing(settings, rows, work_ns))
         of_exchanges += one.exchanges(rows, packets, by_time=loads)
         of_trials += one.whole(packets)
         of_states += one.states()
+        too_long += one.too_long
     spent = _spent(of_exchanges, of_trials, of_states)
-    notes = [NO_CPU]
+    unknown = sum(work_ns is None for _, _, work_ns in known)
+    notes = _processor_notes(settings, unknown)
     if left_out := len(trials) - len(known):
         notes.append(f"Without energy: {left_out} trials whose packets netem or nobody logged.")
-    if settings.interval_s is not None:
-        of_day = spent.exchanges.drop_nulls(column(MESSAGE, "typical"))[column(DAY, "typical")]
-        if long := of_day.null_count():
-            notes.append(f"Without a day's energy: {long} exchanges that take longer than the interval.")
+    if too_long:
+        notes.append(f"Without a day's energy: {too_long} exchanges that take longer than the interval.")
     text = json.dumps(settings.as_dict(notes), indent=1, ensure_ascii=False)
     (campaign / ENERGY).write_text(text + "\n", encoding="utf-8")
     spent.states.write_parquet(campaign / STATES, compression="zstd")
     return spent
+
+
+def _processor_notes(settings: Settings, unknown: int) -> list[str]:
+    device = settings.processor
+    if device is None:
+        return [NO_CPU]
+    measured = "CPU time of the client without its idle cost, in even shares of the trial's completed exchanges"
+    notes = [*processor_notes(settings.radio, device, measured)]
+    if unknown:
+        notes.append(
+            f"Without the processor's energy, and so without a message's and a day's: {unknown} trials whose client's "
+            "CPU time, or its idle cost, is not known."
+        )
+    return notes
 
 
 def _sources(of: Radio | Device) -> list[dict[str, str]]:
@@ -154,10 +176,10 @@ def _sources(of: Radio | Device) -> list[dict[str, str]]:
 def _spent(
     exchanges: Sequence[Mapping[str, Any]], trials: Sequence[Mapping[str, Any]], states: Sequence[Mapping[str, Any]]
 ) -> Spent:
-    message, whole = (dict.fromkeys(columns(*whats), pl.Float64) for whats in ((MESSAGE, DAY), (TRIAL,)))
+    message, whole = (dict.fromkeys(columns(*whats), pl.Float64) for whats in ((RADIO, MESSAGE, DAY), (TRIAL,)))
     by_state: dict[str, Any] = {
         "trial": pl.String, "scenario": pl.String, "state": pl.String, "exchanges": pl.Int64, "days": pl.Int64,
-        **dict.fromkeys(("seconds", *columns(MESSAGE, DAY)), pl.Float64),
+        **dict.fromkeys(("seconds", *columns(RADIO, MESSAGE, DAY)), pl.Float64),
     }  # fmt: skip
     return Spent(
         pl.DataFrame(exchanges, schema={**_KEYS, **message}),
@@ -179,12 +201,28 @@ def read_packets(campaign: Path, trials: Sequence[str]) -> Iterator[list[tuple[P
             yield [(Packet(at_ns, up, size), port) for _, at_ns, up, size, port in read]
 
 
+def _computing(
+    settings: Settings, rows: Sequence[Mapping[str, Any]], work_ns: int | None
+) -> tuple[float, Range] | None:
+    """CPU time (s) of each completed exchange of a trial and its joules; None where that time is not known, or says
+    nothing of the device.
+    """
+    completed = sum(row["outcome"] == "completed" for row in rows)
+    if settings.processor is None or work_ns is None or not completed:
+        return None
+    seconds = work_ns / 1e9 / completed
+    return seconds, settings.processor.cpu_joules(seconds)
+
+
 class _Trial:
     """One trial's energies, as rows of tables."""
 
-    def __init__(self, settings: Settings, trial: str, scenario: str) -> None:
+    def __init__(self, settings: Settings, trial: str, scenario: str, computing: tuple[float, Range] | None) -> None:
         self._settings = settings
         self._keys = {"trial": trial, "scenario": scenario}
+        self._computing = computing
+        self.too_long = 0
+        """Exchanges that take longer than the interval between messages."""
         self._messages: list[RadioEnergy] = []
         self._days: list[DayEnergy] = []
 
@@ -203,7 +241,8 @@ class _Trial:
                     self._days.append(day)
             yield {
                 **{key: row[key] for key in _KEYS},
-                **_columns(MESSAGE, message.joules),
+                **_columns(RADIO, message.joules),
+                **({} if self._computing is None else _columns(MESSAGE, message.joules + self._computing[1])),
                 **({} if day is None else _columns(DAY, day.total_j)),
             }
 
@@ -215,34 +254,49 @@ class _Trial:
             yield {"trial": self._keys["trial"], **_columns(TRIAL, energy.joules)}
 
     def states(self) -> Iterator[dict[str, Any]]:
-        """Sums over its completed exchanges, a row for each state of the radio and one for the device's sleep."""
+        """Sums over its completed exchanges, a row for each state of the radio, one for the processor's work and one
+        for the device's sleep.
+        """
         counts = {"exchanges": len(self._messages), "days": len(self._days)}
-        message: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
+        radio: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
         day: defaultdict[str, Range] = defaultdict(lambda: Range.exact(0.0))
         seconds: defaultdict[str, float] = defaultdict(float)
         for each in self._messages:
             for state, share in each.states.items():
-                message[state] += share.joules
+                radio[state] += share.joules
                 seconds[state] += share.seconds
+        message = {}
+        if self._computing is not None and self._messages:
+            each_s, each_j = self._computing
+            seconds[PROCESSOR] = each_s * len(self._messages)
+            message = {**radio, PROCESSOR: each_j * len(self._messages)}
         for each_day in self._days:
             for state, joules in each_day.states_j.items():
                 day[state] += joules
+            if each_day.cpu_j is not None:
+                day[PROCESSOR] += each_day.cpu_j
             if each_day.sleep_j.high > 0:
                 day[SLEEP] += each_day.sleep_j
-        for state in dict.fromkeys([*message, *day]):
+        nothing = Range.exact(0.0)
+        for state in dict.fromkeys([*radio, *message, *day]):
             yield {
                 **self._keys, "state": state, **counts, "seconds": seconds[state],
-                **_columns(MESSAGE, message[state]), **_columns(DAY, day[state]),
+                **_columns(RADIO, radio[state]), **_columns(DAY, day[state]),
+                **(_columns(MESSAGE, message.get(state, nothing)) if message else {}),
             }  # fmt: skip
 
     def _day(self, message: RadioEnergy) -> DayEnergy | None:
-        """None without an interval, or of a message that takes longer."""
+        """None without an interval, of a message that takes longer, or of one whose processor should count and is not
+        known.
+        """
         settings = self._settings
-        if settings.interval_s is None:
+        if settings.interval_s is None or (settings.processor is not None and self._computing is None):
             return None
+        cpu_j = None if self._computing is None else self._computing[1]
         try:
-            return per_day(settings.radio, settings.device, message, settings.interval_s)
+            return per_day(settings.radio, settings.device, message, settings.interval_s, cpu_j)
         except WirelabError:
+            self.too_long += 1
             return None
 
 

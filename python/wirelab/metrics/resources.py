@@ -102,6 +102,8 @@ _STEAL = "CPU time that a hypervisor gave to others during a trial, over all CPU
 
 USED = tuple(metric for role in ROLES for metric in _metrics(role))
 """What endpoints used: estimated over trials, each with one value."""
+CLIENT_WORK = next(metric.value for metric in USED if metric.name == "client-cpu-work")
+"""CPU time of a trial's client beyond its idle cost (ns); null of a program that does not say when it is ready."""
 METRICS = (
     *USED,
     Metric("client-run-delay", "ns", _RUN_DELAY.format("client"), pl.col("client_run_delay_ns"), of="trial"),

@@ -43,12 +43,13 @@ class Preview(Border):
 
 class EnergyRecord(Border):
     """A radio and its day: `radio` and `device` are names that ship, or files. Without `interval_ns` there is no day,
-    and without a battery no life of one.
+    and without a battery no life of one. `measured_on_device`: the client's CPU time was measured on the device itself.
     """
 
     radio: str
     inputs: dict[str, str | int | float] = Field(default_factory=dict)
     device: str | None = None
+    measured_on_device: bool = False
     interval_ns: Unsigned | None = None
     battery_mah: float | None = None
     battery_v: float | None = None

@@ -24,8 +24,8 @@ from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 Progress = Callable[[str], None]
 COMPARED = ("end-to-end-delay", "response-time", "response-time-curl")
-ENERGY = "radio-energy"
-"""Compared wherever it is known."""
+ENERGIES = ("radio-energy", "message-energy")
+"""Compared wherever they are known."""
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
 """Beside a headline metric; of a page the delays of an exchange are those of the load, or of its document."""
 FEW_TRIALS = 5
@@ -46,7 +46,7 @@ def analyze(campaign: Path, progress: Progress = lambda _: None) -> dict[str, An
 def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
     """The contents of `estimates.json`."""
     metric = dataset.plan["experiment"]["metric"]
-    compared = list(dict.fromkeys([metric, *COMPARED_OF.get(metric, COMPARED), ENERGY]))
+    compared = list(dict.fromkeys([metric, *COMPARED_OF.get(metric, COMPARED), *ENERGIES]))
     scenarios, sides = [], {}
     for scenario in dataset.scenarios:
         progress(scenario["name"])

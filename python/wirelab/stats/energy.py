@@ -1,4 +1,6 @@
-"""What a message costs on the client's radio, and a day of them: means over exchanges of what `energy.parquet` sums."""
+"""What a message costs the client's radio and processor, and a day of them: means over exchanges of what
+`energy.parquet` sums.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.battery import battery_days
-from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, METRICS, column
+from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, METRICS, RADIO, column
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.stats.dataset import Dataset
 
@@ -19,9 +21,10 @@ Bounds = dict[str, float]
 
 def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]]]:
     """What `energy.json` says of the radio, None without one; and for each scenario with completed exchanges: how many
-    `exchanges` in how many `trials`, of one of them `message_j` and its `states`, `seconds` and joules each; of a day
-    `day_j` and `day_states`, and `battery_days`, both None where they are not known. Joules and days have their
-    bounds by the model: `low`, `typical`, `high`.
+    `exchanges` in how many `trials`, of one of them the radio's `message_j`, `with_processor_j` (None where that is not
+    known), and `states` with `seconds` and joules each, the processor among them where it is known; of a day `day_j`
+    and `day_states`, and `battery_days`, both None where they are not known. Joules and days have their bounds by the
+    model: `low`, `typical`, `high`.
     """
     import polars as pl
 
@@ -35,11 +38,7 @@ def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, d
         trials = rows.unique("trial")
         exchanges, days = int(trials["exchanges"].sum()), int(trials["days"].sum())
         states = {str(state): part for (state,), part in rows.group_by("state", maintain_order=True)}
-        message = {
-            state: {"seconds": float(part["seconds"].sum()) / exchanges, **_mean(part, MESSAGE, exchanges)}
-            for state, part in states.items()
-            if part["seconds"].sum() > 0
-        }
+        measured = bool(radio.get("measured_on_device"))
         day = {state: _mean(part, DAY, days) for state, part in states.items()} if days else None
         of_one = dataset.exchanges.filter(pl.col("scenario") == scenario)
         day_j = _over(of_one, DAY)
@@ -47,8 +46,9 @@ def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, d
         found[str(scenario)] = {
             "exchanges": exchanges,
             "trials": len(trials),
-            "message_j": _over(of_one, MESSAGE),
-            "states": message,
+            "message_j": _over(of_one, RADIO),
+            "with_processor_j": _over(of_one, MESSAGE) if measured else None,
+            "states": _of_message(rows, measured=measured),
             "day_j": day_j,
             "day_states": day,
             "battery_days": None if day_j is None or battery is None else battery_days(day_j, **battery),
@@ -60,7 +60,21 @@ def modelled(radio: Mapping[str, Any]) -> str:
     """Whose model every energy is, and whether that was ever held against a measurement."""
     parts = [part for part in (radio["radio"], radio["device"]) if part is not None]
     named = [f"{part['name']}{'' if part['validated'] else ' (unvalidated)'}" for part in parts]
-    return f"Energy is not measured but modelled, of the packets that flowed: {', '.join(named)}."
+    work = " and of the client's CPU time" if radio.get("measured_on_device") else ""
+    return f"Energy is not measured but modelled, of the packets that flowed{work}: {', '.join(named)}."
+
+
+def _of_message(rows: pl.DataFrame, *, measured: bool) -> dict[str, dict[str, float]]:
+    """A scenario's states; where the processor's work is known of some of its trials, over those."""
+    what = RADIO
+    if measured and len(known := rows.drop_nulls(column(MESSAGE, "typical"))):
+        what, rows = MESSAGE, known
+    exchanges = int(rows.unique("trial")["exchanges"].sum())
+    return {
+        str(state): {"seconds": float(part["seconds"].sum()) / exchanges, **_mean(part, what, exchanges)}
+        for (state,), part in rows.group_by("state", maintain_order=True)
+        if part["seconds"].sum() > 0
+    }
 
 
 def _mean(rows: pl.DataFrame, what: str, count: int) -> Bounds:

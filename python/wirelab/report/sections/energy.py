@@ -1,4 +1,4 @@
-"""What a message costs on the client's radio, state by state, a day of messages, and how long a battery lasts."""
+"""What a message, and a day of them, costs the client's radio and processor by states, and how long a battery lasts."""
 
 from __future__ import annotations
 
@@ -31,11 +31,12 @@ from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
 from wirelab.units import format_duration
 
-MESSAGE, DAY = "radio-energy", "day-energy"
+RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
 """Colours of the states that take most."""
 REST, REST_SLOT = "other states", 0
 NO_PACKETS = "no completed exchange whose packets are known"
+NO_CPU_TIME = "the client's CPU time, or its idle cost, is not known"
 _YEAR_DAYS = 365.25
 
 
@@ -46,9 +47,11 @@ class _Stack:
     key: str
     unit: Unit
     slots: dict[str, int]
+    measured: bool
+    """Whether bars have the processor in them, so that one without it is none beside them."""
 
     @classmethod
-    def of(cls, key: str, unit: Unit, scenarios: Sequence[Scenario]) -> _Stack:
+    def of(cls, key: str, unit: Unit, scenarios: Sequence[Scenario], *, measured: bool) -> _Stack:
         """The states that take most over all scenarios, in their order, and one for the others."""
         total: dict[str, float] = {}
         for scenario in scenarios:
@@ -56,7 +59,7 @@ class _Stack:
                 total[state] = total.get(state, 0.0) + share["typical"]
         ranked = sorted(total, key=lambda state: -total[state])[: len(SLOTS)]
         slots = dict(zip((state for state in total if state in ranked), SLOTS, strict=False))
-        return cls(key, unit, slots if len(slots) == len(total) else {**slots, REST: REST_SLOT})
+        return cls(key, unit, slots if len(slots) == len(total) else {**slots, REST: REST_SLOT}, measured)
 
     def parts(self, scenario: Scenario) -> list[float | None]:
         """Of one bar."""
@@ -77,6 +80,8 @@ class _Stack:
                 parts = self.parts(scenario)
                 if not scenario.plotted:
                     left_out.append((scenario, NOT_IN_FORCE))
+                elif self.measured and _lacks_processor(scenario):
+                    left_out.append((scenario, NO_CPU_TIME))
                 elif any(parts):
                     drawn.append(Bar(condition.label, scenario.series.label, parts))
                 else:
@@ -91,18 +96,20 @@ def section(campaign: Campaign) -> Section | None:
     radio = campaign.estimates.get("energy")
     if not isinstance(radio, dict) or not any(_energy(scenario) for scenario in campaign.scenarios):
         return None
-    plotted = [scenario for scenario in campaign.scenarios if scenario.plotted]
-    message = _Stack.of("states", MILLIJOULES, plotted)
-    day = _Stack.of("day_states", JOULES, plotted)
+    measured = bool(radio.get("measured_on_device"))
+    plotted = [each for each in campaign.scenarios if each.plotted and not (measured and _lacks_processor(each))]
+    what = "radio and processor" if measured else "the radio"
+    message = _Stack.of("states", MILLIJOULES, plotted, measured=measured)
+    day = _Stack.of("day_states", JOULES, plotted, measured=measured)
 
     def of_message(group: Choices, prefix: str) -> list[Block]:
         table = _table(group, radio)
-        label = "Mean energy of a message by states of the radio, as stacked bars"
+        label = f"Mean energy of a message by states of {what}, as stacked bars"
         figure = message.figure(group, f"{prefix}-energy", label, [table])
-        return [figure or table, Group("State by state", [_states(group)])]
+        return [figure or table, Group("State by state", [_states(group, what)])]
 
     def of_day(group: Choices, prefix: str) -> list[Block]:
-        label = "Mean energy of a day by states of the radio, as stacked bars"
+        label = f"Mean energy of a day by states of {what}, as stacked bars"
         figure = day.figure(group, f"{prefix}-energy-day", label, [])
         return [] if figure is None else [figure]
 
@@ -111,7 +118,8 @@ def section(campaign: Campaign) -> Section | None:
         Prose(_about(radio)), *([message.legend()] if message.slots else []), *by_choices(campaign, of_message), *days,
         Items(list(radio["notes"])), _sources(radio),
     ]  # fmt: skip
-    return Section("energy", f"Energy of the client's radio{_label(radio['radio'])}", blocks)
+    processor = f" and processor{_label(radio['device'])}" if measured else ""
+    return Section("energy", f"Energy of the client's radio{_label(radio['radio'])}{processor}", blocks)
 
 
 def _about(radio: Json) -> str:
@@ -120,9 +128,12 @@ def _about(radio: Json) -> str:
     inputs = ", ".join(f"{name} {value}" for name, value in radio["radio"]["inputs"].items())
     given = f" With {inputs}." if inputs else ""
     device = radio.get("device")
-    around = "" if device is None else f" The device around it, which sleeps: {device['title']}{_label(device)}."
+    does = "computes and sleeps" if radio.get("measured_on_device") else "sleeps"
+    around = "" if device is None else f" The device around it, which {does}: {device['title']}{_label(device)}."
+    told = radio["radio"]
+    work = " and of the client's CPU time" if radio.get("measured_on_device") else ""
     return (
-        f"Modelled, of the packets that flowed: {radio['radio']['title']} ({radio['radio']['name']}).{given}{around} "
+        f"Modelled, of the packets that flowed{work}: {told['title']} ({told['name']}).{given}{around} "
         f"An exchange is taken by itself, from a radio at rest to the end of the tail that its packets leave.{day} "
         "The interval is over trials, with the model's typical constants; the range is that of the model's constants, "
         "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap."
@@ -139,8 +150,10 @@ def _table(group: Choices, radio: Json) -> Table:
         for condition in group.conditions
         for scenario in condition.scenarios
     ]
+    processor = [Column("with the processor: mean [interval]", "mJ"), Column("range", "mJ")]
     columns = [
         *SCENARIO_COLUMNS, Column("a message: mean [interval]", "mJ"), Column("range", "mJ"),
+        *(processor if radio.get("measured_on_device") else []),
         Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
         Column("exchanges"), Column("trials"),
     ]  # fmt: skip
@@ -149,12 +162,19 @@ def _table(group: Choices, radio: Json) -> Table:
 
 def _cells(scenario: Scenario, radio: Json) -> list[Cell]:
     energy = _energy(scenario)
-    no_day = "no interval between messages is given" if radio.get("interval_s") is None else NO_PACKETS
+    measured = radio.get("measured_on_device")
+    no_processor = NO_CPU_TIME if measured and _lacks_processor(scenario) else NO_PACKETS
+    no_day = "no interval between messages is given" if radio.get("interval_s") is None else no_processor
     no_battery = "no battery is given" if radio.get("battery") is None else no_day
     life = energy.get("battery_days")
+    with_processor = [
+        estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, no_processor),
+        _range(energy.get("with_processor_j"), MILLIJOULES, no_processor),
+    ]
     return [
-        estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, NO_PACKETS),
+        estimate(scenario.estimate(RADIO, "mean"), MILLIJOULES, NO_PACKETS),
         _range(energy.get("message_j"), MILLIJOULES, NO_PACKETS),
+        *(with_processor if measured else []),
         estimate(scenario.estimate(DAY, "mean"), JOULES, no_day),
         _range(energy.get("day_j"), JOULES, no_day),
         dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
@@ -162,7 +182,7 @@ def _cells(scenario: Scenario, radio: Json) -> list[Cell]:
     ]
 
 
-def _states(group: Choices) -> Table:
+def _states(group: Choices, what: str) -> Table:
     rows = [
         [
             *scenario_cells(condition, scenario),
@@ -179,7 +199,7 @@ def _states(group: Choices) -> Table:
         *SCENARIO_COLUMNS, Column("state", numeric=False), Column("time", "ms"), Column("energy", "mJ"),
         Column("range", "mJ"),
     ]  # fmt: skip
-    return Table("A message by states of the radio: means", columns, rows, row_headers=3)
+    return Table(f"A message by states of {what}: means", columns, rows, row_headers=3)
 
 
 def _sources(radio: Json) -> Group:
@@ -196,14 +216,21 @@ def _energy(scenario: Scenario) -> Json:
     return dict((scenario.estimates or {}).get("energy") or {})
 
 
+def _lacks_processor(scenario: Scenario) -> bool:
+    """Whether only the radio's energy is known."""
+    energy = _energy(scenario)
+    return bool(energy) and energy.get("with_processor_j") is None
+
+
 def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
     if bounds is None:
         return dash(reason)
     low, typical, high = (bounds[name] * unit.per_base for name in ("low", "typical", "high"))
-    if low == high:
-        return Cell(plain(typical), title="the model gives no range")
     places = max(decimals(low), decimals(high))
-    return Cell(f"{plain(low, places)} to {plain(high, places)}", title=f"typically {plain(typical)}")
+    least, most = plain(low, places), plain(high, places)
+    if least == most:
+        return Cell(plain(typical), title="the model gives no range")
+    return Cell(f"{least} to {most}", title=f"typically {plain(typical)}")
 
 
 def _life(days: Json) -> str:

@@ -1,0 +1,27 @@
+"""What the client's processor takes, by CPU time that was measured on the device itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wirelab.energy import Device, Radio
+
+PROCESSOR = "processor"
+"""Beside the radio's states."""
+NO_CPU = (
+    "CPU time on this machine says nothing of another device's processor, so no energy of one is in any of these "
+    "numbers: radio and sleep alone."
+)
+
+
+def processor_notes(radio: Radio, device: Device, measured: str) -> Iterator[str]:
+    """What is to be known of its energy, made of CPU time that was `measured`."""
+    yield (
+        f"The processor's energy is not measured: it is {measured}, times what {device.label} takes beyond sleep while "
+        "it computes."
+    )
+    if radio.device == device.name:
+        yield (
+            f"{radio.name} and {device.name} are one chip: what its processor takes may be in the radio's currents "
+            "already, and then counts twice."
+        )
