@@ -257,6 +257,21 @@ def test_what_cannot_be_cut_is_no_preview_and_stays_bounded(tmp_path: Path) -> N
     assert (made.experiment.preview, made.experiment.stop.budget_ns, len(made.blocks)) == (None, 1, 2)
 
 
+def test_what_would_be_unsupported_takes_none_of_a_budget(tmp_path: Path) -> None:
+    experiment = load(tmp_path, LINKS, "link=wire,lossy", "stop.replicates=30", "workload.exchanges=100")
+    full = make_plan(experiment)
+    [*unsupported, left] = [scenario.key for scenario in full.scenarios]
+    enough_ns = expected_ns(full.without(unsupported), 1)
+    assert make_plan(experiment, budget_ns=enough_ns).experiment.preview is not None
+    assert make_plan(experiment, budget_ns=enough_ns, unsupported=unsupported).experiment.preview is None
+    cut = make_plan(experiment, budget_ns=enough_ns // 2, unsupported=unsupported)
+    assert cut.experiment.preview is not None
+    assert len(cut.scenarios) == len(full.scenarios)
+    alone = cut.without({scenario.key for scenario in cut.scenarios[:-1]})
+    assert full.scenario(left).levels == alone.scenarios[0].levels
+    assert enough_ns // 4 < expected_ns(alone, 1) <= enough_ns // 2
+
+
 @given(budget_ns=st.integers(min_value=1, max_value=10**13), lanes=st.integers(1, 64))
 def test_any_budget_gives_a_plan_of_at_least_two_replicates(
     budget_ns: int, lanes: int, tmp_path_factory: pytest.TempPathFactory

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import PurePath
@@ -37,12 +37,15 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-def make_plan(experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1) -> Plan:
+def make_plan(
+    experiment: Experiment, *, budget_ns: int | None = None, lanes: int = 1, unsupported: Collection[str] = ()
+) -> Plan:
     """The plan of an experiment; with a budget a preview of the whole grid that fits it in so many lanes, or the plan
-    itself, bounded by the budget, where nothing has to be cut.
+    itself, bounded by the budget, where nothing has to be cut. Scenarios of the plan whose keys are `unsupported` take
+    none of the budget.
     """
     if budget_ns is not None:
-        return _preview(experiment, budget_ns, lanes)
+        return _preview(experiment, budget_ns, lanes, unsupported)
     return _plan(experiment, Stop(**_stop(experiment)), None)
 
 
@@ -183,17 +186,23 @@ def _stop(experiment: Experiment) -> dict[str, Any]:
     }
 
 
-def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
+def _preview(experiment: Experiment, budget_ns: int, lanes: int, unsupported: Collection[str]) -> Plan:
     """Replicates and exchanges scaled by the same factor, down to two replicates of one exchange."""
     own = Stop(**_stop(experiment))
     whole = _plan(experiment, own, None)
     bounded = _stopping(whole, own.model_copy(update={"budget_ns": min(budget_ns, own.budget_ns or budget_ns)}))
-    if expected_ns(whole, lanes) <= budget_ns:
+    # By their places: another number of exchanges makes another key.
+    idle = [at for at, scenario in enumerate(whole.scenarios) if scenario.key in unsupported]
+
+    def takes_ns(plan: Plan) -> int:
+        return expected_ns(plan.without({plan.scenarios[at].key for at in idle}), lanes)
+
+    if takes_ns(whole) <= budget_ns:
         return bounded
     full = _stopping(whole, own.model_copy(update={"budget_ns": None}))
     most = experiment.stop.replicates[1]
     exchanges = max(scenario.workload.rows for scenario in experiment.scenarios)
-    factor = min(1.0, sqrt(budget_ns / max(expected_ns(full, lanes), 1)))
+    factor = min(1.0, sqrt(budget_ns / max(takes_ns(full), 1)))
     replicates = min(most, max(2, round(most * factor)))
     while True:
         scaled = replace(
@@ -208,7 +217,7 @@ def _preview(experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
         if preview.replicates[1] == most and preview.exchanges[1] == exchanges:
             return bounded
         plan = _plan(scaled, stop, preview)
-        over = expected_ns(plan, lanes) / budget_ns
+        over = takes_ns(plan) / budget_ns
         if over <= 1 or (preview.exchanges[1] == 1 and replicates <= 2):
             return plan
         if preview.exchanges[1] > 1:

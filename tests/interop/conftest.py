@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -101,6 +101,14 @@ class Bench:
         path = self.folder / "experiment.toml"
         path.write_text(text)
         return path
+
+    def site(self, files: Mapping[str, bytes]) -> Path:
+        """Write a page's folder, `site`."""
+        folder = self.folder / "site"
+        folder.mkdir()
+        for name, body in files.items():
+            (folder / name).write_bytes(body)
+        return folder
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the command line."""

@@ -5,7 +5,6 @@ but for the built-in endpoints.
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -95,17 +94,15 @@ FILES = {
 }
 
 
-def prepare(folder: Path, wrong: int = 0) -> None:
-    (folder / "implementations.toml").write_text(IMPLEMENTATIONS)
-    (folder / "client.py").write_text(CLIENT.replace("WRONG", str(wrong)))
-    (folder / "site").mkdir()
-    for name, body in FILES.items():
-        (folder / "site" / name).write_bytes(body)
+def prepare(bench: Bench, wrong: int = 0) -> None:
+    (bench.folder / "implementations.toml").write_text(IMPLEMENTATIONS)
+    (bench.folder / "client.py").write_text(CLIENT.replace("WRONG", str(wrong)))
+    bench.site(FILES)
 
 
 @pytest.mark.namespaces
 def test_a_page_is_served_loaded_measured_drawn_and_exported(bench: Bench) -> None:
-    prepare(bench.folder)
+    prepare(bench)
     bench.run_experiment(EXPERIMENT, "--no-probes")
     [load, other] = pl.read_parquet(bench.campaign / "exchanges.parquet").to_dicts()
     assert load["page_body_bytes"] == other["page_body_bytes"] == sum(map(len, FILES.values()))
@@ -126,7 +123,7 @@ def test_a_page_is_served_loaded_measured_drawn_and_exported(bench: Bench) -> No
 
 @pytest.mark.namespaces
 def test_rows_that_are_not_of_the_page_fail_the_trial(bench: Bench) -> None:
-    prepare(bench.folder, wrong=1)
+    prepare(bench, wrong=1)
     status, _, words = bench.run("run", str(bench.experiment(EXPERIMENT)), "--out", str(bench.campaign), "--no-probes")
     assert status == 1
     size = len(FILES["index.html"])

@@ -81,11 +81,7 @@ replicates = 1
 
 @pytest.fixture
 def site(bench: Bench) -> Path:
-    folder = bench.folder / "site"
-    folder.mkdir()
-    for name, body in FILES.items():
-        (folder / name).write_bytes(body)
-    return folder
+    return bench.site(FILES)
 
 
 @pytest.mark.namespaces

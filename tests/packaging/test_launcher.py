@@ -36,11 +36,11 @@ def test_who_ends_the_launcher_ends_wirelab(tmp_path: Path) -> None:
     assert (tmp_path / "scripts" / "asked").read_text().startswith("sync ")
 
 
-def words_of(tmp_path: Path, uv: str, *, earlier: bool = True) -> tuple[int, str]:
-    """Exit code of the launcher and what it says on stderr, with another uv behind it."""
+def words_of(tmp_path: Path, uv: str, wirelab: str = "exit 0", *, earlier: bool = True) -> tuple[int, str]:
+    """Exit code of the launcher and what is said on stderr, with another uv and another Wirelab behind it."""
     tmp_path.mkdir(exist_ok=True)
     shutil.copy(ROOT / "wirelab", tmp_path)
-    for name, line in {"scripts/uv": uv, ".venv/bin/wirelab": "exit 0"}.items():
+    for name, line in {"scripts/uv": uv, ".venv/bin/wirelab": wirelab}.items():
         program = tmp_path / name
         program.parent.mkdir(parents=True)
         program.write_text(f"#!/bin/sh\n{line}\n")
@@ -63,6 +63,11 @@ def test_a_launcher_that_builds_says_so_once(tmp_path: Path) -> None:
 
 def test_a_launcher_that_has_nothing_to_build_is_silent_and_waits_for_nobody(tmp_path: Path) -> None:
     assert words_of(tmp_path, "exit 0") == (0, "")
+
+
+def test_wirelab_inherits_no_child_from_its_launcher(tmp_path: Path) -> None:
+    tells = 'read -r children </proc/$$/task/$$/children; echo "children: $children" >&2'
+    assert words_of(tmp_path, "exit 0", tells) == (0, "children: \n")
 
 
 def test_a_build_that_fails_ends_the_launcher_as_it_ended(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ pub struct SettingsSeen {
     pub connections: u64,
     /// Connections that could not be opened for want of a secret.
     pub sealed: u64,
+    /// Connections of QUIC whose handshake did not end: at least one end sent nothing behind it.
+    pub unfinished: u64,
     /// What the client announced, by the setting's name.
     pub client: BTreeMap<String, SettingSeen>,
     /// What the server announced, by the setting's name.

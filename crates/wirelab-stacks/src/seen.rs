@@ -90,6 +90,7 @@ impl Observer for Watch {
 pub fn add(sum: &mut SettingsSeen, other: &SettingsSeen) {
     sum.connections += other.connections;
     sum.sealed += other.sealed;
+    sum.unfinished += other.unfinished;
     add_side(&mut sum.client, &other.client);
     add_side(&mut sum.server, &other.server);
 }

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import ceil
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_main import run
+from wirelab.plan import expected_ns
+from wirelab.schema.plan import Plan
 
 VERBS = pytest.mark.parametrize("verb", ["check", "plan"])
 SMALL = ("--set", "stack=h2", "--link", "ethernet-100m")
@@ -57,6 +60,17 @@ def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_
         "error: nothing is left to run: every scenario would be unsupported",
         "hint: name other programs, or none",
     ]
+
+
+def test_what_would_be_unsupported_takes_none_of_a_budget() -> None:
+    words = ("plan", "page", "--set", "stack=http1", "--link", "ethernet-100m", "--lanes", "1")
+    one = Plan.model_validate_json(run(*words, "--json")[1])
+    budget = ("--budget", f"{ceil(expected_ns(one, 1) / 1e6)} ms")
+    both = ("--set", "client.implementation=builtin,curl")
+    _, out, err = run(*words, *both, *budget)
+    assert "would be unsupported" in err
+    assert "PREVIEW" not in out
+    assert "PREVIEW" in run(*words, "--set", "stack=http1,h2", *budget)[1]
 
 
 def test_run_refuses_in_the_same_words_and_makes_no_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

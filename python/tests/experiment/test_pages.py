@@ -111,7 +111,7 @@ def test_what_a_page_lacks_is_told_with_its_file_and_line(tmp_path: Path) -> Non
         ('{ site = "~nowhere/mine" }', "is in nobody's home folder"),
         ('{ site = "mine", objects = 3 }', "is a key of generated pages, and this page is a folder's"),
         ('{ sit = "mine" }', "did you mean 'site'"),
-        ('{ document = "start.html" }', "site: is missing"),
+        ('{ document = "start.html" }', r'document: is a key of folders, and this page is none \("start.html"\)'),
         ("{ objects = 0 }", "must be at least 1"),
         ("{ objects = 1000 }", "must be at most 999"),
         ('{ objects = 3, object-size = "99 B" }', "too small for an image"),
@@ -157,6 +157,16 @@ def test_another_document_of_a_folder_may_be_named_before_it_or_behind(tmp_path:
     sets = ["workload.page.document=start.html", 'workload.page={ site = "mine" }']
     for each in (sets, sets[::-1]):
         assert {workload.page.name for workload in loads(load(tmp_path, PAGE, *each))} == {"mine/start.html"}
+
+
+@pytest.mark.parametrize("page", ["", 'page = "text-44kb"'])
+def test_another_document_without_a_folder_is_refused_where_it_was_said(tmp_path: Path, page: str) -> None:
+    with pytest.raises(WirelabError) as refused:
+        load(tmp_path, PAGE + page, "workload.page.document=start.html")
+    assert str(refused.value) == (
+        '--set: workload.page.document: is a key of folders, and this page is none ("start.html")\n'
+        'hint: name the folder as well: { site = "DIR", document = "start.html" }, or --site DIR'
+    )
 
 
 def test_a_page_that_is_set_by_its_name_has_no_parts(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ class Records:
             f"seen = json.loads({json.dumps(self.settings_seen)!r})\n"
             "if sys.argv[1] == 'settings-seen':\n"
             "    for folder in sys.argv[2:]:\n"
-            "        nothing = dict(connections=0, sealed=0, client={}, server={})\n"
+            "        nothing = dict(connections=0, sealed=0, unfinished=0, client={}, server={})\n"
             "        print(json.dumps(dict(nothing, trial=folder, **seen.get(folder.split('/')[-1], {}))))\n"
             "    sys.exit()\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"

@@ -17,7 +17,7 @@ from wirelab.metrics.settings_seen import SETTINGS_SEEN
 def seen(value: int, *, connections: int = 1) -> dict[str, Any]:
     """Both ends announce the same window."""
     window = {"window": {"announced": [value, value], "effective": None, "used": 7}}
-    return {"connections": connections, "sealed": 0, "client": window, "server": window}
+    return {"connections": connections, "sealed": 0, "unfinished": 0, "client": window, "server": window}
 
 
 def table(

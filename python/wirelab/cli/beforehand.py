@@ -37,6 +37,17 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
     return left
 
 
+def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, lanes: int) -> Plan:
+    """The experiment's plan, or a preview of it, which fits the budget in so many lanes; what would be unsupported
+    takes none of it.
+    """
+    from wirelab.plan import make_plan
+    from wirelab.runner.entries import foreseen_failures
+
+    unsupported = foreseen_failures(plan, experiment.source.folder).unsupported
+    return make_plan(experiment, budget_ns=budget_ns, lanes=lanes, unsupported=unsupported)
+
+
 def _left_out(experiment: Experiment) -> Iterator[str]:
     from wirelab.schema import PageLoads
     from wirelab.site import left_out_words

@@ -17,7 +17,7 @@ from wirelab.cli.arguments import (
     site_option,
     with_page,
 )
-from wirelab.cli.beforehand import tell_beforehand
+from wirelab.cli.beforehand import tell_beforehand, within_budget
 from wirelab.cli.minutes import run_ns
 from wirelab.cli.table import columns
 from wirelab.units import format_duration, format_size
@@ -59,7 +59,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     plan = make_plan(loaded)
     chosen = planned_lanes(plan) if lanes is None else Lanes(lanes, "as asked")
     if budget is not None:
-        plan = make_plan(loaded, budget_ns=budget, lanes=chosen.number)
+        plan = within_budget(plan, loaded, budget, chosen.number)
     left = tell_beforehand(plan, loaded)
     click.echo(json.dumps(plan.to_json(), ensure_ascii=False) if as_json else _words(left, chosen))
 

@@ -19,7 +19,7 @@ from wirelab.cli.arguments import (
     site_option,
     with_page,
 )
-from wirelab.cli.beforehand import tell_beforehand
+from wirelab.cli.beforehand import tell_beforehand, within_budget
 from wirelab.cli.campaigns import RESULTS
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def _plan(
         loaded = replace(loaded, seed=seed)
     plan = make_plan(loaded)
     if budget is not None:
-        plan = make_plan(loaded, budget_ns=budget, lanes=lanes or planned_lanes(plan).number)
+        plan = within_budget(plan, loaded, budget, lanes or planned_lanes(plan).number)
     return loaded, plan
 
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, With
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.problems import field_names
 from wirelab.experiment.quantities import Size, Table, inside
-from wirelab.schema import PageIdentity
+from wirelab.schema import PageIdentity, canonical_json
 from wirelab.site import (
     BUILTIN,
     LEAST_IMAGE_BYTES,
@@ -89,10 +89,15 @@ def _read_table(value: Mapping[str, object], info: ValidationInfo) -> ImagesTabl
     for key in value:
         if key not in field_names(model):
             raise inside(key, value[key], UnitError(NOT_GENERATED, GENERATED))
+    if model is FolderTable and "site" not in value:
+        [(key, document)] = value.items()
+        hint = f'name the folder as well: {{ site = "DIR", document = {canonical_json(document)} }}, or --site DIR'
+        raise inside(key, document, UnitError(NO_FOLDER, hint))
     return model.model_validate(value, context=info.context)
 
 
 FOLDER_KEYS = frozenset(field_names(FolderTable))
+NO_FOLDER = "is a key of folders, and this page is none"
 NOT_GENERATED = "is a key of generated pages, and this page is a folder's"
 GENERATED = f'a generated page: {{ objects = 20, object-size = "10 kB" }}, with 1 to {MOST_IMAGES} objects'
 

@@ -18,12 +18,11 @@ def background(campaign: Campaign) -> Group | None:
 
     def build(group: Choices, _prefix: str) -> list[Block]:
         rows = []
-        for condition in group.conditions:
-            for scenario in condition.scenarios:
-                met = Estimate.of((scenario.estimates or {}).get("background_bps"))
-                if met is not None:
-                    cells = (estimate(met, KILOBITS, "no trial's traffic reported"), Cell(f"{met.n or 0:,}"))
-                    rows.append([*scenario_cells(condition, scenario), *cells])
+        for condition, scenario in group.pairs:
+            met = Estimate.of((scenario.estimates or {}).get("background_bps"))
+            if met is not None:
+                cells = (estimate(met, KILOBITS, "no trial's traffic reported"), Cell(f"{met.n or 0:,}"))
+                rows.append([*scenario_cells(condition, scenario), *cells])
         caption = (
             "Payload that background traffic delivered, of pings the replies, from before its first flow to the end of "
             "the trial. A stack that sends less leaves it more"

@@ -135,7 +135,12 @@ class Group:
     @property
     def scenarios(self) -> list[Scenario]:
         """All of them, condition by condition."""
-        return [scenario for condition in self.conditions for scenario in condition.scenarios]
+        return [scenario for _, scenario in self.pairs]
+
+    @property
+    def pairs(self) -> list[tuple[Condition, Scenario]]:
+        """Each of them with its condition."""
+        return [(condition, scenario) for condition in self.conditions for scenario in condition.scenarios]
 
 
 def metric_name(name: str) -> str:

@@ -52,6 +52,9 @@ struct Side {
     /// Of TLS, by offset: in Initial packets, and in those of the handshake.
     messages: [BTreeMap<u64, Vec<u8>>; 2],
     parameters: Option<BTreeMap<u64, u64>>,
+    /// Something came behind its handshake.
+    ended: bool,
+    /// A secret opened some of that.
     opened: bool,
     /// Limits that it raised: of the connection, of streams, and how many there may be.
     data: u64,
@@ -90,9 +93,12 @@ impl Watch<'_> {
             self.long(side, packet);
             rest = behind;
         }
-        if !rest.is_empty()
-            && let Some(opened) = self.packets.open(side, rest)
-        {
+        // Zeros behind a long header pad the datagram.
+        if rest.iter().all(|byte| *byte == 0) {
+            return;
+        }
+        self.sides[side].ended = true;
+        if let Some(opened) = self.packets.open(side, rest) {
             self.sides[side].opened = true;
             self.frames(side, &opened.frames);
         }
@@ -200,11 +206,14 @@ impl Watch<'_> {
     }
 
     fn seen(&self) -> SettingsSeen {
+        if self.sides.iter().any(|side| !side.ended) {
+            return SettingsSeen { unfinished: 1, ..SettingsSeen::default() };
+        }
         if self.sides.iter().any(|side| side.parameters.is_none() || !side.opened) {
             return SettingsSeen { sealed: 1, ..SettingsSeen::default() };
         }
         let [client, server] = [0, 1].map(|side| self.sides[side].seen(&self.sides[1 - side].used, side));
-        SettingsSeen { trial: None, connections: 1, sealed: 0, client, server }
+        SettingsSeen { connections: 1, client, server, ..SettingsSeen::default() }
     }
 }
 

@@ -82,7 +82,8 @@ pub fn stream_settings() -> Vec<SettingDescription> {
             (1, 16_383),
             "ms",
             "Requested max_ack_delay of both ends, in the ACK_FREQUENCY frame of draft-ietf-quic-ack-frequency: how long the other end may wait before it \
-             acknowledges. `default`: no such frame for it; both wait for 25 ms at most (RFC 9000, section 18.2).",
+             acknowledges. The library asks for no more than the round trip that it has measured or 25 ms, whichever is longer. `default`: no such \
+             frame for it; both wait for 25 ms at most (RFC 9000, section 18.2).",
         ),
         number(
             "ack-frequency",

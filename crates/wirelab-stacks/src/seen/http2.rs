@@ -106,7 +106,7 @@ impl Http2Connection {
     /// What it comes to.
     pub fn seen(&self) -> SettingsSeen {
         let [client, server] = [0, 1].map(|side| self.sides[side].seen(side));
-        SettingsSeen { trial: None, connections: 1, sealed: 0, client, server }
+        SettingsSeen { connections: 1, client, server, ..SettingsSeen::default() }
     }
 
     fn frame(&mut self, side: usize, frame: Frame, head: &[u8]) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry, dash
 from wirelab.report.campaign import Campaign
@@ -59,6 +59,11 @@ def legend(campaign: Campaign) -> Legend:
             for series in campaign.series
         ]
     )
+
+
+def parts_legend(slots: Mapping[str, int]) -> Legend:
+    """What the colours of a bar's parts mean, by their slots."""
+    return Legend([LegendEntry(part, f"var(--p{slot})") for part, slot in slots.items()])
 
 
 def constants(campaign: Campaign) -> str:

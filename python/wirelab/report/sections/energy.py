@@ -13,8 +13,6 @@ from wirelab.report.blocks import (
     Figure,
     Group,
     Items,
-    Legend,
-    LegendEntry,
     Prose,
     Section,
     Table,
@@ -28,7 +26,7 @@ from wirelab.report.missing import NO_TRIAL, NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
 from wirelab.units import format_duration
 
 RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
@@ -68,24 +66,19 @@ class _Stack:
         rest = sum(value for state, value in taken.items() if state not in self.slots)
         return [taken.get(state) if state != REST else rest for state in self.slots]
 
-    def legend(self) -> Legend:
-        """What its colours mean."""
-        return Legend([LegendEntry(state, f"var(--p{slot})") for state, slot in self.slots.items()])
-
     def figure(self, group: Choices, name: str, label: str, tables: Sequence[Table]) -> Figure | None:
         """Bars of each scenario; None if there are none."""
         drawn, left_out = [], []
-        for condition in group.conditions:
-            for scenario in condition.scenarios:
-                parts = self.parts(scenario)
-                if not scenario.plotted:
-                    left_out.append((scenario, NOT_IN_FORCE))
-                elif self.measured and _lacks_processor(scenario):
-                    left_out.append((scenario, NO_CPU_TIME))
-                elif any(parts):
-                    drawn.append(Bar(condition.label, scenario.series.label, parts))
-                else:
-                    left_out.append((scenario, NO_TRIAL if scenario.estimates is None else NO_PACKETS))
+        for condition, scenario in group.pairs:
+            parts = self.parts(scenario)
+            if not scenario.plotted:
+                left_out.append((scenario, NOT_IN_FORCE))
+            elif self.measured and _lacks_processor(scenario):
+                left_out.append((scenario, NO_CPU_TIME))
+            elif any(parts):
+                drawn.append(Bar(condition.label, scenario.series.label, parts))
+            else:
+                left_out.append((scenario, NO_TRIAL if scenario.estimates is None else NO_PACKETS))
         svg = bars(name, label, drawn, self.slots, self.unit.symbol)
         caption = " ".join(filter(None, ["Typical constants.", not_drawn(left_out)]))
         return None if svg is None else Figure("", label, caption, svg, tables, open=True)
@@ -113,9 +106,10 @@ def section(campaign: Campaign) -> Section | None:
         figure = day.figure(group, f"{prefix}-energy-day", label, [])
         return [] if figure is None else [figure]
 
-    days = [Prose("A day of messages:"), day.legend(), *by_choices(campaign, of_day)] if day.slots else []
+    days = [Prose("A day of messages:"), parts_legend(day.slots), *by_choices(campaign, of_day)] if day.slots else []
+    key = [parts_legend(message.slots)] if message.slots else []
     blocks = [
-        Prose(_about(radio)), *([message.legend()] if message.slots else []), *by_choices(campaign, of_message), *days,
+        Prose(_about(radio)), *key, *by_choices(campaign, of_message), *days,
         Items(list(radio["notes"])), _sources(radio),
     ]  # fmt: skip
     processor = f" and processor{_label(radio['device'])}" if measured else ""
@@ -145,11 +139,7 @@ def _label(of: Json) -> str:
 
 
 def _table(group: Choices, radio: Json) -> Table:
-    rows = [
-        [*scenario_cells(condition, scenario), *_cells(scenario, radio)]
-        for condition in group.conditions
-        for scenario in condition.scenarios
-    ]
+    rows = [[*scenario_cells(condition, scenario), *_cells(scenario, radio)] for condition, scenario in group.pairs]
     processor = [Column("with the processor: mean [interval]", "mJ"), Column("range", "mJ")]
     columns = [
         *SCENARIO_COLUMNS, Column("a message: mean [interval]", "mJ"), Column("range", "mJ"),
@@ -191,8 +181,7 @@ def _states(group: Choices, what: str) -> Table:
             Cell(plain(share["typical"] * MILLIJOULES.per_base)),
             _range(share, MILLIJOULES, NO_PACKETS),
         ]
-        for condition in group.conditions
-        for scenario in condition.scenarios
+        for condition, scenario in group.pairs
         for state, share in (_energy(scenario).get("states") or {}).items()
     ]
     columns = [

@@ -36,18 +36,19 @@ def _blocks(
 ) -> list[Block]:
     words, unit = metric_words(campaign.metric), campaign.unit
     marks = []
-    for condition in group.conditions:
-        for scenario in filter(lambda scenario: scenario.plotted, condition.scenarios):
-            value = scenario.estimate(campaign.metric, statistic)
-            if (above_s := scenario.above_s(campaign.metric, statistic)) is not None:
-                marks.append(_above(condition.label, scenario, statistic, above_s * 1e3))
-            if value is None or value.point is None:
-                continue
-            paper = published.get((scenario.key, campaign.metric))
-            tip = f"{condition.label}, {scenario.series.label}: {statistic} {with_unit(value, unit)}"
-            low, high = (None if bound is None else bound * unit.per_base for bound in (value.low, value.high))
-            printed = paper.mean_ms if paper else None
-            marks.append(Mark(condition.label, scenario.series, value.point * unit.per_base, low, high, tip, printed))
+    for condition, scenario in group.pairs:
+        if not scenario.plotted:
+            continue
+        value = scenario.estimate(campaign.metric, statistic)
+        if (above_s := scenario.above_s(campaign.metric, statistic)) is not None:
+            marks.append(_above(condition.label, scenario, statistic, above_s * 1e3))
+        if value is None or value.point is None:
+            continue
+        paper = published.get((scenario.key, campaign.metric))
+        tip = f"{condition.label}, {scenario.series.label}: {statistic} {with_unit(value, unit)}"
+        low, high = (None if bound is None else bound * unit.per_base for bound in (value.low, value.high))
+        printed = paper.mean_ms if paper else None
+        marks.append(Mark(condition.label, scenario.series, value.point * unit.per_base, low, high, tip, printed))
     table = _table(campaign, group, published)
     svg = intervals(
         f"{prefix}-glance",
@@ -86,17 +87,16 @@ def _table(campaign: Campaign, group: Choices, published: dict[tuple[str, str], 
     if published:
         columns.append(Column("published mean", "ms"))
     rows = []
-    for condition in group.conditions:
-        for scenario in condition.scenarios:
-            row = [*scenario_cells(condition, scenario), *_values(scenario, metric), _completed(scenario)]
-            if published:
-                paper = published.get((scenario.key, metric))
-                row.append(
-                    Cell(plain(paper.mean_ms, 2))
-                    if paper and paper.mean_ms is not None
-                    else dash("the publication prints no number for it")
-                )
-            rows.append(row)
+    for condition, scenario in group.pairs:
+        row = [*scenario_cells(condition, scenario), *_values(scenario, metric), _completed(scenario)]
+        if published:
+            paper = published.get((scenario.key, metric))
+            row.append(
+                Cell(plain(paper.mean_ms, 2))
+                if paper and paper.mean_ms is not None
+                else dash("the publication prints no number for it")
+            )
+        rows.append(row)
     return Table(f"{metric_words(metric).capitalize()} of every scenario", columns, rows, row_headers=2)
 
 

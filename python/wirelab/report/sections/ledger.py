@@ -9,8 +9,6 @@ from wirelab.report.blocks import (
     Cell,
     Column,
     Figure,
-    Legend,
-    LegendEntry,
     Prose,
     Section,
     Table,
@@ -24,7 +22,7 @@ from wirelab.report.missing import NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Condition, Json, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import BYTES, Estimate, plain
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
 from wirelab.units import format_duration
 
 PARTS = {
@@ -66,8 +64,7 @@ def section(campaign: Campaign) -> Section | None:
     def build(group: Choices, prefix: str) -> list[Block]:
         rows = [
             [*scenario_cells(condition, scenario), *_cells(scenario, shown)]
-            for condition in group.conditions
-            for scenario in condition.scenarios
+            for condition, scenario in group.pairs
             if _ledger(scenario)
         ]
         columns = [
@@ -88,13 +85,13 @@ def section(campaign: Campaign) -> Section | None:
     )
     plotted = [_bar(_message(each)) for each in campaign.scenarios if _ledger(each) and each.plotted]
     drawn = [name for name in BARS if any(each[name] for each in plotted)]
-    key = [Legend([LegendEntry(name, f"var(--p{COLORS[name]})") for name in drawn])] if drawn else []
+    key = [parts_legend({name: COLORS[name] for name in drawn})] if drawn else []
     return Section("ledger", "Where the bytes went", [Prose(note), *key, *by_choices(campaign, build)])
 
 
 def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
     """One message, with the table; then a day of them."""
-    pairs = [(condition, each) for condition in group.conditions for each in condition.scenarios if _ledger(each)]
+    pairs = [(condition, each) for condition, each in group.pairs if _ledger(each)]
     of_one = "Bytes of one exchange on the wire, by what they were spent on"
     left_out = not_drawn((each, NOT_IN_FORCE) for _, each in pairs if not each.plotted)
     bodies = [_drawn(condition, each, _message(each)) for condition, each in pairs if each.plotted]

@@ -28,8 +28,7 @@ def section(campaign: Campaign) -> Section | None:
     def build(group: Choices, _prefix: str) -> list[Block]:
         rows = [
             [*scenario_cells(condition, scenario), *_cells(scenario)]
-            for condition in group.conditions
-            for scenario in condition.scenarios
+            for condition, scenario in group.pairs
             if scenario.key in group.own and scenario.messages
         ]
         table = Table("Messages from publisher to subscriber", [*SCENARIO_COLUMNS, *COLUMNS], rows, row_headers=2)

@@ -34,7 +34,7 @@ def section(campaign: Campaign) -> Section:
     errors = _commonest_errors(campaign)
 
     def build(group: Choices, _prefix: str) -> list[Block]:
-        own = [(each, mine) for each in group.conditions for mine in each.scenarios if mine.key in group.own]
+        own = [(condition, mine) for condition, mine in group.pairs if mine.key in group.own]
         nowhere = [
             key for key in TITLES if key not in _GOOD and all(mine.denominators.get(key) == 0 for _, mine in own)
         ]

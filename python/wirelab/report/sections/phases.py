@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from wirelab.report.blocks import Block, Column, Figure, Legend, LegendEntry, Prose, Section, Table, estimate
+from wirelab.report.blocks import Block, Column, Figure, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import Bar, bars
 from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
 
 PHASES = {
     "phase-name-lookup": "name lookup",
@@ -20,6 +20,8 @@ PHASES = {
     "phase-wait": "wait for the response",
     "phase-transfer": "transfer",
 }
+PARTS = {words: slot for slot, words in enumerate(PHASES.values())}
+"""Of a bar, with their colours."""
 UNSEEN = "the phase did not happen or was not seen"
 VANISHES = 0.1
 """Of the longest bar of its link: a row whose bars are all shorter has a scale of its own."""
@@ -40,33 +42,33 @@ def section(campaign: Campaign) -> Section | None:
     )
     if any(scenario.metric("proxy-time") for scenario in campaign.scenarios):
         note += " Behind a proxy the wait is also the proxy's: how long it had the request, and how long the origin."
-    key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])
-    return Section("phases", "Phases of an exchange", [Prose(note), key, *by_choices(campaign, _blocks)])
+    return Section(
+        "phases", "Phases of an exchange", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)]
+    )
 
 
 def _blocks(group: Choices, prefix: str) -> list[Block]:
     drawn, rows, left_out = [], [], []
-    for condition in group.conditions:
-        for scenario in condition.scenarios:
-            medians = [scenario.estimate(phase, "median") for phase in PHASES]
-            parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
-            link = str(scenario.plan.get("link_name", ""))
-            if scenario.plotted:
-                drawn.append(Bar(condition.label, scenario.series.label, parts, link))
-            else:
-                left_out.append((scenario, NOT_IN_FORCE))
-            if scenario.plotted and not any(parts):
-                left_out.append((scenario, why_missing(scenario, "phase-wait", UNSEEN)))
-            cells = [
-                estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))
-                for phase, m in zip(PHASES, medians, strict=True)
-            ]
-            rows.append([*scenario_cells(condition, scenario), *cells])
+    for condition, scenario in group.pairs:
+        medians = [scenario.estimate(phase, "median") for phase in PHASES]
+        parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
+        link = str(scenario.plan.get("link_name", ""))
+        if scenario.plotted:
+            drawn.append(Bar(condition.label, scenario.series.label, parts, link))
+        else:
+            left_out.append((scenario, NOT_IN_FORCE))
+        if scenario.plotted and not any(parts):
+            left_out.append((scenario, why_missing(scenario, "phase-wait", UNSEEN)))
+        cells = [
+            estimate(m, MILLISECONDS, why_missing(scenario, phase, UNSEEN))
+            for phase, m in zip(PHASES, medians, strict=True)
+        ]
+        rows.append([*scenario_cells(condition, scenario), *cells])
     columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values())]
     table = Table("Median of each phase", columns, rows, row_headers=2)
     label = "Median phases of each scenario as stacked bars"
     drawn = _scaled(drawn)
-    svg = bars(f"{prefix}-phases", label, drawn, {words: i for i, words in enumerate(PHASES.values())}, "ms")
+    svg = bars(f"{prefix}-phases", label, drawn, PARTS, "ms")
     tables = [table, *_proxy(group)]
     return [Figure("", label, not_drawn(left_out), svg, tables)] if svg else list(tables)
 
@@ -83,9 +85,7 @@ def _scaled(drawn: Sequence[Bar]) -> list[Bar]:
 
 def _proxy(group: Choices) -> list[Table]:
     """What a proxy took of the wait; none where nobody asked one."""
-    asked = [
-        (condition, one) for condition in group.conditions for one in condition.scenarios if one.metric("proxy-time")
-    ]
+    asked = [(condition, one) for condition, one in group.pairs if one.metric("proxy-time")]
     rows = []
     for condition, scenario in asked:
         medians = [scenario.estimate(metric, "median") for metric in PROXY]

@@ -39,23 +39,22 @@ def section(campaign: Campaign) -> Section | None:
 
 def _table(group: Choices, metric: str, numbers: dict[tuple[str, str], Published]) -> Table:
     rows = []
-    for condition in group.conditions:
-        for scenario in condition.scenarios:
-            printed = numbers.get((scenario.key, metric))
-            if printed is None:
-                continue
-            mean, sd = (scenario.estimate(metric, statistic) for statistic in ("mean", "sd"))
-            n = scenario.metric(metric).get("n")
-            rows.append(
-                [
-                    *scenario_cells(condition, scenario),
-                    _printed(printed.mean_ms),
-                    estimate(mean, MILLISECONDS),
-                    _printed(printed.sd_ms),
-                    estimate(sd, MILLISECONDS),
-                    Cell(f"{n:,}") if n else dash("no value"),
-                ]
-            )
+    for condition, scenario in group.pairs:
+        printed = numbers.get((scenario.key, metric))
+        if printed is None:
+            continue
+        mean, sd = (scenario.estimate(metric, statistic) for statistic in ("mean", "sd"))
+        n = scenario.metric(metric).get("n")
+        rows.append(
+            [
+                *scenario_cells(condition, scenario),
+                _printed(printed.mean_ms),
+                estimate(mean, MILLISECONDS),
+                _printed(printed.sd_ms),
+                estimate(sd, MILLISECONDS),
+                Cell(f"{n:,}") if n else dash("no value"),
+            ]
+        )
     return Table(f"{metric_words(metric).capitalize()}: published and ours", COLUMNS, rows, row_headers=2)
 
 

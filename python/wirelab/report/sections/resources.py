@@ -51,8 +51,7 @@ def section(campaign: Campaign) -> Section | None:
 def _tables(group: Choices, _prefix: str) -> list[Block]:
     rows = [
         _row(condition, scenario, role)
-        for condition in group.conditions
-        for scenario in condition.scenarios
+        for condition, scenario in group.pairs
         for role in ROLES
         if scenario.metric(f"{role}-cpu")
     ]

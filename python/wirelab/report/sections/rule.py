@@ -28,8 +28,7 @@ def section(campaign: Campaign) -> Section | None:
         ]  # fmt: skip
         rows = [
             [*scenario_cells(condition, scenario), *_cells(scenario, campaign.metric)]
-            for condition in group.conditions
-            for scenario in condition.scenarios
+            for condition, scenario in group.pairs
         ]
         return [
             Table(

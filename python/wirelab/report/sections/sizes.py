@@ -31,8 +31,7 @@ def section(campaign: Campaign) -> Section | None:
     def build(group: Choices, _prefix: str) -> list[Block]:
         rows = [
             [*scenario_cells(condition, scenario), *_cells(scenario, size)]
-            for condition in group.conditions
-            for scenario in condition.scenarios
+            for condition, scenario in group.pairs
             if scenario.key in group.own
             for size in SIZES
             if _has(scenario, size)

@@ -18,12 +18,7 @@ def section(campaign: Campaign) -> Section:
     """A list of trials behind each scenario's name."""
 
     def build(group: Choices, _prefix: str) -> list[Block]:
-        return [
-            _scenario(campaign, condition.label, s)
-            for condition in group.conditions
-            for s in condition.scenarios
-            if s.key in group.own
-        ]
+        return [_scenario(campaign, condition.label, s) for condition, s in group.pairs if s.key in group.own]
 
     steps = ", ".join(f"{edge:,}" for edge in EDGES_US)
     note = (

@@ -17,8 +17,6 @@ from wirelab.report.blocks import (
     Column,
     Figure,
     Grid,
-    Legend,
-    LegendEntry,
     Prose,
     Section,
     Table,
@@ -30,7 +28,7 @@ from wirelab.report.figures.waterfall import Fall, Lane, waterfall
 from wirelab.report.model import Condition, Json, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import plain
-from wirelab.report.sections.common import by_choices
+from wirelab.report.sections.common import by_choices, parts_legend
 from wirelab.units import format_size
 
 _WORDS = ("queued", "TCP connect", "TLS or QUIC handshake", "waiting", "receiving")
@@ -77,7 +75,7 @@ def section(campaign: Campaign) -> Section | None:
         note += f" The first {len(loads)} of {len(found)} scenarios."
     har = launched("show CAMPAIGN TRIAL --har FILE")
     note += f" {har} writes the loads of any trial as HAR 1.2, for a browser's developer tools."
-    key = Legend([LegendEntry(words, f"var(--p{i})") for i, words in enumerate(PHASES.values())])
+    key = parts_legend({words: slot for slot, words in enumerate(PHASES.values())})
 
     def build(group: Choices, prefix: str) -> list[Block]:
         drawn = [_condition(loads, condition, f"{prefix}-load{i}") for i, condition in enumerate(group.conditions)]

@@ -7,8 +7,6 @@ from wirelab.report.blocks import (
     Cell,
     Column,
     Figure,
-    Legend,
-    LegendEntry,
     Prose,
     Section,
     Table,
@@ -21,7 +19,7 @@ from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.numbers import BYTES, COUNT
-from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
 
 DIRECTIONS = {"wire-up-bytes": "client to server", "wire-down-bytes": "server to client"}
 PARTS = {"client to server": 3, "server to client": 1}
@@ -48,23 +46,21 @@ def section(campaign: Campaign) -> Section | None:
         "declared lost. Needlessly sent again is what the link had delivered before: TCP segments and CoAP's "
         "confirmable messages, of which alone the packets tell."
     )
-    key = Legend([LegendEntry(words, f"var(--p{slot})") for words, slot in PARTS.items()])
-    return Section("wire", "On the wire", [Prose(note), key, *by_choices(campaign, _blocks)])
+    return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)])
 
 
 def _blocks(group: Choices, prefix: str) -> list[Block]:
     drawn, rows, left_out = [], [], []
-    for condition in group.conditions:
-        for scenario in condition.scenarios:
-            means = [scenario.estimate(metric, "mean") for metric in DIRECTIONS]
-            parts = [None if mean is None else mean.point for mean in means]
-            if not scenario.plotted:
-                left_out.append((scenario, NOT_IN_FORCE))
-            elif any(parts):
-                drawn.append(Bar(condition.label, scenario.series.label, parts))
-            else:
-                left_out.append((scenario, why_missing(scenario, "wire-up-bytes")))
-            rows.append([*scenario_cells(condition, scenario), *(_cell(scenario, metric) for metric in COLUMNS)])
+    for condition, scenario in group.pairs:
+        means = [scenario.estimate(metric, "mean") for metric in DIRECTIONS]
+        parts = [None if mean is None else mean.point for mean in means]
+        if not scenario.plotted:
+            left_out.append((scenario, NOT_IN_FORCE))
+        elif any(parts):
+            drawn.append(Bar(condition.label, scenario.series.label, parts))
+        else:
+            left_out.append((scenario, why_missing(scenario, "wire-up-bytes")))
+        rows.append([*scenario_cells(condition, scenario), *(_cell(scenario, metric) for metric in COLUMNS)])
     table = Table("Cost of one exchange on the wire", [*SCENARIO_COLUMNS, *COLUMNS.values()], rows, row_headers=2)
     label = "Mean bytes of one exchange each way as stacked bars"
     svg = bars(f"{prefix}-wire", label, drawn, PARTS, "bytes")

@@ -31,7 +31,7 @@ fn parameters_are_read_from_either_sides_first_message_once_it_is_whole() {
 
 fn watch(secrets: &Secrets) -> Watch<'_> {
     let granted = BTreeMap::from([(0x04, 1000), (0x05, 300), (0x06, 300), (0x07, 300), (0x08, 2)]);
-    let side = || Side { parameters: Some(granted.clone()), opened: true, ..Side::default() };
+    let side = || Side { parameters: Some(granted.clone()), ended: true, opened: true, ..Side::default() };
     Watch {
         packets: Connection::new(secrets),
         secrets,
@@ -39,6 +39,14 @@ fn watch(secrets: &Secrets) -> Watch<'_> {
         handshake: [None, None],
         sides: [side(), side()],
     }
+}
+
+/// A packet with a short header.
+const BEHIND: &[u8] = &[0x40, 1, 2, 3];
+
+/// A datagram with an Initial packet that is none of TLS, and what is behind it.
+fn initial(behind: &[u8]) -> Vec<u8> {
+    [&[0xc0, 0, 0, 0, 1, 2, 7, 7, 0, 0, 5][..], &[1; 5], behind].concat()
 }
 
 /// A STREAM frame with offset and length.
@@ -90,9 +98,25 @@ fn what_acknowledgements_are_asked_for_is_told_in_the_settings_units() {
 #[test]
 fn a_connection_that_no_secret_opens_is_sealed() {
     let secrets = Secrets::default();
-    let initial = [&[0xc0, 0, 0, 0, 1, 2, 7, 7, 0, 0, 5][..], &[1; 5]].concat();
-    let seen = seen(&[(0, &initial)], &secrets);
-    assert_eq!((seen.connections, seen.sealed), (0, 1));
+    let seen = seen(&[(0, &initial(&[])), (1, &initial(&[])), (0, BEHIND), (1, BEHIND)], &secrets);
+    assert_eq!((seen.connections, seen.sealed, seen.unfinished), (0, 1, 0));
+}
+
+#[test]
+fn a_connection_is_not_sealed_but_unfinished_until_both_ends_have_sent_something_behind_their_handshakes() {
+    let secrets = Secrets::default();
+    let (alone, padded, before) = (initial(&[]), initial(&[0; 9]), initial(BEHIND));
+    for datagrams in [
+        &[(0, &alone[..])][..],
+        &[(0, &padded), (1, &padded)],
+        // A server may send before the client's handshake has ended (RFC 9001, section 5.7).
+        &[(0, &alone), (1, &before), (1, BEHIND)],
+    ] {
+        let seen = seen(datagrams, &secrets);
+        assert_eq!((seen.connections, seen.sealed, seen.unfinished), (0, 0, 1), "{datagrams:?}");
+    }
+    let finished = seen(&[(0, &alone), (1, &before), (0, BEHIND)], &secrets);
+    assert_eq!((finished.sealed, finished.unfinished), (1, 0));
 }
 
 proptest! {
