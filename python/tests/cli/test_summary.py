@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.report import campaigns
 from tests.synthetic import write_campaign
 from wirelab.cli import summary
 from wirelab.report.campaign import load
@@ -50,6 +51,21 @@ def test_of_one_stack_the_conditions_are_the_rows(tmp_path: Path) -> None:
     head, *rows = table.splitlines()
     assert head.startswith("h3 ")
     assert [row.split()[0] for row in rows] == ["lossless", "random"]
+
+
+def test_another_stack_at_one_place_does_not_tear_the_rest_apart(tmp_path: Path) -> None:
+    links = tuple(f"l{number:02}" for number in range(30))
+    folder = campaigns.write(tmp_path, stacks=("h2", "h3"), links=links)
+    plan = campaigns.read(folder, "plan.json")
+    kept = [each for each in plan["scenarios"] if (each["stack"] == "h3") == (each["link_name"] == "l20")]
+    keys = {each["key"] for each in kept}
+    plan["scenarios"] = kept
+    for block in plan["blocks"]:
+        block["trials"] = [trial for trial in block["trials"] if trial["scenario"] in keys]
+    campaigns.store(folder, "plan.json", plan)
+    tables = [table.splitlines() for table in summary.tables(load(folder, folder)) if "median" in table]
+    heads, rows = [table[0].split()[0] for table in tables], [len(table) - 1 for table in tables]
+    assert (heads, rows) == (["h2", "l20", "h2"], [20, 1, 9])
 
 
 @pytest.mark.parametrize(

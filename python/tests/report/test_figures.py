@@ -90,6 +90,21 @@ def test_bars_of_several_scales_have_an_axis_each_named_unless_their_row_says_it
     assert widths[0] == pytest.approx(widths[1], rel=0.01), "each fills its own axis"
 
 
+def test_a_row_that_would_vanish_has_an_axis_of_its_own() -> None:
+    long, short = Bar("2 MB", "h2", [2e6]), Bar("30 B", "h2", [300.0])
+    svg = str(bars("b", "label", [long, short], {"bytes": 0}, "bytes"))
+    widths = [path_width(path) for path in re.findall(r'data-tip="[^"]* bytes [^"]*"[^>]* d="([^"]*)"', svg)]
+    assert len(widths) == 2
+    assert widths[0] == pytest.approx(widths[1], rel=0.01)
+    assert svg.count(">30 B<") == 1, "its row says which one it is"
+
+
+def test_labels_of_rows_are_not_cut() -> None:
+    label = "initial-window-size 65535 B · max-concurrent-streams 8 · lossy"
+    assert f">{label}<" in str(bars("b", "label", [Bar(label, "h2", [1.0])], {"bytes": 0}, "bytes"))
+    assert f">{label}<" in str(intervals("i", "label", [Mark(label, SERIES, 40.0, 39.0, 41.0, "tip")], "ms"))
+
+
 def path_width(path: str) -> float:
     """Of a rectangle, as `Mx,yhwidth…`."""
     match = re.search(r"h(-?[\d.]+)", path)

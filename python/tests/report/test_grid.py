@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.report.campaigns import read, store, write
 from wirelab.report.campaign import load
+from wirelab.report.grid import LONGEST, MOST_MARKS
 
 
 def test_stacks_under_the_same_condition_share_a_row(tmp_path: Path) -> None:
@@ -33,13 +34,46 @@ def test_each_choice_is_a_group_named_by_what_differs(tmp_path: Path) -> None:
     ]
 
 
-def test_factors_are_rows_as_long_as_there_are_few(tmp_path: Path) -> None:
-    windows, trips = tuple(f"{size} B" for size in (256, 512, 1024)), ("2 ms", "20 ms", "200 ms")
-    factors = {"stack.initial-window-size": windows, "link.rtt": trips}
-    groups = load(write(tmp_path, factors=factors), tmp_path).groups
-    assert [group.title for group in groups] == [f"link.rtt {trip}" for trip in trips]
-    rows = [f"initial-window-size {window} · {link}" for window in windows for link in ("clean", "lossy")]
+TRIPS = ("2 ms", "20 ms", "200 ms")
+
+
+def windows(count: int) -> dict[str, tuple[str, ...]]:
+    return {"stack.initial-window-size": tuple(f"{2**n} B" for n in range(count)), "link.rtt": TRIPS}
+
+
+def test_factors_are_rows_as_long_as_a_chart_shows_them_well(tmp_path: Path) -> None:
+    most = MOST_MARKS // (2 * 2 * len(TRIPS))  # by two links and two stacks
+    (group,) = load(write(tmp_path / "few", factors=windows(most)), tmp_path / "few").groups
+    assert len(group.pairs) == MOST_MARKS
+    groups = load(write(tmp_path / "many", factors=windows(most + 1)), tmp_path / "many").groups
+    assert [group.title for group in groups] == [f"link.rtt {trip}" for trip in TRIPS]
+    rows = [f"initial-window-size {2**n} B · {link}" for n in range(most + 1) for link in ("clean", "lossy")]
     assert [condition.label for condition in groups[0].conditions] == rows
+
+
+def test_a_factor_whose_row_would_have_a_long_label_divides_charts(tmp_path: Path) -> None:
+    names = tuple(f"{letter * (LONGEST // 2)}" for letter in "ab")
+    factors = {"stack.tls": names, "stack.other": names}
+    groups = load(write(tmp_path, factors=factors), tmp_path).groups
+    assert [group.title for group in groups] == [f"other {name}" for name in names]
+
+
+def test_a_scenario_that_a_factor_does_not_touch_stands_in_its_groups_and_in_no_two_rows(tmp_path: Path) -> None:
+    folder = write(tmp_path, links=("clean",))
+    plan = read(folder, "plan.json")
+    http1, h2 = plan["scenarios"]
+    pushed = {**h2, "key": "h2-push", "name": "h2, push", "levels": {**h2["levels"], "stacks.h2.hints": "push"}}
+    pushed["points"] = [pushed["levels"]]
+    h2["points"] = [{**h2["levels"], "stacks.h2.hints": "none"}]
+    http1["points"] = [{**http1["levels"], "stacks.h2.hints": hints} for hints in ("none", "push")]
+    plan["scenarios"].append(pushed)
+    store(folder, "plan.json", plan)
+    without, with_push = load(folder, folder).groups
+    assert [[scenario.key for scenario in group.scenarios] for group in (without, with_push)] == [
+        [http1["key"], h2["key"]],
+        [http1["key"], "h2-push"],
+    ]
+    assert with_push.own == {"h2-push"}
 
 
 def test_levels_of_congestion_are_rows(tmp_path: Path) -> None:

@@ -180,6 +180,8 @@ def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
         ("stack.initial-window-size", "256 B", "initial-window-size 256 B"),
         ("stacks.h2.hints", "push", "h2 hints push"),
         ("link.rtt", "2 ms", "link.rtt 2 ms"),
+        ("links.wifi-poor.medium.frame-error", "45 %", "wifi-poor frame-error 45 %"),
+        ("stack", "h2", "stack h2"),
     ],
 )
 def test_levels_in_words(path: str, level: str, words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,25 +59,32 @@ def energy_line(campaign: Campaign) -> Iterator[str]:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its stacks by median, or one for all of a single stack, and why some values are
-    missing; a big grid is left to the report.
+    """A table for each condition, its stacks by median, or one for those in a row that have the same stack alone, and
+    why some values are missing; a big grid is left to the report.
     """
     conditions = [
         (", ".join(part for part in (group.title, condition.label) if part), condition)
         for group in campaign.groups
         for condition in group.conditions
     ]
-    told = [(label, _rows(campaign, condition)) for label, condition in conditions[:MOST_TABLES]]
-    stacks = {row[0] for _, rows in told for row in rows}
-    if len(stacks) == 1 < len(told):
-        told = [(stacks.pop(), [(label, *values) for label, rows in told for _, *values in rows])]
-    for head, rows in told:
-        yield columns([_head(head), *rows], right=(2, 3, 4))
-    shown = [scenario for _, condition in conditions[:MOST_TABLES] for scenario in condition.scenarios]
-    if why := _missing(campaign, shown):
+    runs = [list(run) for _, run in groupby(conditions, lambda labelled: _only_stack(labelled[1]) or labelled[0])]
+    for run in runs[:MOST_TABLES]:
+        rows = [(label, _rows(campaign, condition)) for label, condition in run]
+        if (stack := _only_stack(run[0][1])) is not None and len(run) > 1:
+            rows = [(stack, [(label, *values) for label, [[_, *values]] in rows])]
+        for head, lines in rows:
+            yield columns([_head(head), *lines], right=(2, 3, 4))
+    told = [condition for run in runs[:MOST_TABLES] for _, condition in run]
+    if why := _missing(campaign, [scenario for condition in told for scenario in condition.scenarios]):
         yield "\n".join(why)
-    if (more := len(conditions) - MOST_TABLES) > 0:
-        yield f"{more} more conditions are in the report."
+    if more := len(conditions) - len(told):
+        yield f"{more} more condition{'s are' if more > 1 else ' is'} in the report."
+
+
+def _only_stack(condition: Condition) -> str | None:
+    """The stack of a condition that has no other."""
+    labels = [scenario.series.label for scenario in condition.scenarios]
+    return labels[0] if len(labels) == 1 else None
 
 
 def next_commands(campaign: Campaign, folder: Path) -> str:

@@ -9,8 +9,10 @@ from wirelab.report.model import Condition, Group, Json, Levels, Scenario, level
 from wirelab.stats.compare import is_implementation
 
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
-MOST_ROWS = 16
-"""Rows that a chart still shows well: beyond so many, factors divide charts."""
+MOST_MARKS = 48
+"""Marks below one another that a chart still shows well: beyond so many, factors divide charts."""
+LONGEST = 60
+"""Letters of a row's label, likewise."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class Factors:
     """Which factors vary, and which of these are choices: those the experiment calls so and those that make no row.
 
     The implementation makes a series, as the stack does, unless the experiment calls it a choice. Any other factor
-    makes rows too, in the experiment's order, as long as there are not too many.
+    makes rows too, in the experiment's order, as long as a chart shows them well and every scenario has one row.
     """
 
     varied: frozenset[str]
@@ -33,12 +35,8 @@ class Factors:
         declared = (plan.get("experiment") or {}).get("choices") or {}
         varied = frozenset(path for path in paths if len({str(point.get(path)) for point in points}) > 1)
         left = [path for path in paths if path in varied and path not in declared and not _makes_series(path)]
-        rows = {path for path in left if makes_row(path)}
-        for path in left:
-            together = {tuple(str(point.get(row)) for row in (*rows, path)) for point in points}
-            if len(together) <= MOST_ROWS:
-                rows.add(path)
-        chosen = tuple(path for path in paths if path in varied and (path in declared or path in set(left) - rows))
+        divide = set(left) - _rows(left, points, scenarios)
+        chosen = tuple(path for path in paths if path in varied and (path in declared or path in divide))
         first = points[0] if points else {}
         constant = tuple((path, str(level)) for path, level in first.items() if path not in varied and path != "stack")
         return cls(varied, chosen, constant)
@@ -59,7 +57,7 @@ class Factors:
             rows = found[choices]
             keys = {scenario.key for row in rows.values() for scenario in row}
             conditions = tuple(
-                Condition(self._label(levels), tuple(sorted(row, key=lambda s: order[s.series.label])))
+                Condition(self._named(levels), tuple(sorted(row, key=lambda s: order[s.series.label])))
                 for levels, row in rows.items()
             )
             groups.append(Group(self._title(choices, base), conditions, frozenset(keys - seen)))
@@ -74,17 +72,34 @@ class Factors:
         return tuple((path, str(point[path])) for path in self.choices if path in point)
 
     def _row(self, point: Json) -> Levels:
-        left = [path for path in point if path not in self.choices and not _makes_series(path)]
-        return tuple((path, str(point[path])) for path in sorted(left, key=lambda path: path == "link"))
+        return tuple((path, str(point[path])) for path in point if path not in self.choices and not _makes_series(path))
 
-    def _label(self, levels: Levels) -> str:
-        shown = [level_words(*pair) for pair in levels if pair[0] in self.varied]
-        return " · ".join(shown) or dict(levels).get("link", "all")
+    def _named(self, levels: Levels) -> str:
+        point = dict(levels)
+        return _label(point, [path for path in point if path in self.varied]) or point.get("link", "all")
 
     def _title(self, choices: Levels, base: Levels) -> str:
         """What a group chooses; later groups say only what they choose otherwise than the first."""
         differing = [pair for pair in choices if pair not in base]
         return ", ".join(level_words(*pair) for pair in (differing or choices))
+
+
+def _rows(paths: Sequence[str], points: Sequence[Json], scenarios: Sequence[Scenario]) -> set[str]:
+    """Those of the paths that make rows of one chart."""
+    rows = {path for path in paths if makes_row(path)}
+    series = len({scenario.series.label for scenario in scenarios})
+    for path in paths:
+        touches_all = all(len({str(point.get(path)) for point in each.points}) == 1 for each in scenarios)
+        labels = {_label(point, [other for other in paths if other in rows or other == path]) for point in points}
+        if touches_all and len(labels) * series <= MOST_MARKS and max(map(len, labels)) <= LONGEST:
+            rows.add(path)
+    return rows
+
+
+def _label(point: Json, paths: Sequence[str]) -> str:
+    """Levels of a point in words, the link last."""
+    ordered = sorted(paths, key=lambda path: path == "link")
+    return " · ".join(level_words(path, str(point[path])) for path in ordered if path in point)
 
 
 def _makes_series(path: str) -> bool:

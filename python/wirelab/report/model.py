@@ -195,6 +195,8 @@ def _path_words(path: str) -> str:
     match path.split("."):
         case ["stacks", stack, *keys]:
             return f"{stack} {'.'.join(keys)}"
-        case ["workload" | "stack", *keys]:
+        case ["workload" | "stack", *keys] if keys:
             return ".".join(keys)
+        case ["links", link, *_, key]:
+            return f"{link} {key}"
     return path

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import data
+from wirelab.report.figures.scales import data, label_width, rows, width_beside
 from wirelab.report.figures.svg import render
 from wirelab.report.palette import INK, MUTED, part_color
 
-WIDTH = 660
 BAR_HEIGHT = 17
-LABEL_WIDTH = 230
+VANISHES = 0.1
+"""Of the longest bar of its scale: a row whose bars are all shorter has a scale of its own."""
+OWN_SCALE = "A row that would vanish beside the others has a scale of its own."
 
 
 @dataclass(frozen=True)
@@ -36,17 +37,17 @@ def bars(name: str, label: str, bars: Sequence[Bar], parts: Mapping[str, int], u
     """Draw the bars from 0, in their order, each with its series' name at its end; None if there is nothing to draw.
 
     `parts` gives each part of a bar, in order, its colour's slot. Bars of several scales are drawn below one another,
-    each scale under its name unless its rows say that already.
+    each scale under its name unless its rows say that already. A row that would vanish on its scale has its own.
     """
-    drawn = [bar for bar in bars if any(part is not None for part in bar.parts)]
+    drawn = _scaled([bar for bar in bars if any(part is not None for part in bar.parts)])
     if not drawn:
         return None
     scales = list(dict.fromkeys(bar.scale for bar in drawn))
-    label_width = min(LABEL_WIDTH, 7 * max(len(bar.row) for bar in drawn))
+    extent = label_width(bar.row for bar in drawn)
     panels = []
     for scale in scales:
         mine = [bar for bar in drawn if bar.scale == scale]
-        panel = _panel(mine, parts, unit, label_width)
+        panel = _panel(mine, parts, unit, extent)
         told = all(scale in bar.row for bar in mine)
         title = alt.Title(scale, anchor="start", fontSize=12, color=INK)
         panels.append(panel if told else panel.properties(title=title))
@@ -55,10 +56,17 @@ def bars(name: str, label: str, bars: Sequence[Bar], parts: Mapping[str, int], u
     return render(alt.vconcat(*panels, spacing=8).resolve_scale(x="independent", y="independent"), name, label)
 
 
-def _panel(
-    bars: Sequence[Bar], parts: Mapping[str, int], unit: str, label_width: int
-) -> alt.LayerChart | alt.FacetChart:
-    rows = [
+def _scaled(drawn: Sequence[Bar]) -> list[Bar]:
+    longest: dict[str, float] = {}
+    for bar in drawn:
+        for key in (f"scale {bar.scale}", f"row {bar.row}"):
+            longest[key] = max(longest.get(key, 0.0), bar.length)
+    small = {bar.row for bar in drawn if longest[f"row {bar.row}"] < VANISHES * longest[f"scale {bar.scale}"]}
+    return [replace(bar, scale=bar.row) if bar.row in small else bar for bar in drawn]
+
+
+def _panel(bars: Sequence[Bar], parts: Mapping[str, int], unit: str, extent: int) -> alt.LayerChart | alt.FacetChart:
+    values = [
         {
             "row": bar.row, "series": bar.series, "part": part, "order": i, "value": value,
             "tip": f"{bar.row}, {bar.series}: {part} {value:,.3g} {unit}",
@@ -69,19 +77,16 @@ def _panel(
     ]  # fmt: skip
     ends = [{"row": bar.row, "series": bar.series, "value": bar.length} for bar in bars]
     names = list(dict.fromkeys(bar.series for bar in bars))
-    y = alt.Y("row:N", sort=list(dict.fromkeys(bar.row for bar in bars)), title=None).axis(
-        grid=True, tickBand="extent", ticks=False, domain=False, labelFontSize=12, labelColor=INK,
-        labelLimit=LABEL_WIDTH, minExtent=label_width,
-    )  # fmt: skip
+    y = rows([bar.row for bar in bars], extent)
     offset = alt.YOffset("series:N", sort=names, scale=alt.Scale(paddingOuter=0.3, paddingInner=0.25))
     widest = max(bar.length for bar in bars) or 1.0
     x = alt.X("value:Q", scale=alt.Scale(domain=[0, widest * 1.12], nice=False)).axis(
         title=unit, tickSize=4, tickCount=7, format=",~r"
     )
     colors = alt.Scale(domain=list(parts), range=[part_color(slot) for slot in parts.values()])
-    drawn = alt.Chart(data(rows)).mark_bar(opacity=1).encode(
+    drawn = alt.Chart(data(values)).mark_bar(opacity=1).encode(
         x, y, offset, alt.Color("part:N", scale=colors, legend=None), order="order:Q", description="tip:N"
     )  # fmt: skip
     named = alt.Chart(data(ends)).mark_text(align="left", dx=5, color=MUTED).encode(x, y, offset, text="series:N")
     height = alt.Step(BAR_HEIGHT, **{"for": "offset"})
-    return alt.layer(drawn, named).properties(width=WIDTH, height=height)
+    return alt.layer(drawn, named).properties(width=width_beside(extent), height=height)

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import color, data, log_domain, log_time, shape
+from wirelab.report.figures.scales import color, data, label_width, log_domain, log_time, rows, shape, width_beside
 from wirelab.report.figures.svg import render
 from wirelab.report.model import Series
-from wirelab.report.palette import INK
 
-WIDTH = 660
 ROW_HEIGHT = 17
 
 
@@ -35,7 +33,7 @@ class Mark:
 
 def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Markup | None:
     """Draw the rows in the order of the marks; None if there is nothing to draw."""
-    rows = [
+    values = [
         {
             "row": mark.row, "series": mark.series.label, "x": mark.point, "low": mark.low or mark.point,
             "high": mark.high or mark.point, "tip": mark.tip, "published": mark.published,
@@ -43,16 +41,15 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
         }
         for mark in marks
     ]  # fmt: skip
-    values = [v for mark in marks for v in (mark.point, mark.low, mark.high, mark.published) if v is not None]
-    domain = log_domain(values)
+    domain = log_domain(
+        [v for mark in marks for v in (mark.point, mark.low, mark.high, mark.published) if v is not None]
+    )
     if domain is None:
         return None
     series = list({mark.series.label: mark.series for mark in marks}.values())
-    y = alt.Y("row:N", sort=list(dict.fromkeys(mark.row for mark in marks)), title=None).axis(
-        grid=True, tickBand="extent", ticks=False, domain=False, labelLimit=330, labelFontSize=12, labelColor=INK
-    )
+    labels = [mark.row for mark in marks]
     offset = alt.YOffset("series:N", sort=[s.label for s in series], scale=alt.Scale(paddingOuter=0.35))
-    base = alt.Chart(data(rows)).encode(y, offset, color(series))
+    base = alt.Chart(data(values)).encode(rows(labels), offset, color(series))
     layers = [
         base.mark_rule(strokeWidth=2.4).encode(log_time(domain, title, "low"), x2="high:Q", description="tip:N"),
         base.transform_filter("!datum.above")
@@ -70,4 +67,4 @@ def intervals(name: str, label: str, marks: Sequence[Mark], title: str) -> Marku
     height = (
         alt.Step(ROW_HEIGHT, **{"for": "position"}) if len(series) == 1 else alt.Step(ROW_HEIGHT, **{"for": "offset"})
     )
-    return render(alt.layer(*layers).properties(width=WIDTH, height=height), name, label)
+    return render(alt.layer(*layers).properties(width=width_beside(label_width(labels)), height=height), name, label)

@@ -9,14 +9,36 @@ from typing import Any
 import altair as alt
 
 from wirelab.report.model import Series
-from wirelab.report.palette import series_color
+from wirelab.report.palette import INK, series_color
 
 WIDTH, HEIGHT = 330, 190
+LEAST_WIDTH, MOST_WIDTH = 380, 660
+"""Of a chart beside the labels of its rows."""
+PAGE_WIDTH = 890
+LETTER_WIDTH = 7
 
 
 def color(series: Sequence[Series]) -> alt.Color:
     """Colour by series, without a legend: the page has one for all charts."""
     return alt.Color("series:N", scale=_by_label(series, [series_color(s.look.slot) for s in series]), legend=None)
+
+
+def rows(labels: Sequence[str], extent: int = 0) -> alt.Y:
+    """A row for each label, which is never cut; `extent` is the least width of the labels."""
+    return alt.Y("row:N", sort=list(dict.fromkeys(labels)), title=None).axis(
+        grid=True, tickBand="extent", ticks=False, domain=False, labelFontSize=12, labelColor=INK, labelLimit=0,
+        minExtent=extent,
+    )  # fmt: skip
+
+
+def label_width(labels: Iterable[str]) -> int:
+    """Room for the longest of the rows' labels."""
+    return LETTER_WIDTH * max(map(len, labels))
+
+
+def width_beside(labels: int) -> int:
+    """What labels of that width leave to a chart."""
+    return max(LEAST_WIDTH, min(MOST_WIDTH, PAGE_WIDTH - labels))
 
 
 def shape(series: Sequence[Series]) -> alt.Shape:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import altair as alt
 from markupsafe import Markup
 
-from wirelab.report.figures.scales import data
+from wirelab.report.figures.scales import LETTER_WIDTH, data
 from wirelab.report.figures.svg import render
 from wirelab.report.model import Series
 from wirelab.report.palette import GRID, INK, MUTED, PAPER, series_color
@@ -17,8 +17,6 @@ from wirelab.report.palette import GRID, INK, MUTED, PAPER, series_color
 WIDTH = 560
 LEAST_WIDTH, MOST_WIDTH = 58, 150
 HEIGHT = 40
-LABEL_WIDTH = 140
-LETTER_WIDTH = 7
 SHADE = 0.3
 """Of a series' colour, so that the words on it can be read on paper and on a dark page."""
 
@@ -61,7 +59,7 @@ def tiles(name: str, label: str, tiles: Sequence[Tile]) -> Markup:
             labelColor=INK,
         ),
         alt.Y("y:N", sort=rows, title=None).axis(
-            ticks=False, domain=False, labelLimit=LABEL_WIDTH, labelColor=INK, labelFontSize=12
+            ticks=False, domain=False, labelLimit=0, labelColor=INK, labelFontSize=12
         ),
     )
     most = width - 6

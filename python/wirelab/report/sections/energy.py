@@ -21,7 +21,7 @@ from wirelab.report.blocks import (
     number,
 )
 from wirelab.report.campaign import Campaign
-from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NO_TRIAL, NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
@@ -130,7 +130,8 @@ def _about(radio: Json) -> str:
         f"Modelled, of the packets that flowed{work}: {told['title']} ({told['name']}).{given}{around} "
         f"An exchange is taken by itself, from a radio at rest to the end of the tail that its packets leave.{day} "
         "The interval is over trials, with the model's typical constants; the range is that of the model's constants, "
-        "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap."
+        "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap. "
+        + OWN_SCALE
     )
 
 

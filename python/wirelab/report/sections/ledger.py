@@ -17,7 +17,7 @@ from wirelab.report.blocks import (
     number,
 )
 from wirelab.report.campaign import Campaign
-from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Condition, Json, Scenario
 from wirelab.report.model import Group as Choices
@@ -81,7 +81,8 @@ def section(campaign: Campaign) -> Section | None:
         "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the "
         "application's bytes: headers of records, nonces and tags. Transport headers are those of TCP and UDP in "
         "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
-        "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is beside the sum."
+        "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is beside the sum. "
+        + OWN_SCALE
     )
     plotted = [_bar(_message(each)) for each in campaign.scenarios if _ledger(each) and each.plotted]
     drawn = [name for name in BARS if any(each[name] for each in plotted)]

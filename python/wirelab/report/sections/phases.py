@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-
 from wirelab.report.blocks import Block, Column, Figure, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
-from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import MILLISECONDS
@@ -23,8 +20,6 @@ PHASES = {
 PARTS = {words: slot for slot, words in enumerate(PHASES.values())}
 """Of a bar, with their colours."""
 UNSEEN = "the phase did not happen or was not seen"
-VANISHES = 0.1
-"""Of the longest bar of its link: a row whose bars are all shorter has a scale of its own."""
 PROXY = {"proxy-time": "at the proxy", "origin-time": "of this, waiting for the origin"}
 
 
@@ -36,9 +31,8 @@ def section(campaign: Campaign) -> Section | None:
     note = (
         "Medians of each phase over completed exchanges, side by side. A median of sums is not the sum of medians, so "
         "a bar's length is not the median "
-        "delay. Each link has a scale of its own, and so has a row of it that would "
-        "vanish beside the others. A phase that did not happen is absent: plain TCP has no TLS handshake, QUIC no TCP "
-        "connect."
+        f"delay. Each link has its own scale. {OWN_SCALE} A phase that did not happen is absent: plain TCP has no "
+        "TLS handshake, QUIC no TCP connect."
     )
     if any(scenario.metric("proxy-time") for scenario in campaign.scenarios):
         note += " Behind a proxy the wait is also the proxy's: how long it had the request, and how long the origin."
@@ -67,20 +61,9 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
     columns = [*SCENARIO_COLUMNS, *(Column(f"{words} [interval]", "ms") for words in PHASES.values())]
     table = Table("Median of each phase", columns, rows, row_headers=2)
     label = "Median phases of each scenario as stacked bars"
-    drawn = _scaled(drawn)
     svg = bars(f"{prefix}-phases", label, drawn, PARTS, "ms")
     tables = [table, *_proxy(group)]
     return [Figure("", label, not_drawn(left_out), svg, tables)] if svg else list(tables)
-
-
-def _scaled(drawn: Sequence[Bar]) -> list[Bar]:
-    """Bars of one link share a scale, but for rows that would vanish on it."""
-    longest: dict[str, float] = {}
-    for bar in drawn:
-        for key in (f"link {bar.scale}", f"row {bar.row}"):
-            longest[key] = max(longest.get(key, 0.0), bar.length)
-    small = {bar.row for bar in drawn if longest[f"row {bar.row}"] < VANISHES * longest[f"link {bar.scale}"]}
-    return [replace(bar, scale=bar.row) if bar.row in small else bar for bar in drawn]
 
 
 def _proxy(group: Choices) -> list[Table]:

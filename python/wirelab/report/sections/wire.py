@@ -14,7 +14,7 @@ from wirelab.report.blocks import (
     estimate,
 )
 from wirelab.report.campaign import Campaign
-from wirelab.report.figures.bars import Bar, bars
+from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NOT_IN_FORCE, not_drawn, why_missing
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
@@ -44,7 +44,7 @@ def section(campaign: Campaign) -> Section | None:
         "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are "
         "packets that the client "
         "declared lost. Needlessly sent again is what the link had delivered before: TCP segments and CoAP's "
-        "confirmable messages, of which alone the packets tell."
+        "confirmable messages, of which alone the packets tell. " + OWN_SCALE
     )
     return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)])
 
