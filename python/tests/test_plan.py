@@ -201,6 +201,17 @@ def test_a_clients_start_is_part_of_its_trial(tmp_path: Path) -> None:
     assert {theirs.expected_trial_ns - mine.expected_trial_ns for mine, theirs in pairs} == {2_000_000_000}
 
 
+def test_what_a_client_takes_for_each_exchange_is_part_of_its_trial_and_no_exchanges_time(tmp_path: Path) -> None:
+    _, quick = with_slow(tmp_path, "client", 'command = ["slow", "{parameters}"]')
+    _, slow = with_slow(tmp_path, "client", 'command = ["slow", "{parameters}"]\neach_takes_s = 0.5')
+    exchanges = {scenario.workload.exchanges for scenario in slow.scenarios}
+    pairs = list(zip(quick.scenarios, slow.scenarios, strict=True))
+    assert {theirs.expected_trial_ns - mine.expected_trial_ns for mine, theirs in pairs} == {
+        count * 500_000_000 for count in exchanges
+    }
+    assert all(theirs.expected_exchange_ns == mine.expected_exchange_ns for mine, theirs in pairs)
+
+
 def test_each_step_of_a_stopping_rule_takes_as_long_as_its_longest_trial(tmp_path: Path) -> None:
     text = BASE.replace("replicates = 3", 'replicates = [5, 20]\ninterval = "10 % of median"')
     made = make_plan(load(tmp_path, text))

@@ -109,6 +109,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
     if stack is None:
         raise AssertionError(scenario.stack)
     exchange_ns = expected_exchange_ns(scenario, stack)
+    trial_ns = expected_trial_ns(exchange_ns + experiment.each_takes_ns(scenario), scenario)
     identity = {**scenario.identity(), "seed": experiment.seed, "schema_version": SCHEMA_VERSION}
     if used := {role: programs[name] for role, name in scenario.implementation.items() if name in programs}:
         identity["programs"] = used
@@ -140,7 +141,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         cpu=dict(scenario.cpu),
         program_settings={name: dict(each) for name, each in scenario.program_settings.items()},
         expected_exchange_ns=exchange_ns,
-        expected_trial_ns=expected_trial_ns(exchange_ns, scenario) + experiment.starts_in_ns(scenario, Role.CLIENT),
+        expected_trial_ns=trial_ns + experiment.starts_in_ns(scenario, Role.CLIENT),
         server_starts_in_ns=experiment.starts_in_ns(scenario, Role.SERVER),
     )
 

@@ -73,11 +73,13 @@ def test_files_are_named_in_any_text_of_an_entry_and_may_hold_a_blank(own: Path)
     assert named_files(entry, {"beside": own}) == {"a b.py": own / "a b.py", "x.conf": own / "x.conf"}
 
 
-def test_how_long_a_server_starts_is_for_a_plans_minutes_alone(own: Path) -> None:
+def test_how_long_a_program_takes_is_for_a_plans_minutes_alone(own: Path) -> None:
     catalogue = own / "implementations.toml"
     text, before = catalogue.read_text(), digest(own)
-    catalogue.write_text(text.replace("[mine-py.roles.server]\n", "[mine-py.roles.server]\nstarts_in_s = 90\n"))
-    assert "starts_in_s" in catalogue.read_text()
+    catalogue.write_text(
+        text.replace("[mine-py.roles.server]\n", "[mine-py.roles.server]\nstarts_in_s = 90\neach_takes_s = 1\n")
+    )
+    assert "each_takes_s" in catalogue.read_text()
     assert digest(own) == before
 
 

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.energy import EnergyTable, check_energy
 from wirelab.experiment.factors import Point, grid, grid_size, read_factors
-from wirelab.experiment.implementations import own_settings
+from wirelab.experiment.implementations import RoleEntry, own_settings
 from wirelab.experiment.kinds import check_workload
 from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
@@ -86,9 +86,17 @@ class Experiment:
 
     def starts_in_ns(self, scenario: Scenario, role: Role) -> int:
         """How long a program of a scenario is known to take until it is ready; 0 where nobody said."""
-        program = self.source.programs.get(scenario.implementation[role.value])
-        entry = None if program is None else program.role(role)
+        entry = self._entry(scenario, role)
         return 0 if entry is None else round(entry.starts_in_s * 1e9)
+
+    def each_takes_ns(self, scenario: Scenario) -> int:
+        """What a scenario's client is known to take for each exchange besides; 0 where nobody said."""
+        entry = self._entry(scenario, Role.CLIENT)
+        return 0 if entry is None else round(entry.each_takes_s * 1e9)
+
+    def _entry(self, scenario: Scenario, role: Role) -> RoleEntry | None:
+        program = self.source.programs.get(scenario.implementation[role.value])
+        return None if program is None else program.role(role)
 
 
 Check = Callable[[Source, ExperimentFile], Iterable[WirelabError]]

@@ -146,6 +146,8 @@ class RoleEntry(_Entry):
     environment: dict[str, str] = Field(default_factory=dict)
     starts_in_s: float = Field(default=0, ge=0)
     """How long it takes to be ready, as measured: for a plan's minutes and for nothing else."""
+    each_takes_s: float = Field(default=0, ge=0)
+    """The same of what a client takes for each exchange beside what the link does."""
 
     def refusal(
         self,
