@@ -18,7 +18,8 @@ from bench.process import FAILURES, FailedError
 from bench.results import Answer, Target
 from bench.setup import Setup
 
-MESSAGE_BYTES = 30
+OBJECT_BYTES = 875_000
+"""One of the eight equal ones of h2window2017's site."""
 PORT = 9000
 ROUNDS = 12
 MOST = 1.02
@@ -27,8 +28,33 @@ _SIDE = Path(__file__).parents[1] / "side.py"
 _PATIENCE_S = 120.0
 _UDP = ("coap",)
 STACKS = ("raw-tcp", "http1", "h2c", "coap", "mqtt")
-REQUESTS = {"fresh": 2_000, "kept": 10_000}
-"""By what becomes of connections: some seconds of CPU time for each."""
+DOWNLOADING = ("http1", "h2c")
+
+
+@dataclass(frozen=True)
+class Work:
+    """Exchanges one after another: some seconds of CPU time."""
+
+    name: str
+    exchanges: int
+    connection: dict[str, object]
+    message: dict[str, object]
+    stacks: tuple[str, ...] = STACKS
+
+    @property
+    def workload(self) -> dict[str, object]:
+        """As an endpoint is told, but for how many."""
+        return {**self.message, "concurrency": 1, "connection": self.connection}
+
+
+_KEPT: dict[str, object] = {"policy": "kept", "connections": 1}
+_MESSAGE: dict[str, object] = {"kind": "deliver", "message_bytes": 30}
+_OBJECT: dict[str, object] = {"kind": "request-response", "upload_bytes": 0, "download_bytes": OBJECT_BYTES}
+WORKS = (
+    Work("30 B, fresh connections", 2_000, {"policy": "fresh"}, _MESSAGE),
+    Work("30 B, a kept connection", 10_000, _KEPT, _MESSAGE),
+    Work("875 kB, a kept connection", 500, _KEPT, _OBJECT, DOWNLOADING),
+)
 
 
 @dataclass(frozen=True)
@@ -44,40 +70,40 @@ class Took:
 
 
 def answer(setup: Setup) -> Answer:
-    """Each stack with fresh and with kept connections; what the ratio is of, and its interval over rounds."""
+    """Each stack with each work; what the ratio is of, and its interval over rounds."""
     found = Answer(
         "measuring",
         "CPU time of built-in endpoints with measuring over without, user and system, start and end included",
         (
-            "stack", "connections", "client us/exchange", "server us/exchange", "ratio of both", "low", "high",
+            "stack", "exchanges", "client us/exchange", "server us/exchange", "ratio of both", "low", "high",
             "ratio of client",
         ),
     )  # fmt: skip
     found.notes.append(
-        f"{ROUNDS} rounds, with and without in turn, the first in every second round the other; a request of "
-        f"{MESSAGE_BYTES} B and an empty answer, one after another over a plain veth; ratio: median of the rounds' "
+        f"{ROUNDS} rounds, with and without in turn, the first in every second round the other; a message of 30 B and "
+        "an empty answer, or an object of 875 kB, one after another over a plain veth; ratio: median of the rounds' "
         f"own, with its interval of at least {LEVEL:.0%} by order statistics"
     )
     found.notes.append(
         "measuring is every stamp, what is read of the transport when an exchange ends, and the rows; the packet log "
         "and captures are the link's, in another process, and samples of memory the trial's, at most 1 % of a CPU"
     )
-    for stack in STACKS:
-        for policy, requests in REQUESTS.items():
-            _compare(setup, stack, policy, setup.count(requests), found)
+    for work in WORKS:
+        for stack in work.stacks:
+            _compare(setup, stack, work, found)
     return found
 
 
-def _compare(setup: Setup, stack: str, policy: str, requests: int, found: Answer) -> None:
+def _compare(setup: Setup, stack: str, work: Work, found: Answer) -> None:
     rounds: list[tuple[Took, Took]] = []
     for number in range(ROUNDS):
         try:
-            pair = {measured: _took(setup, stack, policy, requests, measured=measured) for measured in _order(number)}
+            pair = {measured: _took(setup, stack, work, measured=measured) for measured in _order(number)}
         except FAILURES as error:
-            found.notes.append(f"{stack}, {policy}: {error}")
+            found.notes.append(f"{stack}, {work.name}: {error}")
             continue
         rounds.append((pair[True], pair[False]))
-    what = f"{stack}, {policy} connections: CPU time with measuring over without"
+    what = f"{stack}, {work.name}: CPU time with measuring over without"
     if len(rounds) < ROUNDS:
         found.targets.append(Target(what, "", None, "<=", MOST))
         return
@@ -86,7 +112,7 @@ def _compare(setup: Setup, stack: str, policy: str, requests: int, found: Answer
     measured = [one for one, _ in rounds]
     times = (statistics.median(one.client_us for one in measured), statistics.median(one.server_us for one in measured))
     ratio = statistics.median(both)
-    found.rows.append((stack, policy, *times, ratio, *interval(both), client))
+    found.rows.append((stack, work.name, *times, ratio, *interval(both), client))
     found.targets.append(Target(what, "", ratio, "<=", MOST))
 
 
@@ -109,17 +135,14 @@ def interval(values: list[float]) -> tuple[float, float]:
     return ordered[rank - 1], ordered[-rank]
 
 
-def _took(setup: Setup, stack: str, policy: str, requests: int, *, measured: bool) -> Took:
+def _took(setup: Setup, stack: str, work: Work, *, measured: bool) -> Took:
     """One round. Raises what `FAILURES` lists."""
-    connection = {"policy": policy} | ({"connections": 1} if policy == "kept" else {})
-    work = {
-        "kind": "deliver", "message_bytes": MESSAGE_BYTES, "exchanges": requests, "concurrency": 1,
-        "connection": connection,
-    }  # fmt: skip
+    exchanges = setup.count(work.exchanges)
+    workload = {**work.workload, "exchanges": exchanges}
     with setup.place(setup.users[0]) as place:
         folder = place.folder / "client"
-        server = endpoint(setup.agent, place.folder / "server", stack, "server", ("0.0.0.0", PORT), work)
-        client = endpoint(setup.agent, folder, stack, "client", (SERVER_ADDRESS, PORT), work)
+        server = endpoint(setup.agent, place.folder / "server", stack, "server", ("0.0.0.0", PORT), workload)
+        client = endpoint(setup.agent, folder, stack, "client", (SERVER_ADDRESS, PORT), workload)
         client += [] if measured else ["--unmeasured"]
         sides = [(sys.executable, str(_SIDE), json.dumps([words])) for words in (server, client)]
         transport = "udp" if stack in _UDP else "tcp"
@@ -127,9 +150,9 @@ def _took(setup: Setup, stack: str, policy: str, requests: int, *, measured: boo
         told = [Veth().play(Stages(0.0), ends, place), (place.folder / "out.txt").read_text(encoding="utf-8")]
         if measured:
             outcomes = pl.read_ipc(folder / "exchanges.arrow", columns=["outcome"])["outcome"]
-            if (completed := int((outcomes == "completed").sum())) != requests:
-                raise FailedError(f"{completed} of {requests} exchanges completed")
-    server_us, client_us = (_cpu_us(text) / requests for text in told)
+            if (completed := int((outcomes == "completed").sum())) != exchanges:
+                raise FailedError(f"{completed} of {exchanges} exchanges completed")
+    server_us, client_us = (_cpu_us(text) / exchanges for text in told)
     return Took(client_us, server_us)
 
 

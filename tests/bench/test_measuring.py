@@ -29,7 +29,7 @@ def setup(tmp_path: Path) -> Setup:
 def compared(setup: Setup, monkeypatch: pytest.MonkeyPatch, took: object) -> Answer:
     monkeypatch.setattr(measuring, "_took", took)
     found = Answer("measuring", "", ())
-    measuring._compare(setup, "http1", "kept", 10, found)
+    measuring._compare(setup, "http1", measuring.WORKS[0], found)
     return found
 
 
@@ -55,7 +55,7 @@ def test_a_round_that_fails_is_told_and_nothing_is_judged(setup: Setup, monkeypa
 
     found = compared(setup, monkeypatch, took)
     assert (found.rows, found.targets[0].verdict) == ([], "not measured")
-    assert found.notes[0] == "http1, kept: True"
+    assert found.notes[0] == "http1, 30 B, fresh connections: True"
 
 
 def test_cpu_time_is_of_the_last_line_whatever_was_said_before() -> None:
