@@ -1,7 +1,8 @@
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 
 use nix::sys::socket::getsockopt;
@@ -16,9 +17,20 @@ use crate::settings;
 
 /// A TCP connection that can still be asked about while a protocol library owns it: clones are handles to one socket.
 #[derive(Clone)]
-pub struct Socket(Arc<TcpStream>);
+pub struct Socket(Arc<Connection>);
+
+struct Connection {
+    stream: TcpStream,
+    local_port: OnceLock<Option<u16>>,
+    /// What TCP_INFO had counted when an exchange on it last ended.
+    retransmissions: AtomicU32,
+}
 
 impl Socket {
+    fn new(stream: TcpStream) -> Self {
+        Socket(Arc::new(Connection { stream, local_port: OnceLock::new(), retransmissions: AtomicU32::new(0) }))
+    }
+
     /// Connects to `server`, stamping the phase. Retransmissions are counted from the first SYN on, also if this is given up.
     pub async fn connect(server: SocketAddr, nagle: bool, attempt: &mut Attempt) -> Result<Self, ExchangeError> {
         let socket = socket2::Socket::new(Domain::for_address(server), Type::STREAM, Some(Protocol::TCP))?;
@@ -28,10 +40,10 @@ impl Socket {
             Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => return Err(error.into()),
             _ => {}
         }
-        let socket = Socket(Arc::new(TcpStream::from_std(socket.into())?));
+        let socket = Socket::new(TcpStream::from_std(socket.into())?);
         socket.observe(attempt);
-        socket.0.writable().await?;
-        if let Some(error) = socket.0.take_error()? {
+        socket.0.stream.writable().await?;
+        if let Some(error) = socket.0.stream.take_error()? {
             return Err(error.into());
         }
         attempt.exchange.tcp_connect_ns = attempt.now();
@@ -41,25 +53,27 @@ impl Socket {
     /// A connection that a server accepted.
     pub fn accepted(stream: TcpStream, nagle: bool) -> io::Result<Self> {
         stream.set_nodelay(!nagle)?;
-        Ok(Socket(Arc::new(stream)))
+        Ok(Socket::new(stream))
     }
 
     /// Its address on this side.
     pub fn local_address(&self) -> io::Result<IpAddr> {
-        self.0.local_addr().map(|address| address.ip())
+        self.0.stream.local_addr().map(|address| address.ip())
     }
 
-    /// Has the exchange record this connection's port and, at its end, what TCP_INFO says happened since now. Exchanges that overlap on one
-    /// connection each count what happened to any of them.
+    /// Has the exchange record this connection's port and, at its end, what TCP_INFO says happened since the last one on it ended, so that those
+    /// that follow one another count everything once. Exchanges that overlap on one connection each count what happened to any of them.
     pub fn observe(&self, attempt: &mut Attempt) {
         if !attempt.measures() {
             return;
         }
-        attempt.exchange.local_port = self.0.local_addr().ok().map(|address| address.port());
-        let before = self.tcp_info().map_or(0, |info| info.total_retransmissions);
+        let local_port = || self.0.stream.local_addr().ok().map(|address| address.port());
+        attempt.exchange.local_port = *self.0.local_port.get_or_init(local_port);
+        let before = self.0.retransmissions.load(Ordering::Relaxed);
         let socket = self.clone();
         attempt.at_end(move |exchange| {
             if let Some(info) = socket.tcp_info() {
+                socket.0.retransmissions.store(info.total_retransmissions, Ordering::Relaxed);
                 exchange.client_retransmissions = Some(info.total_retransmissions.saturating_sub(before));
                 exchange.smoothed_rtt_ns = (info.smoothed_rtt_us > 0).then(|| u64::from(info.smoothed_rtt_us) * 1_000);
             }
@@ -73,7 +87,7 @@ impl Socket {
     }
 
     fn tcp_info(&self) -> Option<TcpInfo> {
-        let words = getsockopt(&*self.0, TcpInfoWords).ok()?;
+        let words = getsockopt(&self.0.stream, TcpInfoWords).ok()?;
         Some(TcpInfo { smoothed_rtt_us: words[17], total_retransmissions: words[25] })
     }
 }
@@ -113,8 +127,8 @@ nix::getsockopt_impl!(TcpInfoWords, libc::IPPROTO_TCP, libc::TCP_INFO, [u32; 26]
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         loop {
-            ready!(self.0.poll_read_ready(cx))?;
-            match self.0.try_read(buffer.initialize_unfilled()) {
+            ready!(self.0.stream.poll_read_ready(cx))?;
+            match self.0.stream.try_read(buffer.initialize_unfilled()) {
                 Ok(length) => {
                     buffer.advance(length);
                     return Poll::Ready(Ok(()));
@@ -137,8 +151,8 @@ impl AsyncWrite for Socket {
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.0.poll_write_ready(cx))?;
-            match self.0.try_write_vectored(slices) {
+            ready!(self.0.stream.poll_write_ready(cx))?;
+            match self.0.stream.try_write_vectored(slices) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }
@@ -154,7 +168,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(SockRef::from(&*self.0).shutdown(Shutdown::Write))
+        Poll::Ready(SockRef::from(&self.0.stream).shutdown(Shutdown::Write))
     }
 }
 
@@ -180,6 +194,28 @@ mod tests {
         // On loopback a smoothed round trip is above 0 and far below a second; words of other fields are not.
         assert!(exchange.smoothed_rtt_ns.is_some_and(|rtt| (1_000..1_000_000_000).contains(&rtt)), "{exchange:?}");
         assert!(exchange.local_port.is_some() && exchange.tcp_connect_ns.is_some());
+    }
+
+    #[tokio::test]
+    async fn an_exchange_counts_from_where_the_last_one_on_its_connection_ended() {
+        let listener = listen(([127, 0, 0, 1], 0).into()).expect("listening");
+        let server = listener.local_addr().expect("bound");
+        let mut first = Attempt::start(Arc::new(SystemClock), 0, None);
+        let socket = Socket::connect(server, false, &mut first).await.expect("connected");
+        socket.0.retransmissions.store(7, Ordering::Relaxed);
+        let mut second = Attempt::start(Arc::new(SystemClock), 1, None);
+        socket.observe(&mut second);
+        first.finish(Ok(()));
+        assert_eq!(socket.0.retransmissions.load(Ordering::Relaxed), 0, "what TCP_INFO says when the first ends");
+        let mut third = Attempt::start(Arc::new(SystemClock), 2, None);
+        socket.observe(&mut third);
+        assert_eq!(second.finish(Ok(())).client_retransmissions, Some(0), "never below 0");
+        let third = third.finish(Ok(()));
+        assert_eq!((third.client_retransmissions, third.local_port), (Some(0), socket_port(&socket)));
+    }
+
+    fn socket_port(socket: &Socket) -> Option<u16> {
+        socket.0.stream.local_addr().ok().map(|address| address.port())
     }
 
     #[tokio::test]

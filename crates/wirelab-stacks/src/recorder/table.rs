@@ -1,4 +1,5 @@
 use std::fs::{self, File};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub trait Row: Default + Serialize {
 pub struct Table<R> {
     folder: PathBuf,
     pending: Vec<R>,
-    writer: Option<FileWriter<File>>,
+    writer: Option<FileWriter<BufWriter<File>>>,
 }
 
 impl<R: Row> Table<R> {
@@ -50,7 +51,8 @@ impl<R: Row> Table<R> {
         self.flush()?;
         let partial = self.partial();
         if let Some(mut writer) = self.writer.take() {
-            let finished = writer.finish().and_then(|()| writer.get_ref().sync_all().map_err(ArrowError::from));
+            let finished =
+                writer.finish().and_then(|()| writer.get_ref().get_ref().sync_all().map_err(ArrowError::from));
             finished.map_err(|error| StackError::failed(partial.display(), error))?;
         }
         let path = self.folder.join(format!("{}.arrow", R::TABLE));
@@ -69,7 +71,7 @@ impl<R: Row> Table<R> {
             Some(writer) => writer.write(&batch),
             None => File::create(&path)
                 .map_err(ArrowError::from)
-                .and_then(|file| FileWriter::try_new(file, &batch.schema()))
+                .and_then(|file| FileWriter::try_new_buffered(file, &batch.schema()))
                 .and_then(|writer| self.writer.insert(writer).write(&batch)),
         };
         self.pending.clear();
