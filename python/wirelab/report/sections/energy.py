@@ -147,6 +147,7 @@ def _table(group: Choices, radio: Json) -> Table:
         *(processor if radio.get("measured_on_device") else []),
         Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
         Column("exchanges"), Column("trials"),
+        *([Column("exchanges with CPU time")] if radio.get("measured_on_device") else []),
     ]  # fmt: skip
     return Table("Energy of a message, of a day of them, and a battery's life", columns, rows, row_headers=2)
 
@@ -160,16 +161,17 @@ def _cells(scenario: Scenario, radio: Json) -> list[Cell]:
     life = energy.get("battery_days")
     with_processor = [
         estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, no_processor),
-        _range(energy.get("with_processor_j"), MILLIJOULES, no_processor),
+        _range(energy.get("message_j"), MILLIJOULES, no_processor),
     ]
     return [
         estimate(scenario.estimate(RADIO, "mean"), MILLIJOULES, NO_PACKETS),
-        _range(energy.get("message_j"), MILLIJOULES, NO_PACKETS),
+        _range(energy.get("radio_j"), MILLIJOULES, NO_PACKETS),
         *(with_processor if measured else []),
         estimate(scenario.estimate(DAY, "mean"), JOULES, no_day),
         _range(energy.get("day_j"), JOULES, no_day),
         dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
         *(number(energy.get(name), 0, NO_PACKETS) for name in ("exchanges", "trials")),
+        *([number((energy.get("with_cpu_time") or {}).get("exchanges"), 0, NO_PACKETS)] if measured else []),
     ]
 
 
@@ -209,7 +211,7 @@ def _energy(scenario: Scenario) -> Json:
 def _lacks_processor(scenario: Scenario) -> bool:
     """Whether only the radio's energy is known."""
     energy = _energy(scenario)
-    return bool(energy) and energy.get("with_processor_j") is None
+    return bool(energy) and energy.get("message_j") is None
 
 
 def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
