@@ -27,7 +27,8 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
-from wirelab.units import format_duration
+from wirelab.stats.energy import labelled
+from wirelab.units import format_duration, with_bounds
 
 RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
@@ -112,8 +113,8 @@ def section(campaign: Campaign) -> Section | None:
         Prose(_about(radio)), *key, *by_choices(campaign, of_message), *days,
         Items(list(radio["notes"])), _sources(radio),
     ]  # fmt: skip
-    processor = f" and processor{_label(radio['device'])}" if measured else ""
-    return Section("energy", f"Energy of the client's radio{_label(radio['radio'])}{processor}", blocks)
+    title = labelled("Energy of the client's radio", radio["radio"])
+    return Section("energy", title + (labelled(" and processor", radio["device"]) if measured else ""), blocks)
 
 
 def _about(radio: Json) -> str:
@@ -123,7 +124,7 @@ def _about(radio: Json) -> str:
     given = f" With {inputs}." if inputs else ""
     device = radio.get("device")
     does = "computes and sleeps" if radio.get("measured_on_device") else "sleeps"
-    around = "" if device is None else f" The device around it, which {does}: {device['title']}{_label(device)}."
+    around = "" if device is None else f" The device around it, which {does}: {labelled(device['title'], device)}."
     told = radio["radio"]
     work = " and of the client's CPU time" if radio.get("measured_on_device") else ""
     return (
@@ -133,10 +134,6 @@ def _about(radio: Json) -> str:
         "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap. "
         + OWN_SCALE
     )
-
-
-def _label(of: Json) -> str:
-    return "" if of["validated"] else " (unvalidated)"
 
 
 def _table(group: Choices, radio: Json) -> Table:
@@ -226,8 +223,7 @@ def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
 
 
 def _life(days: Json) -> str:
-    low, typical, high = (plain(days[name]) for name in ("low", "typical", "high"))
-    return typical if low == high else f"{typical} [{low}, {high}]"
+    return with_bounds(*(plain(days[name]) for name in ("typical", "low", "high")))
 
 
 def _years(days: Json) -> str:
