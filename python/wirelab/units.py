@@ -190,6 +190,11 @@ def format_share(fraction: float) -> str:
     return f"{fraction * 100:.3g} %"
 
 
+def with_bounds(typical: str, low: str, high: str) -> str:
+    """`2 mJ [1 mJ, 4 mJ]`, or the typical value alone: bounds that read the same are no range."""
+    return typical if low == high else f"{typical} [{low}, {high}]"
+
+
 def _in_largest(value: float, scales: Mapping[str, Fraction], units: Sequence[str]) -> str:
     """In the first of these units that leaves at least 1, else in the last."""
     unit = next((unit for unit in units if abs(value) >= scales[unit]), units[-1])

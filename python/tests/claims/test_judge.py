@@ -355,6 +355,16 @@ def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path
     }  # fmt: skip
 
 
+def test_a_claim_on_cpu_time_is_no_better_than_what_a_hypervisor_left_of_it(campaign: Path) -> None:
+    key = _keys(campaign)["h3"]
+    wait = {"flag": "invalid", "why": "endpoints waited 9 ms", "share": 0.5, "steal": 0.04}
+    grades = Grades.of(Dataset.read(campaign), {"scenarios": [{"key": key, "name": "h3", "endpoints": wait}]})
+    assert grades.worst([key], ["client-cpu", "wire-bytes"]) == {
+        "flag": "teaching", "why": "1 of its 1 scenarios: h3: a hypervisor gave 4.0% of a CPU to others",
+    }  # fmt: skip
+    assert grades.worst([key], ["wire-bytes"]) is None
+
+
 def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
     keys = _keys(campaign)
     pair = {"metric": "end-to-end-delay", "a": keys["h2"], "b": keys["h3"]}

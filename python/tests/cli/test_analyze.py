@@ -109,15 +109,17 @@ def test_a_campaign_that_ran_on_the_device_has_its_processor_where_its_cpu_time_
     assert told["states"]["processor"] == pytest.approx(
         {"seconds": 3e-3, "low": cpu_j.low, "typical": cpu_j.typical, "high": cpu_j.high}
     )
-    assert told["with_processor_j"]["high"] == pytest.approx(told["message_j"]["high"] + cpu_j.high)
+    assert told["message_j"]["high"] == pytest.approx(told["radio_j"]["high"] + cpu_j.high)
     assert told["message-energy"]["mean"]["point"] == pytest.approx(
         told["radio-energy"]["mean"]["point"] + cpu_j.typical
     )
     assert told["day_states"]["processor"]["typical"] == pytest.approx(96 * cpu_j.typical)
     assert told["battery_days"]["typical"] == pytest.approx(2.4 * 5 * 3600 / told["day_j"]["typical"])
-    assert (untold["with_processor_j"], untold["day_j"], untold["battery_days"]) == (None, None, None)
+    assert (untold["message_j"], untold["day_j"], untold["battery_days"]) == (None, None, None)
     assert "processor" not in untold["states"]
-    assert untold["message_j"] == told["message_j"]
+    assert untold["radio_j"] == told["radio_j"]
+    assert (told["with_cpu_time"], told["days"]) == ({"exchanges": 1, "trials": 1}, 1)
+    assert (untold["with_cpu_time"], untold["days"]) == ({"exchanges": 0, "trials": 0}, 0)
     assert estimates["notes"][-1] == (
         "Energy is not measured but modelled, of the packets that flowed and of the client's CPU time: "
         "powerpi-ethernet (unvalidated), raspberry-pi-3 (unvalidated)."

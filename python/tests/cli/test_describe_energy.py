@@ -60,5 +60,6 @@ def test_a_radio_of_ones_own_shows_which_numbers_lack_a_source(tmp_path: Path) -
 def test_ranges_are_said_with_their_units() -> None:
     assert range_words(Range(1e-3, 2e-3, 4e-3), "energy") == "2 mJ [1 mJ, 4 mJ]"
     assert range_words(Range.exact(1.5), "mean-power") == "1.5 W"
+    assert range_words(Range(1.5 - 1e-15, 1.5, 1.5 + 1e-15), "mean-power") == "1.5 W"
     assert range_words(Range.exact(6e-6), "mean-current") == "6 uA"
     assert range_words(Range.exact(0.046), "airtime") == "46 ms"

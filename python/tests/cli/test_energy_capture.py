@@ -89,6 +89,20 @@ def test_people_are_told_what_is_modelled_and_that_no_processor_is_in_it(capture
     assert ("unvalidated" in err) == (not load_radio(RADIO).validated)
 
 
+def test_by_a_radio_whose_constants_are_exact_neither_energy_nor_a_batterys_life_has_a_range(
+    capture: Path, tmp_path: Path
+) -> None:
+    radio = tmp_path / "mine.toml"
+    radio.write_text(
+        'machine = "ethernet"\n[supply]\nvoltage = "1 V"\n[rate]\nline = "8 kbit/s"\n'
+        '[power]\ntransmit = "3 W"\nreceive = "2 W"\nidle = "1 W"\n'
+    )
+    words = ("energy", str(capture), "--radio", str(radio), "--client", "10.0.0.1", "--interval", "15min")
+    code, out, err = run(*words, "--battery", "2400 mAh", "--voltage", "3.7 V")
+    assert (code, "[" in out.replace("[least, most]", "")) == (0, False), (out, err)
+    assert out.splitlines()[-1].endswith(" days")
+
+
 def test_cpu_time_of_the_device_is_energy_of_capture_day_and_battery(capture: Path) -> None:
     more = ("--device", "raspberry-pi-3", "--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V")
     without, found = told(capture, *more), told(capture, *more, "--cpu-time", "12 ms")

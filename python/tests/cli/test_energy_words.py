@@ -34,6 +34,11 @@ def test_an_unvalidated_radio_is_called_so_and_an_exact_one_has_no_range(tmp_pat
     assert said == "radio energy 2 J by r (unvalidated), tail included"
 
 
+def test_bounds_that_read_the_same_are_no_range(tmp_path: Path) -> None:
+    said = energy_words(written(tmp_path), "t", [row("radio_energy", 0.003 - 1e-18, 0.003, 0.003 + 1e-18)])
+    assert said == "radio energy 3 mJ by r, tail included"
+
+
 def test_an_exchange_whose_processor_is_known_has_it_too(tmp_path: Path) -> None:
     folder = written(tmp_path)
     told = json.loads((folder / "energy.json").read_text())

@@ -31,5 +31,9 @@ def test_sums_and_scaling_keep_the_order(one: Range, other: Range, factor: float
 
 def test_what_spans_numbers_keeps_the_typical_one_inside() -> None:
     assert Range.spanning(2, 5, 1) == Range(1, 2, 5)
-    assert not Range.spanning(2, 5, 1).is_exact
-    assert Range.exact(2).is_exact
+    assert Range.exact(2) == Range(2, 2, 2)
+
+
+def test_bounds_that_read_the_same_are_said_once() -> None:
+    assert Range(1, 2, 4).said(lambda number: f"{number:.3g} J") == "2 J [1 J, 4 J]"
+    assert Range(2 - 1e-9, 2, 2 + 1e-9).said(lambda number: f"{number:.3g} J") == "2 J"

@@ -57,5 +57,15 @@ def test_a_capture_tells_of_both_unless_nothing_opened_it(tmp_path: Path, monkey
         assert {row["source"] for row in rows} == {source}
 
 
+def test_a_capture_in_which_no_handshake_ended_is_told_from_one_that_nothing_opens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nothing: dict[str, Any] = {"connections": 0, "sealed": 0, "unfinished": 3, "client": {}, "server": {}}
+    [row] = table(tmp_path / "alone", monkeypatch, nothing)
+    assert (row["source"], row["connections"], row["end"], row["setting"]) == ("capture", 0, None, None)
+    assert table(tmp_path / "sealed", monkeypatch, {**nothing, "sealed": 1}) == []
+    assert {row["source"] for row in table(tmp_path / "own", monkeypatch, nothing, client=seen(1))} == {"client"}
+
+
 def test_what_nobody_told_makes_no_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert table(tmp_path, monkeypatch, None) == []

@@ -21,7 +21,7 @@ RADIO: dict[str, Any] = {
 def spent(*states: str, day: bool = True) -> dict[str, Any]:
     shares = {state: {"seconds": 0.5, **BOUNDS} for state in states}
     return {
-        "exchanges": 40, "trials": 2, "message_j": BOUNDS, "states": shares,
+        "exchanges": 40, "trials": 2, "radio_j": BOUNDS, "message_j": None, "states": shares,
         "day_j": {name: 100 * joules for name, joules in BOUNDS.items()} if day else None,
         "day_states": {**shares, "device asleep": BOUNDS} if day else None,
         "battery_days": {"low": 800.0, "typical": 1000.0, "high": 1200.0} if day else None,
@@ -89,6 +89,11 @@ def test_an_unvalidated_radio_is_called_so_in_the_title(tmp_path: Path) -> None:
     assert section.title == "Energy of the client's radio (unvalidated)"
 
 
+def test_a_batterys_life_whose_bounds_read_the_same_has_no_range(tmp_path: Path) -> None:
+    one = {**spent("transmit"), "battery_days": {"low": 1000.0 - 1e-9, "typical": 1000.0, "high": 1000.0 + 1e-9}}
+    assert table(shown(tmp_path, RADIO, one, one))["6 battery [range]"] == ["1,000", "1,000"]
+
+
 def test_states_beyond_four_are_drawn_as_one(tmp_path: Path) -> None:
     section = shown(tmp_path, RADIO, spent("a", "b", "c", "d", "e", "f"), None)
     legend = of_kind(section, Legend)[0]
@@ -135,13 +140,14 @@ def measured(*states: str) -> dict[str, Any]:
     """The processor's range is none but for rounding."""
     known = spent(*states, "processor")
     known["states"]["processor"] |= {"low": 2e-3 - 1e-18, "high": 2e-3 + 1e-18}
-    return {**known, "with_processor_j": {name: 2 * joules for name, joules in BOUNDS.items()}}
+    message = {name: 2 * joules for name, joules in BOUNDS.items()}
+    return {**known, "message_j": message, "with_cpu_time": {"exchanges": 20, "trials": 1}}
 
 
 def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_path: Path) -> None:
     device = {"name": "d", "title": "A device", "validated": False, "sources": SOURCES}
     radio = {**RADIO, "device": device, "measured_on_device": True}
-    unknown = {**spent("transmit", day=False), "with_processor_j": None}
+    unknown = {**spent("transmit", day=False), "with_cpu_time": {"exchanges": 0, "trials": 0}}
     section = shown(tmp_path, radio, measured("transmit"), unknown)
     assert section is not None
     assert section.title == "Energy of the client's radio and processor (unvalidated)"
@@ -157,6 +163,7 @@ def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_pa
     assert found["3 range"] == ["1.00 to 4.00"] * 2
     assert found["5 range"] == ["2.00 to 8.00", "–"]
     assert found["8 battery [range]"] == ["1,000 [800, 1,200]", "–"]
+    assert (found["9 exchanges"], found["11 exchanges with CPU time"]) == (["40", "40"], ["20", "0"])
     [states] = of_kind(section, Group)[0].blocks
     assert [row[2].text for row in states.rows] == ["transmit", "processor", "transmit"]
     assert [row[5].text for row in states.rows] == ["1.00 to 4.00", "2.00", "1.00 to 4.00"]
@@ -164,7 +171,7 @@ def test_a_processor_whose_time_was_measured_is_in_title_table_and_charts(tmp_pa
 
 def test_where_no_processor_is_known_the_table_stands_alone(tmp_path: Path) -> None:
     device = {"name": "d", "title": "A device", "validated": True, "sources": SOURCES}
-    unknown = {**spent("transmit", day=False), "with_processor_j": None}
+    unknown = {**spent("transmit", day=False), "with_cpu_time": {"exchanges": 0, "trials": 0}}
     section = shown(tmp_path, {**RADIO, "device": device, "measured_on_device": True}, unknown, unknown)
     assert not of_kind(section, Figure)
     assert not of_kind(section, Legend)

@@ -62,8 +62,9 @@ def test_states_are_means_over_exchanges_and_the_bounds_those_of_whole_messages(
     assert radio is not None
     assert len(found) == 2
     for each in found.values():
-        assert (each["exchanges"], each["trials"]) == (4, 2)
-        assert each["message_j"] == pytest.approx({"low": 1e-3, "typical": 2e-3, "high": 4e-3})
+        assert (each["exchanges"], each["trials"], each["days"]) == (4, 2, 4)
+        assert (each["message_j"], each["with_cpu_time"]) == (None, None)
+        assert each["radio_j"] == pytest.approx({"low": 1e-3, "typical": 2e-3, "high": 4e-3})
         assert each["states"]["transmit"] == pytest.approx(
             {"seconds": 0.25, "low": 1e-3, "typical": 1e-3, "high": 1e-3}
         )
@@ -124,7 +125,9 @@ def test_with_the_processor_states_are_those_of_the_trials_that_know_it(tmp_path
         {"seconds": 0.25, "low": 1e-3, "typical": 1e-3, "high": 1e-3}
     )
     assert with_it["states"]["transmit"]["typical"] == pytest.approx(1e-3)
-    assert with_it["with_processor_j"] == pytest.approx({"low": 2e-3, "typical": 3e-3, "high": 5e-3})
-    assert with_it["message_j"]["typical"] == pytest.approx(2e-3)
-    assert (without["with_processor_j"], without["states"].keys()) == (None, {"transmit", "receive"})
+    assert with_it["message_j"] == pytest.approx({"low": 2e-3, "typical": 3e-3, "high": 5e-3})
+    assert with_it["radio_j"]["typical"] == pytest.approx(2e-3)
+    assert (with_it["exchanges"], with_it["with_cpu_time"]) == (4, {"exchanges": 2, "trials": 1})
+    assert (without["message_j"], without["states"].keys()) == (None, {"transmit", "receive"})
+    assert without["with_cpu_time"] == {"exchanges": 0, "trials": 0}
     assert "of the packets that flowed and of the client's CPU time: r" in estimate(dataset)["notes"][-1]

@@ -68,6 +68,20 @@ def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_w
     assert compared(0.0005, 0.001, lossy, waits, metric)["flag"] == "teaching"
 
 
+def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not() -> None:
+    waited = {"flag": "invalid", "share": 0.5, "why": "endpoints waited"}
+    waits = {
+        side: {**waited, "name": name, "steal": steal}
+        for side, name, steal in (("one", "h2", 0.03), ("two", "h3", 0.04))
+    }
+    found = compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")
+    assert (found["flag"], found["causes"]) == ("teaching", ["the machine"])
+    assert found["why"] == "h3: a hypervisor gave 4.0% of a CPU to others"
+    waits["one"]["steal"] = 0.2
+    assert compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")["flag"] == "invalid"
+    assert compared(0.0005, 0.001, waits=waits, metric="wire-bytes")["flag"] == "publishable"
+
+
 @pytest.mark.parametrize("metric", ["client-utilisation", "throughput", "radio-energy"])
 def test_what_is_no_delay_is_not_held_against_a_delay_but_against_waits(metric: str) -> None:
     assert compared(0.0005, 0.001, metric=metric)["flag"] == "publishable"

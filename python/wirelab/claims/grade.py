@@ -6,10 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wirelab.metrics import UNTIMED
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link import GRADES
-from wirelab.stats.link_error import link_rows, scenario_reasons
+from wirelab.stats.link_error import link_rows, scenario_reasons, waits_in
 
 Json = Mapping[str, Any]
 
@@ -36,10 +35,8 @@ class Grades:
     def worst(self, scenarios: Collection[str], metrics: Collection[str]) -> dict[str, str] | None:
         """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
         scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded.
-
-        What endpoints waited for a CPU changes neither a count nor their CPU time.
         """
-        waits = {} if UNTIMED.issuperset(metrics) else self.waits
+        waits = waits_in(metrics, self.waits)
         mine = [
             each
             for each in self.comparisons

@@ -61,9 +61,8 @@ def device_text(name: str) -> str:
 
 
 def range_words(value: Range, form: str) -> str:
-    """A range with its unit: `3.3 mW [3.2, 3.4]`, or the number alone where it is exact."""
-    words = _format(value.typical, form)
-    return words if value.is_exact else f"{words} [{_format(value.low, form)}, {_format(value.high, form)}]"
+    """A range with its unit: `3.3 mW [3.2 mW, 3.4 mW]`."""
+    return value.said(lambda each: _format(each, form))
 
 
 def _states(radio: Radio) -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ import click
 
 from wirelab.cli.table import columns
 from wirelab.errors import RunError, Where, WirelabError
-from wirelab.units import format_duration, format_energy, format_size
+from wirelab.units import format_duration, format_energy, format_size, with_bounds
 
 if TYPE_CHECKING:
     from wirelab.energy import DayEnergy, Device, Packet, RadioEnergy, Range
@@ -230,15 +230,14 @@ def _amount(packets: list[Packet]) -> str:
 
 
 def _words(joules: Range) -> str:
-    low, typical, high = (format_energy(each) for each in (joules.low, joules.typical, joules.high))
-    return typical if low == high else f"{typical} [{low}, {high}]"
+    return joules.said(format_energy)
 
 
 def _life(days: Range) -> str:
     """`2.1 y [1.4, 3.0]`; in days below two years."""
     factor, unit = (1 / _YEAR_DAYS, "years") if days.typical >= 2 * _YEAR_DAYS else (1.0, "days")
     low, typical, high = (f"{each * factor:.3g}" for each in (days.low, days.typical, days.high))
-    return f"{typical} {unit} [{low}, {high}]"
+    return with_bounds(f"{typical} {unit}", low, high)
 
 
 def _bounds(value: Range) -> dict[str, float]:

@@ -13,7 +13,6 @@ from wirelab.errors import Where, WirelabError
 from wirelab.units import format_duration, format_energy, format_power
 
 if TYPE_CHECKING:
-    from wirelab.energy import Range
     from wirelab.energy.trace import Idle, Trace, Work
 
 MUCH_MISSING = 0.01
@@ -50,7 +49,7 @@ def tell_trace(path: Path, voltage_v: float | None, sections: Sections, format_:
     else:
         click.echo("\n".join(lines(trace, idle, path)))
         click.echo(
-            f"work    {ranged(done.above_idle_j, format_energy)} above idle, of {format_energy(done.total_j)} in all, "
+            f"work    {done.above_idle_j.said(format_energy)} above idle, of {format_energy(done.total_j)} in all, "
             f"in {format_duration(done.duration_s * 1e9)}"
         )
     for words in notes:
@@ -76,7 +75,7 @@ def lines(trace: Trace, idle: Idle, path: Path) -> list[str]:
     return [
         f"{path.name}: {len(trace.times_s):,} samples, one every {format_duration(trace.step_s * 1e9)}, in "
         f"{format_duration(trace.duration_s * 1e9)}",
-        f"idle    {ranged(idle.watts, format_power)} from {begin} to {end}, {how}",
+        f"idle    {idle.watts.said(format_power)} from {begin} to {end}, {how}",
     ]
 
 
@@ -117,11 +116,6 @@ def as_dict(trace: Trace, idle: Idle, done: Work, path: Path) -> dict[str, Any]:
             "above_idle_j": asdict(done.above_idle_j), "missing_s": done.missing_s,
         },
     }  # fmt: skip
-
-
-def ranged(value: Range, words: Any) -> str:
-    """`120 mJ [118 mJ, 122 mJ]`."""
-    return f"{words(value.typical)} [{words(value.low)}, {words(value.high)}]"
 
 
 def _ends(trace: Trace, sections: Sections, path: Path) -> tuple[float, float]:

@@ -156,8 +156,8 @@ def _table(compared: Sequence[Compared]) -> str:
     rows = [
         (
             each.trial,
-            _ranged(each.measured.above_idle_j),
-            _ranged(each.model_j),
+            each.measured.above_idle_j.said(format_energy),
+            each.model_j.said(format_energy),
             "–" if each.ratio is None else f"{each.ratio:.3g}",
             "not all of it sampled" if each.measured.missing_s > MUCH_MISSING * each.measured.duration_s else "",
         )
@@ -194,10 +194,6 @@ def _csv(compared: Sequence[Compared]) -> str:
         ratio = "" if each.ratio is None else f"{each.ratio:.6g}"
         writer.writerow([each.trial, f"{row['start_s']:.6f}", f"{row['end_s']:.6f}", *joules, row["missing_s"], ratio])
     return text.getvalue()
-
-
-def _ranged(value: Any) -> str:
-    return f"{format_energy(value.typical)} [{format_energy(value.low)}, {format_energy(value.high)}]"
 
 
 def _said(seconds: float) -> str:

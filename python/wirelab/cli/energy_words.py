@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wirelab.units import format_energy
+from wirelab.units import format_energy, with_bounds
 
 
 def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
@@ -17,6 +17,7 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     from wirelab.metrics.dataset import TRIAL_TABLE
     from wirelab.metrics.energy import MESSAGE, RADIO, TRIAL
     from wirelab.metrics.radio import ENERGY
+    from wirelab.stats.energy import labelled
 
     path = campaign / ENERGY
     if not path.exists():
@@ -31,9 +32,11 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
         return None
     told = json.loads(path.read_text(encoding="utf-8"))
     of = "" if what == RADIO else " of the whole trial"
-    words = f"radio energy{of} {joules} by {_label(told['radio'])}, tail included"
+    words = f"radio energy{of} {joules} by {labelled(told['radio']['name'], told['radio'])}, tail included"
     whole = _joules(row, MESSAGE)
-    return words if whole is None else f"{words}; with the processor of {_label(told['device'])} {whole}"
+    if whole is None:
+        return words
+    return f"{words}; with the processor of {labelled(told['device']['name'], told['device'])} {whole}"
 
 
 def _joules(row: Mapping[str, Any], what: str) -> str | None:
@@ -42,12 +45,7 @@ def _joules(row: Mapping[str, Any], what: str) -> str | None:
 
     names = {f"{what}{ending}": bound for bound, ending in BOUNDS.items()}
     columns = {names[metric.name]: metric.column for metric in METRICS if metric.name in names}
-    low, typical, high = (row.get(columns[bound]) for bound in ("low", "typical", "high"))
-    if low is None or typical is None or high is None:
+    typical, low, high = (row.get(columns[bound]) for bound in ("typical", "low", "high"))
+    if typical is None or low is None or high is None:
         return None
-    typical_j, low_j, high_j = (format_energy(each) for each in (typical, low, high))
-    return typical_j if low == high else f"{typical_j} [{low_j}, {high_j}]"
-
-
-def _label(of: Mapping[str, Any]) -> str:
-    return str(of["name"]) if of["validated"] else f"{of['name']} (unvalidated)"
+    return with_bounds(*(format_energy(each) for each in (typical, low, high)))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+
+from wirelab.units import with_bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,6 @@ class Range:
         """`amount / self`: a larger divisor leaves less."""
         return Range(*(amount / each if each else float("inf") for each in (self.high, self.typical, self.low)))
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether the bounds are one number."""
-        return self.low == self.high
+    def said(self, words: Callable[[float], str]) -> str:
+        """`2 mJ [1 mJ, 4 mJ]`, each number in these words."""
+        return with_bounds(*map(words, (self.typical, self.low, self.high)))

@@ -38,9 +38,11 @@ EXCHANGE_METRICS = tuple(metric for metric in METRICS if metric.of == "exchange"
 TRIAL_METRICS = tuple(metric for metric in METRICS if metric.of == "trial")
 UNTIMED = frozenset(metric.name for metric in METRICS if not metric.timed)
 """Names of counts and CPU times."""
+CPU_TIMES = frozenset(metric.name for metric in METRICS if metric.cpu_time)
+"""Names of the CPU times among them."""
 DELAYS = frozenset(metric.name for metric in METRICS if metric.timed and metric.unit == "ns")
 """Names of times that pass."""
 ENERGIES = frozenset(metric.name for metric in METRICS if metric.unit == "j")
-"""Names of those that a model computes of packets."""
+"""Names of those that a model computes: of packets, and of CPU time where the processor is in them."""
 
-__all__ = ["DELAYS", "ENERGIES", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "UNTIMED", "Metric"]
+__all__ = ["CPU_TIMES", "DELAYS", "ENERGIES", "EXCHANGE_METRICS", "METRICS", "TRIAL_METRICS", "UNTIMED", "Metric"]

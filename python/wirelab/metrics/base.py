@@ -32,7 +32,9 @@ class Metric:
 
     @property
     def timed(self) -> bool:
-        """Whether what endpoints wait for a CPU, and how late a link is, is in it: not in counts, nor in CPU time."""
+        """Whether what endpoints wait for a CPU, and how late a link is, is in it: not in counts, and of CPU times only
+        what a hypervisor took can be.
+        """
         return not self.cpu_time and self.unit not in {"bytes", "packets", ""}
 
     @property

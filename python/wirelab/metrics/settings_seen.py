@@ -28,7 +28,9 @@ _AT_ONCE = 100
 
 
 def measure_settings(campaign: Path, plan: Mapping[str, Any], trials: pl.DataFrame) -> pl.DataFrame | None:
-    """Write what was seen of each trial that is done, a row for each setting of each end; none where nothing was."""
+    """Write what was seen of each trial that is done, a row for each setting of each end; none where nothing was. A
+    trial of which nothing tells but a capture of connections whose handshakes did not end has a row without a setting.
+    """
     captured = {each["key"] for each in plan["scenarios"] if each.get("capture")}
     done = trials.filter((pl.col("status") == "done") & ~pl.col("excluded"))
     whole = done.filter(pl.col("left_out_of_captures").fill_null(0) == 0)
@@ -36,7 +38,11 @@ def measure_settings(campaign: Path, plan: Mapping[str, Any], trials: pl.DataFra
     told = {Path(found["trial"]).name: found for found in _ask(of_captures)}
     rows: list[dict[str, Any]] = []
     for trial, key in done["trial", "scenario"].iter_rows():
-        for end, source, found in _sources(campaign / TRIALS / trial, told.get(trial)):
+        capture = told.get(trial)
+        sources = list(_sources(campaign / TRIALS / trial, capture))
+        if not sources and capture is not None and capture["unfinished"] and not capture["sealed"]:
+            rows.append({"trial": trial, "scenario": key, "source": CAPTURE, "connections": 0})
+        for end, source, found in sources:
             rows += [
                 {"trial": trial, "scenario": key, "end": end, "setting": setting, "source": source}
                 | {"connections": found["connections"], "used": seen["used"]}

@@ -7,6 +7,7 @@ A host under a limit waits for that on purpose, and the kernel counts both as on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wirelab.schema.campaign import JOURNAL, read_journal
@@ -37,6 +38,17 @@ def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
     }
 
 
+def stolen(waits: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The same for CPU times: of what was waited only what a hypervisor took, which counts as a thread's CPU time
+    where the kernel does not take it out (`CONFIG_PARAVIRT_TIME_ACCOUNTING`). A `share` is of a CPU here.
+    """
+    return {
+        key: {"name": side["name"], "share": side["steal"], "flag": flag, "why": why}
+        for key, side in waits.items()
+        for flag, why in _stolen(side.get("steal"))
+    }
+
+
 def _lanes(dataset: Dataset) -> dict[str, int]:
     """How many lanes each trial ran beside, itself among them."""
     return {entry.trial: entry.lanes for entry in read_journal(dataset.folder / JOURNAL)[0]}
@@ -61,9 +73,7 @@ def _judged(trials: pl.DataFrame, lanes: int) -> dict[str, Any]:
         share = waited / int(counted["busy_ns"].sum())
         reasons.append(_waited(wait_s, share))
     steal = _steal(trials)
-    if steal is not None and steal > TEACHING_SHARE:
-        words = f"a hypervisor gave {steal:.1%} of a CPU to others"
-        reasons.append(("invalid" if steal > INVALID_SHARE else "teaching", words))
+    reasons += _stolen(steal)
     flag = max((grade for grade, _ in reasons), key=GRADES.index)
     why = "; ".join(words for grade, words in reasons if grade == flag)
     cure = None
@@ -94,6 +104,13 @@ def _waited(wait_s: float, share: float) -> tuple[str, str]:
     if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
         return "publishable", words
     return ("invalid" if share > INVALID_SHARE else "teaching"), words
+
+
+def _stolen(steal: float | None) -> list[tuple[str, str]]:
+    """Grade and words, if it was too much."""
+    if steal is None or steal <= TEACHING_SHARE:
+        return []
+    return [("invalid" if steal > INVALID_SHARE else "teaching", f"a hypervisor gave {steal:.1%} of a CPU to others")]
 
 
 def _steal(trials: pl.DataFrame) -> float | None:

@@ -21,10 +21,11 @@ Bounds = dict[str, float]
 
 def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, dict[str, Any]]]:
     """What `energy.json` says of the radio, None without one; and for each scenario with completed exchanges: how many
-    `exchanges` in how many `trials`, of one of them the radio's `message_j`, `with_processor_j` (None where that is not
-    known), and `states` with `seconds` and joules each, the processor among them where it is known; of a day `day_j`
-    and `day_states`, and `battery_days`, both None where they are not known. Joules and days have their bounds by the
-    model: `low`, `typical`, `high`.
+    `exchanges` in how many `trials`, and of how many of both the CPU time is known (`with_cpu_time`, None where it
+    counts for nobody); of one of them `radio_j`, `message_j` of radio and processor, over those, and `states` with
+    `seconds` and joules each, the processor among them and then over those; of a day `day_j` and `day_states`, over
+    `days` of the exchanges, and `battery_days`. None of what is not known. Joules and days of a battery have their
+    bounds by the model: `low`, `typical`, `high`.
     """
     import polars as pl
 
@@ -35,20 +36,20 @@ def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, d
     found = {}
     table = pl.read_parquet(dataset.folder / STATES).filter(pl.col("exchanges") > 0)
     for (scenario,), rows in table.group_by("scenario", maintain_order=True):
-        trials = rows.unique("trial")
-        exchanges, days = int(trials["exchanges"].sum()), int(trials["days"].sum())
+        known = rows.drop_nulls(column(MESSAGE, "typical")) if radio.get("measured_on_device") else None
+        days = int(rows.unique("trial")["days"].sum())
         states = {str(state): part for (state,), part in rows.group_by("state", maintain_order=True)}
-        measured = bool(radio.get("measured_on_device"))
         day = {state: _mean(part, DAY, days) for state, part in states.items()} if days else None
         of_one = dataset.exchanges.filter(pl.col("scenario") == scenario)
         day_j = _over(of_one, DAY)
         battery = radio["battery"]
         found[str(scenario)] = {
-            "exchanges": exchanges,
-            "trials": len(trials),
-            "message_j": _over(of_one, RADIO),
-            "with_processor_j": _over(of_one, MESSAGE) if measured else None,
-            "states": _of_message(rows, measured=measured),
+            **_counts(rows),
+            "with_cpu_time": None if known is None else _counts(known),
+            "radio_j": _over(of_one, RADIO),
+            "message_j": None if known is None else _over(of_one, MESSAGE),
+            "states": _of_message(rows, RADIO) if known is None or known.is_empty() else _of_message(known, MESSAGE),
+            "days": days,
             "day_j": day_j,
             "day_states": day,
             "battery_days": None if day_j is None or battery is None else battery_days(day_j, **battery),
@@ -59,17 +60,23 @@ def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, d
 def modelled(radio: Mapping[str, Any]) -> str:
     """Whose model every energy is, and whether that was ever held against a measurement."""
     parts = [part for part in (radio["radio"], radio["device"]) if part is not None]
-    named = [f"{part['name']}{'' if part['validated'] else ' (unvalidated)'}" for part in parts]
+    named = [labelled(part["name"], part) for part in parts]
     work = " and of the client's CPU time" if radio.get("measured_on_device") else ""
     return f"Energy is not measured but modelled, of the packets that flowed{work}: {', '.join(named)}."
 
 
-def _of_message(rows: pl.DataFrame, *, measured: bool) -> dict[str, dict[str, float]]:
-    """A scenario's states; where the processor's work is known of some of its trials, over those."""
-    what = RADIO
-    if measured and len(known := rows.drop_nulls(column(MESSAGE, "typical"))):
-        what, rows = MESSAGE, known
-    exchanges = int(rows.unique("trial")["exchanges"].sum())
+def labelled(words: str, of: Mapping[str, Any]) -> str:
+    """What is said of a radio or a device of `energy.json`, and whether it is validated."""
+    return words if of["validated"] else f"{words} (unvalidated)"
+
+
+def _counts(rows: pl.DataFrame) -> dict[str, int]:
+    trials = rows.unique("trial")
+    return {"exchanges": int(trials["exchanges"].sum()), "trials": len(trials)}
+
+
+def _of_message(rows: pl.DataFrame, what: str) -> dict[str, dict[str, float]]:
+    exchanges = _counts(rows)["exchanges"]
     return {
         str(state): {"seconds": float(part["seconds"].sum()) / exchanges, **_mean(part, what, exchanges)}
         for (state,), part in rows.group_by("state", maintain_order=True)

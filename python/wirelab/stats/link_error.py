@@ -6,13 +6,14 @@ stacks differ in is not known here, so an effect counts as the stacks' own only 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from wirelab.metrics import DELAYS, UNTIMED
+from wirelab.metrics import CPU_TIMES, DELAYS, UNTIMED
 from wirelab.metrics.link import mean_lateness_ns
 from wirelab.schema import is_netem
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.endpoint_waits import stolen
 from wirelab.stats.link import GRADES
 from wirelab.stats.link_report import kept_trials, lateness_histograms
 
@@ -54,24 +55,29 @@ def with_link(
     waits: Mapping[str, Json],
 ) -> Json:
     """The comparison with what its link is good for: the worst of the link's own grade, of what its endpoints waited
-    for a CPU, if that is in the metric, and of the effect, if that is a delay.
+    for a CPU, as far as that is in the metric, and of the effect, if that is a delay.
     """
     sides = (comparison["a"], comparison["b"])
     error = max((errors[side] for side in sides if side in errors), default=None)
+    reasons = scenario_reasons(sides, rows, waits_in([comparison["metric"]], waits))
     if comparison["metric"] in UNTIMED:
-        reasons = scenario_reasons(sides, rows, {})
         reasons.append(("publishable", "the effect", "neither counts nor CPU times depend on how late the link was"))
+    elif comparison["metric"] in DELAYS:
+        reasons.append(_against_error(comparison["shift"], error))
     else:
-        reasons = scenario_reasons(sides, rows, waits)
-        if comparison["metric"] in DELAYS:
-            reasons.append(_against_error(comparison["shift"], error))
-        else:
-            words = "of what is no delay, what the link's lateness adds is in the link's own grade"
-            reasons.append(("publishable", "the effect", words))
+        words = "of what is no delay, what the link's lateness adds is in the link's own grade"
+        reasons.append(("publishable", "the effect", words))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
     return {**comparison, "link": {"flag": flag, "why": why, "causes": causes, "error_s": error}}
+
+
+def waits_in(metrics: Collection[str], waits: Mapping[str, Json]) -> Mapping[str, Json]:
+    """What endpoints waited for a CPU, as far as it is in any of these metrics."""
+    if not UNTIMED.issuperset(metrics):
+        return waits
+    return {} if CPU_TIMES.isdisjoint(metrics) else stolen(waits)
 
 
 def scenario_reasons(

@@ -27,7 +27,8 @@ from wirelab.report.model import Group as Choices
 from wirelab.report.model import Json, Scenario
 from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
-from wirelab.units import format_duration
+from wirelab.stats.energy import labelled
+from wirelab.units import format_duration, with_bounds
 
 RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
@@ -112,8 +113,8 @@ def section(campaign: Campaign) -> Section | None:
         Prose(_about(radio)), *key, *by_choices(campaign, of_message), *days,
         Items(list(radio["notes"])), _sources(radio),
     ]  # fmt: skip
-    processor = f" and processor{_label(radio['device'])}" if measured else ""
-    return Section("energy", f"Energy of the client's radio{_label(radio['radio'])}{processor}", blocks)
+    title = labelled("Energy of the client's radio", radio["radio"])
+    return Section("energy", title + (labelled(" and processor", radio["device"]) if measured else ""), blocks)
 
 
 def _about(radio: Json) -> str:
@@ -123,7 +124,7 @@ def _about(radio: Json) -> str:
     given = f" With {inputs}." if inputs else ""
     device = radio.get("device")
     does = "computes and sleeps" if radio.get("measured_on_device") else "sleeps"
-    around = "" if device is None else f" The device around it, which {does}: {device['title']}{_label(device)}."
+    around = "" if device is None else f" The device around it, which {does}: {labelled(device['title'], device)}."
     told = radio["radio"]
     work = " and of the client's CPU time" if radio.get("measured_on_device") else ""
     return (
@@ -135,10 +136,6 @@ def _about(radio: Json) -> str:
     )
 
 
-def _label(of: Json) -> str:
-    return "" if of["validated"] else " (unvalidated)"
-
-
 def _table(group: Choices, radio: Json) -> Table:
     rows = [[*scenario_cells(condition, scenario), *_cells(scenario, radio)] for condition, scenario in group.pairs]
     processor = [Column("with the processor: mean [interval]", "mJ"), Column("range", "mJ")]
@@ -147,6 +144,7 @@ def _table(group: Choices, radio: Json) -> Table:
         *(processor if radio.get("measured_on_device") else []),
         Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
         Column("exchanges"), Column("trials"),
+        *([Column("exchanges with CPU time")] if radio.get("measured_on_device") else []),
     ]  # fmt: skip
     return Table("Energy of a message, of a day of them, and a battery's life", columns, rows, row_headers=2)
 
@@ -160,16 +158,17 @@ def _cells(scenario: Scenario, radio: Json) -> list[Cell]:
     life = energy.get("battery_days")
     with_processor = [
         estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, no_processor),
-        _range(energy.get("with_processor_j"), MILLIJOULES, no_processor),
+        _range(energy.get("message_j"), MILLIJOULES, no_processor),
     ]
     return [
         estimate(scenario.estimate(RADIO, "mean"), MILLIJOULES, NO_PACKETS),
-        _range(energy.get("message_j"), MILLIJOULES, NO_PACKETS),
+        _range(energy.get("radio_j"), MILLIJOULES, NO_PACKETS),
         *(with_processor if measured else []),
         estimate(scenario.estimate(DAY, "mean"), JOULES, no_day),
         _range(energy.get("day_j"), JOULES, no_day),
         dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
         *(number(energy.get(name), 0, NO_PACKETS) for name in ("exchanges", "trials")),
+        *([number((energy.get("with_cpu_time") or {}).get("exchanges"), 0, NO_PACKETS)] if measured else []),
     ]
 
 
@@ -209,7 +208,7 @@ def _energy(scenario: Scenario) -> Json:
 def _lacks_processor(scenario: Scenario) -> bool:
     """Whether only the radio's energy is known."""
     energy = _energy(scenario)
-    return bool(energy) and energy.get("with_processor_j") is None
+    return bool(energy) and energy.get("message_j") is None
 
 
 def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
@@ -224,8 +223,7 @@ def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
 
 
 def _life(days: Json) -> str:
-    low, typical, high = (plain(days[name]) for name in ("low", "typical", "high"))
-    return typical if low == high else f"{typical} [{low}, {high}]"
+    return with_bounds(*(plain(days[name]) for name in ("typical", "low", "high")))
 
 
 def _years(days: Json) -> str:
