@@ -68,9 +68,9 @@ def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("radio", "more", "expected"),
     [
-        ("enc28j60", "", "7:1: energy: unknown radio 'enc28j60'\nhint: did you mean 'enc28j60-ethernet'?"),
-        (RADIO, 'device = "pc"', "7:1: energy: unknown device 'pc'"),
-        (RADIO, 'inputs = { drx = "1 s" }', f"7:1: energy: radio {RADIO} has no input 'drx'"),
+        ("enc28j60", "", "8:1: energy.radio: unknown radio 'enc28j60'\nhint: did you mean 'enc28j60-ethernet'?"),
+        (RADIO, 'device = "pc"', "9:1: energy.device: unknown device 'pc'"),
+        (RADIO, 'inputs = { drx = "1 s" }', f"9:1: energy.inputs: radio {RADIO} has no input 'drx'"),
         (RADIO, 'battery = "1 Ah"', "9:1: energy.battery: no voltage of the battery"),
         (RADIO, 'voltage = "1 V"', "9:1: energy.voltage: no battery of this voltage"),
         (
@@ -114,3 +114,25 @@ def test_a_metric_of_the_processor_needs_a_campaign_on_the_device(tmp_path: Path
     said = errors(tmp_path, text, "metric=message-energy")
     assert 'no CPU time of a device for the metric ("message-energy")' in said
     load(written(tmp_path, text), ("metric=message-energy", "energy.measured-on-device=true"))
+
+
+@pytest.mark.parametrize(
+    ("energy", "options", "place"),
+    [
+        ("", ["energy.radio=powerpi"], "--set: energy.radio: "),
+        (f'[energy]\nradio = "{RADIO}"\n', ["energy.device=rpi"], "--set: energy.device: "),
+        ("", ["energy.device=esp32"], "--set: energy.radio: is missing"),
+        ("", ["energy.radio=nrf9160-ltem", "energy.inputs.inactivity=5"], "--set: energy.inputs.inactivity: "),
+    ],
+)
+def test_what_an_option_made_wrong_is_told_of_it(tmp_path: Path, energy: str, options: list[str], place: str) -> None:
+    assert errors(tmp_path, energy, *options).startswith(place)
+
+
+@pytest.mark.parametrize("option", ["energy.voltage=3.6", "energy.interval=-1s"])
+def test_what_is_written_and_wrong_is_not_told_as_missing(tmp_path: Path, option: str) -> None:
+    text = f'[energy]\nradio = "{RADIO}"\ninterval = "15 min"\nbattery = "2.4 Ah"\nvoltage = "3.7 V"\n'
+    told = errors(tmp_path, text, option)
+    assert option.split("=", maxsplit=1)[0] in told
+    assert "no voltage" not in told
+    assert "no interval" not in told

@@ -136,6 +136,33 @@ def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> No
         load(tmp_path, BASE + '[choices]\nstack = ["h3"]\n')
 
 
+@pytest.mark.parametrize(
+    ("line", "option", "told"),
+    [
+        (
+            '"stack.tls" = ["1.2", "1.3"]',
+            "stacks.h2.tls=1.3",
+            "--set: stacks.h2.tls: varies what stack.tls varies too",
+        ),
+        (
+            '"stacks.h2.tls" = ["1.2", "1.3"]',
+            "stack.tls=1.2",
+            "--set: stack.tls: varies what stacks.h2.tls varies too",
+        ),
+        (
+            '"links.wire.rtt" = ["2 ms", "9 ms"]',
+            "link.rtt=3ms",
+            "--set: link.rtt: varies what links.wire.rtt varies too",
+        ),
+    ],
+)  # fmt: skip
+def test_a_factor_that_another_one_hides_is_refused(tmp_path: Path, line: str, option: str, told: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        load(tmp_path, with_factors(line), option)
+    assert str(caught.value).splitlines()[0] == told
+    assert "or leave it out" in str(caught.value)
+
+
 def test_a_link_named_after_a_profile_is_that_one_whatever_the_default_of_every_link(tmp_path: Path) -> None:
     text = BASE.replace('"h2"]', '"h2"]\nlink = ["nb-iot", "wire"]', 1) + '[link]\nprofile = "ethernet-100m"\n'
     named, default = (each.link for each in load(tmp_path, text).scenarios[:2])

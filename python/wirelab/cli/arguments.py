@@ -147,8 +147,18 @@ def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     if file.metric in {f"{MESSAGE}{ending}" for ending in BOUNDS.values()} and not file.energy.measured_on_device:
         what = f'no CPU time of a device for the metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), "on the device itself: [energy] measured-on-device = true")
-    try:
-        Settings.of(file.energy.record(), file.energy.files(source.folder))
-    except WirelabError as error:
-        where = source.where(("energy",)) if error.where in {None, "--set"} else error.where
-        yield WirelabError(error.what, where, error.hint)
+    record, files = file.energy.record(), file.energy.files(source.folder)
+    for key, later in (("radio", {"inputs": {}, "device": None}), ("inputs", {"device": None}), ("device", {})):
+        try:
+            Settings.of(record.model_copy(update=later), files)
+        except WirelabError as error:
+            yield WirelabError(error.what, _place_of_energy(source, key, error.where), error.hint)
+            return
+
+
+def _place_of_energy(source: Source, key: str, told: Where | str | None) -> Where | str:
+    """Where a key of the energy's table was written, unless what is wrong stands in another file."""
+    if isinstance(told, Where) and told.source != "--set":
+        return told
+    name = told.key if isinstance(told, Where) else None
+    return source.where(("energy", key) if name is None else ("energy", key, name))

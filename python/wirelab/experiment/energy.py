@@ -68,11 +68,13 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
         what = "CPU time takes the power of a device, and none is named"
         hint = 'device = "raspberry-pi-3" (wirelab list devices)'
         yield WirelabError(what, source.where(("energy", "measured-on-device")), hint)
-    if table.battery is not None and table.voltage is None:
+    # What is written and wrong is told by itself.
+    written = source.document.get("energy", {})
+    if table.battery is not None and "voltage" not in written:
         yield WirelabError("no voltage of the battery", source.where(("energy", "battery")), 'voltage = "3.7 V"')
-    if table.voltage is not None and table.battery is None:
+    if table.voltage is not None and "battery" not in written:
         yield WirelabError("no battery of this voltage", source.where(("energy", "voltage")), 'battery = "2400 mAh"')
-    if table.battery is not None and table.interval is None:
+    if table.battery is not None and "interval" not in written:
         what = "a battery lasts as long as its messages are apart, and no interval is given"
         yield WirelabError(what, source.where(("energy", "battery")), 'interval = "15 min"')
 

@@ -129,7 +129,7 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
         found += check_workload(source, file, factors)
     found += _check_endpoints(source, file)
     found += _check_claims(source, file)
-    found += check_energy(source, file.energy)
+    found += check_energy(written, file.energy)
     more = list(check(source, file)) if check is not None else []
     if not any(factor.path == "stack" for factor in factors):
         where = source.where(("factors",))

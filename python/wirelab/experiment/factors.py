@@ -64,7 +64,24 @@ def read_factors(source: Source, file: ExperimentFile, known: Description) -> tu
         for factor in found
         if factor.origin[0] == "choices" and factor.path in several
     ]
-    return found, wrong
+    return found, wrong + _hidden(source, found)
+
+
+def _hidden(source: Source, factors: Sequence[Factor]) -> list[WirelabError]:
+    """Factors of every stack or link, of which another one varies the same key for one of them: its levels would stand
+    at scenarios that do not have them.
+    """
+    of_all = {factor.parts: factor for factor in factors}
+    wrong = []
+    for factor in factors:
+        table, *keys = factor.parts
+        wide = of_all.get((table[:-1], *keys[1:])) if table in {"stacks", "links"} and len(keys) > 1 else None
+        if wide is not None:
+            told, other = (wide, factor) if wide.path in source.sets else (factor, wide)
+            what = f"varies what {other.path} varies too"
+            hint = f"vary {other.path} instead, or leave it out"
+            wrong.append(WirelabError(what, source.where(told.origin), hint))
+    return wrong
 
 
 def _repeated(source: Source, factor: Factor) -> list[WirelabError]:

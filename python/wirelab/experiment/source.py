@@ -60,13 +60,17 @@ class Source:
         """The place of a key, or of the nearest table around it."""
         if len(path) > 1 and path[0] == "factors" and path[1] in self.sets:
             return Where("--set", key=str(path[1]))
-        if dotted(path) in self.sets:
+        if dotted(path) in self.sets or self._was_set(path[:1]):
             return Where("--set", key=dotted(path))
         known = path
         while known and known not in self.index:
             known = known[:-1]
         line, column = self.index.get(known, Position(1, 1))
         return Where(self.shown, line, column, dotted(path) or None)
+
+    def _was_set(self, table: KeyPath) -> bool:
+        """Whether a table is there by options alone."""
+        return table not in self.index and any(path.startswith(f"{dotted(table)}.") for path in self.sets)
 
 
 def dotted(path: KeyPath) -> str:
