@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,16 @@ def test_the_energy_is_the_models_of_the_clients_packets(capture: Path) -> None:
     assert (found["day"], found["battery_days"]) == (None, None)
     assert found["notes"][:2] == ["captured in part: 1", "packets of others: 1, left out"]
     assert all(each["source"] for each in found["radio"]["sources"])
+
+
+def test_a_clock_that_goes_back_is_noted_for_people_and_in_json(capture: Path) -> None:
+    agent = Path(os.environ["WIRELAB_AGENT"])
+    # An hour and the 700 ms of the second packet.
+    agent.write_text(agent.read_text().replace('"at_ns": 0,', '"at_ns": 3600700000000,'))
+    note = "time goes back by 1 h at packet 2; sorted by time"
+    assert note in told(capture)["notes"]
+    code, _, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
+    assert (code, note in err.splitlines()) == (0, True)
 
 
 def test_inputs_change_it_and_an_interval_makes_a_day_and_a_battery_its_life(capture: Path) -> None:
