@@ -180,6 +180,35 @@ def test_csv_has_a_row_for_each_state_and_they_add_up(capture: Path) -> None:
     assert {row["validated"] for row in [*states, total]} == {str(load_radio(RADIO).validated).lower()}
 
 
+def test_csv_has_rows_for_the_day_and_the_battery_that_were_asked_for(capture: Path) -> None:
+    words = ("--interval", "15min", "--battery", "2Ah", "--voltage", "3V", "--device", "raspberry-pi-3")
+    words = (*words, "--cpu-time", "12 ms")
+    found = told(capture, *words)
+    call = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "csv")
+    rows = {row["state"]: row for row in csv.DictReader(io.StringIO(run(*call, *words)[1]))}
+    assert list(rows)[-6:] == ["total", "day-radio", "day-sleep", "day-processor", "day-total", "battery"]
+    for name, key in (("radio", "radio_j"), ("sleep", "sleep_j"), ("processor", "cpu_j"), ("total", "total_j")):
+        joules = {bound: float(rows[f"day-{name}"][f"{bound}_j"]) for bound in ("low", "typical", "high")}
+        assert joules == pytest.approx(found["day"][key])
+    assert float(rows["day-processor"]["seconds"]) == pytest.approx(96 * 0.012)
+    battery = rows["battery"]
+    days = {bound: float(battery[f"{bound}_days"]) for bound in ("low", "typical", "high")}
+    assert days == pytest.approx(found["battery_days"])
+    assert (battery["seconds"], battery["typical_j"], rows["total"]["typical_days"]) == ("", "", "")
+    alone = {row["state"] for row in csv.DictReader(io.StringIO(run(*call, "--interval", "15min")[1]))}
+    assert {each for each in alone if each.startswith(("day", "battery"))} == {"day-radio", "day-total"}
+
+
+def test_cpu_time_that_is_longer_than_the_capture_is_told(capture: Path) -> None:
+    def of(cpu_time: str) -> list[str]:
+        notes = told(capture, "--device", "raspberry-pi-3", "--cpu-time", cpu_time)["notes"]
+        return [note for note in notes if "longer than the capture" in note]
+
+    [note] = of("12 h")
+    assert note.startswith("the CPU time (12 h) is longer than the capture (1.5 s): ")
+    assert of("1.5 s") == []
+
+
 def test_a_client_that_is_not_there_and_a_file_that_is_no_capture_are_refused(capture: Path) -> None:
     code, out, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.9")
     assert (code, out) == (2, "")
