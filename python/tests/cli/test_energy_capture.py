@@ -135,10 +135,10 @@ def test_people_are_told_the_processors_part_and_on_which_devices_power_it_rests
     code, out, err = run(*words, "--interval", "15min", "--cpu-time", "1 s")
     assert code == 0
     assert "; the radio " in out
-    assert ", the processor 180 mJ" in out.splitlines()[3]
+    assert ", the processor 181 mJ" in out.splitlines()[3]
     assert any(line.split()[:3] == ["processor", "1", "s"] for line in out.splitlines())
-    # Its powers lie equally far apart at both ends of their ranges.
-    assert ", its processor's work 17.3 J\n" in out
+    assert ", its processor's work 17.4 J\n" in out
+    assert "raspberry-pi-3 has what computing takes beyond sleep by itself (0.181 W): the range of its sleep" in err
     assert "CPU time on this machine" not in err
     assert "times what raspberry-pi-3 (unvalidated) takes beyond sleep" in err
 

@@ -8,7 +8,6 @@ from wirelab.energy.range import Range
 from wirelab.energy.trace.idle import Idle
 from wirelab.energy.trace.trace import Trace
 
-
 RESOLUTION = 1e-9
 """Share of what was summed up below which a difference is that of its rounding: nothing was measured."""
 
