@@ -162,6 +162,17 @@ def test_quantities_are_shown_in_the_largest_fitting_unit() -> None:
     assert units.format_share(0.064545) == "6.45 %"
 
 
+def test_what_is_rounded_up_to_the_next_unit_is_shown_in_it() -> None:
+    assert [units.format_energy(each) for each in (0.9999, 0.9994, 1e-6, 999.7e-6, 9.999e-7)] == [
+        "1 J", "999 mJ", "1 uJ", "1 mJ", "1 uJ",
+    ]  # fmt: skip
+    assert [units.format_power(each) for each in (-0.99999, 1e-6, 1e-9)] == ["-1 W", "1 uW", "1 nW"]
+    assert [units.format_duration(each) for each in (999_990, 59.99e9, 59.96 * 60e9, 0)] == [
+        "1 ms", "1 min", "1 h", "0 ns",
+    ]  # fmt: skip
+    assert [units.format_size(each) for each in (999.9, 999_499)] == ["1 kB", "999 kB"]
+
+
 def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_is_told_of_both() -> None:
     assert [units.size_or_packets(text) for text in ("64 kB", "100 packets", "1 packet ")] == [
         (64_000, None),

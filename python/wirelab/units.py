@@ -196,9 +196,13 @@ def with_bounds(typical: str, low: str, high: str) -> str:
 
 
 def _in_largest(value: float, scales: Mapping[str, Fraction], units: Sequence[str]) -> str:
-    """In the first of these units that leaves at least 1, else in the last."""
-    unit = next((unit for unit in units if abs(value) >= scales[unit]), units[-1])
-    return f"{value / float(scales[unit]):.3g} {unit}"
+    """In the first of these units that leaves at least 1 when it is rounded, else in the last."""
+    place = next((place for place, unit in enumerate(units) if abs(value) >= scales[unit]), len(units) - 1)
+    number = float(f"{value / float(scales[units[place]]):.3g}")
+    larger = scales[units[max(place - 1, 0)]] / scales[units[place]]
+    if place and abs(number) >= larger:
+        number, place = number / float(larger), place - 1
+    return f"{number:.3g} {units[place]}"
 
 
 def _quantity(

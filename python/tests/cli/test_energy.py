@@ -16,7 +16,7 @@ RADIO, CLIENT, CAMPAIGN = ("--radio", "nrf9160-nbiot"), ("--client", "10.0.0.1")
     ("words", "expected"),
     [
         ((), "error: give a capture, or --trace and a trace of power"),
-        ((*CAPTURE, *TRACE), "error: give a capture, or --trace and a trace of power"),
+        ((*CAPTURE, *TRACE), "error: give a capture or --trace, not both\n"),
         (CAPTURE, "error: a capture needs --radio\nhint: wirelab list radios"),
         ((*CAPTURE, *RADIO), "error: a capture needs --client"),
         ((*CAPTURE, *RADIO, "--client", "10.0.0.1", "--idle-from", "0s"), "error: --idle-from is of a trace"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import stat
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,16 @@ def test_the_energy_is_the_models_of_the_clients_packets(capture: Path) -> None:
     assert (found["day"], found["battery_days"]) == (None, None)
     assert found["notes"][:2] == ["captured in part: 1", "packets of others: 1, left out"]
     assert all(each["source"] for each in found["radio"]["sources"])
+
+
+def test_a_clock_that_goes_back_is_noted_for_people_and_in_json(capture: Path) -> None:
+    agent = Path(os.environ["WIRELAB_AGENT"])
+    # An hour and the 700 ms of the second packet.
+    agent.write_text(agent.read_text().replace('"at_ns": 0,', '"at_ns": 3600700000000,'))
+    note = "time goes back by 1 h at packet 2; sorted by time"
+    assert note in told(capture)["notes"]
+    code, _, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
+    assert (code, note in err.splitlines()) == (0, True)
 
 
 def test_inputs_change_it_and_an_interval_makes_a_day_and_a_battery_its_life(capture: Path) -> None:
@@ -124,10 +135,10 @@ def test_people_are_told_the_processors_part_and_on_which_devices_power_it_rests
     code, out, err = run(*words, "--interval", "15min", "--cpu-time", "1 s")
     assert code == 0
     assert "; the radio " in out
-    assert ", the processor 180 mJ" in out.splitlines()[3]
+    assert ", the processor 181 mJ" in out.splitlines()[3]
     assert any(line.split()[:3] == ["processor", "1", "s"] for line in out.splitlines())
-    # Its powers lie equally far apart at both ends of their ranges.
-    assert ", its processor's work 17.3 J\n" in out
+    assert ", its processor's work 17.4 J\n" in out
+    assert "raspberry-pi-3 has what computing takes beyond sleep by itself (0.181 W): the range of its sleep" in err
     assert "CPU time on this machine" not in err
     assert "times what raspberry-pi-3 (unvalidated) takes beyond sleep" in err
 
@@ -167,6 +178,35 @@ def test_csv_has_a_row_for_each_state_and_they_add_up(capture: Path) -> None:
     assert sum(float(row["typical_j"]) for row in states) == pytest.approx(float(total["typical_j"]))
     assert sum(float(row["seconds"]) for row in states) == pytest.approx(float(total["seconds"]), rel=1e-6)
     assert {row["validated"] for row in [*states, total]} == {str(load_radio(RADIO).validated).lower()}
+
+
+def test_csv_has_rows_for_the_day_and_the_battery_that_were_asked_for(capture: Path) -> None:
+    words = ("--interval", "15min", "--battery", "2Ah", "--voltage", "3V", "--device", "raspberry-pi-3")
+    words = (*words, "--cpu-time", "12 ms")
+    found = told(capture, *words)
+    call = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "csv")
+    rows = {row["state"]: row for row in csv.DictReader(io.StringIO(run(*call, *words)[1]))}
+    assert list(rows)[-6:] == ["total", "day-radio", "day-sleep", "day-processor", "day-total", "battery"]
+    for name, key in (("radio", "radio_j"), ("sleep", "sleep_j"), ("processor", "cpu_j"), ("total", "total_j")):
+        joules = {bound: float(rows[f"day-{name}"][f"{bound}_j"]) for bound in ("low", "typical", "high")}
+        assert joules == pytest.approx(found["day"][key])
+    assert float(rows["day-processor"]["seconds"]) == pytest.approx(96 * 0.012)
+    battery = rows["battery"]
+    days = {bound: float(battery[f"{bound}_days"]) for bound in ("low", "typical", "high")}
+    assert days == pytest.approx(found["battery_days"])
+    assert (battery["seconds"], battery["typical_j"], rows["total"]["typical_days"]) == ("", "", "")
+    alone = {row["state"] for row in csv.DictReader(io.StringIO(run(*call, "--interval", "15min")[1]))}
+    assert {each for each in alone if each.startswith(("day", "battery"))} == {"day-radio", "day-total"}
+
+
+def test_cpu_time_that_is_longer_than_the_capture_is_told(capture: Path) -> None:
+    def of(cpu_time: str) -> list[str]:
+        notes = told(capture, "--device", "raspberry-pi-3", "--cpu-time", cpu_time)["notes"]
+        return [note for note in notes if "longer than the capture" in note]
+
+    [note] = of("12 h")
+    assert note.startswith("the CPU time (12 h) is longer than the capture (1.5 s): ")
+    assert of("1.5 s") == []
 
 
 def test_a_client_that_is_not_there_and_a_file_that_is_no_capture_are_refused(capture: Path) -> None:

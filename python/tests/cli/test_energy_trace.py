@@ -74,6 +74,31 @@ def test_a_trace_in_which_nothing_happens_is_said_to_have_no_work(tmp_path: Path
     assert "no work stands out" in err
 
 
+def test_constant_power_has_no_work_and_no_dust_of_rounding(tmp_path: Path) -> None:
+    path = tmp_path / "flat.csv"
+    for step_s in (0.01, 0.07, 1 / 3):
+        path.write_text("time (s),power (mW)\n" + "".join(f"{at * step_s},100\n" for at in range(2000)))
+        code, out, err = run("energy", "--trace", str(path))
+        assert (code, out.splitlines()[2].partition(",")[0]) == (0, "work    0 uJ above idle")
+        assert "no work stands out" in err
+
+
+def test_a_voltage_for_a_trace_that_has_power_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "power.csv"
+    path.write_text("time (s),power (mW)\n" + "".join(f"{at},100\n" for at in range(100)))
+    code, out, err = run("energy", "--trace", str(path), "--voltage", "3 V")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{path}: --voltage is of a current, and this is a trace of power")
+
+
+def test_an_idle_section_on_the_work_is_said_to_draw_more_than_the_rest(trace: Path) -> None:
+    words = ("energy", "--trace", str(trace), "--voltage", "5 V")
+    code, out, err = run(*words, "--idle-from", "12s", "--idle-to", "13.9s")
+    assert (code, out.splitlines()[2].startswith("work    -")) == (0, True)
+    assert "the idle section draws more than the rest" in err
+    assert "draws more" not in run(*words)[2]
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [

@@ -59,3 +59,14 @@ def test_segments_that_a_card_joins_and_a_missing_direction_are_told() -> None:
     large, one_way = client_packets(rows, "10.0.0.1", WHERE).notes
     assert large.startswith("packets of more than 1500 bytes: 1;")
     assert "go one way" in one_way
+
+
+def test_a_clock_that_goes_back_is_told_and_packets_of_two_queues_are_not() -> None:
+    def notes(*at_ns: int) -> tuple[str, ...]:
+        rows = [row(at, f"10.0.0.{1 + nth % 2}", f"10.0.0.{2 - nth % 2}") for nth, at in enumerate(at_ns)]
+        return client_packets(rows, "10.0.0.1", WHERE).notes
+
+    hour, ms = 3_600_000_000_000, 1_000_000
+    assert notes(hour, 0, 5) == ("time goes back by 1 h at packet 2; sorted by time",)
+    assert notes(hour, 0, 5 * ms, 3 * ms) == ("time goes back 2 times, furthest by 1 h at packet 2; sorted by time",)
+    assert notes(5, ms, 1, 2 * ms) == ()

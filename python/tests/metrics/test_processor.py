@@ -95,7 +95,8 @@ def test_a_day_has_the_processor_of_its_messages(records: Records, monkeypatch: 
 def test_what_is_said_names_the_device_as_unvalidated(records: Records, monkeypatch: pytest.MonkeyPatch) -> None:
     trial(records, "completed")
     built(records, monkeypatch, ON_DEVICE)
-    [said] = notes(records)
+    said, of_its_range = notes(records)
+    assert of_its_range.startswith(f"{DEVICE} has what computing takes beyond sleep by itself (0.181 W)")
     assert said.startswith("The processor's energy is not measured: it is CPU time of the client without its idle cost")
     assert f"times what {DEVICE} (unvalidated) takes" in said
     assert json.loads((records.folder / ENERGY).read_text())["measured_on_device"] is True

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.report.campaigns import read, store, write
+from tests.report.html_checks import Page
 from wirelab.report.blocks import Definitions, Figure, Group, Items, Legend, Prose, Section, Table
 from wirelab.report.campaign import load
+from wirelab.report.page import render
 from wirelab.report.sections import energy
 
 BOUNDS = {"low": 1e-3, "typical": 2e-3, "high": 4e-3}
@@ -67,6 +69,13 @@ def test_a_message_and_a_day_have_their_intervals_and_the_models_ranges(tmp_path
     message, day = of_kind(section, Figure)
     assert "transmit 2 mJ" in str(message.svg)
     assert "device asleep 0.002 J" in str(day.svg)
+
+
+def test_no_data_table_is_announced_where_there_is_none(tmp_path: Path) -> None:
+    shown(tmp_path, RADIO, spent("transmit"), spent("transmit"))
+    bare = [figure for figure in Page(render(load(tmp_path, tmp_path))).figures if not figure.get("table")]
+    assert any("svg" in figure for figure in bare)
+    assert not any("details" in figure for figure in bare)
 
 
 def test_the_radio_its_inputs_its_sources_and_notes_are_told(tmp_path: Path) -> None:

@@ -60,7 +60,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     With --trace instead, integrate a measured current or power above idle. Times in it count from its beginning.
     With --campaign compare it, trial by trial, with the model of the trial's packets.
     """
-    if (capture is None) == (trace is None):
+    if capture is not None and trace is not None:
+        raise WirelabError("give a capture or --trace, not both", hint="wirelab energy --help")
+    if capture is None and trace is None:
         raise WirelabError("give a capture, or --trace and a trace of power", hint="wirelab energy --help")
     if capture is not None:
         measured = None if cpu_time is None else "--cpu-time"

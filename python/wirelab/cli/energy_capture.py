@@ -163,6 +163,12 @@ class _Told:
             )
         yield "Ranges are those of the model's constants, all at their ends at once."
         if self._work is not None:
+            lasts_s = (energy.end_ns - energy.start_ns) / 1e9
+            if self._work.seconds > lasts_s:
+                yield (
+                    f"the CPU time ({format_duration(self._work.seconds * 1e9)}) is longer than the capture "
+                    f"({format_duration(lasts_s * 1e9)}): it has more in it than one core can do for this traffic"
+                )
             yield from processor_notes(radio, self._work.device, "the CPU time that was given")
         elif self._settings.device is not None:
             yield NO_CPU
@@ -191,21 +197,43 @@ class _Told:
         }  # fmt: skip
 
     def as_csv(self) -> str:
-        """A row for each state, one for the processor if its CPU time is given, and one for all."""
+        """A row for each state, one for the processor if its CPU time is given, and one for all; then those of the day
+        and of the battery's life, if they are asked for."""
         from wirelab.metrics.processor import PROCESSOR
 
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(["state", "seconds", "low_j", "typical_j", "high_j", "radio", "validated"])
-        radio = self._settings.radio
+        joules, days = ([f"{bound}_{unit}" for bound in ("low", "typical", "high")] for unit in ("j", "days"))
+        writer.writerow(["state", "seconds", *joules, "radio", "validated", *days])
+        radio, device = self._settings.radio, self._settings.device
+        around = device is None or device.validated
+        validated = {
+            PROCESSOR: around, "total": radio.validated and (self._work is None or around),
+            "day-sleep": around, "day-processor": around, "day-total": radio.validated and around,
+            "battery": radio.validated and around,
+        }  # fmt: skip
         end_s = (max(self._energy.settled_ns, self._energy.end_ns) - self._energy.start_ns) / 1e9
-        computing = self._work is None or self._work.device.validated
-        validated = {PROCESSOR: computing, "total": radio.validated and computing}
-        for state, seconds, joules in [*self._shares(), ("total", end_s, self._joules())]:
-            bounds = [f"{each:.9g}" for each in _bounds(joules).values()]
-            held = validated.get(state, radio.validated)
-            writer.writerow([state, f"{seconds:.9g}", *bounds, radio.name, str(held).lower()])
+        for state, seconds, taken in [*self._shares(), ("total", end_s, self._joules()), *self._day_rows()]:
+            held = str(validated.get(state, radio.validated)).lower()
+            writer.writerow([state, f"{seconds:.9g}", *_cells(taken), radio.name, held, "", "", ""])
+        if self._life is not None:
+            held = str(validated["battery"]).lower()
+            writer.writerow(["battery", "", "", "", "", radio.name, held, *_cells(self._life)])
         return text.getvalue()
+
+    def _day_rows(self) -> Iterator[tuple[str, float, Range]]:
+        """The parts of a day, and their sum."""
+        from wirelab.energy.day import DAY_S
+
+        day = self._day
+        if day is None:
+            return
+        yield "day-radio", DAY_S, day.radio_j
+        if self._settings.device is not None:
+            yield "day-sleep", DAY_S, day.sleep_j
+        if day.cpu_j is not None and self._work is not None:
+            yield "day-processor", self._work.seconds * DAY_S / day.interval_s, day.cpu_j
+        yield "day-total", DAY_S, day.total_j
 
     def _shares(self) -> Iterator[tuple[str, float, Range]]:
         """States of the radio, then the processor's work, with seconds and joules."""
@@ -238,6 +266,10 @@ def _life(days: Range) -> str:
     factor, unit = (1 / _YEAR_DAYS, "years") if days.typical >= 2 * _YEAR_DAYS else (1.0, "days")
     low, typical, high = (f"{each * factor:.3g}" for each in (days.low, days.typical, days.high))
     return with_bounds(f"{typical} {unit}", low, high)
+
+
+def _cells(value: Range) -> list[str]:
+    return [f"{each:.9g}" for each in _bounds(value).values()]
 
 
 def _bounds(value: Range) -> dict[str, float]:

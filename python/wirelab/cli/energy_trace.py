@@ -92,6 +92,8 @@ def remarks(trace: Trace, idle: Idle, done: Work | None) -> list[str]:
         said.append(f"not sampled: {format_duration(done.missing_s * 1e9)} of {format_duration(done.duration_s * 1e9)}")
     if done is not None and done.above_idle_j.low <= 0 <= done.above_idle_j.high:
         said.append("no work stands out: as far as idle power varies, there may have been none")
+    if done is not None and done.above_idle_j.high < 0:
+        said.append("the idle section draws more than the rest: is it laid on the work? --idle-from and --idle-to")
     if idle.watts.low < 0:
         said.append("the idle section has power below 0: the meter's zero is off, or its sign turned round")
     said.append("The range is that of the idle power, by ten parts of its section; the meter's own error is not in it.")

@@ -6,15 +6,19 @@ import ipaddress
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from wirelab.energy.packet import Packet
 from wirelab.errors import Where, WirelabError
+from wirelab.units import format_duration
 
 Row = Mapping[str, Any]
 
 LARGEST_PACKET = 1500
 """What Ethernet carries: larger ones are segments that a network card cuts or has joined."""
+OUT_OF_ORDER_NS = 1_000_000
+"""Two queues of a capture put packets less than this out of order; a clock that was set does more."""
 _FEW = 8
 
 
@@ -47,7 +51,19 @@ def client_packets(rows: Iterable[Row], client: str, where: Where) -> ClientPack
         for row, source, to in mine
     ]
     packets.sort(key=lambda packet: packet.time_ns)
-    return ClientPackets(tuple(packets), tuple(_notes(packets, len(seen))))
+    notes = [*_steps_back([row["at_ns"] for row, *_ in seen]), *_notes(packets, len(seen))]
+    return ClientPackets(tuple(packets), tuple(notes))
+
+
+def _steps_back(times_ns: Iterable[int]) -> Iterable[str]:
+    """Where the clock was set back, of all packets in the file's order: the first is packet 1."""
+    steps = [(before - at, number) for number, (before, at) in enumerate(pairwise(times_ns), 2)]
+    back = [(by, number) for by, number in steps if by >= OUT_OF_ORDER_NS]
+    if not back:
+        return
+    furthest, number = max(back, key=lambda step: step[0])
+    often = f" {len(back)} times, furthest" if len(back) > 1 else ""
+    yield f"time goes back{often} by {format_duration(furthest)} at packet {number}; sorted by time"
 
 
 def _notes(packets: Sequence[Packet], all_packets: int) -> Iterable[str]:

@@ -15,19 +15,20 @@ FOLDER = "devices"
 SHAPE = {
     "title": str, "about": str, "validated": bool, "supply": dict, "power": dict, "sources": dict,
 }  # fmt: skip
-POWERS = {"power.active": "its processor computes", "power.sleep": "its processor sleeps, radio apart"}
+ACTIVE, BEYOND, SLEEP = "power.active", "power.beyond-sleep", "power.sleep"
 
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A device without its radio: mean power (W) while its processor computes and while it sleeps."""
+    """A device without its radio: mean power (W) while its processor sleeps, and while it computes (`power.active`) or
+    what that takes beyond sleep (`power.beyond-sleep`)."""
 
     name: str
     title: str
     about: str
     validated: bool
     voltage: Constant
-    active: Constant
+    computing: Constant
     sleep: Constant
 
     @property
@@ -38,13 +39,21 @@ class Device:
     def cpu_joules(self, seconds: float) -> Range:
         """Energy beyond sleep of so much CPU time, which must have been measured on this device: seconds of another
         machine's processor say nothing of this one's joules."""
-        bounds = zip(_bounds(self.active.value), _bounds(self.sleep.value), strict=True)
-        low, typical, high = (max(0.0, active - sleep) * seconds for active, sleep in bounds)
-        return Range.spanning(typical, low, high)
+        return self.beyond_sleep * seconds
+
+    @property
+    def beyond_sleep(self) -> Range:
+        """What computing takes beyond sleep (W). Two powers are each off on their own, so that bounds of their
+        difference do not cancel."""
+        if self.computing.path == BEYOND:
+            return self.computing.value
+        active, sleep = self.computing.value, self.sleep.value
+        low, typical = (max(0.0, each) for each in (active.low - sleep.high, active.typical - sleep.typical))
+        return Range(low, typical, active.high - sleep.low)
 
     def cited(self) -> list[Cited]:
         """Every number with its source."""
-        return [each.cited for each in (self.voltage, self.active, self.sleep)]
+        return [each.cited for each in (self.voltage, self.computing, self.sleep)]
 
 
 def device_names() -> list[str]:
@@ -61,14 +70,13 @@ def parse_device(name: str, document: Mapping[str, Any], where: Where) -> Device
     """A device of what its file says."""
     sheet = Sheet(document, where, ("voltage",))
     power = flatten(document.get("power", {}), "power.")
-    known_keys(power, POWERS, where)
-    every_key(power, POWERS, where)
-    active, sleep = (sheet.constant(path, power[path], "power") for path in POWERS)
-    if sleep.value.high > active.value.high:
-        raise WirelabError("sleeping takes more than computing", sheet.at("power.sleep"))
+    known_keys(power, (ACTIVE, BEYOND, SLEEP), where)
+    paths = (BEYOND if BEYOND in power else ACTIVE, SLEEP)
+    every_key(power, paths, where)
+    if ACTIVE in power and BEYOND in power:
+        raise WirelabError("says again what 'power.active' says", sheet.at(BEYOND), "give one of them")
+    computing, sleep = (sheet.constant(path, power[path], "power") for path in paths)
+    if computing.path == ACTIVE and sleep.value.high > computing.value.high:
+        raise WirelabError("sleeping takes more than computing", sheet.at(SLEEP))
     title, about = document.get("title", name), document.get("about", "")
-    return Device(name, title, about, document.get("validated", False), sheet.voltage, active, sleep)
-
-
-def _bounds(value: Range) -> tuple[float, float, float]:
-    return value.low, value.typical, value.high
+    return Device(name, title, about, document.get("validated", False), sheet.voltage, computing, sleep)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from wirelab.energy import Device, Radio
+from wirelab.energy.device import BEYOND
 
 PROCESSOR = "processor"
 """Beside the radio's states."""
@@ -20,6 +21,11 @@ def processor_notes(radio: Radio, device: Device, measured: str) -> Iterator[str
         f"The processor's energy is not measured: it is {measured}, times what {device.label} takes beyond sleep while "
         "it computes."
     )
+    if device.computing.path == BEYOND and device.sleep.value.low < device.sleep.value.high:
+        yield (
+            f"{device.name} has what computing takes beyond sleep by itself ({device.computing.written}): the range "
+            "of its sleep is not in the processor's energy."
+        )
     if radio.device == device.name:
         yield (
             f"{radio.name} and {device.name} are one chip: what its processor takes may be in the radio's currents "

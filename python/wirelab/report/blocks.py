@@ -123,7 +123,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart with its words and its data table. `label` is what a screen reader says instead of the picture."""
+    """A chart with its words and its data tables, perhaps none. `label` is what a screen reader says instead of it."""
 
     title: str
     label: str

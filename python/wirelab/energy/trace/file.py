@@ -28,7 +28,7 @@ _MOST_W = 1e9
 def read_trace(path: Path, voltage_v: float | None = None) -> Trace:
     """A meter's trace. `voltage_v` makes power of a current where the file has no voltage.
 
-    Raises `WirelabError`: no trace, a row that is none, time that goes back, no voltage.
+    Raises `WirelabError`: no trace, a row that is none, time that goes back, no voltage, a voltage for a power.
     """
     where = Where(str(path))
     try:
@@ -122,6 +122,8 @@ def _assert_in_order(times: Floats, lines: NDArray[np.int64], where: Where) -> N
 
 def _watts(table: dict[str, Floats | list[str]], columns: Columns, voltage_v: float | None, where: Where) -> Floats:
     if "power" in columns.wanted:
+        if voltage_v is not None:
+            raise WirelabError("--voltage is of a current, and this is a trace of power", where, "leave it out")
         return np.asarray(table["power"], dtype=np.float64)
     current = np.asarray(table["current"], dtype=np.float64)
     if "voltage" in columns.wanted and voltage_v is None:

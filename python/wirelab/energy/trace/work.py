@@ -8,6 +8,9 @@ from wirelab.energy.range import Range
 from wirelab.energy.trace.idle import Idle
 from wirelab.energy.trace.trace import Trace
 
+RESOLUTION = 1e-9
+"""Share of what was summed up below which a difference is that of its rounding: nothing was measured."""
+
 
 @dataclass(frozen=True)
 class Work:
@@ -30,5 +33,7 @@ def work(trace: Trace, idle: Idle, from_s: float, to_s: float) -> Work:
     """Of the time from one instant to another of the trace's."""
     known_s = trace.known_s(from_s, to_s)
     total = trace.integral_j(from_s, to_s)
-    above = Range(*(total - level * known_s for level in (idle.watts.high, idle.watts.typical, idle.watts.low)))
+    least = RESOLUTION * abs(total)
+    differences = (total - level * known_s for level in (idle.watts.high, idle.watts.typical, idle.watts.low))
+    above = Range(*(each if abs(each) > least else 0.0 for each in differences))
     return Work(from_s, to_s, total, above, max(0.0, to_s - from_s - known_s))
