@@ -8,6 +8,7 @@ use std::io::Read;
 use std::net::IpAddr;
 use std::time::Duration;
 
+use etherparse::err::ip::LaxHeaderSliceError;
 use etherparse::{IpNumber, LaxIpSlice};
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 use wirelab_link::{Instant, PortId};
@@ -38,6 +39,8 @@ pub struct Captured {
     pub packets: Vec<(Record, Vec<u8>)>,
     /// How many of them were not captured to their end; their sizes are those of their headers.
     pub in_part: usize,
+    /// Packets of which less than the headers of link and IP was captured: IP as far as that tells, and left out.
+    pub short: usize,
     /// Frames that are no IP packets, and are left out.
     pub other_frames: usize,
     /// The file ends within a packet, which is left out.
@@ -149,10 +152,16 @@ impl Capture {
     fn packet(&mut self, interface: u32, stamp: u128, on_wire: u32, frame: &[u8]) -> Result<(), CaptureError> {
         let place = self.interfaces.get(interface as usize).ok_or(CaptureError::Interface(interface))?;
         let packet = ip_packet(place.link_type, frame);
-        let Some((packet, (ip, _))) = packet.and_then(|packet| Some((packet, LaxIpSlice::from_slice(packet).ok()?)))
-        else {
-            self.captured.other_frames += 1;
-            return Ok(());
+        let (packet, ip) = match packet.map(|packet| (packet, LaxIpSlice::from_slice(packet))) {
+            Some((packet, Ok((ip, _)))) => (packet, ip),
+            Some((_, Err(LaxHeaderSliceError::Len(_)))) if frame.len() < on_wire as usize => {
+                self.captured.short += 1;
+                return Ok(());
+            }
+            _ => {
+                self.captured.other_frames += 1;
+                return Ok(());
+            }
         };
         let above = on_wire.saturating_sub((frame.len() - packet.len()) as u32);
         let arrival = Instant::from_nanos(place.nanos(stamp));
@@ -237,12 +246,12 @@ const fn named(link_type: i32) -> &'static str {
     }
 }
 
-/// The IP packet in a frame, if there is one.
+/// What a frame has of its IP packet, nothing if it ends before; `None` if it says that it carries something else.
 fn ip_packet(link_type: i32, frame: &[u8]) -> Option<&[u8]> {
-    let is_tag = |tag: &&[u8]| matches!(tag[..2], [0x81, 0] | [0x88, 0xa8]);
+    let is_tag = |tag: &&[u8]| matches!(tag.get(..2), Some([0x81, 0] | [0x88, 0xa8]));
     let (ether_type_at, behind) = match link_type {
         ETHERNET => {
-            let tags = frame.get(12..)?.chunks_exact(4).take_while(is_tag).count();
+            let tags = frame.get(12..).unwrap_or_default().chunks(4).take_while(is_tag).count();
             (Some(12 + 4 * tags), 14 + 4 * tags)
         }
         LINUX_COOKED => (Some(14), 16),
@@ -250,8 +259,8 @@ fn ip_packet(link_type: i32, frame: &[u8]) -> Option<&[u8]> {
         0 | 108 => (None, 4),
         _ => (None, 0),
     };
-    let says_ip = |at: usize| matches!(frame.get(at..at + 2), Some([0x08, 0x00] | [0x86, 0xdd]));
-    ether_type_at.is_none_or(says_ip).then(|| frame.get(behind..)).flatten()
+    let may_be_ip = |at: usize| frame.get(at..at + 2).is_none_or(|two| matches!(two, [0x08, 0x00] | [0x86, 0xdd]));
+    ether_type_at.is_none_or(may_be_ip).then(|| frame.get(behind..).unwrap_or_default())
 }
 
 /// The packet's length by its own header; `None` where that is left to the network card (0).

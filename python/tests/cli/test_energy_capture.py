@@ -23,6 +23,7 @@ ROWS = [
      "size_bytes": size}
     for at, ends, size in ((0, "12", 100), (700, "21", 60), (1500, "12", 1400), (1600, "32", 40))
 ]  # fmt: skip
+SHORT = "2 packets were captured in fewer bytes than their headers take, left out; capture with -s 100 or more"
 PACKETS = [Packet(0, True, 100), Packet(700 * MS, False, 60), Packet(1500 * MS, True, 1400)]
 
 
@@ -34,12 +35,13 @@ def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "#!/usr/bin/env python3\nimport sys\nassert sys.argv[1] == 'capture'\n"
         "if sys.argv[2].endswith('.txt'):\n    sys.exit('is neither pcap nor pcapng')\n"
         "sys.stderr.write('captured in part: 1\\n')\n"
+        f"if sys.argv[2].endswith('short.pcap'):\n    sys.stderr.write('{SHORT}\\n')\n    sys.exit()\n"
         f"print({chr(10).join(json.dumps(row) for row in ROWS)!r})\n"
     )
     agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("WIRELAB_AGENT", str(agent))
-    path = tmp_path / "a.pcap"
-    path.touch()
+    for name in ("short.pcap", "a.pcap"):
+        (path := tmp_path / name).touch()
     return path
 
 
@@ -232,3 +234,11 @@ def test_an_interval_shorter_than_the_message_is_refused(capture: Path) -> None:
     code, _, err = run(*words, "--interval", "1s")
     assert code == 2
     assert "an interval of 1 s is shorter than the message" in err
+
+
+def test_what_was_left_out_is_the_hint_of_a_capture_of_which_nothing_is_left(capture: Path) -> None:
+    short = capture.with_name("short.pcap")
+    code, out, err = run("energy", str(short), "--radio", RADIO, "--client", "10.0.0.1")
+    assert (code, out, err) == (2, "", f"{short}: has no IP packets that can be read\nhint: {SHORT}\n")
+    code, out, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.9")
+    assert (code, "captured in part" in err) == (2, False)

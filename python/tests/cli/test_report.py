@@ -45,3 +45,14 @@ def test_a_folder_that_is_none_is_refused_with_a_hint(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "no campaign" in done.stderr
     assert "wirelab run" in done.stderr
+
+
+@pytest.mark.parametrize("inside", ["file/page.html", "/proc/page.html"])
+def test_an_out_that_cannot_be_made_is_bad_input(inside: str, tmp_path: Path) -> None:
+    folder = write(tmp_path / "campaign", links=("clean",))
+    (tmp_path / "file").touch()
+    done = CliRunner().invoke(main, ["report", str(folder), "--out", str(tmp_path / inside)])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"{tmp_path / inside}: cannot be made: ")
+    assert done.stderr.endswith("\nhint: name another file with --out\n")
+    assert not (folder / "report.html").exists()

@@ -155,6 +155,17 @@ def test_of_a_run_that_cannot_begin_nothing_stays(
     assert list((tmp_path / "results").iterdir()) == []
 
 
+@pytest.mark.parametrize("out", ["fake.toml/x", "fake.toml/x/y", "/proc/wirelab-campaign"])
+def test_an_out_that_cannot_be_made_is_refused_before_anything_is_announced(
+    out: str, labs: list[Lab], tmp_path: Path
+) -> None:
+    done = run("fake.toml", "--out", out)
+    assert (done.exit_code, done.stdout, labs) == (2, "", [])
+    refused, hint = done.stderr.splitlines()
+    assert refused.startswith(f"{out}: cannot be made: ")
+    assert hint == "hint: name another folder with --out"
+
+
 def test_of_an_earlier_campaign_everything_stays_when_the_next_run_cannot_begin(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import make_plan
-from wirelab.errors import RunError
-from wirelab.runner.campaign import Campaign, open_campaign
+from wirelab.errors import RunError, WirelabError
+from wirelab.runner.campaign import Campaign, open_campaign, require_makeable
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 from wirelab.schema.plan import Plan
 
@@ -64,13 +64,21 @@ def test_another_seed_is_another_campaign(tmp_path: Path) -> None:
 @pytest.mark.parametrize("inside", ["file/x", "file/x/y"])
 def test_a_folder_inside_a_file_is_refused(inside: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(RunError) as error:
+    with pytest.raises(WirelabError) as error:
         opened(tmp_path / inside, make_plan())
+    assert error.value.exit_code == 2
     assert str(error.value) == (
         f"{tmp_path / inside}: cannot be made: Not a directory\nhint: name another folder with --out"
     )
 
 
 def test_a_folder_that_cannot_be_made_is_refused() -> None:
-    with pytest.raises(RunError, match=r"^/proc/wirelab-campaign: cannot be made: "):
+    with pytest.raises(WirelabError, match=r"^/proc/wirelab-campaign: cannot be made: ") as error:
         opened(Path("/proc/wirelab-campaign"), make_plan())
+    assert error.value.exit_code == 2
+
+
+def test_asking_whether_a_folder_can_be_made_leaves_nothing(tmp_path: Path) -> None:
+    require_makeable(tmp_path / "a" / "b")
+    require_makeable(tmp_path)
+    assert not list(tmp_path.iterdir())

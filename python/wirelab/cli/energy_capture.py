@@ -35,7 +35,8 @@ def tell_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns: 
 
     settings = Settings.of(record)
     rows, remarks = _read(capture)
-    mine = client_packets(rows, client, Where(str(capture)))
+    left_out = [words for words in remarks if "left out" in words]
+    mine = client_packets(rows, client, Where(str(capture)), left_out)
     packets = mine.packets
     energy = radio_energy(settings.radio, packets, packets[0].time_ns, packets[-1].time_ns)
     interval_s = settings.interval_s

@@ -17,6 +17,7 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     from wirelab.metrics.dataset import TRIAL_TABLE
     from wirelab.metrics.energy import MESSAGE, RADIO, TRIAL
     from wirelab.metrics.radio import ENERGY
+    from wirelab.metrics.tables import read_table
     from wirelab.stats.energy import labelled
 
     path = campaign / ENERGY
@@ -26,7 +27,7 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     if what == RADIO:
         row = exchanges[0]
     else:
-        row = next(pl.read_parquet(campaign / TRIAL_TABLE).filter(pl.col("trial") == trial).iter_rows(named=True), {})
+        row = next(read_table(campaign / TRIAL_TABLE).filter(pl.col("trial") == trial).iter_rows(named=True), {})
     joules = _joules(row, what)
     if joules is None:
         return None

@@ -22,6 +22,7 @@ def write_archive(campaign: Path, plan: dict[str, Any], trial: str, loads: pl.Da
 
     from wirelab.cli.har import Server, har
     from wirelab.metrics.resource_timings import RESOURCES
+    from wirelab.metrics.tables import read_table
     from wirelab.runner.endpoints import SERVER_NAME
     from wirelab.schema import StackDescription, registered
 
@@ -39,7 +40,7 @@ def write_archive(campaign: Path, plan: dict[str, Any], trial: str, loads: pl.Da
     assert stack is not None, "the plan describes what is not built in"
     result = json.loads((campaign / TRIALS / trial / RESULT).read_text(encoding="utf-8"))
     shift_ns = result["start_realtime_ns"] - result["start_ns"]
-    resources = pl.read_parquet(campaign / RESOURCES).filter(pl.col("trial") == trial)
+    resources = read_table(campaign / RESOURCES).filter(pl.col("trial") == trial)
     archive = har(scenario, Server.of(stack, SERVER_NAME), loads.to_dicts(), resources.to_dicts(), shift_ns)
     text = json.dumps(archive, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if str(file) == "-":

@@ -20,8 +20,16 @@ def command(campaign: Path, out: Path | None, show: bool) -> None:
     """Write the report of CAMPAIGN, a folder or a name under results/, as one offline HTML file and print its path."""
     from wirelab import report
     from wirelab.cli.campaigns import existing
+    from wirelab.metrics.dataset import EXCHANGES, TRIAL_TABLE
+    from wirelab.metrics.resource_timings import RESOURCES
+    from wirelab.metrics.tables import require_whole
+    from wirelab.runner.disk import require_writable
 
-    path = report.write(existing(campaign), out)
+    folder = existing(campaign)
+    if out is not None:
+        require_writable(out.parent, out, "name another file with --out")
+    require_whole(*(folder / name for name in (EXCHANGES, TRIAL_TABLE, RESOURCES)))
+    path = report.write(folder, out)
     click.echo(path)
     if show:
         click.launch(path.resolve().as_uri())

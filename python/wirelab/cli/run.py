@@ -72,15 +72,17 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from rich.console import Console
 
     from wirelab.report.campaign import load as load_campaign
+    from wirelab.runner.campaign import require_makeable
     from wirelab.runner.start import Options, planned_lanes
 
     console = Console(stderr=True, highlight=False)
     sets = (*with_page(sets, site, link), *(["capture=true"] * capture))
     loaded, plan = _plan(experiment, sets, budget=budget, seed=seed, lanes=lanes)
-    left = tell_beforehand(plan, loaded)
     # A preview must not take the place of the campaign that it previews.
     suffix = "-preview" if plan.experiment.preview is not None else ""
     folder = out if out is not None else RESULTS / f"{plan.experiment.name}{suffix}"
+    require_makeable(folder)
+    left = tell_beforehand(plan, loaded)
     options = Options(
         lanes=lanes, fresh=fresh, retry_failed=retry_failed, probes=not no_probes,
         command=("wirelab", *sys.argv[1:]), beside=loaded.source.folder, claims=loaded.claims, pages=loaded.pages(),

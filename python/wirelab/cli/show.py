@@ -105,14 +105,13 @@ def _place(what: str, trial: str | None) -> Place:
 
 
 def _exchanges(campaign: Path) -> pl.DataFrame:
-    import polars as pl
-
     from wirelab.metrics.dataset import EXCHANGES
     from wirelab.metrics.steps import next_command
+    from wirelab.metrics.tables import read_table
 
     if not (campaign / EXCHANGES).exists():
         raise RunError(f"{campaign} has no {EXCHANGES}", hint=next_command(campaign))
-    return pl.read_parquet(campaign / EXCHANGES)
+    return read_table(campaign / EXCHANGES)
 
 
 def _narrowed(rows: pl.DataFrame, plan: dict[str, Any], stack: str | None, scenario: str | None) -> pl.DataFrame:

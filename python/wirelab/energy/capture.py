@@ -30,21 +30,23 @@ class ClientPackets:
     notes: tuple[str, ...]
 
 
-def client_packets(rows: Iterable[Row], client: str, where: Where) -> ClientPackets:
-    """What `client` sent and got. Sizes are those of IP headers, whatever part of a packet was captured.
+def client_packets(rows: Iterable[Row], client: str, where: Where, left_out: Sequence[str] = ()) -> ClientPackets:
+    """What `client` sent and got. Sizes are those of IP headers, whatever part of a packet was captured. `left_out`
+    says what the capture has beside these rows.
 
     Raises `WirelabError` if `client` is no address, or no packet of the capture is its.
     """
     address = _address(client, where)
     seen = [(row, _parsed(row["source"]), _parsed(row["destination"])) for row in rows]
     if not seen:
-        raise WirelabError("has no IP packets", where)
+        raise WirelabError("has no IP packets that can be read", where, "; ".join(left_out) or None)
     mine = [(row, source, to) for row, source, to in seen if address in (source, to)]
     if not mine:
         ends = Counter(str(end) for _, *both in seen for end in both if end is not None)
         named = ", ".join(each for each, _ in ends.most_common(_FEW))
         more = f" and {len(ends) - _FEW} more" if len(ends) > _FEW else ""
-        raise WirelabError(f"has no packet of {client}", where, f"its addresses, the busiest first: {named}{more}")
+        addresses = f"its addresses, the busiest first: {named}{more}"
+        raise WirelabError(f"has no packet of {client}", where, "; ".join([addresses, *left_out]))
     # Where both ends have one address, as on loopback, the agent says who is the client.
     packets = [
         Packet(row["at_ns"], row["uplink"] if source == to else source == address, row["size_bytes"])

@@ -13,6 +13,7 @@ import polars as pl
 from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.launcher import launched
+from wirelab.metrics.tables import read_table
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 
@@ -81,7 +82,7 @@ def read_probes(folder: Path) -> Probes:
     request, plan, result = (
         json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
     )
-    packets = pl.read_parquet(folder / PACKETS)
+    packets = read_table(folder / PACKETS, folder.parents[1])
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
     for end in ENDS:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.errors import RunError, Where
-from wirelab.runner.disk import FULL, no_space_means_full, replace_file
+from wirelab.errors import RunError, Where, WirelabError
+from wirelab.runner.disk import FULL, no_space_means_full, replace_file, require_writable
 from wirelab.runner.facts import now
 from wirelab.runner.journal import Journal
 from wirelab.runner.lock import locked
@@ -27,6 +26,7 @@ from wirelab.schema.campaign import (
 )
 from wirelab.schema.plan import Plan, Trial
 
+ELSEWHERE = "name another folder with --out"
 _FAILURES = frozenset({EntryStatus.FAILED, EntryStatus.TIMED_OUT})
 
 
@@ -116,16 +116,19 @@ def _has_begun(folder: Path) -> bool:
     return any(entry.status is not EntryStatus.CANCELLED for entry in read_journal(folder / JOURNAL)[0])
 
 
+def require_makeable(folder: Path) -> None:
+    """Raise `WirelabError` if this folder of a campaign can neither be made nor written."""
+    require_writable(folder, folder, ELSEWHERE)
+
+
 def _make(folder: Path) -> None:
-    hint = "name another folder with --out"
+    require_makeable(folder)
     try:
         (folder / TRIALS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         if error.errno in FULL:
             raise
-        raise RunError(f"cannot be made: {error.strerror}", Where(str(folder)), hint) from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise RunError("cannot be written", Where(str(folder)), hint)
+        raise WirelabError(f"cannot be made: {error.strerror}", Where(str(folder)), ELSEWHERE) from None
 
 
 def _first_missing(folder: Path) -> Path | None:
@@ -161,7 +164,7 @@ def _check_same(folder: Path, plan: Plan) -> None:
     if not path.exists():
         strangers = [entry.name for entry in folder.iterdir() if entry.name not in {"lock", TRIALS}]
         if strangers:
-            raise RunError(f"{folder} holds {strangers[0]} and is no campaign", hint="name another folder with --out")
+            raise RunError(f"{folder} holds {strangers[0]} and is no campaign", hint=ELSEWHERE)
         return
     old = read_plan(folder)
     if old["experiment"]["name"] != plan.experiment.name:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from wirelab.errors import RunError
+from wirelab.errors import RunError, Where, WirelabError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 LEAST_FREE_BYTES = 4 * 2**20
@@ -35,6 +36,19 @@ def no_space_means_full(folder: Path) -> Iterator[None]:
         if error.errno in FULL:
             raise DiskFullError(folder) from error
         raise
+
+
+def require_writable(folder: Path, what: Path, hint: str) -> None:
+    """Raise `WirelabError` if `what` cannot be made in `folder`, or above it where it is missing. Nothing stays of the
+    attempt; a full disk is left to who writes.
+    """
+    try:
+        there = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+        with tempfile.TemporaryFile(dir=there):
+            return
+    except OSError as error:
+        if error.errno not in FULL:
+            raise WirelabError(f"cannot be made: {error.strerror}", Where(str(what)), hint) from None
 
 
 def replace_file(path: Path, text: str) -> None:

@@ -17,6 +17,7 @@ from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.dataset import TRIAL_TYPES
 from wirelab.metrics.resources import USED
 from wirelab.metrics.steps import next_command
+from wirelab.metrics.tables import read_table
 from wirelab.schema.campaign import read_plan
 from wirelab.stats.sample import Sample
 
@@ -62,7 +63,7 @@ class Dataset:
 
     @classmethod
     def read(cls, campaign: Path) -> Dataset:
-        """Raises `RunError` if the campaign has not been measured."""
+        """Raises `RunError` if the campaign has not been measured, or a table is torn."""
         import polars as pl
 
         for name in ("plan.json", "exchanges.parquet", "trials.parquet"):
@@ -70,11 +71,11 @@ class Dataset:
                 hint = next_command(campaign) if name != "plan.json" else "name a campaign's folder"
                 raise RunError(f"{campaign} has no {name}", hint=hint)
         plan = read_plan(campaign)
-        trials = pl.read_parquet(campaign / "trials.parquet")
+        trials = read_table(campaign / "trials.parquet")
         if absent := TRIAL_TYPES.keys() - set(trials.columns):
             what = f"{campaign / 'trials.parquet'} was written by another build: it has no column {min(absent)}"
             raise RunError(what, hint=launched(f"measure {campaign}"))
-        exchanges = pl.read_parquet(campaign / "exchanges.parquet")
+        exchanges = read_table(campaign / "exchanges.parquet")
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from wirelab.metrics.battery import battery_days
 from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, METRICS, RADIO, column
 from wirelab.metrics.radio import ENERGY, STATES
+from wirelab.metrics.tables import read_table
 from wirelab.stats.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def radio_energies(dataset: Dataset) -> tuple[dict[str, Any] | None, dict[str, d
         return None, {}
     radio: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     found = {}
-    table = pl.read_parquet(dataset.folder / STATES).filter(pl.col("exchanges") > 0)
+    table = read_table(dataset.folder / STATES).filter(pl.col("exchanges") > 0)
     for (scenario,), rows in table.group_by("scenario", maintain_order=True):
         known = rows.drop_nulls(column(MESSAGE, "typical")) if radio.get("measured_on_device") else None
         days = int(rows.unique("trial")["days"].sum())

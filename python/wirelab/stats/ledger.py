@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.ledger import LEDGER, PARTS
+from wirelab.metrics.tables import read_table
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.descriptive import mean_and_sd
 from wirelab.stats.sample import Sample
@@ -36,7 +37,7 @@ def ledgers(dataset: Dataset) -> dict[str, dict[str, Any]]:
     if not path.exists():
         return {}
     found: dict[str, dict[str, Any]] = {}
-    table = pl.read_parquet(path)
+    table = read_table(path)
     for (scenario, direction), rows in table.group_by("scenario", "direction", maintain_order=True):
         exchanges = int(rows["exchanges"].sum())
         if not exchanges:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.settings_seen import SETTINGS_SEEN
+from wirelab.metrics.tables import read_table
 from wirelab.schema import IntegerValues, SettingDescription, registered
 from wirelab.stats.dataset import Dataset
 
@@ -25,7 +26,7 @@ def settings_in_force(dataset: Dataset) -> dict[str, list[dict[str, Any]]]:
     import polars as pl
 
     path = dataset.folder / SETTINGS_SEEN
-    seen = pl.read_parquet(path) if path.exists() else None
+    seen = read_table(path) if path.exists() else None
     found = {}
     for scenario in dataset.scenarios:
         mine = None if seen is None else seen.filter(pl.col("scenario") == scenario["key"])

@@ -145,6 +145,31 @@ fn what_was_cut_off_or_is_no_ip_or_ends_too_soon_is_counted() {
 }
 
 #[test]
+fn a_packet_captured_in_less_than_its_headers_is_short_and_not_another_frame() {
+    let ethernet = |behind: &[u8]| [[0; 12].as_slice(), behind, &udp(CLIENT, SERVER, 100)].concat();
+    let (plain, tagged, arp) = (ethernet(&[8, 0]), ethernet(&[0x81, 0, 0, 6, 8, 0]), ethernet(&[8, 6]));
+    let counted = |link_type, frame: &[u8], on_wire: usize, kept: usize| {
+        let mut file = pcap(MICROSECONDS, link_type, &[]);
+        file.extend([0, 0, kept as u32, on_wire as u32].map(u32::to_le_bytes).concat());
+        file.extend(&frame[..kept]);
+        let captured = read(Cursor::new(file)).unwrap();
+        (captured.packets.len(), captured.short, captured.other_frames)
+    };
+    let (packet, short, other) = ((1, 0, 0), (0, 1, 0), (0, 0, 1));
+    for kept in [4, 13, 14, 30, 33] {
+        assert_eq!(counted(1, &plain, plain.len(), kept), short, "{kept} bytes");
+    }
+    assert_eq!(counted(1, &plain, plain.len(), 34), packet);
+    for kept in [14, 16, 17, 37] {
+        assert_eq!(counted(1, &tagged, tagged.len(), kept), short, "{kept} bytes behind a tag");
+    }
+    assert_eq!(counted(101, &plain[14..], plain.len() - 14, 19), short);
+    assert_eq!(counted(0, &plain, plain.len(), 3), short);
+    assert_eq!(counted(1, &arp, arp.len(), 30), other);
+    assert_eq!(counted(1, &plain, 30, 30), other, "nothing more was there to capture");
+}
+
+#[test]
 fn a_link_type_that_is_not_understood_is_named() {
     let words = |link_type| read(Cursor::new(pcap(MICROSECONDS, link_type, &[]))).unwrap_err().to_string();
     let understood = "Ethernet, raw IP, Linux cooked and loopback are understood";
