@@ -1,4 +1,4 @@
 //! See `wirelab_fuzz::frames`.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wirelab_fuzz::frames::check(bytes));
+wirelab_fuzz::target!(wirelab_fuzz::frames::check);

@@ -1,4 +1,4 @@
 //! See `wirelab_fuzz::mqtt`.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wirelab_fuzz::mqtt::check(bytes));
+wirelab_fuzz::target!(wirelab_fuzz::mqtt::check);

@@ -1,4 +1,4 @@
 //! See `wirelab_fuzz::request`.
-#![no_main]
+#![cfg_attr(fuzzing, no_main)]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| wirelab_fuzz::request::check(bytes));
+wirelab_fuzz::target!(wirelab_fuzz::request::check);

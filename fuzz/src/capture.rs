@@ -3,15 +3,15 @@
 use std::path::Path;
 use std::{env, fs};
 
-use wirelab_agent::inputs;
-use wirelab_net::pcapng::{self, Way, Writer};
+use wirelab_capture::capture::{self, CaptureError, rows};
+use wirelab_capture::pcapng::{self, Way, Writer};
 
 /// With which a pcapng begins.
 const SECTION_HEADER: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 /// The bytes are the capture.
 pub fn check(bytes: &[u8]) {
-    let _ = inputs::capture(bytes);
+    let _ = packets(bytes);
     if bytes.get(..4) != Some(&SECTION_HEADER) {
         return;
     }
@@ -29,6 +29,11 @@ pub fn check(bytes: &[u8]) {
     pcapng::complete(&path, b"").expect("it was complete");
     assert_eq!(fs::read(&path).expect("it is there"), complete);
     assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 1);
+}
+
+/// How many packets a capture has, each of them told.
+pub fn packets(bytes: &[u8]) -> Result<usize, CaptureError> {
+    capture::read(bytes).map(|captured| rows::rows(&captured.packets).count())
 }
 
 /// Our own pcapng, and a pcap of each byte order and link type.

@@ -4,11 +4,13 @@
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use wirelab_agent::inputs::{self, PacketLog};
-use wirelab_net::flow::{FLOW_BYTES, Flows};
+use wirelab_agent::inputs;
+use wirelab_capture::dissect::rows;
+use wirelab_capture::flow::{FLOW_BYTES, Flows};
+use wirelab_capture::log_file;
+use wirelab_capture::packet_log::LogWriter;
 use wirelab_net::lane::{Carried, Offered, Trial};
 use wirelab_net::link::Instant;
-use wirelab_net::packet_log::LogWriter;
 use wirelab_net::socket::{ETHERNET_BYTES, Frame};
 use wirelab_net::topology::Sides;
 use wirelab_net::{DirectionCounts, LaneReport};
@@ -83,12 +85,12 @@ fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
     for DirectionCounts { received, duplicated, delivered, dropped, held, .. } in &report.directions {
         assert_eq!(received + duplicated, delivered + dropped.iter().sum::<u64>() + held, "{report:?}");
     }
-    let log = PacketLog::read(&log).expect("a log of our own");
+    let log = log_file::parse(&log[..]).expect("a log of our own");
     let received: u64 = report.directions.iter().map(|counts| counts.received).sum();
     let packets = received + report.directions.iter().map(|counts| counts.duplicated).sum::<u64>();
-    assert_eq!(log.packets().count() as u64, packets);
-    assert_eq!(log.flows().iter().flat_map(|flow| flow.packets).sum::<u64>(), received);
-    let replay = log.replay().expect("its link was built before");
+    assert_eq!(rows::packets(&log).count() as u64, packets);
+    assert_eq!(rows::flows("log", &log).iter().flat_map(|flow| flow.packets).sum::<u64>(), received);
+    let replay = inputs::replay(&log).expect("its link was built before");
     assert_eq!((replay.packets, replay.mismatches), (packets, 0), "{replay:?}");
     Ok(())
 }

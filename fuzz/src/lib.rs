@@ -30,5 +30,20 @@ pub const TARGETS: &[Target] = &[
     ("coap", coap::check, coap::seeds),
 ];
 
+/// What libFuzzer calls, or, built without cargo-fuzz, a program that checks the files that its arguments name: so an
+/// input that was found can be looked at again, and no target fails to compile unnoticed.
+#[macro_export]
+macro_rules! target {
+    ($check:path) => {
+        #[cfg(fuzzing)]
+        libfuzzer_sys::fuzz_target!(|bytes: &[u8]| $check(bytes));
+
+        #[cfg(not(fuzzing))]
+        fn main() -> std::io::Result<()> {
+            std::env::args_os().skip(1).try_for_each(|path| std::fs::read(path).map(|bytes| $check(&bytes)))
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use arbitrary::{Result, Unstructured};
 use serde_json::{Map, Value, json};
+use wirelab_net::link::IMPAIRMENTS;
 
 /// Stages of one chain, at most.
 const MOST_STAGES: usize = 4;
@@ -10,9 +11,12 @@ const EDGES: [u64; 12] =
     [0, 1, 2, 999, 1000, 65_535, 65_536, u32::MAX as u64, 1 << 32, i64::MAX as u64, u64::MAX - 1, u64::MAX];
 const FRACTIONS: [f64; 9] = [0.0, 1.0, 0.5, 1e-9, 1e-300, 5e-324, 0.999_999_999, -1.0, 1.000_000_1];
 
-/// Links that together have everything a link can have.
+/// Links that together have everything a link can have: some that were written by hand, and one with an example of every impairment.
 pub fn links() -> Vec<Value> {
-    serde_json::from_str(include_str!("links.json")).expect("it is JSON")
+    let mut links: Vec<Value> = serde_json::from_str(include_str!("links.json")).expect("it is JSON");
+    let examples: Vec<_> = IMPAIRMENTS.iter().flat_map(|kind| (kind.examples)().into_iter().take(1)).collect();
+    links.push(json!({"uplink": examples, "downlink": []}));
+    links
 }
 
 /// A link with stages of [`links`] in any order, some of whose values are others.

@@ -1,19 +1,21 @@
 //! A packet log that was damaged: its packets, flows and what a radio saw are told and it is replayed, or it is refused.
 
-use wirelab_agent::inputs::PacketLog;
+use wirelab_agent::inputs;
+use wirelab_capture::dissect::{radio, rows};
+use wirelab_capture::log_file;
 
 use crate::frames;
 
 /// The bytes are the log.
 pub fn check(bytes: &[u8]) {
-    let Ok(log) = PacketLog::read(bytes) else { return };
-    let packets = log.packets().count();
-    let flows = log.flows();
+    let Ok(log) = log_file::parse(bytes) else { return };
+    let packets = rows::packets(&log).count();
+    let flows = rows::flows("log", &log);
     assert!(flows.len() <= packets);
-    if let Ok(seen) = log.radio("client") {
+    if let Ok(seen) = radio::packets("log", &log, "client") {
         assert!(seen.len() <= packets && seen.is_sorted_by_key(|packet| packet.at_ns));
     }
-    if let Ok(report) = log.replay() {
+    if let Ok(report) = inputs::replay(&log) {
         assert_eq!(report.packets, packets as u64);
         assert_eq!(report.mismatches > 0, report.first_mismatch.is_some());
     }

@@ -21,11 +21,12 @@ fn every_target_stands_its_seeds_and_what_a_fixed_generator_makes_of_them() {
 
 #[test]
 fn links_to_begin_with_have_everything_that_a_link_can_have() {
-    let text = include_str!("links.json");
-    let told: BTreeSet<&str> = IMPAIRMENTS.iter().chain(SHARED).map(|(name, _)| *name).collect();
+    let text = serde_json::to_string(&mutate::links()).unwrap();
+    let kinds = IMPAIRMENTS.iter().map(|kind| kind.name).chain(SHARED.iter().map(|kind| kind.name));
+    let told: BTreeSet<&str> = kinds.collect();
     let missing: Vec<_> = told.iter().filter(|name| !text.contains(&format!("\"{name}\""))).collect();
     assert!(missing.is_empty(), "{missing:?}");
-    assert_eq!(mutate::links().len(), 4);
+    assert_eq!(mutate::links().len(), 5);
 }
 
 #[test]
@@ -34,9 +35,11 @@ fn seeds_are_what_they_are_meant_to_be() {
         wirelab_agent::inputs::link(&link, 1).unwrap();
     }
     for log in crate::packet_log::seeds() {
-        assert!(wirelab_agent::inputs::PacketLog::read(&log).unwrap().replay().unwrap().packets > 0);
+        assert!(
+            wirelab_agent::inputs::replay(&wirelab_capture::log_file::parse(&log[..]).unwrap()).unwrap().packets > 0
+        );
     }
     for capture in crate::capture::seeds() {
-        wirelab_agent::inputs::capture(&capture).unwrap();
+        crate::capture::packets(&capture).unwrap();
     }
 }

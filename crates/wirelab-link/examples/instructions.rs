@@ -3,19 +3,16 @@
 
 #[path = "../tests/common/mod.rs"]
 mod common;
-#[path = "../tests/common/shared.rs"]
-mod shared;
 
-use std::num::{NonZeroU32, NonZeroU64};
+use std::num::NonZeroU32;
 use std::time::Duration;
 
-use common::{Sender, Stage, drop_tail};
-use shared::{ieee80211g, ieee802154};
-use wirelab_link::impairment::{Ieee802154, Jitter, Medium, Nat, Radio, SchedulePoint, Sleep, Wifi};
-use wirelab_link::queue::{Limit, Queue};
+use common::{Sender, Stage};
+use wirelab_link::impairment::JitterSpec;
+use wirelab_link::queue::Queue;
+use wirelab_link::spec::Place;
 use wirelab_link::{
-    Chain, Direction, Flow, IMPAIRMENTS, Impairment, Instant, Link, Packet, PortId, Probability, SHARED, Seed,
-    Transport,
+    Chain, Direction, Flow, IMPAIRMENTS, Impairment, Instant, Link, Packet, PortId, SHARED, Seed, Transport,
 };
 
 const IP_BYTES: u32 = 100;
@@ -36,9 +33,6 @@ struct Case {
 
 fn main() {
     let cases = cases();
-    for (name, _) in IMPAIRMENTS.iter().chain(SHARED) {
-        assert!(cases.iter().any(|case| case.name == *name), "{name} is in the registry and not here");
-    }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [] => cases.iter().for_each(|case| println!("{}", case.name)),
@@ -79,62 +73,36 @@ fn collect(link: &mut Link, now: Instant, spare: &mut Vec<Vec<u8>>) {
     }
 }
 
+/// The first example of every kind, and what costs more than that.
 fn cases() -> Vec<Case> {
-    let (target, interval) = (ms(5), ms(100));
-    let codel = Queue::Codel { target, interval, bytes: 100_000 };
+    let codel = Queue::Codel { target: ms(5), interval: ms(100), bytes: 100_000 };
     let (flows, quantum_bytes) = (NonZeroU32::new(1024).unwrap(), NonZeroU32::new(1514).unwrap());
-    let fq_codel = Queue::FqCodel { target, interval, flows, quantum_bytes, packets: 1000 };
-    let queue = drop_tail(100_000);
-    let queued = |sender, queue| vec![Stage::Queued(sender, queue, 0)];
-    let paper = Stage::GilbertElliott([0.01, 0.1, 0.7, 0.001]);
-    let point = |at, delay, rate, loss| SchedulePoint { at, delay, rate_bps: Some(rate), loss: probability(loss) };
-    let schedule = vec![point(ms(0), ms(10), 200_000, 0.01), point(ms(500), ms(20), 100_000, 0.02)];
-    let markov = vec![vec![0.98, 0.015, 0.005], vec![0.05, 0.9, 0.05], vec![0.1, 0.2, 0.7]];
-    let chains = [
+    let fq_codel = Queue::FqCodel { target: ms(5), interval: ms(100), flows, quantum_bytes, packets: 1000 };
+    let queued = |queue| vec![Stage::queued(Sender::rate(100_000), queue, 0)];
+    let paper = Stage::gilbert_elliott([0.01, 0.1, 0.7, 0.001]);
+    let jitter = JitterSpec::Normal { sigma_ns: 2_000_000 };
+    let special = [
         ("nothing", vec![]),
-        ("rate, loss and delay", vec![Stage::Rate(100_000, 100_000, 0), paper.clone(), Stage::Constant(ms(10))]),
-        ("delay", vec![Stage::Constant(ms(10))]),
-        ("delay with normal jitter", vec![Stage::Jittered(ms(10), Jitter::Normal { sigma: ms(2) })]),
-        ("loss", vec![Stage::Independent(0.1)]),
-        ("loss with correlation", vec![Stage::Correlated(0.1, 0.25)]),
-        ("gilbert-elliott", vec![paper]),
-        ("gilbert-elliott-time", vec![Stage::GilbertElliottTime(ms(1000), ms(100), 0.7, 0.001)]),
-        ("four-state", vec![Stage::FourState([0.02, 0.3, 0.2, 0.4, 0.03])]),
-        ("markov", vec![Stage::Markov(markov, vec![0.001, 0.1, 0.8])]),
-        ("loss-pattern", vec![Stage::LossPattern("1111111110".into(), true)]),
-        ("reorder", vec![Stage::Reorder(0.1, ms(10), 0.0)]),
-        ("duplicate", vec![Stage::Duplicate(0.1, 0.0)]),
-        ("corrupt", vec![Stage::Corrupt(0.1, 0.0)]),
-        ("rate", queued(Sender::Rate(100_000), queue)),
-        ("rate with CoDel", queued(Sender::Rate(100_000), codel)),
-        ("rate with FQ-CoDel", queued(Sender::Rate(100_000), fq_codel)),
-        ("token-bucket", queued(Sender::TokenBucket(100_000, 3000), queue)),
-        ("delivery-trace", queued(Sender::DeliveryTrace((1..=100).map(|number| 3 * number).collect()), queue)),
-        ("schedule", queued(Sender::Schedule(schedule, Some(ms(1000))), queue)),
-        ("outage", vec![Stage::Outage(ms(500), ms(100), Some(ms(1000)), None)]),
-        ("duty-cycle", queued(Sender::DutyCycle(1_000_000, 0.1), queue)),
+        ("rate, loss and delay", vec![Stage::rate(100_000, 100_000, 0), paper, Stage::constant(ms(10))]),
+        ("delay with normal jitter", vec![Stage::jittered(ms(10), jitter)]),
+        ("loss with correlation", vec![Stage::correlated(0.1, 0.25)]),
+        ("rate with CoDel", queued(codel)),
+        ("rate with FQ-CoDel", queued(fq_codel)),
     ];
-    let chains = chains.into_iter().map(|(name, stages)| Case { name, build: Box::new(move || link(&stages)) });
-    let shared: [(&str, Sharing); 5] = [
-        ("serialiser", |link| {
-            link.with_medium(Medium::serialiser(NonZeroU64::new(100_000).unwrap(), Limit::bytes(100_000), 0))
-        }),
-        ("wifi", |link| link.with_medium(wifi())),
-        ("ieee802154", |link| link.with_medium(mesh())),
-        ("radio", |link| {
-            let sleep = Sleep { after: ms(15), cycle: Some(ms(40)), wake: ms(5) };
-            link.with_radio(Radio::new(vec![sleep], 100_000).unwrap())
-        }),
-        ("nat", |link| link.with_nat(Nat::new(ms(120_000), ms(7_440_000)))),
-    ];
-    let shared = shared.into_iter().map(|(name, with)| Case { name, build: Box::new(move || with(link(&[]))) });
-    chains.chain(shared).collect()
+    let special = special.into_iter().map(|(name, stages)| Case { name, build: Box::new(move || link(&stages)) });
+    let kinds = IMPAIRMENTS.iter().map(|kind| {
+        let stages = vec![Stage((kind.examples)().remove(0))];
+        Case { name: kind.name, build: Box::new(move || link(&stages)) }
+    });
+    let shared = SHARED.iter().map(|kind| {
+        let stage = (kind.examples)().remove(0);
+        let build = move || link(&[]).with(stage.build(SHARED_SEED, &Place::new(stage.kind())).unwrap());
+        Case { name: kind.name, build: Box::new(build) }
+    });
+    special.chain(kinds).chain(shared).collect()
 }
 
-/// Puts a stage that both directions share on a link.
-type Sharing = fn(Link) -> Link;
-
-const MEDIUM_SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: u16::MAX };
+const SHARED_SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: u16::MAX };
 
 /// With these stages in each direction.
 fn link(stages: &[Stage]) -> Link {
@@ -143,18 +111,4 @@ fn link(stages: &[Stage]) -> Link {
         Chain::new((0..).zip(stages).map(|(index, stage)| stage.build(seed(index))).collect())
     };
     Link::new(chain(Direction::Uplink), chain(Direction::Downlink))
-}
-
-fn wifi() -> Medium {
-    let wifi = Wifi { frame_error: probability(0.1), queue: Limit::bytes(100_000), ..ieee80211g() };
-    Medium::wifi(wifi, MEDIUM_SEED).unwrap()
-}
-
-fn mesh() -> Medium {
-    let mesh = Ieee802154 { frame_error: probability(0.1), queue: Limit::bytes(100_000), ..ieee802154() };
-    Medium::ieee802154(mesh, MEDIUM_SEED).unwrap()
-}
-
-fn probability(value: f64) -> Probability {
-    Probability::new(value).unwrap()
 }

@@ -1,5 +1,10 @@
+//! An emulated path: both directions and what they share.
+
+use std::fmt;
+use std::ops::Range;
+
 use crate::impairment::outlet::Outlet;
-use crate::impairment::{Medium, Nat, Radio};
+use crate::impairment::{Position, Shared};
 use crate::{Chain, Counters, Direction, Dropped, Impairment, Instant, Packet};
 
 /// An emulated path: a chain for each direction, and the stages that both share. Itself an impairment; a packet's port tells its direction.
@@ -15,20 +20,29 @@ use crate::{Chain, Counters, Direction, Dropped, Impairment, Instant, Packet};
 /// the direction's last arrival or, where a stage [settles when polled](Impairment::settles_when_polled), than the last poll, or the last arrival
 /// in the other direction too if they share any stage; then it is moved up to that. A log of arrivals in order of `sequence` is therefore all
 /// that a replay needs.
-#[derive(Debug)]
 pub struct Link {
     chains: [Chain; 2],
-    medium: Option<Medium>,
-    radio: Option<Radio>,
-    nat: Option<Nat>,
+    /// What both directions share, in the order in which it is asked: the ends before the middle.
+    shared: Vec<Box<dyn Shared>>,
+    /// For each direction, the way of its packets.
+    paths: [Vec<Hop>; 2],
     /// For each direction, whether a poll settles what becomes of its packets.
     settles: [bool; 2],
     /// For each direction, the earliest instant at which a packet may still arrive.
     floors: [Instant; 2],
     started: bool,
-    /// Packets that come to the medium at one instant, empty between calls.
+    /// Packets that leave their chains at one instant, empty between calls.
     meeting: Vec<(Instant, Packet)>,
     outlet: Outlet,
+}
+
+/// A stage on a packet's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hop {
+    /// The direction's own chain.
+    Chain,
+    /// A stage that both directions share, by its index.
+    Shared(usize),
 }
 
 impl Link {
@@ -37,9 +51,8 @@ impl Link {
         let settles = [uplink.settles_when_polled(), downlink.settles_when_polled()];
         Self {
             chains: [uplink, downlink],
-            medium: None,
-            radio: None,
-            nat: None,
+            shared: Vec::new(),
+            paths: [vec![Hop::Chain], vec![Hop::Chain]],
             settles,
             floors: Default::default(),
             started: false,
@@ -48,54 +61,45 @@ impl Link {
         }
     }
 
-    /// Both directions share `medium`, behind their chains.
+    /// Both directions share `stage`. Of several at one position the first is the nearest to the client.
     #[must_use]
-    pub fn with_medium(mut self, medium: Medium) -> Self {
-        self.share(&medium);
-        self.medium = Some(medium);
-        self
-    }
-
-    /// The client's radio sleeps.
-    #[must_use]
-    pub fn with_radio(mut self, radio: Radio) -> Self {
-        self.share(&radio);
-        self.radio = Some(radio);
-        self
-    }
-
-    /// The server is behind an address translation.
-    #[must_use]
-    pub fn with_nat(mut self, nat: Nat) -> Self {
-        self.share(&nat);
-        self.nat = Some(nat);
-        self
-    }
-
-    fn share(&mut self, stage: &impl Impairment) {
+    pub fn with(mut self, stage: Box<dyn Shared>) -> Self {
         self.settles = self.settles.map(|settles| settles || stage.settles_when_polled());
+        let asked = |position| match position {
+            Position::Near => 0,
+            Position::Far => 1,
+            Position::Middle => 2,
+        };
+        let place = self.shared.partition_point(|other| asked(other.position()) <= asked(stage.position()));
+        self.shared.insert(place, stage);
+        self.paths = Direction::ALL.map(|direction| self.path(direction));
+        self
     }
 
-    fn shares(&self) -> bool {
-        self.medium.is_some() || self.radio.is_some() || self.nat.is_some()
+    fn path(&self, direction: Direction) -> Vec<Hop> {
+        let at = |position| (0..self.shared.len()).filter(move |index| self.shared[*index].position() == position);
+        let near = at(Position::Near).map(Hop::Shared);
+        let middle = at(Position::Middle).map(Hop::Shared);
+        let far = at(Position::Far).map(Hop::Shared);
+        match direction {
+            Direction::Uplink => near.chain([Hop::Chain]).chain(middle).chain(far).collect(),
+            Direction::Downlink => far.rev().chain([Hop::Chain]).chain(middle).chain(near.rev()).collect(),
+        }
+    }
+
+    /// How many shared stages are at the ends; the others are in the middle.
+    fn ends(&self) -> usize {
+        self.shared.partition_point(|stage| stage.position() != Position::Middle)
     }
 
     fn stages(&self) -> impl Iterator<Item = &dyn Impairment> {
-        let [uplink, downlink] = &self.chains;
-        let chains = [uplink as &dyn Impairment, downlink];
-        let medium = self.medium.as_ref().map(|stage| stage as &dyn Impairment);
-        let radio = self.radio.as_ref().map(|stage| stage as &dyn Impairment);
-        let nat = self.nat.as_ref().map(|stage| stage as &dyn Impairment);
-        chains.into_iter().chain(medium).chain(radio).chain(nat)
+        let chains = self.chains.iter().map(|chain| chain as &dyn Impairment);
+        chains.chain(self.shared.iter().map(|stage| &**stage as &dyn Impairment))
     }
 
     fn stages_mut(&mut self) -> impl Iterator<Item = &mut dyn Impairment> {
-        let [uplink, downlink] = &mut self.chains;
-        let chains = [uplink as &mut dyn Impairment, downlink];
-        let medium = self.medium.as_mut().map(|stage| stage as &mut dyn Impairment);
-        let radio = self.radio.as_mut().map(|stage| stage as &mut dyn Impairment);
-        let nat = self.nat.as_mut().map(|stage| stage as &mut dyn Impairment);
-        chains.into_iter().chain(medium).chain(radio).chain(nat)
+        let chains = self.chains.iter_mut().map(|chain| chain as &mut dyn Impairment);
+        chains.chain(self.shared.iter_mut().map(|stage| &mut **stage as &mut dyn Impairment))
     }
 
     fn next(&self) -> Option<Instant> {
@@ -108,8 +112,8 @@ impl Link {
                 *floor = now.max(*floor);
             }
         }
-        // Only radio and NAT are passed in another order in each direction: without them, nothing comes back to a stage before them.
-        if self.radio.is_none() && self.nat.is_none() {
+        // Only stages at the ends are passed in another order in each direction: without them, nothing comes back to a stage before them.
+        if self.ends() == 0 {
             return self.step(now);
         }
         while let Some(due) = self.next().filter(|due| *due <= now) {
@@ -119,50 +123,22 @@ impl Link {
 
     /// Take from every stage what leaves it by `due`, and hand it on.
     fn step(&mut self, due: Instant) {
-        while let Some((instant, packet)) = poll(&mut self.radio, due) {
-            match packet.port.direction() {
-                Direction::Uplink => self.enter_chain(packet, instant),
-                Direction::Downlink => self.outlet.depart(packet, instant),
-            }
-        }
-        while let Some((instant, packet)) = poll(&mut self.nat, due) {
-            match packet.port.direction() {
-                Direction::Uplink => self.outlet.depart(packet, instant),
-                Direction::Downlink => self.enter_chain(packet, instant),
-            }
-        }
+        let ends = self.ends();
+        self.leave_shared(0..ends, due);
         self.leave_chains(due);
-        while let Some((instant, packet)) = poll(&mut self.medium, due) {
-            self.leave_medium(packet, instant);
-        }
-        self.tell_radio(due);
+        self.leave_shared(ends..self.shared.len(), due);
+        self.tell_near_end(due);
     }
 
-    fn tell_radio(&mut self, now: Instant) {
-        let Some(radio) = &mut self.radio else { return };
-        let uplink = &self.chains[Direction::Uplink.index()];
-        let packets = match &self.medium {
-            Some(medium) => uplink.counters().held + medium.counters().held,
-            None => uplink.sending().unwrap_or(0),
-        };
-        radio.handle_transfer(packets > 0, now);
-    }
-
-    fn enter(&mut self, packet: Packet, now: Instant) {
-        let not_shared = match packet.port.direction() {
-            Direction::Uplink => hand(&mut self.radio, packet, now),
-            Direction::Downlink => hand(&mut self.nat, packet, now),
-        };
-        if let Some(packet) = not_shared {
-            self.enter_chain(packet, now);
+    fn leave_shared(&mut self, stages: Range<usize>, due: Instant) {
+        for index in stages {
+            while let Some((instant, packet)) = self.shared[index].poll_packet(due) {
+                self.hand_on(packet, Hop::Shared(index), instant);
+            }
         }
     }
 
-    fn enter_chain(&mut self, packet: Packet, now: Instant) {
-        self.chains[packet.port.direction().index()].handle_packet(packet, now);
-    }
-
-    /// Those that come to the medium at one instant do so in the order in which they came to the link, so that a caller who polls between two
+    /// Packets that leave their chains at one instant go on in the order in which they came to the link, so that a caller who polls between two
     /// arrivals at one instant changes nothing.
     fn leave_chains(&mut self, due: Instant) {
         let mut meeting = std::mem::take(&mut self.meeting);
@@ -171,26 +147,45 @@ impl Link {
         }
         meeting.sort_by_key(|(instant, packet)| (*instant, packet.sequence));
         for (instant, packet) in meeting.drain(..) {
-            if let Some(packet) = hand(&mut self.medium, packet, instant) {
-                self.leave_medium(packet, instant);
-            }
+            self.hand_on(packet, Hop::Chain, instant);
         }
         self.meeting = meeting;
     }
 
-    fn leave_medium(&mut self, packet: Packet, now: Instant) {
-        if packet.port.direction() == Direction::Downlink
-            && self.medium.is_none()
-            && let Some(radio) = &mut self.radio
-        {
-            radio.handle_reception(packet.airtime, now);
+    fn tell_near_end(&mut self, now: Instant) {
+        let ends = self.ends();
+        let (at_ends, middle) = self.shared.split_at_mut(ends);
+        let uplink = &self.chains[Direction::Uplink.index()];
+        let mut packets = None;
+        for stage in at_ends.iter_mut().filter(|stage| stage.position() == Position::Near) {
+            let packets = *packets.get_or_insert_with(|| match middle {
+                [] => uplink.sending().unwrap_or(0),
+                _ => uplink.counters().held + middle.iter().map(|stage| stage.counters().held).sum::<u64>(),
+            });
+            stage.handle_transfer(packets > 0, now);
         }
-        let not_shared = match packet.port.direction() {
-            Direction::Uplink => hand(&mut self.nat, packet, now),
-            Direction::Downlink => hand(&mut self.radio, packet, now),
-        };
-        if let Some(packet) = not_shared {
-            self.outlet.depart(packet, now);
+    }
+
+    /// Hand a packet that leaves a stage to the next one on its way, or let it depart.
+    fn hand_on(&mut self, packet: Packet, from: Hop, now: Instant) {
+        let path = &self.paths[packet.port.direction().index()];
+        let next = path.iter().position(|hop| *hop == from).map_or(0, |place| place + 1);
+        self.hand_to(packet, next, now);
+    }
+
+    fn hand_to(&mut self, packet: Packet, place: usize, now: Instant) {
+        let direction = packet.port.direction();
+        match self.paths[direction.index()].get(place) {
+            None => self.outlet.depart(packet, now),
+            Some(Hop::Chain) => self.chains[direction.index()].handle_packet(packet, now),
+            Some(Hop::Shared(index)) => {
+                let receives = direction == Direction::Downlink && self.ends() == self.shared.len();
+                let stage = &mut self.shared[*index];
+                if receives && stage.position() == Position::Near {
+                    stage.handle_reception(packet.airtime, now);
+                }
+                stage.handle_packet(packet, now);
+            }
         }
     }
 }
@@ -209,12 +204,12 @@ impl Impairment for Link {
             self.start(packet.arrival);
         }
         // Where nothing is shared, what is due in the other direction waits for a poll: a late arrival there may still matter.
-        if self.shares() {
+        if !self.shared.is_empty() {
             self.advance(packet.arrival);
         }
         self.outlet.receive();
         let arrival = packet.arrival;
-        self.enter(packet, arrival);
+        self.hand_to(packet, 0, arrival);
     }
 
     fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)> {
@@ -249,13 +244,8 @@ impl Impairment for Link {
     }
 }
 
-fn poll(stage: &mut Option<impl Impairment>, now: Instant) -> Option<(Instant, Packet)> {
-    stage.as_mut()?.poll_packet(now)
-}
-
-/// Gives the packet back if there is no such stage.
-fn hand(stage: &mut Option<impl Impairment>, packet: Packet, now: Instant) -> Option<Packet> {
-    let Some(stage) = stage else { return Some(packet) };
-    stage.handle_packet(packet, now);
-    None
+impl fmt::Debug for Link {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Link({} shared stages, {:?})", self.shared.len(), self.counters())
+    }
 }

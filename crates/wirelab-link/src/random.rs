@@ -34,6 +34,8 @@ pub(crate) enum Purpose {
 pub struct Probability(f64);
 
 impl Probability {
+    /// 0.
+    pub const NEVER: Self = Self(0.0);
     /// How far from what it should be a sum of probabilities may be, for each was rounded.
     pub const ROUNDING: f64 = 1e-9;
 

@@ -18,7 +18,9 @@ use wirelab_link::{Direction, DropCause, Impairment, Instant, Seed};
 const SEED: Seed = Seed { link: 1, direction: Direction::Uplink, index: 0 };
 
 /// A rate of one 1000-byte packet per millisecond with room for two.
-const NARROW: Stage = Stage::Rate(8_000_000, 2000, 0);
+fn narrow() -> Stage {
+    Stage::rate(8_000_000, 2000, 0)
+}
 
 fn burst_then_trickle() -> Vec<Send> {
     let send = |microseconds| Send { gap: Duration::from_micros(microseconds), port: 0, size: 1000 };
@@ -44,25 +46,25 @@ fn a_late_caller_sees_the_same_departures(stages: Vec<Stage>) {
 #[test]
 fn a_late_caller_sees_the_same_departures_with_the_rate_first() {
     a_late_caller_sees_the_same_departures(vec![
-        NARROW,
-        Stage::Independent(0.2),
-        Stage::Constant(Duration::from_millis(5)),
+        narrow(),
+        Stage::independent(0.2),
+        Stage::constant(Duration::from_millis(5)),
     ]);
 }
 
 #[test]
 fn a_late_caller_sees_the_same_departures_with_the_loss_first() {
     a_late_caller_sees_the_same_departures(vec![
-        Stage::Independent(0.2),
-        NARROW,
-        Stage::Constant(Duration::from_millis(5)),
+        Stage::independent(0.2),
+        narrow(),
+        Stage::constant(Duration::from_millis(5)),
     ]);
 }
 
 #[test]
 fn a_late_caller_sees_the_same_departures_behind_a_medium() {
     let plan = Plan {
-        stages: [vec![], vec![Stage::Constant(Duration::from_micros(10))]],
+        stages: [vec![], vec![Stage::constant(Duration::from_micros(10))]],
         medium: Some((8_000_000, 2000)),
         seed: 1,
     };
@@ -77,7 +79,7 @@ fn a_late_caller_sees_the_same_departures_behind_a_medium() {
 
 #[test]
 fn a_poll_ahead_of_an_arrival_changes_nothing_without_a_medium() {
-    let plan = Plan { stages: [vec![NARROW], vec![]], medium: None, seed: 1 };
+    let plan = Plan { stages: [vec![narrow()], vec![]], medium: None, seed: 1 };
     let train = burst_then_trickle();
     let prompt = drive(&mut plan.link(), &train, &Caller::Prompt);
     let mut ahead = plan.link();
@@ -97,9 +99,9 @@ proptest! {
 
     #[test]
     fn every_medium_conserves_packets_and_forgives_lateness(air in air(), train in train(), late in lateness()) {
-        let prompt = drive(&mut air.build(1), &train, &Caller::Prompt);
-        prop_assert_eq!(&drive(&mut air.build(1), &train, &late), &prompt);
-        prop_assert_eq!(&drive(&mut air.build(1), &train, &Caller::Absent), &prompt);
+        let prompt = drive(&mut *air.build(1), &train, &Caller::Prompt);
+        prop_assert_eq!(&drive(&mut *air.build(1), &train, &late), &prompt);
+        prop_assert_eq!(&drive(&mut *air.build(1), &train, &Caller::Absent), &prompt);
     }
 
     #[test]
@@ -137,7 +139,7 @@ proptest! {
         stage in stage(), air in air(), radio in radio(), plan in plan(), shared in shared(), train in train(), lasts in micros(0..20_000)
     ) {
         break_off(&mut *stage.build(SEED), &train, lasts);
-        break_off(&mut air.build(1), &train, lasts);
+        break_off(&mut *air.build(1), &train, lasts);
         break_off(&mut Radio::new(radio.0, radio.1).unwrap(), &train, lasts);
         break_off(&mut shared.link(&plan), &train, lasts);
     }

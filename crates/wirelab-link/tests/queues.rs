@@ -18,7 +18,9 @@ use wirelab_link::queue::{Limit, Queue};
 use wirelab_link::{DropCause, Instant};
 
 /// 1000 bytes in a millisecond.
-const RATE: Sender = Sender::Rate(8_000_000);
+fn rate() -> Sender {
+    Sender::rate(8_000_000)
+}
 
 /// TARGET and INTERVAL of the internet (RFC 8289, section 4.3).
 const TARGET: Duration = Duration::from_millis(5);
@@ -53,20 +55,20 @@ fn count(fates: &[Fate], cause: Option<DropCause>) -> usize {
 #[test]
 fn drop_tail_counts_packets_behind_the_one_being_sent() {
     let queue = Queue::DropTail(Limit::packets(2));
-    let causes: Vec<_> = fates(&RATE, queue, &every(0, 40, 5)).into_iter().map(|(_, cause)| cause).collect();
+    let causes: Vec<_> = fates(&rate(), queue, &every(0, 40, 5)).into_iter().map(|(_, cause)| cause).collect();
     assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull), Some(DropCause::QueueFull)]);
 }
 
 #[test]
 fn codel_lets_a_burst_pass_that_is_gone_within_an_interval() {
     let burst = every(0, 1000, 100);
-    assert_eq!(fates(&RATE, codel(u64::MAX), &burst), fates(&RATE, UNBOUNDED, &burst));
+    assert_eq!(fates(&rate(), codel(u64::MAX), &burst), fates(&rate(), UNBOUNDED, &burst));
 }
 
 #[test]
 fn codel_drops_from_a_standing_queue_an_interval_after_it_passed_the_target() {
     let overload = every(800, 1000, 2000);
-    let fates = fates(&RATE, codel(u64::MAX), &overload);
+    let fates = fates(&rate(), codel(u64::MAX), &overload);
     let drops: Vec<_> = fates.iter().filter(|fate| fate.1 == Some(DropCause::Aqm)).map(|fate| fate.0).collect();
     // Each packet waits 0.2 ms longer than the one before it: the 26th, sent from 25.8 ms on, is the first to wait for 5 ms.
     let first = Instant::from_nanos(25_800_000) + INTERVAL;
@@ -79,7 +81,7 @@ fn codel_drops_from_a_standing_queue_an_interval_after_it_passed_the_target() {
 
 #[test]
 fn codel_keeps_a_bound_besides() {
-    let fates = fates(&RATE, codel(3000), &every(0, 1000, 10));
+    let fates = fates(&rate(), codel(3000), &every(0, 1000, 10));
     assert_eq!((count(&fates, None), count(&fates, Some(DropCause::QueueFull))), (4, 6));
 }
 
@@ -88,7 +90,7 @@ fn a_sparse_flow_passes_a_bulk_flows_backlog() {
     let mut train = every(0, 1000, 50);
     train.push(Send { gap: Duration::from_micros(10_500), port: 0, size: 99 });
     assert_ne!(flow(1000), flow(99));
-    let last = |queue| fates(&RATE, queue, &train).last().copied().unwrap();
+    let last = |queue| fates(&rate(), queue, &train).last().copied().unwrap();
     assert_eq!(last(fq_codel(TARGET, 1024, 10_240)), (Instant::from_nanos(11_099_000), None));
     assert_eq!(last(UNBOUNDED), (Instant::from_nanos(50_099_000), None));
     assert_eq!(last(fq_codel(patient(), 1, 10_240)), (Instant::from_nanos(50_099_000), None));
@@ -100,7 +102,7 @@ fn a_flow_whose_queue_ran_empty_begins_with_a_whole_quantum() {
     assert_ne!(flow(1000), flow(999));
     let later = every(1_000_000, 1000, 1);
     let train = [&sparse[..], &later, &later, &bulk, &sparse].concat();
-    let fates = fates(&RATE, fq_codel(TARGET, 1024, 10_240), &train);
+    let fates = fates(&rate(), fq_codel(TARGET, 1024, 10_240), &train);
     let departures: Vec<_> = fates.into_iter().map(|fate| fate.0).collect();
     // The last packet is the second that its flow sends of a quantum of 1514 bytes, before the bulk flow's first.
     let expected = [1_000, 1_001_000, 2_001_000, 2_002_999, 2_003_998, 2_004_997, 2_002_000];
@@ -110,7 +112,7 @@ fn a_flow_whose_queue_ran_empty_begins_with_a_whole_quantum() {
 #[test]
 fn the_next_packet_is_chosen_when_it_can_begin_and_not_before() {
     // A byte lasts 1 ms: 1.6 s of airtime, 14.4 s of silence. The sparse flow's packet comes in the second.
-    let sender = Sender::DutyCycle(8000, 0.1);
+    let sender = Sender::duty_cycle(8000, 0.1);
     let mut train = every(0, 1600, 3);
     train.extend(every(20_000_000, 99, 1));
     let departures: Vec<_> =
@@ -127,7 +129,7 @@ fn two_bulk_flows_share_a_rate_equally_however_large_their_packets_are() {
     for _ in 0..5000 {
         train.extend(every(0, large, 1).into_iter().chain(every(100, small, 10)));
     }
-    let fates = fates(&RATE, fq_codel(TARGET, 1024, 10_240), &train);
+    let fates = fates(&rate(), fq_codel(TARGET, 1024, 10_240), &train);
     let end = Instant::from_nanos(5_000_000_000);
     let delivered = |size| {
         let sent =
@@ -144,23 +146,23 @@ fn two_bulk_flows_share_a_rate_equally_however_large_their_packets_are() {
 fn the_longest_queue_pays_when_there_is_no_more_room() {
     let mut train = every(0, 1000, 100);
     train.extend(every(0, 99, 10));
-    let fates = fates(&RATE, fq_codel(patient(), 1024, 50), &train);
+    let fates = fates(&rate(), fq_codel(patient(), 1024, 50), &train);
     assert!(count(&fates[..100], Some(DropCause::QueueFull)) >= 50);
     assert_eq!(count(&fates[100..], None), 10);
 }
 
 #[test]
 fn a_queue_that_decides_late_says_that_a_poll_settles_it() {
-    assert!(RATE.build(codel(0), 0, SEED).settles_when_polled());
-    assert!(RATE.build(fq_codel(TARGET, 1, 1), 0, SEED).settles_when_polled());
-    assert!(!RATE.build(UNBOUNDED, 0, SEED).settles_when_polled());
+    assert!(rate().build(codel(0), 0, SEED).settles_when_polled());
+    assert!(rate().build(fq_codel(TARGET, 1, 1), 0, SEED).settles_when_polled());
+    assert!(!rate().build(UNBOUNDED, 0, SEED).settles_when_polled());
 }
 
 #[test]
 fn a_late_caller_sees_the_same_drops() {
     let overload = [every(900, 1000, 400), every(2000, 999, 100), every(400, 1498, 400)].concat();
     for queue in [codel(100_000), fq_codel(TARGET, 1024, 200)] {
-        let drive = |caller| drive(&mut *RATE.build(queue, 0, SEED), &overload, &caller);
+        let drive = |caller| drive(&mut *rate().build(queue, 0, SEED), &overload, &caller);
         let prompt = drive(Caller::Prompt);
         let causes: Vec<_> = prompt.values().map(|(_, cause)| *cause).collect();
         assert!([Some(DropCause::Aqm), Some(DropCause::QueueFull)].iter().all(|cause| causes.contains(cause)));

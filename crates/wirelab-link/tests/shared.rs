@@ -117,7 +117,7 @@ fn tcp_has_a_time_out_of_its_own_and_everything_else_that_of_udp() {
 }
 
 fn link(shared: Shared, uplink: Duration, downlink: Duration) -> Link {
-    let stages = [uplink, downlink].map(|delay| vec![Stage::Constant(delay)]);
+    let stages = [uplink, downlink].map(|delay| vec![Stage::constant(delay)]);
     shared.link(&Plan { stages, medium: None, seed: 1 })
 }
 
@@ -184,7 +184,7 @@ fn dozing(uplink: Vec<Stage>, downlink: Vec<Stage>, air: Option<Air>) -> Link {
 }
 
 fn path(rate: u64, delay: u64) -> Vec<Stage> {
-    vec![Stage::Rate(rate, 16_000, 0), Stage::Constant(ms(delay))]
+    vec![Stage::rate(rate, 16_000, 0), Stage::constant(ms(delay))]
 }
 
 #[test]
@@ -212,8 +212,8 @@ fn packets_that_wait_to_be_sent_keep_the_radio_awake_and_those_on_their_way_do_n
 #[test]
 fn neither_drops_nor_copies_on_the_way_keep_the_radio_awake_for_longer() {
     // The queue has room for none: of a packet copied before the rate only one is sent.
-    let (copied, rate) = (Stage::Duplicate(1.0, 0.0), Stage::Rate(20_000, 0, 0));
-    for uplink in [vec![copied.clone(), rate.clone(), Stage::Independent(1.0)], vec![rate, copied]] {
+    let (copied, rate) = (Stage::duplicate(1.0, 0.0), Stage::rate(20_000, 0, 0));
+    for uplink in [vec![copied.clone(), rate.clone(), Stage::independent(1.0)], vec![rate, copied]] {
         let mut link = dozing(uplink, vec![], None);
         let fates = drive(&mut link, &train(&[(0, 0, 1000), (599_000, 1, 100), (799_000, 1, 100)]), &Caller::Prompt);
         let answers = [1, 2].map(|sequence| fates[&(sequence, false)].0.as_nanos() / 1_000_000);
@@ -243,7 +243,7 @@ fn the_radio_does_not_sleep_while_it_uses_the_medium() {
 #[test]
 fn directions_that_share_nothing_do_not_move_each_others_late_arrivals() {
     let codel = Queue::Codel { target: ms(5), interval: ms(100), bytes: 10_000 };
-    let stage = || vec![Stage::Queued(Sender::Rate(8_000_000), codel, 0)];
+    let stage = || vec![Stage::queued(Sender::rate(8_000_000), codel, 0)];
     let plan = Plan { stages: [stage(), stage()], medium: None, seed: 1 };
     let late = |shared: Shared| {
         let mut link = shared.link(&plan);

@@ -5,7 +5,7 @@ mod common;
 use std::time::Duration;
 
 use common::{Caller, Plan, Send, Stage, drive};
-use wirelab_link::impairment::{Jitter, Medium};
+use wirelab_link::impairment::{JitterSpec, Turns};
 use wirelab_link::queue::Limit;
 use wirelab_link::{DropCause, Flow, Impairment, Instant, Packet, PortId};
 
@@ -37,7 +37,7 @@ fn collect(impairment: &mut dyn Impairment, now: Instant) -> Vec<(Instant, u64)>
 
 #[test]
 fn a_constant_delay_is_exact_and_a_packets_bytes_come_out_as_they_went_in() {
-    let mut link = uplink(vec![Stage::Constant(Duration::from_millis(10))]).link();
+    let mut link = uplink(vec![Stage::constant(Duration::from_millis(10))]).link();
     link.handle_packet(packet(0, 0, 3), at(7));
     assert_eq!(link.poll_timeout(), Some(at(10_007)));
     assert_eq!(link.poll_packet(at(10_006)), None);
@@ -48,7 +48,7 @@ fn a_constant_delay_is_exact_and_a_packets_bytes_come_out_as_they_went_in() {
 
 #[test]
 fn delays_in_a_row_add_up_however_late_the_caller_is() {
-    let plan = uplink(vec![Stage::Constant(Duration::from_millis(1)); 5]);
+    let plan = uplink(vec![Stage::constant(Duration::from_millis(1)); 5]);
     for caller in [Caller::Prompt, Caller::Absent, Caller::Late(vec![Duration::from_millis(7)])] {
         let fates = drive(&mut plan.link(), &every(Duration::from_micros(10), 100, 50), &caller);
         assert!(fates.into_values().zip(1..).all(|((departure, _), nth)| departure == at(10 * nth + 5000)));
@@ -57,13 +57,15 @@ fn delays_in_a_row_add_up_however_late_the_caller_is() {
 
 #[test]
 fn jitter_has_its_mean_and_spread_when_packets_are_far_apart() {
-    let (mean, spread) = (Duration::from_millis(20), Duration::from_millis(4));
+    let mean = Duration::from_millis(20);
     // A uniform distribution's standard deviation is its half-width over the square root of 3.
-    let cases =
-        [(Jitter::Normal { sigma: spread }, 4.0e6), (Jitter::Uniform { half_width: spread }, 4.0e6 / 3f64.sqrt())];
+    let cases = [
+        (JitterSpec::Normal { sigma_ns: 4_000_000 }, 4.0e6),
+        (JitterSpec::Uniform { half_width_ns: 4_000_000 }, 4.0e6 / 3f64.sqrt()),
+    ];
     for (jitter, deviation) in cases {
         let train = every(Duration::from_millis(100), 100, 20_000);
-        let departures = departures(&uplink(vec![Stage::Jittered(mean, jitter.clone())]), &train);
+        let departures = departures(&uplink(vec![Stage::jittered(mean, jitter.clone())]), &train);
         let delays: Vec<f64> =
             (1..).zip(departures).map(|(nth, departure)| (departure.unwrap() - nth * 100_000_000) as f64).collect();
         let average = delays.iter().sum::<f64>() / delays.len() as f64;
@@ -71,15 +73,17 @@ fn jitter_has_its_mean_and_spread_when_packets_are_far_apart() {
         // Five standard errors.
         assert!((average - 20e6).abs() < 5.0 * deviation / 20_000f64.sqrt(), "{jitter:?}: mean {average}");
         assert!((variance.sqrt() / deviation - 1.0).abs() < 0.025, "{jitter:?}: deviation {}", variance.sqrt());
-        assert!(!matches!(jitter, Jitter::Uniform { .. }) || delays.iter().all(|delay| (16e6..=24e6).contains(delay)));
+        assert!(
+            !matches!(jitter, JitterSpec::Uniform { .. }) || delays.iter().all(|delay| (16e6..=24e6).contains(delay))
+        );
     }
 }
 
 #[test]
 fn jitter_never_makes_a_delay_negative_nor_lets_a_packet_overtake() {
-    let jitter = Jitter::Normal { sigma: Duration::from_millis(5) };
+    let jitter = JitterSpec::Normal { sigma_ns: 5_000_000 };
     let train = every(Duration::from_micros(100), 100, 5000);
-    let departures = departures(&uplink(vec![Stage::Jittered(Duration::from_millis(1), jitter)]), &train);
+    let departures = departures(&uplink(vec![Stage::jittered(Duration::from_millis(1), jitter)]), &train);
     assert!(departures.is_sorted());
     assert!((1..).zip(&departures).all(|(nth, departure)| departure.unwrap() >= nth * 100_000));
     assert!(departures.windows(2).any(|pair| pair[0] == pair[1]), "no packet waited for its predecessor");
@@ -89,7 +93,7 @@ fn jitter_never_makes_a_delay_negative_nor_lets_a_packet_overtake() {
 fn a_busy_rate_sends_exactly_its_bytes() {
     // 8 million bit/s over 3: a packet lasts a whole number of nanoseconds only every third time.
     for rate in [250_000, 1_000_000, 2_666_667, 99_999_989, 10_000_000_000] {
-        let chain = uplink(vec![Stage::Rate(rate, u64::MAX, 14)]);
+        let chain = uplink(vec![Stage::rate(rate, u64::MAX, 14)]);
         let medium = Plan { medium: Some((rate, u64::MAX)), ..uplink(vec![]) };
         for (plan, bytes) in [(chain, 1475), (medium, 1461)] {
             let departures = departures(&plan, &every(Duration::ZERO, 1461, 20_000));
@@ -109,19 +113,19 @@ fn a_busy_rate_sends_exactly_its_bytes() {
 fn an_idle_rate_sends_at_once_and_keeps_no_credit() {
     let train = every(Duration::from_millis(5), 1000, 3);
     assert_eq!(
-        departures(&uplink(vec![Stage::Rate(8_000_000, 0, 0)]), &train),
+        departures(&uplink(vec![Stage::rate(8_000_000, 0, 0)]), &train),
         [6, 11, 16].map(|ms| Some(ms * 1_000_000))
     );
 }
 
 #[test]
 fn a_queue_holds_its_bytes_behind_the_packet_being_sent() {
-    let plan = uplink(vec![Stage::Rate(8_000_000, 2000, 0)]);
+    let plan = uplink(vec![Stage::rate(8_000_000, 2000, 0)]);
     let burst = departures(&plan, &every(Duration::ZERO, 1000, 5));
     assert_eq!(burst, [Some(1_000_000), Some(2_000_000), Some(3_000_000), None, None]);
-    let narrow = uplink(vec![Stage::Rate(8_000_000, 999, 0)]);
+    let narrow = uplink(vec![Stage::rate(8_000_000, 999, 0)]);
     assert_eq!(departures(&narrow, &every(Duration::ZERO, 1000, 2)), [Some(1_000_000), None]);
-    let overhead = uplink(vec![Stage::Rate(8_000_000, 1000, 1)]);
+    let overhead = uplink(vec![Stage::rate(8_000_000, 1000, 1)]);
     assert_eq!(departures(&overhead, &every(Duration::ZERO, 1000, 2)), [Some(1_001_000), None]);
 }
 
@@ -130,7 +134,7 @@ fn a_place_in_the_queue_is_free_from_the_instant_at_which_its_packet_is_being_se
     let train = |last| {
         [(0, 1000), (0, 1000), (last, 1000)].map(|(gap, size)| Send { gap: Duration::from_nanos(gap), port: 0, size })
     };
-    let plan = uplink(vec![Stage::Rate(8_000_000, 1000, 0)]);
+    let plan = uplink(vec![Stage::rate(8_000_000, 1000, 0)]);
     assert_eq!(departures(&plan, &train(999_999)), [Some(1_000_000), Some(2_000_000), None]);
     assert_eq!(departures(&plan, &train(1_000_000)), [Some(1_000_000), Some(2_000_000), Some(3_000_000)]);
 }
@@ -139,7 +143,7 @@ fn a_place_in_the_queue_is_free_from_the_instant_at_which_its_packet_is_being_se
 fn a_loss_behind_the_rate_has_used_its_airtime_and_one_before_it_has_not() {
     let train = every(Duration::ZERO, 1000, 1000);
     let last = |stages| departures(&uplink(stages), &train).into_iter().flatten().max().unwrap();
-    let (rate, loss) = (Stage::Rate(8_000_000, u64::MAX, 0), Stage::Independent(0.5));
+    let (rate, loss) = (Stage::rate(8_000_000, u64::MAX, 0), Stage::independent(0.5));
     assert!(last(vec![rate.clone(), loss.clone()]) > 980_000_000);
     assert!((450_000_000..550_000_000).contains(&last(vec![loss, rate])));
 }
@@ -147,7 +151,7 @@ fn a_loss_behind_the_rate_has_used_its_airtime_and_one_before_it_has_not() {
 #[test]
 fn a_drop_deep_in_a_chain_is_reported_with_its_own_instant() {
     let mut link =
-        uplink(vec![Stage::Constant(Duration::from_millis(3)), Stage::Rate(8_000_000, 0, 0), Stage::Independent(1.0)])
+        uplink(vec![Stage::constant(Duration::from_millis(3)), Stage::rate(8_000_000, 0, 0), Stage::independent(1.0)])
             .link();
     link.handle_packet(packet(0, 0, 1000), at(0));
     link.handle_packet(packet(1, 0, 1000), at(100));
@@ -161,7 +165,7 @@ fn a_drop_deep_in_a_chain_is_reported_with_its_own_instant() {
 
 #[test]
 fn a_medium_sends_one_packet_at_a_time_over_both_directions() {
-    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), Limit::bytes(10_000), 0);
+    let mut medium = Turns::new(8_000_000.try_into().unwrap(), Limit::bytes(10_000), 0);
     for (sequence, port) in [(0, 0), (1, 1), (2, 0), (3, 1)] {
         medium.handle_packet(packet(sequence, port, 1000), at(0));
     }
@@ -170,7 +174,7 @@ fn a_medium_sends_one_packet_at_a_time_over_both_directions() {
 
 #[test]
 fn a_medium_takes_stations_in_turn_so_that_a_backlog_delays_others_by_one_packet() {
-    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), Limit::bytes(10_000), 0);
+    let mut medium = Turns::new(8_000_000.try_into().unwrap(), Limit::bytes(10_000), 0);
     (0..5).for_each(|sequence| medium.handle_packet(packet(sequence, 0, 1000), at(0)));
     medium.handle_packet(packet(5, 2, 1000), at(100));
     medium.handle_packet(packet(6, 1, 1000), at(200));
@@ -180,7 +184,7 @@ fn a_medium_takes_stations_in_turn_so_that_a_backlog_delays_others_by_one_packet
 
 #[test]
 fn a_medium_bounds_the_queue_of_each_station_by_itself() {
-    let mut medium = Medium::serialiser(8_000_000.try_into().unwrap(), Limit::bytes(1000), 0);
+    let mut medium = Turns::new(8_000_000.try_into().unwrap(), Limit::bytes(1000), 0);
     for (sequence, port) in [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1)] {
         medium.handle_packet(packet(sequence, port, 1000), at(0));
     }
@@ -201,7 +205,7 @@ fn a_link_with_a_medium_moves_a_late_arrival_up_to_the_last_poll_and_says_so() {
 
 #[test]
 fn a_link_without_a_medium_takes_an_arrival_at_its_own_instant_though_it_was_polled_later() {
-    let mut link = uplink(vec![Stage::Constant(Duration::from_micros(5))]).link();
+    let mut link = uplink(vec![Stage::constant(Duration::from_micros(5))]).link();
     assert_eq!(link.poll_packet(at(100)), None);
     link.handle_packet(packet(0, 0, 1000), at(90));
     let (departure, out) = link.poll_packet(at(101)).unwrap();
@@ -210,7 +214,7 @@ fn a_link_without_a_medium_takes_an_arrival_at_its_own_instant_though_it_was_pol
 
 #[test]
 fn packets_that_reach_the_medium_at_one_instant_are_sent_in_the_order_in_which_they_came_to_the_link() {
-    let delay = |microseconds| vec![Stage::Constant(Duration::from_micros(microseconds))];
+    let delay = |microseconds| vec![Stage::constant(Duration::from_micros(microseconds))];
     let plan = Plan { stages: [delay(5), delay(10)], medium: Some((8_000_000, 10_000)), seed: 1 };
     let mut link = plan.link();
     link.handle_packet(packet(0, 1, 1000), at(0));
@@ -220,7 +224,7 @@ fn packets_that_reach_the_medium_at_one_instant_are_sent_in_the_order_in_which_t
 
 #[test]
 fn what_is_due_by_an_arrival_in_its_direction_is_settled_when_that_is_handed_in() {
-    let mut link = uplink(vec![Stage::Rate(8_000_000, 0, 0), Stage::Independent(1.0)]).link();
+    let mut link = uplink(vec![Stage::rate(8_000_000, 0, 0), Stage::independent(1.0)]).link();
     link.handle_packet(packet(0, 0, 1000), at(0));
     link.handle_packet(packet(1, 0, 1000), at(1000));
     assert_eq!(link.poll_dropped().map(|drop| drop.at), Some(at(1000)));
@@ -230,9 +234,9 @@ fn what_is_due_by_an_arrival_in_its_direction_is_settled_when_that_is_handed_in(
 #[test]
 fn the_same_seed_gives_the_same_fates_and_another_seed_others() {
     let stages = vec![
-        Stage::Jittered(Duration::from_millis(2), Jitter::Normal { sigma: Duration::from_millis(1) }),
-        Stage::GilbertElliottTime(Duration::from_millis(300), Duration::from_millis(100), 0.7, 0.1),
-        Stage::GilbertElliott([0.1, 0.2, 0.7, 0.1]),
+        Stage::jittered(Duration::from_millis(2), JitterSpec::Normal { sigma_ns: 1_000_000 }),
+        Stage::gilbert_elliott_time(Duration::from_millis(300), Duration::from_millis(100), 0.7, 0.1),
+        Stage::gilbert_elliott([0.1, 0.2, 0.7, 0.1]),
     ];
     let mut train = every(Duration::from_millis(3), 100, 300);
     train.iter_mut().step_by(2).for_each(|send| send.port = 1);

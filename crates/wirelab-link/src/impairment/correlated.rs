@@ -1,4 +1,6 @@
-use std::f64::consts::LN_2;
+//! Draws that depend on the one before, as netem makes them.
+
+use std::f64::consts::{LN_2, PI, TAU};
 
 use crate::random::{Generator, Purpose};
 use crate::{ParameterError, Probability, Seed};
@@ -33,14 +35,14 @@ impl Correlation {
 /// correlation of 0.99996 some of a uniform number is left in it, for no more than a million draws are made before it. Without correlation they
 /// are the generator's own.
 #[derive(Debug)]
-pub(super) struct Correlated {
+pub(crate) struct Correlated {
     correlation: f64,
     last: f64,
     generator: Generator,
 }
 
 impl Correlated {
-    pub(super) fn new(correlation: Correlation, seed: Seed) -> Self {
+    pub(crate) fn new(correlation: Correlation, seed: Seed) -> Self {
         let mut draws =
             Self { correlation: correlation.0, last: 0.0, generator: Generator::new(seed, Purpose::Packet) };
         if correlation.0 > 0.0 {
@@ -53,7 +55,7 @@ impl Correlated {
     }
 
     /// In [0, 1).
-    pub(super) fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         let fresh = self.generator.unit();
         if self.correlation == 0.0 {
             return fresh;
@@ -63,21 +65,21 @@ impl Correlated {
     }
 
     /// True with `probability` if there is no correlation; with it, less often for a probability below 1/2 and more often for one above.
-    pub(super) fn chance(&mut self, probability: Probability) -> bool {
+    pub(crate) fn chance(&mut self, probability: Probability) -> bool {
         self.unit() < probability.get()
     }
 
     /// Uniform in [0, 1) and independent of all else: one number of the generator.
-    pub(super) fn independent_unit(&mut self) -> f64 {
+    pub(crate) fn independent_unit(&mut self) -> f64 {
         self.generator.unit()
     }
 
     /// Standard normal and independent of all else: two numbers of the generator.
-    pub(super) fn independent_normal(&mut self) -> f64 {
+    pub(crate) fn independent_normal(&mut self) -> f64 {
         self.generator.normal()
     }
 
-    pub(super) fn is_correlated(&self) -> bool {
+    pub(crate) fn is_correlated(&self) -> bool {
         self.correlation > 0.0
     }
 }
@@ -85,6 +87,63 @@ impl Correlated {
 /// How many draws it takes until nothing is left of the first in 53 bits. With a correlation of 1 the first stays for ever.
 fn past(correlation: Correlation) -> u32 {
     if correlation.0 == 1.0 { 0 } else { (53.0 * LN_2 / -libm::log(correlation.0)).ceil().min(LONGEST_PAST) as u32 }
+}
+
+/// Terms of the Fourier series of a correlated draw's distribution.
+const TERMS: usize = 4096;
+/// Draws of the past that are counted one by one; those before are normal together.
+const COUNTED_PAST: i32 = 200;
+
+/// How often correlated draws are below `probability`: uniform ones are as often as it says.
+pub(crate) fn share_below(probability: f64, correlation: f64) -> f64 {
+    if correlation == 0.0 || correlation == 1.0 || probability <= 0.0 || probability >= 1.0 {
+        return probability;
+    }
+    let waves = (1..).zip(factors(correlation)).map(|(term, factor)| {
+        let turns = f64::from(term) * (probability - 0.5);
+        factor * libm::sin(TAU * turns)
+    });
+    probability + waves.sum::<f64>()
+}
+
+/// Share of correlated draws in each of `cells` equal parts of [0, 1], which divide twice the number of terms.
+pub(crate) fn draw_weights(cells: usize, correlation: f64) -> Vec<f64> {
+    if correlation == 0.0 || correlation == 1.0 {
+        return vec![1.0 / cells as f64; cells];
+    }
+    let factors = factors(correlation);
+    // The sines at a cell's edge repeat: sin(2 pi term (edge / cells - 1/2)).
+    let sines: Vec<f64> = (0..2 * cells).map(|part| libm::sin(PI * part as f64 / cells as f64)).collect();
+    let below = |edge: usize| {
+        let step = (2 * edge + cells) % (2 * cells);
+        let mut at = 0;
+        let waves = factors.iter().map(|factor| {
+            at += step;
+            at -= if at >= 2 * cells { 2 * cells } else { 0 };
+            factor * sines[at]
+        });
+        (edge as f64 / cells as f64 + waves.sum::<f64>()).clamp(0.0, 1.0)
+    };
+    let mut edges: Vec<f64> = (1..cells).map(below).collect();
+    edges.push(1.0);
+    edges.into_iter().scan(0.0, |before, edge| Some((edge - std::mem::replace(before, edge)).max(0.0))).collect()
+}
+
+/// A draw is (1 - c) x the sum of c^k x uniform ones. Its distribution on [0, 1] is a Fourier series whose coefficients are products of sinc.
+fn factors(correlation: f64) -> Vec<f64> {
+    let left = (1.0 - correlation) * correlation.powi(2 * COUNTED_PAST) / (1.0 + correlation) / 12.0;
+    let weights: Vec<f64> = (0..COUNTED_PAST).map(|past| (1.0 - correlation) * correlation.powi(past)).collect();
+    let factor = |term: usize| {
+        let term = term as f64;
+        let counted: f64 = weights.iter().map(|weight| sinc(term * weight)).product();
+        counted * libm::exp(-2.0 * PI * PI * term * term * left) / (PI * term)
+    };
+    (1..=TERMS).map(factor).collect()
+}
+
+fn sinc(value: f64) -> f64 {
+    let turned = PI * value;
+    if turned == 0.0 { 1.0 } else { libm::sin(turned) / turned }
 }
 
 #[cfg(test)]

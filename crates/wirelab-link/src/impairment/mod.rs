@@ -1,148 +1,146 @@
-//! The trait of all impairments, and their registry.
+//! The trait of all impairments, and the list of their kinds. What a kind is and does stands in its own file.
 
-mod correlated;
-mod corrupt;
-mod delay;
-mod delivery_trace;
-mod duplicate;
-mod duty_cycle;
-mod four_state;
-mod gilbert_elliott;
-mod gilbert_elliott_time;
-mod jitter;
-mod loss;
-mod markov;
-mod medium;
-mod nat;
-mod normal_quantile;
-mod outage;
+pub(crate) mod correlated;
 pub(crate) mod outlet;
-mod pattern;
-mod queued;
-mod radio;
-mod rate;
-mod reorder;
-mod schedule;
-mod scheduled_rate;
-mod serialiser;
-mod settled;
-mod sleep;
-mod stationary;
-mod token_bucket;
+pub(crate) mod settled;
+pub(crate) mod spec;
+mod stage;
 
-pub use correlated::Correlation;
-pub use corrupt::Corrupt;
-pub use delay::Delay;
-pub use delivery_trace::DeliveryTrace;
-pub use duplicate::Duplicate;
-pub use duty_cycle::DutyCycle;
-pub use four_state::FourState;
-pub use gilbert_elliott::GilbertElliott;
-pub use gilbert_elliott_time::{GilbertElliottTime, SHORTEST_SOJOURN};
-pub use jitter::{Jitter, Quantiles};
-pub use loss::{Independent, LossModel, Lossy};
-pub use markov::Markov;
-pub use medium::{Ieee802154, Medium, Wifi};
-pub use nat::Nat;
-pub use outage::Outage;
-pub use pattern::LossPattern;
-pub use queued::{Queued, Transmitter};
-pub use radio::Radio;
-pub use rate::Rate;
-pub use reorder::Reorder;
-pub use schedule::{Schedule, SchedulePoint};
-pub use settled::Settled;
-pub use sleep::{RadioInterval, RadioState, Sleep, SleepMachine};
-pub use token_bucket::TokenBucket;
+/// When packets leave: propagation and reordering.
+pub mod delay {
+    pub(crate) mod jitter;
+    mod normal_quantile;
+    pub(crate) mod propagation;
+    pub(crate) mod reorder;
 
-use crate::{Dropped, Instant, Packet};
-
-/// Every kind of impairment that a chain may hold: its name in a link's description, and a paragraph for people with the model's source.
-pub const IMPAIRMENTS: &[(&str, &str)] = &[
-    ("delay", delay::ABOUT),
-    ("loss", loss::ABOUT),
-    ("gilbert-elliott", gilbert_elliott::ABOUT),
-    ("gilbert-elliott-time", gilbert_elliott_time::ABOUT),
-    ("four-state", four_state::ABOUT),
-    ("markov", markov::ABOUT),
-    ("loss-pattern", pattern::ABOUT),
-    ("reorder", reorder::ABOUT),
-    ("duplicate", duplicate::ABOUT),
-    ("corrupt", corrupt::ABOUT),
-    ("rate", rate::ABOUT),
-    ("token-bucket", token_bucket::ABOUT),
-    ("delivery-trace", delivery_trace::ABOUT),
-    ("schedule", schedule::ABOUT),
-    ("outage", outage::ABOUT),
-    ("duty-cycle", duty_cycle::ABOUT),
-];
-
-/// Every kind of stage that both directions of a link share, with a paragraph as above: the media, then the other two.
-pub const SHARED: &[(&str, &str)] = &[
-    ("serialiser", medium::SERIALISER_ABOUT),
-    ("wifi", medium::WIFI_ABOUT),
-    ("ieee802154", medium::IEEE802154_ABOUT),
-    ("radio", radio::ABOUT),
-    ("nat", nat::ABOUT),
-];
-
-/// One effect on packets. No I/O, no clock, no thread.
-///
-/// What comes out, and when, depends on the seed and on what was handed in, never on when or how often a caller polls: a late caller collects
-/// late, and that is all. The instants of `handle_packet` never go backwards, nor do those of `poll_packet`. A poll ahead of an arrival that is
-/// still to come is harmless to every stage that settles a packet's departure when it arrives and lets none overtake; a [`Link`] with other
-/// stages moves such an arrival up to the last poll. So read the clock, hand in every packet that arrived by then, and poll with that reading.
-///
-/// [`Link`]: crate::Link
-pub trait Impairment: Send {
-    /// The link's first packet arrives at `origin`: instants of a time-indexed model count from it. Called at most once, before any packet;
-    /// without it they count from instant 0.
-    fn start(&mut self, _origin: Instant) {}
-
-    /// Accept `packet`, which arrives at this stage at `now`. Whatever was due by `now` goes first, and occupancy is counted at `now`.
-    fn handle_packet(&mut self, packet: Packet, now: Instant);
-
-    /// The next packet that has left by `now`, with the instant at which it left; for each port in order of that instant.
-    fn poll_packet(&mut self, now: Instant) -> Option<(Instant, Packet)>;
-
-    /// The next packet found dropped so far, with the instant at which it was; stage by stage, not in order of that instant.
-    fn poll_dropped(&mut self) -> Option<Dropped>;
-
-    /// The earliest instant at which `poll_packet` may return a packet or another packet be dropped.
-    fn poll_timeout(&self) -> Option<Instant>;
-
-    /// True if a poll settles what becomes of packets inside, so that a packet which arrived before that poll and is handed in after it would be
-    /// too late to matter as it should. [`Link`] then moves such an arrival up to the last poll.
-    ///
-    /// [`Link`]: crate::Link
-    fn settles_when_polled(&self) -> bool {
-        false
-    }
-
-    /// Take out a packet that is still inside, as far as it has come: it counts as neither delivered nor dropped. Until none is, this is for the end
-    /// of a link, which is of no use afterwards. No time passes: what waits for ever, or for another packet, comes out as well.
-    fn poll_held(&mut self) -> Option<Packet>;
-
-    /// Packets inside that wait for a rate or are being sent, up to the first rate of a chain; `None` where there is none.
-    fn sending(&self) -> Option<u64> {
-        None
-    }
-
-    /// Packets so far.
-    fn counters(&self) -> Counters;
+    pub use jitter::{Jitter, JitterSpec, Quantiles};
+    pub use propagation::DelaySpec;
+    pub use reorder::ReorderSpec;
 }
 
-/// Conservation: `received + duplicated == delivered + dropped + held`, at every instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Packets handed to `handle_packet`.
-    pub received: u64,
-    /// Copies made.
-    pub duplicated: u64,
-    /// Packets collected by `poll_packet`.
-    pub delivered: u64,
-    /// Packets dropped, collected or not.
-    pub dropped: u64,
-    /// Packets inside.
-    pub held: u64,
+/// Which packets are lost.
+pub mod loss {
+    pub(crate) mod four_state;
+    pub(crate) mod gilbert_elliott;
+    pub(crate) mod gilbert_elliott_time;
+    pub(crate) mod independent;
+    pub(crate) mod markov;
+    pub(crate) mod model;
+    pub(crate) mod outage;
+    pub(crate) mod pattern;
+    pub(crate) mod stationary;
+
+    pub use four_state::FourStateSpec;
+    pub use gilbert_elliott::GilbertElliottSpec;
+    pub use gilbert_elliott_time::GilbertElliottTimeSpec;
+    pub use independent::LossSpec;
+    pub use markov::MarkovSpec;
+    pub use model::LossModel;
+    pub use outage::OutageSpec;
+    pub use pattern::LossPatternSpec;
+}
+
+/// What is done to single packets.
+pub mod packet {
+    pub(crate) mod corrupt;
+    pub(crate) mod duplicate;
+
+    pub use corrupt::CorruptSpec;
+    pub use duplicate::DuplicateSpec;
+}
+
+/// How fast packets leave.
+pub mod rate {
+    pub(crate) mod constant;
+    pub(crate) mod delivery_trace;
+    pub(crate) mod duty_cycle;
+    pub(crate) mod queued;
+    pub(crate) mod schedule;
+    mod scheduled_rate;
+    pub(crate) mod serialiser;
+    pub(crate) mod token_bucket;
+
+    pub use constant::RateSpec;
+    pub use delivery_trace::DeliveryTraceSpec;
+    pub use duty_cycle::DutyCycleSpec;
+    pub use schedule::{SchedulePoint, ScheduleSpec};
+    pub use token_bucket::TokenBucketSpec;
+}
+
+/// Stages that both directions share, and the list of their kinds.
+pub mod shared;
+
+pub use self::correlated::Correlation;
+pub use self::delay::*;
+pub use self::loss::*;
+pub use self::packet::*;
+pub use self::rate::*;
+pub use self::shared::*;
+pub use self::spec::{Kind, SharedSpec, Slot, Spec};
+pub use self::stage::{Counters, Impairment};
+
+use self::spec::kinds;
+use crate::Seed;
+use crate::facts::Facts;
+use crate::netem::{NetemRefusal, NetemStage};
+use crate::spec::{Place, SpecError};
+
+/// The one list of impairments: `kind` in a link's description, variant, description.
+macro_rules! impairments {
+    ($($kind:literal => $name:ident($spec:ty),)*) => {
+        kinds! {
+            /// One effect on packets. The order of a chain matters: the departure instant of one stage is the arrival instant of the next.
+            enum ImpairmentSpec, const IMPAIRMENTS, trait Spec, slot Some;
+            $($kind => $name($spec),)*
+        }
+
+        impl ImpairmentSpec {
+            /// See [`Spec::build`].
+            pub fn build(&self, seed: Seed, at: &Place) -> Result<Box<dyn Impairment>, SpecError> {
+                match self {
+                    $(Self::$name(spec) => spec.build(seed, at),)*
+                }
+            }
+
+            /// See [`Spec::check_mtu`].
+            pub fn check_mtu(&self, mtu: u32, at: &Place) -> Result<(), SpecError> {
+                match self {
+                    $(Self::$name(spec) => spec.check_mtu(mtu, at),)*
+                }
+            }
+
+            /// See [`Spec::facts`].
+            pub fn facts(&self) -> Facts {
+                match self {
+                    $(Self::$name(spec) => spec.facts(),)*
+                }
+            }
+
+            /// See [`Spec::netem`].
+            pub fn netem(&self, at: &Place) -> Result<NetemStage, NetemRefusal> {
+                match self {
+                    $(Self::$name(spec) => spec.netem(at),)*
+                }
+            }
+        }
+    };
+}
+
+impairments! {
+    "delay" => Delay(DelaySpec),
+    "loss" => Loss(LossSpec),
+    "gilbert-elliott" => GilbertElliott(GilbertElliottSpec),
+    "gilbert-elliott-time" => GilbertElliottTime(GilbertElliottTimeSpec),
+    "four-state" => FourState(FourStateSpec),
+    "markov" => Markov(MarkovSpec),
+    "loss-pattern" => LossPattern(LossPatternSpec),
+    "reorder" => Reorder(ReorderSpec),
+    "duplicate" => Duplicate(DuplicateSpec),
+    "corrupt" => Corrupt(CorruptSpec),
+    "rate" => Rate(RateSpec),
+    "token-bucket" => TokenBucket(TokenBucketSpec),
+    "delivery-trace" => DeliveryTrace(DeliveryTraceSpec),
+    "schedule" => Schedule(ScheduleSpec),
+    "outage" => Outage(OutageSpec),
+    "duty-cycle" => DutyCycle(DutyCycleSpec),
 }

@@ -1,3 +1,5 @@
+//! A stage's exit: packets that have left or were dropped, and its accounts.
+
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
 

@@ -1,3 +1,5 @@
+//! Stages that settle a packet's departure when it arrives.
+
 use super::outlet::Outlet;
 use crate::{Counters, Dropped, Impairment, Instant, Packet};
 
@@ -17,13 +19,13 @@ pub(crate) trait Effect: Send {
 
 /// A stage whose effect on a packet is settled when it arrives: all that remains is to wait for its departure.
 #[derive(Debug)]
-pub struct Settled<E> {
-    pub(super) effect: E,
+pub(crate) struct Settled<E> {
+    pub(crate) effect: E,
     outlet: Outlet,
 }
 
 impl<E> Settled<E> {
-    pub(super) fn new(effect: E) -> Self {
+    pub(crate) fn new(effect: E) -> Self {
         Self { effect, outlet: Outlet::default() }
     }
 }

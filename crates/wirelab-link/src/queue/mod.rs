@@ -3,6 +3,7 @@
 mod codel;
 mod drop_tail;
 mod fq_codel;
+mod spec;
 
 use std::fmt;
 use std::num::NonZeroU32;
@@ -11,10 +12,12 @@ use std::time::Duration;
 pub(crate) use self::codel::{Codel, Parameters};
 pub(crate) use self::drop_tail::DropTail;
 pub(crate) use self::fq_codel::FqCodel;
+pub use self::spec::QueueSpec;
+pub(crate) use self::spec::room_words;
 use crate::impairment::outlet::Outlet;
 use crate::{Instant, Packet};
 
-/// What waits before a [`Transmitter`](crate::impairment::Transmitter), and who is dropped.
+/// What waits before a rate, and who is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// First in, first out; an arrival that does not fit is dropped. What becomes of a packet is settled when it arrives.

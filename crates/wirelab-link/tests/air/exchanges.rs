@@ -34,7 +34,7 @@ proptest! {
     #[test]
     fn exchanges_over_wifi_never_overlap(wifi in wifi(), train in crowd(), seed in any::<u64>()) {
         let wifi = Wifi { queue: Limit::NONE, frame_error: fraction(wifi.frame_error.get() / 2.0), ..wifi };
-        let fates = drive(&mut Air::Wifi(wifi).build(seed), &train, &Caller::Prompt);
+        let fates = drive(&mut *Air::Wifi(wifi).build(seed), &train, &Caller::Prompt);
         let nanoseconds = |duration: Duration| duration.as_nanos() as u64;
         let begins = |end: u64, size: u32| {
             let bits = u64::from(size + wifi.overhead_bytes) * 8_000_000_000;
@@ -49,7 +49,7 @@ proptest! {
         let mac_bytes = parameters.mac_bytes.min(27);
         let frame_error = fraction(parameters.frame_error.get() / 2.0);
         let parameters = Ieee802154 { mac_bytes, frame_error, queue: Limit::NONE, ..parameters };
-        let fates = drive(&mut Air::Ieee802154(parameters).build(seed), &train, &Caller::Prompt);
+        let fates = drive(&mut *Air::Ieee802154(parameters).build(seed), &train, &Caller::Prompt);
         let frame = |size: u32| 6 + mac_bytes + size.saturating_sub(parameters.compressed_bytes);
         let begins = |end: u64, size: u32| end - u64::from(frame(size)) * 32_000;
         let exchanges = exchanges(&fates, &train, begins, 544_000);

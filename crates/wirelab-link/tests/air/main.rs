@@ -15,15 +15,15 @@ use std::num::NonZeroU64;
 use dialogue::fates;
 use shared::{Air, ieee80211g, ieee802154};
 use wirelab_link::DropCause;
-use wirelab_link::impairment::{Ieee802154, Medium, Wifi};
+use wirelab_link::impairment::{Ieee802154, Turns, Wifi};
 use wirelab_link::queue::Limit;
 
 fn air80211(wifi: Wifi, seed: u64, packets: &[(u64, u16, u32)]) -> Vec<(u64, Option<DropCause>)> {
-    fates(&mut Air::Wifi(wifi).build(seed), packets)
+    fates(&mut *Air::Wifi(wifi).build(seed), packets)
 }
 
 fn air802154(parameters: Ieee802154, seed: u64, packets: &[(u64, u16, u32)]) -> Vec<(u64, Option<DropCause>)> {
-    fates(&mut Air::Ieee802154(parameters).build(seed), packets)
+    fates(&mut *Air::Ieee802154(parameters).build(seed), packets)
 }
 
 /// No back-off at all.
@@ -44,7 +44,7 @@ fn a_queue_counted_in_packets_has_as_much_room_for_small_ones_as_for_large() {
         let packets = [(10, 0, size); 4];
         let wifi = air80211(Wifi { queue, ..hasty_wifi() }, 1, &packets);
         let mesh = air802154(Ieee802154 { queue, ..ieee802154() }, 1, &packets);
-        let mut turns = Medium::serialiser(NonZeroU64::new(8_000_000).unwrap(), queue, 0);
+        let mut turns = Turns::new(NonZeroU64::new(8_000_000).unwrap(), queue, 0);
         for fates in [wifi, mesh, fates(&mut turns, &packets)] {
             let causes = fates.iter().map(|(_, cause)| *cause).collect::<Vec<_>>();
             assert_eq!(causes, [None, None, None, Some(DropCause::QueueFull)], "{size} B");
@@ -64,7 +64,7 @@ fn the_access_points_queue_is_common_and_a_stations_its_own() {
         let fates = air802154(parameters, 1, &ports.map(|port| (10, port, 100)));
         assert_eq!(fates.iter().filter(|(_, cause)| *cause == full).count(), usize::from(causes[2].is_some()));
         let mut serialiser = Air::Serialiser(8_000_000, 1000).build(1);
-        let dropped = dialogue::fates(&mut serialiser, &ports.map(|port| (10, port, 1000)));
+        let dropped = dialogue::fates(&mut *serialiser, &ports.map(|port| (10, port, 1000)));
         assert_eq!(dropped.iter().map(|(_, cause)| *cause).collect::<Vec<_>>(), causes);
     }
 }

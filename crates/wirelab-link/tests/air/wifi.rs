@@ -21,7 +21,7 @@ const CHI_SQUARE_15: f64 = 37.70;
 fn a_station_that_finds_the_air_free_sends_at_once() {
     let mut medium = Air::Wifi(ieee80211g()).build(1);
     assert_eq!(
-        leave(&mut medium, &[(100, 0, 1500), (1_000_000, 1, 1500)]),
+        leave(&mut *medium, &[(100, 0, 1500), (1_000_000, 1, 1500)]),
         [100_000 + AIRTIME, 1_000_000_000 + AIRTIME]
     );
 }
@@ -30,14 +30,14 @@ fn a_station_that_finds_the_air_free_sends_at_once() {
 fn frames_of_one_station_are_an_ack_and_a_difs_apart() {
     let mut medium = Air::Wifi(hasty_wifi()).build(1);
     let cycle = AIRTIME + GAP;
-    assert_eq!(leave(&mut medium, &[(0, 0, 1500); 3]), [AIRTIME, AIRTIME + cycle, AIRTIME + 2 * cycle]);
+    assert_eq!(leave(&mut *medium, &[(0, 0, 1500); 3]), [AIRTIME, AIRTIME + cycle, AIRTIME + 2 * cycle]);
 }
 
 #[test]
 fn a_station_that_has_just_sent_counts_down_0_to_cw_min_slots_first() {
     let mut counts = [0; 16];
     for seed in 0..3200 {
-        let departures = leave(&mut Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500); 2]);
+        let departures = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500); 2]);
         let wait = departures[1] - AIRTIME - GAP - AIRTIME;
         assert_eq!(wait % SLOT, 0);
         counts[(wait / SLOT) as usize] += 1;
@@ -48,11 +48,11 @@ fn a_station_that_has_just_sent_counts_down_0_to_cw_min_slots_first() {
 #[test]
 fn the_count_goes_on_without_a_frame_and_one_that_comes_within_it_waits_for_its_end() {
     for seed in 0..50 {
-        let queued = leave(&mut Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500); 2]);
+        let queued = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500); 2]);
         // The first exchange ends at 285.556 us, the DIFS behind it at 313.556 us, and 15 slots after that at 448.556 us.
-        let within = leave(&mut Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (300, 0, 1500)]);
+        let within = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (300, 0, 1500)]);
         assert_eq!(within, queued);
-        let after = leave(&mut Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (449, 0, 1500)]);
+        let after = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (449, 0, 1500)]);
         assert_eq!(after[1], 449_000 + AIRTIME);
     }
 }
@@ -62,9 +62,9 @@ fn a_count_stands_still_while_the_air_is_busy() {
     let (mut went_on, mut collided) = (0, 0);
     for seed in 0..200 {
         let slots = |departure: u64, from: u64| (departure - AIRTIME - from - GAP) / SLOT;
-        let alone = leave(&mut Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (10, 1, 1500)]);
+        let alone = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (10, 1, 1500)]);
         let theirs = slots(alone[1], AIRTIME);
-        let both = leave(&mut Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (10, 1, 1500), (20, 0, 1500)]);
+        let both = leave(&mut *Air::Wifi(ieee80211g()).build(seed), &[(0, 0, 1500), (10, 1, 1500), (20, 0, 1500)]);
         let [_, other, own] = both[..] else { unreachable!() };
         let counted = slots(own, AIRTIME);
         if counted < theirs {
@@ -134,7 +134,7 @@ fn frames_are_lost_with_their_probability() {
 #[test]
 fn a_saturated_station_reaches_the_textbook_throughput_of_802_11g() {
     let packets = 20_000;
-    let departures = leave(&mut Air::Wifi(ieee80211g()).build(1), &vec![(0, 0, 1500); packets]);
+    let departures = leave(&mut *Air::Wifi(ieee80211g()).build(1), &vec![(0, 0, 1500); packets]);
     let cycle = departures[packets - 1] as f64 / packets as f64;
     // DIFS, 7.5 slots, frame, SIFS, ACK: 31.5 Mbit/s of IP.
     let textbook = 7.5 * SLOT as f64 + (AIRTIME + GAP) as f64;
@@ -168,7 +168,7 @@ fn saturated_stations_share_the_air_as_bianchis_model_says() {
         // The access point, and the others on the near side.
         let port = |station: u16| if station == 0 { 1 } else { 2 * (station - 1) };
         let packets: Vec<_> = (0..4000 * stations).map(|packet| (0, port(packet % stations), 1500)).collect();
-        let mut departures = leave(&mut Air::Wifi(wifi).build(1), &packets);
+        let mut departures = leave(&mut *Air::Wifi(wifi).build(1), &packets);
         departures.sort_unstable();
         // As long as no station runs dry.
         let seen = departures.len() / 2;
@@ -191,7 +191,7 @@ fn a_queue_bounds_what_waits_behind_the_frame_that_contends() {
 fn the_far_sides_hosts_have_one_transmitter_and_the_near_sides_one_each() {
     let cycle = AIRTIME + GAP;
     // The access point sends what both servers say in the order in which it came, and contends with nobody for it.
-    let servers = leave(&mut Air::Wifi(hasty_wifi()).build(1), &[(0, 1, 1500), (10, 3, 1500), (20, 1, 1500)]);
+    let servers = leave(&mut *Air::Wifi(hasty_wifi()).build(1), &[(0, 1, 1500), (10, 3, 1500), (20, 1, 1500)]);
     assert_eq!(servers, [AIRTIME, AIRTIME + cycle, AIRTIME + 2 * cycle]);
     // Two stations of the near side count down to one slot and collide.
     let wifi = Wifi { retries: 0, ..hasty_wifi() };

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use wirelab_link::impairment::SchedulePoint;
 use wirelab_link::queue::{Limit, Queue};
-use wirelab_link::{Direction, Impairment, Instant, Packet, PortId, Probability, Seed};
+use wirelab_link::{Direction, Impairment, Instant, Packet, PortId, Seed};
 
 use crate::common::{Caller, Fate, Send, Sender, Stage, drive, flow};
 
@@ -40,12 +40,12 @@ pub fn departures(stage: &Stage, packets: &[(u64, u32)]) -> Vec<Option<u64>> {
 }
 
 pub fn unbounded(sender: Sender) -> Stage {
-    Stage::Queued(sender, UNBOUNDED, 0)
+    Stage::queued(sender, UNBOUNDED, 0)
 }
 
 /// From when, rate, delay and loss.
 pub fn point(at: Duration, rate_bps: Option<u64>, delay: Duration, loss: f64) -> SchedulePoint {
-    SchedulePoint { at, delay, rate_bps, loss: Probability::new(loss).unwrap() }
+    SchedulePoint { at_ns: at.as_nanos() as u64, delay_ns: Some(delay.as_nanos() as u64), rate_bps, loss: Some(loss) }
 }
 
 pub fn packet(sequence: u64) -> Packet {

@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use wirelab_link::impairment::{
-    Correlation, Corrupt, Delay, DeliveryTrace, Duplicate, DutyCycle, FourState, GilbertElliott, GilbertElliottTime,
-    Independent, Jitter, LossPattern, Lossy, Markov, Medium, Outage, Queued, Rate, Reorder, Schedule, SchedulePoint,
-    TokenBucket,
+    CorruptSpec, DelaySpec, DuplicateSpec, GilbertElliottSpec, GilbertElliottTimeSpec, ImpairmentSpec, JitterSpec,
+    LossSpec, OutageSpec, ReorderSpec, SchedulePoint, Turns,
 };
-use wirelab_link::queue::{Limit, Queue};
-use wirelab_link::{
-    Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Probability, Seed, Transport,
-};
+use wirelab_link::queue::{Limit, Queue, QueueSpec};
+use wirelab_link::spec::Place;
+use wirelab_link::{Chain, Direction, DropCause, Flow, Impairment, Instant, Link, Packet, PortId, Seed, Transport};
 
 /// A year: what leaves at all does so before.
 const HORIZON: Instant = Instant::from_nanos(31_536_000_000_000_000);
@@ -43,67 +42,67 @@ pub enum Caller {
     Late(Vec<Duration>),
 }
 
-/// One kind of impairment with its parameters.
+/// A stage by its description.
 #[derive(Clone, Debug)]
-pub enum Stage {
-    Constant(Duration),
-    Jittered(Duration, Jitter),
-    Independent(f64),
-    /// Delay with jitter and its correlation, packets overtaking one another.
-    Overtaking(Duration, Jitter, f64),
-    /// Probability and correlation.
-    Correlated(f64, f64),
-    /// p13, p31, p32, p23, p14.
-    FourState([f64; 5]),
-    /// Transitions by row, loss by state.
-    Markov(Vec<Vec<f64>>, Vec<f64>),
-    LossPattern(String, bool),
-    /// Probability, time and correlation.
-    Reorder(f64, Duration, f64),
-    /// Probability and correlation.
-    Duplicate(f64, f64),
-    /// Probability and correlation.
-    Corrupt(f64, f64),
-    GilbertElliott([f64; 4]),
-    GilbertElliottTime(Duration, Duration, f64, f64),
-    Rate(u64, u64, u32),
-    /// A transmitter, what waits before it, and bytes added to each packet.
-    Queued(Sender, Queue, u32),
-    /// Start, duration, interval and the bytes held.
-    Outage(Duration, Duration, Option<Duration>, Option<u64>),
-}
+pub struct Stage(pub ImpairmentSpec);
 
-/// A transmitter with its parameters; the schedule's delay and loss come with it.
+/// A transmitter by its description, without its queue.
 #[derive(Clone, Debug)]
-pub enum Sender {
-    Rate(u64),
-    /// Rate and burst.
-    TokenBucket(u64, u64),
-    /// Milliseconds.
-    DeliveryTrace(Vec<u32>),
-    Schedule(Vec<SchedulePoint>, Option<Duration>),
-    /// Rate and share.
-    DutyCycle(u64, f64),
-}
+pub struct Sender(Value);
 
 impl Sender {
+    pub fn rate(rate_bps: u64) -> Self {
+        Self(json!({"kind": "rate", "rate_bps": rate_bps}))
+    }
+
+    pub fn token_bucket(rate_bps: u64, burst_bytes: u64) -> Self {
+        Self(json!({"kind": "token-bucket", "rate_bps": rate_bps, "burst_bytes": burst_bytes}))
+    }
+
+    pub fn delivery_trace(milliseconds: Vec<u32>) -> Self {
+        Self(json!({"kind": "delivery-trace", "opportunities_ms": milliseconds}))
+    }
+
+    pub fn schedule(points: Vec<SchedulePoint>, repeat: Option<Duration>) -> Self {
+        Self(json!({"kind": "schedule", "points": points, "repeat_ns": repeat.map(ns)}))
+    }
+
+    pub fn duty_cycle(rate_bps: u64, share: f64) -> Self {
+        Self(json!({"kind": "duty-cycle", "rate_bps": rate_bps, "share": share}))
+    }
+
+    /// The transmitter of any stage that has one.
+    pub fn of(stage: &ImpairmentSpec) -> Option<Self> {
+        let mut value = serde_json::to_value(stage).unwrap();
+        value.as_object_mut().unwrap().remove("queue").map(|_| Self(value))
+    }
+
+    pub fn stage(&self, queue: Queue, overhead_bytes: u32) -> Stage {
+        let mut value = self.0.clone();
+        value["queue"] = serde_json::to_value(queue_spec(queue)).unwrap();
+        value["overhead_bytes"] = overhead_bytes.into();
+        Stage(serde_json::from_value(value).unwrap())
+    }
+
     pub fn build(&self, queue: Queue, overhead: u32, seed: Seed) -> Box<dyn Impairment> {
-        let bps = |rate| NonZeroU64::new(rate).unwrap();
-        match self {
-            Self::Rate(rate) => Box::new(Queued::new(Rate::new(bps(*rate)), queue, overhead)),
-            Self::TokenBucket(rate, burst) => {
-                Box::new(Queued::new(TokenBucket::new(bps(*rate), *burst), queue, overhead))
-            }
-            Self::DeliveryTrace(opportunities) => {
-                Box::new(Queued::new(DeliveryTrace::new(opportunities).unwrap(), queue, overhead))
-            }
-            Self::Schedule(points, repeat) => {
-                Box::new(Schedule::new(points.clone(), *repeat).unwrap().into_chain(queue, overhead, seed))
-            }
-            Self::DutyCycle(rate, share) => {
-                Box::new(Queued::new(DutyCycle::new(bps(*rate), *share).unwrap(), queue, overhead))
-            }
+        self.stage(queue, overhead).build(seed)
+    }
+}
+
+fn queue_spec(queue: Queue) -> QueueSpec {
+    match queue {
+        Queue::DropTail(Limit::NONE) => QueueSpec::DropTail { bytes: None, packets: Some(u32::MAX) },
+        Queue::DropTail(Limit { bytes, packets }) => QueueSpec::DropTail { bytes, packets },
+        Queue::Codel { target, interval, bytes } => {
+            QueueSpec::Codel { target_ns: ns(target), interval_ns: ns(interval), bytes }
         }
+        Queue::FqCodel { target, interval, flows, quantum_bytes, packets } => QueueSpec::FqCodel {
+            target_ns: ns(target),
+            interval_ns: ns(interval),
+            flows: flows.get(),
+            quantum_bytes: quantum_bytes.get(),
+            packets,
+        },
     }
 }
 
@@ -116,51 +115,78 @@ pub struct Plan {
 }
 
 impl Stage {
+    fn of(spec: impl Into<ImpairmentSpec>) -> Self {
+        Self(spec.into())
+    }
+
+    pub fn constant(delay: Duration) -> Self {
+        Self::of(DelaySpec { delay_ns: ns(delay), jitter: None, correlation: 0.0, overtaking: false })
+    }
+
+    pub fn jittered(mean: Duration, jitter: JitterSpec) -> Self {
+        Self::of(DelaySpec { delay_ns: ns(mean), jitter: Some(jitter), correlation: 0.0, overtaking: false })
+    }
+
+    /// Delay with jitter and its correlation, packets overtaking one another.
+    pub fn overtaking(mean: Duration, jitter: JitterSpec, correlation: f64) -> Self {
+        Self::of(DelaySpec { delay_ns: ns(mean), jitter: Some(jitter), correlation, overtaking: true })
+    }
+
+    pub fn independent(probability: f64) -> Self {
+        Self::correlated(probability, 0.0)
+    }
+
+    pub fn correlated(probability: f64, correlation: f64) -> Self {
+        Self::of(LossSpec { probability, correlation })
+    }
+
+    pub fn reorder(probability: f64, by: Duration, correlation: f64) -> Self {
+        Self::of(ReorderSpec { probability, by_ns: ns(by), correlation })
+    }
+
+    pub fn duplicate(probability: f64, correlation: f64) -> Self {
+        Self::of(DuplicateSpec { probability, correlation })
+    }
+
+    pub fn corrupt(probability: f64, correlation: f64) -> Self {
+        Self::of(CorruptSpec { probability, correlation })
+    }
+
+    pub fn gilbert_elliott([p, r, bad_loss, good_loss]: [f64; 4]) -> Self {
+        Self::of(GilbertElliottSpec { p, r, bad_loss, good_loss })
+    }
+
+    pub fn gilbert_elliott_time(good: Duration, bad: Duration, bad_loss: f64, good_loss: f64) -> Self {
+        Self::of(GilbertElliottTimeSpec { good_ns: ns(good), bad_ns: ns(bad), bad_loss, good_loss })
+    }
+
+    pub fn rate(rate: u64, queue: u64, overhead: u32) -> Self {
+        Sender::rate(rate).stage(drop_tail(queue), overhead)
+    }
+
+    /// A transmitter, what waits before it, and bytes added to each packet.
+    pub fn queued(sender: Sender, queue: Queue, overhead: u32) -> Self {
+        sender.stage(queue, overhead)
+    }
+
+    /// Start, duration, interval and the bytes held.
+    pub fn outage(start: Duration, duration: Duration, every: Option<Duration>, hold_bytes: Option<u64>) -> Self {
+        Self::of(OutageSpec { start_ns: ns(start), duration_ns: ns(duration), every_ns: every.map(ns), hold_bytes })
+    }
+
     /// True if packets of one port may leave in another order than that in which they came.
     pub fn overtakes(&self) -> bool {
-        matches!(self, Self::Overtaking(..) | Self::Reorder(..) | Self::Queued(_, Queue::FqCodel { .. }, _))
+        let facts = self.0.facts();
+        facts.overtakes || facts.queue.is_some_and(|queue| queue.fair)
+    }
+
+    /// True if it makes packets.
+    pub fn copies(&self) -> bool {
+        self.0.facts().duplicated.is_some()
     }
 
     pub fn build(&self, seed: Seed) -> Box<dyn Impairment> {
-        let probability = |value| Probability::new(value).unwrap();
-        let correlation = |value| Correlation::new(value).unwrap();
-        match *self {
-            Self::Constant(delay) => Box::new(Delay::constant(delay)),
-            Self::Jittered(mean, ref jitter) => {
-                Box::new(Delay::with_jitter(mean, jitter.clone(), Correlation::default(), seed))
-            }
-            Self::Overtaking(mean, ref jitter, rho) => {
-                Box::new(Delay::with_jitter(mean, jitter.clone(), correlation(rho), seed).overtaking())
-            }
-            Self::Independent(loss) => Box::new(Lossy::new(Independent::new(probability(loss), seed))),
-            Self::Correlated(loss, rho) => {
-                Box::new(Lossy::new(Independent::correlated(probability(loss), correlation(rho), seed)))
-            }
-            Self::FourState(parameters) => {
-                let [p13, p31, p32, p23, p14] = parameters.map(probability);
-                Box::new(Lossy::new(FourState::new(p13, p31, p32, p23, p14, seed).unwrap()))
-            }
-            Self::Markov(ref transitions, ref loss) => {
-                let fractions = |values: &Vec<f64>| values.iter().copied().map(probability).collect::<Vec<_>>();
-                let rows: Vec<_> = transitions.iter().map(fractions).collect();
-                Box::new(Lossy::new(Markov::new(&rows, fractions(loss), seed).unwrap()))
-            }
-            Self::LossPattern(ref pattern, repeat) => Box::new(Lossy::new(LossPattern::new(pattern, repeat).unwrap())),
-            Self::Reorder(share, by, rho) => Box::new(Reorder::new(probability(share), by, correlation(rho), seed)),
-            Self::Duplicate(share, rho) => Box::new(Duplicate::new(probability(share), correlation(rho), seed)),
-            Self::Corrupt(share, rho) => Box::new(Corrupt::new(probability(share), correlation(rho), seed)),
-            Self::GilbertElliott(parameters) => {
-                let [p, r, bad, good] = parameters.map(probability);
-                Box::new(Lossy::new(GilbertElliott::new(p, r, bad, good, seed)))
-            }
-            Self::GilbertElliottTime(good, bad, bad_loss, good_loss) => {
-                let (bad_loss, good_loss) = (probability(bad_loss), probability(good_loss));
-                Box::new(Lossy::new(GilbertElliottTime::new(good, bad, bad_loss, good_loss, seed).unwrap()))
-            }
-            Self::Rate(rate, queue, overhead) => Sender::Rate(rate).build(drop_tail(queue), overhead, seed),
-            Self::Queued(ref sender, queue, overhead) => sender.build(queue, overhead, seed),
-            Self::Outage(start, duration, every, hold) => Box::new(Outage::new(start, duration, every, hold).unwrap()),
-        }
+        self.0.build(seed, &Place::new("stage")).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
@@ -175,11 +201,15 @@ impl Plan {
         let link = Link::new(self.chain(Direction::Uplink), self.chain(Direction::Downlink));
         match self.medium {
             Some((rate, queue)) => {
-                link.with_medium(Medium::serialiser(NonZeroU64::new(rate).unwrap(), Limit::bytes(queue), 0))
+                link.with(Box::new(Turns::new(NonZeroU64::new(rate).unwrap(), Limit::bytes(queue), 0)))
             }
             None => link,
         }
     }
+}
+
+fn ns(duration: Duration) -> u64 {
+    duration.as_nanos() as u64
 }
 
 /// A drop-tail queue for `bytes`.

@@ -1,12 +1,16 @@
-//! The stages that both directions of a link share, and random ones.
+//! The stages that both directions of a link share, and random ones: those of the list of kinds.
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use wirelab_link::impairment::{Ieee802154, Medium, Nat, Radio, Sleep, Wifi};
+use wirelab_link::impairment::{
+    Csma, Dcf, Ieee802154, MEDIA, MediumSpec, Nat, NatSpec, Radio, RadioSpec, Shared as Built, SharedSpec, SharedStage,
+    Sleep, Turns, Wifi,
+};
 use wirelab_link::queue::Limit;
+use wirelab_link::spec::{Choices, Place};
 use wirelab_link::{Direction, Link, Probability, Seed};
 
 use crate::common::Plan;
@@ -18,6 +22,8 @@ pub enum Air {
     Serialiser(u64, u64),
     Wifi(Wifi),
     Ieee802154(Ieee802154),
+    /// By its description.
+    Of(MediumSpec),
 }
 
 /// What a link's directions share.
@@ -31,12 +37,15 @@ pub struct Shared {
 }
 
 impl Air {
-    pub fn build(&self, link: u64) -> Medium {
+    pub fn build(&self, link: u64) -> Box<dyn Built> {
         let seed = Seed { link, direction: Direction::Uplink, index: u16::MAX };
         match *self {
-            Self::Serialiser(rate, queue) => Medium::serialiser(NonZeroU64::new(rate).unwrap(), Limit::bytes(queue), 0),
-            Self::Wifi(wifi) => Medium::wifi(wifi, seed).unwrap(),
-            Self::Ieee802154(ieee802154) => Medium::ieee802154(ieee802154, seed).unwrap(),
+            Self::Serialiser(rate, queue) => {
+                Box::new(Turns::new(NonZeroU64::new(rate).unwrap(), Limit::bytes(queue), 0))
+            }
+            Self::Wifi(wifi) => Box::new(Dcf::new(wifi, seed).unwrap()),
+            Self::Ieee802154(ieee802154) => Box::new(Csma::new(ieee802154, seed).unwrap()),
+            Self::Of(ref spec) => SharedStage::from(spec.clone()).build(seed, &Place::new("medium")).unwrap(),
         }
     }
 }
@@ -46,13 +55,13 @@ impl Shared {
     pub fn link(&self, plan: &Plan) -> Link {
         let mut link = Link::new(plan.chain(Direction::Uplink), plan.chain(Direction::Downlink));
         if let Some(air) = &self.air {
-            link = link.with_medium(air.build(plan.seed));
+            link = link.with(air.build(plan.seed));
         }
         if let Some((sleeps, buffer)) = &self.radio {
-            link = link.with_radio(Radio::new(sleeps.clone(), *buffer).unwrap());
+            link = link.with(Box::new(Radio::new(sleeps.clone(), *buffer).unwrap()));
         }
         if let Some([udp, tcp]) = self.nat {
-            link = link.with_nat(Nat::new(udp, tcp));
+            link = link.with(Box::new(Nat::new(udp, tcp)));
         }
         link
     }
@@ -90,12 +99,9 @@ pub fn ieee802154() -> Ieee802154 {
     }
 }
 
+/// Every medium.
 pub fn air() -> impl Strategy<Value = Air> {
-    prop_oneof![
-        (100_000..50_000_000u64, 0..10_000u64).prop_map(|(rate, queue)| Air::Serialiser(rate, queue)),
-        wifi().prop_map(Air::Wifi),
-        any_ieee802154().prop_map(Air::Ieee802154),
-    ]
+    (0..MEDIA.len()).prop_flat_map(|kind| chosen(MEDIA[kind].arbitrary)).prop_map(Air::Of)
 }
 
 pub fn wifi() -> impl Strategy<Value = Wifi> {
@@ -143,21 +149,19 @@ pub fn any_ieee802154() -> impl Strategy<Value = Ieee802154> {
 }
 
 pub fn radio() -> impl Strategy<Value = (Vec<Sleep>, u64)> {
-    let micros = |range: std::ops::Range<u64>| range.prop_map(Duration::from_micros);
-    let sleep = (micros(0..20_000), prop::option::of(micros(1..20_000)), micros(0..20_000));
-    let sleeps = prop::collection::vec(sleep, 0..4).prop_map(|sleeps| {
-        let mut after = Duration::ZERO;
-        let deeper = |(more, cycle, wake): (Duration, Option<Duration>, Duration)| {
-            after += more;
-            Sleep { after, cycle, wake }
-        };
-        sleeps.into_iter().map(deeper).collect()
-    });
-    (sleeps, 0..10_000u64)
+    let duration = Duration::from_nanos;
+    chosen(RadioSpec::arbitrary).prop_map(move |spec| {
+        let sleeps = spec.sleeps.iter().map(|sleep| Sleep {
+            after: duration(sleep.after_ns),
+            cycle: sleep.cycle_ns.map(duration),
+            wake: duration(sleep.wake_ns),
+        });
+        (sleeps.collect(), spec.buffer_bytes)
+    })
 }
 
 pub fn nat() -> impl Strategy<Value = [Duration; 2]> {
-    [0..100_000u64, 0..100_000].map(|range| range.prop_map(Duration::from_micros))
+    chosen(NatSpec::arbitrary).prop_map(|spec| [spec.udp_timeout_ns, spec.tcp_timeout_ns].map(Duration::from_nanos))
 }
 
 pub fn shared() -> impl Strategy<Value = Shared> {
@@ -170,4 +174,11 @@ pub fn shared() -> impl Strategy<Value = Shared> {
 
 fn error() -> impl Strategy<Value = Probability> {
     prop_oneof![Just(0.0), Just(1.0), 0.0..1.0].prop_map(|value| Probability::new(value).unwrap())
+}
+
+fn chosen<T: std::fmt::Debug>(arbitrary: fn(&mut Choices<'_>) -> T) -> impl Strategy<Value = T> {
+    prop::collection::vec(any::<u64>(), 32).prop_map(move |numbers| {
+        let mut numbers = numbers.into_iter();
+        arbitrary(&mut Choices::new(&mut || numbers.next().unwrap_or(0)))
+    })
 }

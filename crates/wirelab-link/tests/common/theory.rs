@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use wirelab_link::impairment::{
-    Correlation, FourState, GilbertElliott, GilbertElliottTime, Independent, LossModel, Markov,
+    FourStateSpec, GilbertElliottSpec, GilbertElliottTimeSpec, LossModel, LossSpec, MarkovSpec,
 };
-use wirelab_link::{Direction, Instant, Probability, Seed};
+use wirelab_link::spec::{Place, SpecError};
+use wirelab_link::{Direction, Instant, Seed};
 
 /// From one packet to the next, for models that move with time.
 pub const GAP: Duration = Duration::from_millis(1);
@@ -218,8 +219,11 @@ impl ChiSquare {
 pub struct Case {
     pub name: String,
     pub theory: Box<dyn Theory>,
-    pub build: Box<dyn Fn(Seed) -> Box<dyn LossModel>>,
+    pub build: Build,
 }
+
+/// Makes a model.
+pub type Build = Box<dyn Fn(Seed) -> Box<dyn LossModel>>;
 
 /// The model of milosevic2021: p 1 %, r 10 %, 1-h 70 %, 1-k 0.1 %.
 pub const PAPER: [f64; 4] = [0.01, 0.1, 0.7, 0.001];
@@ -246,25 +250,24 @@ pub fn independent(loss: f64) -> Case {
     Case {
         name: format!("loss {} %", 100.0 * loss),
         theory: Box::new(Chain { transitions: vec![vec![1.0]], loss: vec![loss] }),
-        build: Box::new(move |seed| Box::new(Independent::new(probability(loss), seed))),
+        build: boxed(move |seed| LossSpec { probability: loss, correlation: 0.0 }.model(seed, &place())),
     }
 }
 
 pub fn correlated(loss: f64, correlation: f64) -> Case {
-    let parsed = Correlation::new(correlation).unwrap();
     Case {
         name: format!("loss {} %, correlation {} %", 100.0 * loss, 100.0 * correlation),
         theory: Box::new(CorrelatedDraws { probability: loss, correlation }),
-        build: Box::new(move |seed| Box::new(Independent::correlated(probability(loss), parsed, seed))),
+        build: boxed(move |seed| LossSpec { probability: loss, correlation }.model(seed, &place())),
     }
 }
 
 pub fn gilbert_elliott(parameters: [f64; 4]) -> Case {
-    let [p, r, bad_loss, good_loss] = parameters.map(probability);
+    let [p, r, bad_loss, good_loss] = parameters;
     Case {
         name: format!("gilbert-elliott {parameters:?}"),
         theory: Box::new(Chain::two_states(parameters)),
-        build: Box::new(move |seed| Box::new(GilbertElliott::new(p, r, bad_loss, good_loss, seed))),
+        build: boxed(move |seed| GilbertElliottSpec { p, r, bad_loss, good_loss }.model(seed, &place())),
     }
 }
 
@@ -273,18 +276,16 @@ fn gilbert_elliott_time(good: Duration, bad: Duration, bad_loss: f64, good_loss:
     let [good_rate, bad_rate] = [good, bad].map(|mean| 1.0 / mean.as_secs_f64());
     let decayed = 1.0 - (-(good_rate + bad_rate) * GAP.as_secs_f64()).exp();
     let [p, r] = [good_rate, bad_rate].map(|rate| rate / (good_rate + bad_rate) * decayed);
-    let [bad_fraction, good_fraction] = [bad_loss, good_loss].map(probability);
+    let [good_ns, bad_ns] = [good, bad].map(|mean| mean.as_nanos() as u64);
+    let spec = GilbertElliottTimeSpec { good_ns, bad_ns, bad_loss, good_loss };
     Case {
         name: "gilbert-elliott-time".to_owned(),
         theory: Box::new(Chain::two_states([p, r, bad_loss, good_loss])),
-        build: Box::new(move |seed| {
-            Box::new(GilbertElliottTime::new(good, bad, bad_fraction, good_fraction, seed).unwrap())
-        }),
+        build: boxed(move |seed| spec.model(seed, &place())),
     }
 }
 
-fn four_state(parameters: [f64; 5]) -> Case {
-    let [p13, p31, p32, p23, p14] = parameters;
+fn four_state([p13, p31, p32, p23, p14]: [f64; 5]) -> Case {
     let transitions = vec![
         vec![1.0 - p13 - p14, 0.0, p13, p14],
         vec![0.0, 1.0 - p23, p23, 0.0],
@@ -294,24 +295,23 @@ fn four_state(parameters: [f64; 5]) -> Case {
     Case {
         name: "four-state".to_owned(),
         theory: Box::new(Chain { transitions, loss: vec![0.0, 0.0, 1.0, 1.0] }),
-        build: Box::new(move |seed| {
-            let [p13, p31, p32, p23, p14] = parameters.map(probability);
-            Box::new(FourState::new(p13, p31, p32, p23, p14, seed).unwrap())
-        }),
+        build: boxed(move |seed| FourStateSpec { p13, p31, p32, p23, p14 }.model(seed, &place())),
     }
 }
 
 fn markov(transitions: Vec<Vec<f64>>, loss: Vec<f64>) -> Case {
-    let fractions = |values: &Vec<f64>| values.iter().copied().map(probability).collect::<Vec<_>>();
-    let rows: Vec<_> = transitions.iter().map(fractions).collect();
-    let losses = fractions(&loss);
+    let spec = MarkovSpec { transitions: transitions.clone(), loss: loss.clone() };
     Case {
         name: "markov".to_owned(),
         theory: Box::new(Chain { transitions, loss }),
-        build: Box::new(move |seed| Box::new(Markov::new(&rows, losses.clone(), seed).unwrap())),
+        build: boxed(move |seed| spec.model(seed, &place())),
     }
 }
 
-fn probability(value: f64) -> Probability {
-    Probability::new(value).unwrap()
+fn boxed<M: LossModel + 'static>(model: impl Fn(Seed) -> Result<M, SpecError> + 'static) -> Build {
+    Box::new(move |seed| Box::new(model(seed).unwrap()))
+}
+
+fn place() -> Place {
+    Place::new("model")
 }

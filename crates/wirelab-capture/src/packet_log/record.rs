@@ -1,0 +1,123 @@
+use std::time::Duration;
+
+use wirelab_link::{DropCause, Instant, PortId};
+
+/// Bytes of a record before its packet bytes.
+pub const RECORD_BYTES: usize = 40;
+
+/// What happened to a packet; encoded as its position in this list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Fate {
+    /// Put on the receiver's interface.
+    Delivered = 0,
+    /// Lost at random.
+    Loss = 1,
+    /// Dropped by a full queue.
+    QueueFull = 2,
+    /// Still inside when the trial ended.
+    Held = 3,
+    /// Dropped by active queue management.
+    Aqm = 4,
+    /// Dropped while there was no link.
+    Outage = 5,
+    /// Given up by the link layer.
+    Retries = 6,
+    /// Dropped for want of an address mapping.
+    Nat = 7,
+}
+
+impl Fate {
+    /// All, in the order of their bytes.
+    pub const ALL: [Self; 8] =
+        [Self::Delivered, Self::Loss, Self::QueueFull, Self::Held, Self::Aqm, Self::Outage, Self::Retries, Self::Nat];
+
+    /// True if an impairment dropped the packet.
+    pub const fn is_drop(self) -> bool {
+        !matches!(self, Self::Delivered | Self::Held)
+    }
+}
+
+impl From<DropCause> for Fate {
+    fn from(cause: DropCause) -> Self {
+        match cause {
+            DropCause::Loss => Self::Loss,
+            DropCause::QueueFull => Self::QueueFull,
+            DropCause::Aqm => Self::Aqm,
+            DropCause::Outage => Self::Outage,
+            DropCause::Retries => Self::Retries,
+            DropCause::Nat => Self::Nat,
+        }
+    }
+}
+
+/// The fixed part of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Order of arrival at the link, from 0; that of its original for a copy.
+    pub sequence: u64,
+    /// Where the packet entered: 0 the client's side, 1 the server's.
+    pub port: PortId,
+    /// What happened to it.
+    pub fate: Fate,
+    /// The link made it. There may be several copies of one packet.
+    pub copy: bool,
+    /// The bit that the link inverted, counted from the first of the IP header. Logged bytes are as they arrived.
+    pub corrupted_bit: Option<u32>,
+    /// IP bytes.
+    pub size: u32,
+    /// When it entered the link: `Packet::arrival` as the chain returned it.
+    pub arrival: Instant,
+    /// When the chain said that it left or was dropped; of a held packet, when the trial ended.
+    pub departure: Instant,
+    /// How long after `departure` it was handed to the receiver's interface; zero unless delivered.
+    pub lateness: Duration,
+}
+
+/// The fate byte: a fate in its lower half, flags in its upper one.
+const FATE: u8 = 0x0f;
+const COPY: u8 = 0x80;
+const CORRUPTED: u8 = 0x40;
+
+pub(super) fn encode(record: &Record, header_len: u8) -> [u8; RECORD_BYTES] {
+    let mut bytes = [0; RECORD_BYTES];
+    bytes[0..8].copy_from_slice(&record.sequence.to_le_bytes());
+    bytes[8..10].copy_from_slice(&record.port.0.to_le_bytes());
+    let copy = if record.copy { COPY } else { 0 };
+    let corrupted = if record.corrupted_bit.is_some() { CORRUPTED } else { 0 };
+    bytes[10] = record.fate as u8 | copy | corrupted;
+    bytes[11] = header_len;
+    bytes[12..16].copy_from_slice(&record.size.to_le_bytes());
+    bytes[16..24].copy_from_slice(&record.arrival.as_nanos().to_le_bytes());
+    bytes[24..32].copy_from_slice(&record.departure.as_nanos().to_le_bytes());
+    let lateness = u64::try_from(record.lateness.as_nanos()).unwrap_or(u64::MAX);
+    let last = match record.corrupted_bit {
+        Some(bit) => u64::from(bit) << 32 | lateness.min(u32::MAX.into()),
+        None => lateness,
+    };
+    bytes[32..40].copy_from_slice(&last.to_le_bytes());
+    bytes
+}
+
+/// A record and how many packet bytes follow it; a fate byte that makes no sense is the error.
+pub(super) fn decode(bytes: &[u8; RECORD_BYTES]) -> Result<(Record, u8), u8> {
+    let u64_at = |at: usize| u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"));
+    let byte = bytes[10];
+    let known = Fate::ALL.get(usize::from(byte & FATE)).filter(|_| byte & !(FATE | COPY | CORRUPTED) == 0);
+    let fate = *known.ok_or(byte)?;
+    let last = u64_at(32);
+    let (corrupted_bit, lateness) =
+        if byte & CORRUPTED == 0 { (None, last) } else { (Some((last >> 32) as u32), last & u64::from(u32::MAX)) };
+    let record = Record {
+        sequence: u64_at(0),
+        port: PortId(u16::from_le_bytes([bytes[8], bytes[9]])),
+        fate,
+        copy: byte & COPY != 0,
+        corrupted_bit,
+        size: u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]),
+        arrival: Instant::from_nanos(u64_at(16)),
+        departure: Instant::from_nanos(u64_at(24)),
+        lateness: Duration::from_nanos(lateness),
+    };
+    Ok((record, bytes[11]))
+}
