@@ -15,14 +15,14 @@ use wirelab_link::Instant;
 use wirelab_link::impairment::Impairment;
 
 use crate::clock::{self, RealtimeOffset};
-use crate::flow::Flows;
 use crate::log_sink::LogSink;
-use crate::packet_log::LogWriter;
 use crate::report::LaneReport;
 use crate::socket::PacketSocket;
 use crate::topology::{Ports, Sides};
 pub use taps::{DropWords, Taps};
 pub use trial::{Carried, Departing, Offered, Trial};
+use wirelab_capture::flow::Flows;
+use wirelab_capture::packet_log::LogWriter;
 
 /// Frames taken in one visit, so that one busy lane does not hold up the others.
 const FRAMES_PER_VISIT: usize = 64;
@@ -36,7 +36,7 @@ pub struct TrialLink {
     /// Where records go.
     pub log: Option<LogWriter<LogSink>>,
     /// Bytes of each packet's start, from the IP header on, to log. A replay of stages that tell flows apart takes
-    /// [`FLOW_BYTES`](crate::flow::FLOW_BYTES).
+    /// [`FLOW_BYTES`](wirelab_capture::flow::FLOW_BYTES).
     pub header_bytes: u8,
     /// What becomes of a packet depends on its flow.
     pub tells_flows_apart: bool,
@@ -53,7 +53,7 @@ pub struct Finished {
     pub report: LaneReport,
     /// Tells when its log is complete on disk.
     pub log: Option<Receiver<io::Result<()>>>,
-    /// Each tells when a capture is on disk, ready to be [completed](crate::pcapng::complete).
+    /// Each tells when a capture is on disk, ready to be [completed](wirelab_capture::pcapng::complete).
     pub captures: Vec<Receiver<io::Result<()>>>,
 }
 

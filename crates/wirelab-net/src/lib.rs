@@ -5,23 +5,16 @@
 //! Time here is CLOCK_MONOTONIC; the kernel stamps packets with CLOCK_REALTIME and [`clock`] maps one to the other.
 
 pub mod awake;
-pub mod capture;
 pub mod clock;
 pub mod counters;
 pub mod cpu_quota;
-pub mod dissect;
 mod error;
-pub mod flow;
-mod fragments;
 pub mod icmp;
 pub mod lane;
 pub mod link_loop;
 mod log_sink;
 pub mod namespace;
-pub mod packet_log;
-pub mod pcapng;
 pub mod pid_namespace;
-pub mod private_file;
 pub mod process;
 mod report;
 mod ring;
@@ -30,6 +23,7 @@ mod send_ring;
 mod shared_ring;
 mod sock_diag;
 pub mod socket;
+pub mod stamped;
 pub mod topology;
 
 pub use error::{Context, Error};

@@ -1,93 +1,78 @@
-#![allow(unsafe_code)]
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+//! Destroys the TCP sockets of a network namespace (sock_diag(7)). It reads nothing of what they carried.
 
-use nix::libc;
+use std::fmt::Debug;
+use std::io;
+
+use netlink_packet_sock_diag::constants::{AF_INET, AF_INET6, IPPROTO_TCP};
+use netlink_packet_sock_diag::inet::{ExtensionFlags, InetRequest, SocketId, StateFlags};
+use netlink_packet_sock_diag::{SockDiagDestroy, SockDiagMessage};
+use nix::libc::ENOENT;
+use rtnetlink::packet_core::{
+    NLM_F_ACK, NLM_F_DUMP, NLM_F_REQUEST, NetlinkDeserializable, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    NetlinkSerializable,
+};
+use rtnetlink::sys::Socket;
+use rtnetlink::sys::protocols::NETLINK_SOCK_DIAG;
 
 use crate::{Context, Error};
-
-const SOCK_DIAG_BY_FAMILY: u16 = 20;
-const SOCK_DESTROY: u16 = 21;
-const HEADER: usize = 16;
-const REQUEST: usize = 56;
-/// Of `inet_diag_msg`: where its `inet_diag_sockid` begins, and how long that is.
-const ID: std::ops::Range<usize> = 4..52;
-/// TCP_LISTEN is left out: it belongs to a process and goes with it.
-const ALL_STATES: u32 = 0xfff & !(1 << 10);
 
 /// Destroy every TCP socket of the current network namespace, whoever owned it: connections that outlive their process would otherwise go on
 /// retransmitting into the next trial. Fails where the kernel lacks CONFIG_INET_DIAG_DESTROY. Returns how many there were.
 pub fn destroy_sockets() -> Result<usize, Error> {
-    let destroyed = [libc::AF_INET, libc::AF_INET6].into_iter().map(|family| destroy_family(family as u8));
-    destroyed.sum::<io::Result<usize>>().context("destroying the sockets that a trial left")
+    let destroyed = [(AF_INET, SocketId::new_v4()), (AF_INET6, SocketId::new_v6())].map(destroy_family);
+    destroyed.into_iter().sum::<io::Result<usize>>().context("destroying the sockets that a trial left")
 }
 
-fn destroy_family(family: u8) -> io::Result<usize> {
-    // SAFETY: no pointers.
-    let number =
-        unsafe { libc::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_SOCK_DIAG) };
-    if number < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: just opened, and nobody else's.
-    let socket = unsafe { OwnedFd::from_raw_fd(number) };
-    let dump = (libc::NLM_F_REQUEST | libc::NLM_F_DUMP) as u16;
-    send(&socket, &request(SOCK_DIAG_BY_FAMILY, dump, family, &[0; 48]))?;
-    let mut ids = Vec::new();
-    receive(&socket, |body| ids.extend(body.get(ID).map(<[u8]>::to_vec)))?;
-    for id in &ids {
-        let flags = (libc::NLM_F_REQUEST | libc::NLM_F_ACK) as u16;
-        send(&socket, &request(SOCK_DESTROY, flags, family, id))?;
-        match receive(&socket, |_| ()) {
-            Err(error) if error.raw_os_error() != Some(libc::ENOENT) => return Err(error),
-            _ => {}
+fn destroy_family((family, any): (u8, SocketId)) -> io::Result<usize> {
+    let socket = Socket::new(NETLINK_SOCK_DIAG)?;
+    let found = ask(&socket, NLM_F_DUMP, SockDiagMessage::InetRequest(request(family, any)))?;
+    let ids = found.into_iter().filter_map(|message| match message {
+        SockDiagMessage::InetResponse(found) => Some(found.header.socket_id),
+        _ => None,
+    });
+    let mut destroyed = 0;
+    for id in ids {
+        let destroy = SockDiagDestroy::new(SockDiagMessage::InetRequest(request(family, id)));
+        match ask(&socket, NLM_F_ACK, destroy) {
+            Err(error) if error.raw_os_error() != Some(ENOENT) => return Err(error),
+            _ => destroyed += 1,
         }
     }
-    Ok(ids.len())
+    Ok(destroyed)
 }
 
-/// A netlink message with an `inet_diag_req_v2`.
-fn request(kind: u16, flags: u16, family: u8, id: &[u8]) -> Vec<u8> {
-    let mut message = Vec::with_capacity(HEADER + REQUEST);
-    message.extend(((HEADER + REQUEST) as u32).to_ne_bytes());
-    message.extend(kind.to_ne_bytes());
-    message.extend(flags.to_ne_bytes());
-    message.extend([0; 8]);
-    message.extend([family, libc::IPPROTO_TCP as u8, 0, 0]);
-    message.extend(ALL_STATES.to_ne_bytes());
-    message.extend(id);
-    message
+/// A listener is left out: it belongs to a process and goes with it.
+fn request(family: u8, socket_id: SocketId) -> InetRequest {
+    let states = StateFlags::all() - StateFlags::LISTEN;
+    InetRequest { family, protocol: IPPROTO_TCP, extensions: ExtensionFlags::empty(), states, socket_id }
 }
 
-/// Hand each answer's body to `each` until the last one.
-fn receive(socket: &OwnedFd, mut each: impl FnMut(&[u8])) -> io::Result<()> {
-    let mut buffer = vec![0u8; 32 << 10];
+/// The answers to a message, up to the last one.
+fn ask<M>(socket: &Socket, flags: u16, message: M) -> io::Result<Vec<M>>
+where
+    M: NetlinkSerializable + NetlinkDeserializable + Debug + Into<NetlinkPayload<M>>,
+{
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | flags;
+    let mut request = NetlinkMessage::new(header, message.into());
+    request.finalize();
+    let mut bytes = vec![0; request.buffer_len()];
+    request.serialize(&mut bytes);
+    socket.send(&bytes, 0)?;
+    let mut found = Vec::new();
     loop {
-        // SAFETY: pointer and length are of a live buffer.
-        let length = unsafe { libc::recv(socket.as_raw_fd(), buffer.as_mut_ptr().cast(), buffer.len(), 0) };
-        if length < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let mut rest = &buffer[..length as usize];
-        while rest.len() >= HEADER {
-            let length =
-                (u32::from_ne_bytes(rest[..4].try_into().expect("four bytes")) as usize).clamp(HEADER, rest.len());
-            let body = &rest[HEADER..length];
-            match i32::from(u16::from_ne_bytes([rest[4], rest[5]])) {
-                libc::NLMSG_DONE => return Ok(()),
-                libc::NLMSG_ERROR => {
-                    let code = body.get(..4).map_or(0, |code| i32::from_ne_bytes(code.try_into().expect("four bytes")));
-                    return if code == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(-code)) };
-                }
-                _ => each(body),
+        let (answers, _) = socket.recv_from_full()?;
+        let mut rest = &answers[..];
+        while !rest.is_empty() {
+            let answer = NetlinkMessage::<M>::deserialize(rest).map_err(io::Error::other)?;
+            match answer.payload {
+                NetlinkPayload::Done(_) => return Ok(found),
+                NetlinkPayload::Error(error) if error.code.is_none() => return Ok(found),
+                NetlinkPayload::Error(error) => return Err(error.to_io()),
+                NetlinkPayload::InnerMessage(message) => found.push(message),
+                _ => {}
             }
-            rest = &rest[length.next_multiple_of(4).min(rest.len())..];
+            rest = &rest[(answer.header.length as usize).next_multiple_of(4).min(rest.len())..];
         }
     }
-}
-
-fn send(socket: &OwnedFd, message: &[u8]) -> io::Result<()> {
-    // SAFETY: pointer and length are of a live slice.
-    let sent = unsafe { libc::send(socket.as_raw_fd(), message.as_ptr().cast(), message.len(), 0) };
-    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

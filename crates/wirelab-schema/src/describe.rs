@@ -4,7 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::Role;
+use wirelab_link::impairment::Slot;
+
+use crate::{Role, Timing};
 
 /// What `wirelab-agent describe` prints and `schema/stacks.json` holds: everything registered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,12 +38,32 @@ pub struct StackDescription {
     pub default_port: u16,
     /// True if it encrypts. It then needs certificates if it has the setting `certificate-key`, else both ends share a key.
     pub secure: bool,
+    /// True if it has no application protocol and sends back what it is sent: the reference for the others. It needs something to send.
+    #[serde(default)]
+    pub echo: bool,
+    /// Version of HTTP, for example `1.1`; absent if it is another protocol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_version: Option<String>,
+    /// Status of a success; absent if its answers have no status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success: Option<SuccessStatus>,
+    /// What the time of an exchange follows from.
+    pub timing: Timing,
     /// Roles it has.
     pub roles: Vec<Role>,
     /// Workload kinds it can do.
     pub workloads: Vec<String>,
     /// Settings it takes.
     pub settings: Vec<SettingDescription>,
+}
+
+/// How an answer says that all went well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SuccessStatus {
+    /// To a request without a body.
+    pub fetched: u16,
+    /// To a request with one.
+    pub stored: u16,
 }
 
 /// One setting of a stack.
@@ -92,4 +114,10 @@ pub struct ImpairmentDescription {
     pub kind: String,
     /// A paragraph for people, with the source of the model.
     pub about: String,
+    /// Where it stands in a direction's chain unless an experiment says otherwise; `None` of a shared stage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot: Option<Slot>,
+    /// True if an experiment file can give its parameters as a flat table: each is one number or true or false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_flat: bool,
 }

@@ -1,7 +1,7 @@
 //! The types that cross the border between Wirelab's data plane (Rust) and its control plane (Python).
 //!
-//! They are the source of truth: the JSON Schemas in `schema/` are generated from them and the Python side is checked against those. There is no
-//! behaviour here beyond (de)serialisation. Every quantity carries its unit in its name: `_ns` nanoseconds, `_bytes` octets, `_bps` bits per
+//! They are the source of truth: the JSON Schemas in `schema/` are generated from them and the Python side is checked against those. Links are
+//! described by `wirelab-link`, where each impairment's file has its description. There is no behaviour here beyond (de)serialisation. Every quantity carries its unit in its name: `_ns` nanoseconds, `_bytes` octets, `_bps` bits per
 //! second, `_hz` events per second; probabilities are fractions in `[0, 1]`.
 
 mod capture;
@@ -9,13 +9,13 @@ mod describe;
 mod endpoint;
 mod exchange;
 mod host;
-mod impairment;
 mod link;
 mod link_report;
 mod packet_log;
 mod page;
 mod probe;
 mod settings_seen;
+mod timing;
 mod traffic;
 mod workload;
 
@@ -24,13 +24,13 @@ pub use describe::*;
 pub use endpoint::*;
 pub use exchange::*;
 pub use host::*;
-pub use impairment::*;
 pub use link::*;
 pub use link_report::*;
 pub use packet_log::*;
 pub use page::*;
 pub use probe::*;
 pub use settings_seen::*;
+pub use timing::*;
 pub use traffic::*;
 pub use workload::*;
 

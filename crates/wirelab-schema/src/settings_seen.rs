@@ -3,19 +3,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the connections of a trial announced of their settings and what the other end made of it, as one source saw it: a capture, or an endpoint
-/// of ours by itself (`settings-seen.json` in its folder).
+/// What the connections of an endpoint of ours announced of their settings, both ends of them, and what the other end made of it
+/// (`settings-seen.json` in the endpoint's folder).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingsSeen {
-    /// The trial's folder, as given on the command line; absent in an endpoint's own file.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub trial: Option<String>,
-    /// Connections that were read.
+    /// Connections that were read. One of QUIC counts once both ends have sent something behind their handshakes.
     pub connections: u64,
-    /// Connections that could not be opened for want of a secret.
-    pub sealed: u64,
-    /// Connections of QUIC whose handshake did not end: at least one end sent nothing behind it.
-    pub unfinished: u64,
     /// What the client announced, by the setting's name.
     pub client: BTreeMap<String, SettingSeen>,
     /// What the server announced, by the setting's name.

@@ -8,7 +8,6 @@ mod names;
 mod options;
 mod publisher;
 mod queue;
-mod reread;
 mod sasl;
 mod server;
 mod stamps;
@@ -78,6 +77,10 @@ impl Stack for Amqp {
             transport: "tcp".to_owned(),
             default_port: if self.secure { 5671 } else { 5672 },
             secure: self.secure,
+            echo: false,
+            http_version: None,
+            success: None,
+            timing: options::timing(self.secure),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
             settings,

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use wirelab_schema::Role;
+use wirelab_schema::{Role, SuccessStatus};
 
 use crate::clock::epoch;
 use crate::codec::coap::{Options, Parameters};
@@ -93,6 +93,10 @@ impl Stack for Coap {
             transport: if self.stream { "tcp" } else { "udp" }.to_owned(),
             default_port: if self.secure { 5684 } else { 5683 },
             secure: self.secure,
+            echo: false,
+            http_version: None,
+            success: Some(SuccessStatus { fetched: 205, stored: 204 }),
+            timing: settings::timing(self.stream, self.secure),
             roles: vec![Role::Client, Role::Server, Role::Proxy],
             workloads: [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
             settings,

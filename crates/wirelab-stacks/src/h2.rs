@@ -14,21 +14,21 @@ use h2::server::SendResponse;
 use h2::{Reason, RecvStream, StreamId};
 use tokio::io::BufWriter;
 use tokio::task::JoinSet;
-use wirelab_schema::Role;
+use wirelab_schema::{Role, Timing};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h2_stamps::H2Stamps;
 use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::page::hints::{self, EARLY_HINTS, PUSH};
 use crate::page::{CONCURRENT_STREAMS, Fetch, Site, load_pages};
-use crate::seen;
+use crate::seen::{Connections, Http2Watch};
 use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
 use crate::workload::{Client, Work, drive, listen};
-use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
+use crate::{Clock, Context, Descriptor, Stack, StackError, timing, tls, versions};
 use bodies::Bodies;
 use push::PushSubscriber;
 use tuning::Tuning;
@@ -70,6 +70,10 @@ impl Stack for Http2 {
             transport: "tcp".to_owned(),
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
+            echo: false,
+            http_version: Some("2".to_owned()),
+            success: Some(http::SUCCESS),
+            timing: Timing { flow_control: Some(tuning::flow_control()), ..timing::over_tcp(self.secure) },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
             settings,
@@ -92,7 +96,7 @@ impl Stack for Http2 {
             if push && !tuning.takes_pushes(push) {
                 return Err(StackError::Usage("`enable-push` is 0, and a setting asks for pushes".to_owned()));
             }
-            let seen = seen::Connections::new(role, &context.parameters.output);
+            let seen = Connections::new(&context.parameters.output);
             let ended = match role {
                 Role::Server => {
                     let answers = Answers::new(&context, &settings)?;
@@ -150,7 +154,7 @@ struct Connector {
     push: bool,
     loads_pages: bool,
     tuning: Tuning,
-    seen: seen::Connections,
+    seen: Connections,
 }
 
 #[derive(Clone)]
@@ -168,7 +172,7 @@ impl Get for Connector {
     async fn connect(&self, attempt: &mut Attempt) -> Result<Connection, ExchangeError> {
         let (socket, stream) = self.dialer.dial(attempt).await?;
         let stamps = Arc::new(Mutex::new(H2Stamps::new()));
-        let watched = Tap::new(stream, self.seen.watch(), self.clock.clone());
+        let watched = Tap::new(stream, self.seen.watch(Http2Watch::of_client()), self.clock.clone());
         let tap = Tap::new(watched, stamps.clone(), self.clock.clone());
         let buffered = BufWriter::with_capacity(WRITE_BUFFER_BYTES, tap);
         let mut builder = h2::client::Builder::new();
@@ -275,12 +279,12 @@ struct ServerSide {
     push: bool,
     clock: Arc<dyn Clock>,
     tuning: Tuning,
-    seen: seen::Connections,
+    seen: Connections,
 }
 
 async fn answer(stream: Box<dyn Stream>, side: ServerSide) {
     let ServerSide { answers, push, clock, tuning, seen } = side;
-    let watched = Tap::new(stream, seen.watch(), clock.clone());
+    let watched = Tap::new(stream, seen.watch(Http2Watch::of_server()), clock.clone());
     let mut builder = h2::server::Builder::new();
     let (stream, page): (Box<dyn Stream>, _) = match answers.site() {
         None => (Box::new(watched), None),

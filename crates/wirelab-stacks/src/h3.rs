@@ -14,18 +14,19 @@ use h3::quic as h3_quic;
 use h3::server::RequestResolver;
 use h3_quinn::{BidiStream, OpenStreams};
 use tokio::task::JoinSet;
-use wirelab_schema::Role;
+use wirelab_schema::{Role, Timing};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::http::{self, Answers, Get, MESSAGES, Origin, Requests};
 use crate::page::hints::{self, EARLY_HINTS};
 use crate::page::{self, Fetch, Part, Priority, Rules, load_pages};
 use crate::quic::{self, QuicDialer};
+use crate::seen::Connections;
 use crate::settings::Settings;
 use crate::task::Task;
 use crate::tickets::Ticket;
 use crate::workload::{Client, Work, drive};
-use crate::{Context, Descriptor, Stack, StackError, tls, versions};
+use crate::{Context, Descriptor, Stack, StackError, timing, tls, versions};
 use streams::Priorities;
 
 const ALPN: &str = "h3";
@@ -51,6 +52,10 @@ impl Stack for H3 {
             transport: "udp".to_owned(),
             default_port: 8443,
             secure: true,
+            echo: false,
+            http_version: Some("3".to_owned()),
+            success: Some(http::SUCCESS),
+            timing: Timing { flow_control: Some(quic::flow_control()), ..timing::over_quic() },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
             settings: [http::notification_setting(false), hints::setting(&[EARLY_HINTS])]
@@ -67,31 +72,34 @@ impl Stack for H3 {
         let descriptor = self.descriptor();
         Box::pin(async move {
             let settings = Settings::resolve(&descriptor, &context.parameters.settings)?;
-            match role {
-                Role::Server => serve(context, settings).await,
-                Role::Client => {
-                    let origin = Origin::new(&context.parameters, Some("https"));
-                    let settings = Arc::new(settings);
-                    let connector = |context: &Context| {
-                        let dialer = QuicDialer::new(&context.parameters, settings.clone(), ALPN)?;
-                        Ok::<_, StackError>(Connector { dialer })
-                    };
-                    match Work::of(&context.parameters.workload) {
-                        Work::Changes(_) => {
-                            return http::wait_for_changes(context, &settings, origin, connector).await;
-                        }
-                        Work::Page(_) => return load_pages(context, origin, connector).await,
-                        Work::Exchanges(_) => {}
-                    }
-                    let requests = Requests::new(&context.parameters, origin);
-                    let client = |context: &Context, _| {
-                        Ok(Http3Client { connector: connector(context)?, requests: requests.clone() })
-                    };
-                    drive(context, client).await
-                }
+            let seen = context.clock.measures().then(|| Connections::new(&context.parameters.output));
+            let ended = match role {
+                Role::Server => serve(context, settings, seen.clone()).await,
+                Role::Client => ask(context, Arc::new(settings), seen.clone()).await,
                 role => Err(StackError::no_role(&descriptor, role)),
-            }
+            };
+            seen.map_or(Ok(()), |seen| seen.write())?;
+            ended
         })
+    }
+}
+
+/// Plays the client.
+async fn ask(context: Context, settings: Arc<Settings>, seen: Option<Connections>) -> Result<(), StackError> {
+    let origin = Origin::new(&context.parameters, Some("https"));
+    let connector = |context: &Context| {
+        let dialer = QuicDialer::new(&context.parameters, settings.clone(), ALPN, seen.clone())?;
+        Ok::<_, StackError>(Connector { dialer })
+    };
+    match Work::of(&context.parameters.workload) {
+        Work::Changes(_) => http::wait_for_changes(context, &settings, origin, connector).await,
+        Work::Page(_) => load_pages(context, origin, connector).await,
+        Work::Exchanges(_) => {
+            let requests = Requests::new(&context.parameters, origin);
+            let client =
+                |context: &Context, _| Ok(Http3Client { connector: connector(context)?, requests: requests.clone() });
+            drive(context, client).await
+        }
     }
 }
 
@@ -274,9 +282,9 @@ impl Client for Http3Client {
     }
 }
 
-async fn serve(context: Context, settings: Settings) -> Result<(), StackError> {
+async fn serve(context: Context, settings: Settings, seen: Option<Connections>) -> Result<(), StackError> {
     let answers = Answers::new(&context, &settings)?;
-    quic::serve(context, settings, ALPN, NO_ERROR, move |connection| answer(connection, answers.clone())).await
+    quic::serve(context, settings, ALPN, NO_ERROR, seen, move |connection| answer(connection, answers.clone())).await
 }
 
 async fn answer(connection: quinn::Connection, answers: Answers) {

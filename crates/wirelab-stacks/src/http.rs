@@ -8,7 +8,7 @@ use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::request::Builder;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
-use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription};
+use wirelab_schema::{DownloadBytes, EndpointParameters, Exchange, RequestResponse, SettingDescription, SuccessStatus};
 
 use crate::attempt::ExchangeError;
 use crate::page::Site;
@@ -41,6 +41,9 @@ pub fn notification_setting(push: bool) -> SettingDescription {
         ),
     }
 }
+
+/// 200 (OK), whatever was asked (RFC 9110, section 15.3.1).
+pub const SUCCESS: SuccessStatus = SuccessStatus { fetched: 200, stored: 200 };
 
 /// Workloads of every version of HTTP.
 pub fn kinds() -> Vec<String> {

@@ -15,7 +15,7 @@ use hyper::server::conn::http1 as server;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::sync::Notify;
-use wirelab_schema::{Exchange, Role, SettingDescription};
+use wirelab_schema::{Exchange, Role, SettingDescription, Timing};
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::h1_stamps::H1Stamps;
@@ -27,7 +27,7 @@ use crate::stream::{Dialer, Security, Stream, serve};
 use crate::tap::Tap;
 use crate::task::Task;
 use crate::workload::{Client, Work, drive};
-use crate::{Clock, Context, Descriptor, Stack, StackError, tls, versions};
+use crate::{Clock, Context, Descriptor, Stack, StackError, timing, tls, versions};
 
 /// HTTP/1.1 (RFC 9112) in the clear.
 pub const HTTP1: Http1 = Http1 { secure: false };
@@ -64,6 +64,10 @@ impl Stack for Http1 {
             transport: "tcp".to_owned(),
             default_port: if self.secure { 8443 } else { 8080 },
             secure: self.secure,
+            echo: false,
+            http_version: Some("1.1".to_owned()),
+            success: Some(http::SUCCESS),
+            timing: Timing { sequential: true, ..timing::over_tcp(self.secure) },
             roles: vec![Role::Client, Role::Server],
             workloads: http::kinds(),
             settings,

@@ -33,6 +33,7 @@ mod stream;
 mod tap;
 mod task;
 mod tickets;
+mod timing;
 mod tls;
 mod versions;
 pub mod workload;
@@ -43,7 +44,6 @@ use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
 
 pub use crate::clock::{Clock, SystemClock, TimersClock};
 pub use crate::context::{Context, Ready, StackError, Stop, Stopper, stop_signal};
-pub use crate::h2_frames::PREFACE as HTTP2_PREFACE;
 pub use crate::payload::Payload;
 use crate::settings::Settings;
 use crate::workload::Work;

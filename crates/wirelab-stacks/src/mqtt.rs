@@ -8,14 +8,15 @@ mod transport;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use wirelab_schema::{Role, SettingDescription};
+use serde_json::json;
+use wirelab_schema::{Role, RoundTripPart, RoundTrips, SettingDescription, Timing};
 
 use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
 use crate::codec::mqtt::{Qos, Version};
 use crate::settings::{self, Settings};
 use crate::socket;
 use crate::workload::{DELIVER, NOTIFY, PAGE, STREAM, Work, drive, listen};
-use crate::{Context, Descriptor, Stack, StackError, quic, tls, versions};
+use crate::{Context, Descriptor, Stack, StackError, quic, timing, tls, versions};
 use deliver::DeliverClient;
 use notify::NotifySubscriber;
 use transport::Over;
@@ -40,6 +41,21 @@ const PUBLISH_OVERHEAD_BYTES: u64 = 32;
 /// MQTT 3.1.1 and 5.
 pub struct Mqtt {
     over: Over,
+}
+
+impl Mqtt {
+    /// CONNECT takes a round trip; QoS 2 takes two, and nothing answers QoS 0.
+    fn timing(&self) -> Timing {
+        let mut found = match self.over {
+            Over::Quic => timing::over_quic(),
+            Over::Tcp | Over::Tls => timing::over_tcp(self.over == Over::Tls),
+        };
+        found.round_trips = RoundTrips { session: 1, ..found.round_trips };
+        found.changes.extend(
+            [(0, 0), (2, 2)].map(|(qos, trips)| timing::change("qos", json!(qos), RoundTripPart::Request, trips)),
+        );
+        found
+    }
 }
 
 impl Stack for Mqtt {
@@ -84,6 +100,10 @@ impl Stack for Mqtt {
             transport: if self.over == Over::Quic { "udp" } else { "tcp" }.to_owned(),
             default_port,
             secure: self.over != Over::Tcp,
+            echo: false,
+            http_version: None,
+            success: None,
+            timing: self.timing(),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
             workloads: [DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
             settings,

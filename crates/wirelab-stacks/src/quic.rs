@@ -1,5 +1,6 @@
 mod server;
 mod transport;
+mod watched;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +16,14 @@ use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
 use crate::attempt::{Attempt, ExchangeError};
 use crate::qlog::Traces;
 use crate::raw_udp::{bind, unspecified};
+use crate::seen::Connections;
 use crate::settings::Settings;
 use crate::tickets::{Ticket, Tickets};
 use crate::{StackError, tls};
 pub use server::serve;
 use transport::client_transport;
-pub use transport::{quic_settings, stream_settings};
+pub use transport::{flow_control, quic_settings, stream_settings};
+use watched::WatchedConfig;
 
 /// Opens QUIC connections, each on a socket of its own so that a local port leads to one connection's packets.
 pub struct QuicDialer {
@@ -48,17 +51,18 @@ struct Borrowed<'a> {
 }
 
 impl QuicDialer {
-    /// To the server that the parameters name.
+    /// To the server that the parameters name; `seen` watches the connections, if there is one.
     pub fn new(
         parameters: &EndpointParameters,
         settings: Arc<Settings>,
         alpn: &'static str,
+        seen: Option<Connections>,
     ) -> Result<Self, StackError> {
         let name = tls::server_name(parameters)?.to_str().into_owned();
         let trusted = tls::verifier(parameters)?;
         let of_identity = settings.clone();
         let of_all = parameters.clone();
-        let new_identity = Box::new(move || Identity::new(&of_all, &of_identity, trusted.clone(), alpn));
+        let new_identity = Box::new(move || Identity::new(&of_all, &of_identity, trusted.clone(), alpn, seen.clone()));
         let idle = Mutex::new(vec![new_identity()?]);
         let server = (parameters.server.address, parameters.server.port).into();
         let (workload, traces) = (parameters.workload.clone(), Traces::of(Role::Client));
@@ -170,6 +174,7 @@ impl Identity {
         settings: &Settings,
         trusted: Arc<dyn ServerCertVerifier>,
         alpn: &str,
+        seen: Option<Connections>,
     ) -> Result<Self, StackError> {
         let verifier = Arc::new(NotingVerifier { trusted, verified: AtomicBool::new(false) });
         let mut crypto = tls::client_config(parameters, settings, verifier.clone(), tls::TLS13, alpn)?;
@@ -179,7 +184,11 @@ impl Identity {
             crypto.resumption = tickets.resumption();
         }
         let crypto = QuicClientConfig::try_from(crypto).map_err(|error| StackError::failed("TLS for QUIC", error))?;
-        let mut config = ClientConfig::new(Arc::new(crypto));
+        let crypto = Arc::new(crypto);
+        let mut config = match seen {
+            Some(seen) => ClientConfig::new(Arc::new(WatchedConfig::new(crypto, seen))),
+            None => ClientConfig::new(crypto),
+        };
         config.transport_config(Arc::new(client_transport(settings, &parameters.workload)));
         if !settings.boolean("resumption") {
             // An address validation token (RFC 9000, section 8.1.3) is another memory of an earlier connection.

@@ -10,7 +10,7 @@ use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Stream, serve};
 use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, Work, drive};
-use crate::{Clock, Context, Descriptor, Payload, Stack, StackError, versions};
+use crate::{Clock, Context, Descriptor, Payload, Stack, StackError, timing, versions};
 
 /// Echo over TCP: the floor under every stack that runs over TCP.
 pub struct RawTcp;
@@ -27,6 +27,10 @@ impl Stack for RawTcp {
             transport: "tcp".to_owned(),
             default_port: 7007,
             secure: false,
+            echo: true,
+            http_version: None,
+            success: None,
+            timing: timing::over_tcp(false),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
             settings: vec![socket::nagle_setting()],

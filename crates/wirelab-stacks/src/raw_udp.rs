@@ -12,7 +12,7 @@ use wirelab_schema::Role;
 use crate::attempt::{Attempt, ExchangeError};
 use crate::settings::Settings;
 use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, Work, drive};
-use crate::{Context, Descriptor, Payload, Stack, StackError, versions};
+use crate::{Context, Descriptor, Payload, Stack, StackError, timing, versions};
 
 /// Bytes of UDP payload: fits every path that QUIC runs over (RFC 9000, section 14).
 const DATAGRAM_BYTES: usize = 1200;
@@ -38,6 +38,10 @@ impl Stack for RawUdp {
             transport: "udp".to_owned(),
             default_port: 7007,
             secure: false,
+            echo: true,
+            http_version: None,
+            success: None,
+            timing: timing::over_udp(),
             roles: vec![Role::Client, Role::Server],
             workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
             settings: vec![],

@@ -1,17 +1,20 @@
-//! What connections announce of their settings and what the other end makes of it, read off what passes; nothing is told by a library.
+//! What both ends of our connections announce of their settings and what each makes of it, read off what passes at this end. Of a connection between
+//! two programs of others it knows nothing, and it judges nothing.
 
 mod http2;
+mod quic;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use wirelab_schema::{Role, SettingSeen, SettingsSeen};
+use wirelab_schema::{SettingSeen, SettingsSeen};
 
 use crate::StackError;
 use crate::tap::Observer;
 pub use http2::Http2Connection;
+pub use quic::QuicConnection;
 
 /// The file in an endpoint's folder.
 pub const FILE: &str = "settings-seen.json";
@@ -19,34 +22,38 @@ pub const FILE: &str = "settings-seen.json";
 /// The connections of one endpoint.
 #[derive(Clone)]
 pub struct Connections {
-    role: Role,
     path: PathBuf,
     kept: Arc<Mutex<Kept>>,
 }
 
 #[derive(Default)]
 struct Kept {
-    live: Vec<Arc<Mutex<Watch>>>,
+    live: Vec<Arc<Mutex<dyn Watched>>>,
     sum: SettingsSeen,
 }
 
-/// Watches the bytes of one connection at one of its ends.
-pub struct Watch {
+/// What has seen one connection at one of its ends.
+pub trait Watched: Send {
+    /// What it comes to.
+    fn seen(&self) -> SettingsSeen;
+}
+
+/// Watches the bytes of one connection of HTTP/2 at one of its ends.
+pub struct Http2Watch {
     /// 0 at a client, 1 at a server.
     own: usize,
     connection: Http2Connection,
 }
 
 impl Connections {
-    /// Of an endpoint that plays `role` and writes into `folder`.
-    pub fn new(role: Role, folder: &Path) -> Self {
-        Connections { role, path: folder.join(FILE), kept: Arc::default() }
+    /// Of an endpoint that writes into `folder`.
+    pub fn new(folder: &Path) -> Self {
+        Connections { path: folder.join(FILE), kept: Arc::default() }
     }
 
-    /// One more, as the observer of its tap.
-    pub fn watch(&self) -> Arc<Mutex<Watch>> {
-        let own = usize::from(self.role != Role::Client);
-        let watch = Arc::new(Mutex::new(Watch { own, connection: Http2Connection::new() }));
+    /// One more, which counts until nobody else holds it.
+    pub fn watch<W: Watched + 'static>(&self, watch: W) -> Arc<Mutex<W>> {
+        let watch = Arc::new(Mutex::new(watch));
         let mut kept = self.kept.lock().expect("no holder panics");
         // Those that have ended, each time: many together would hold up one connection in so many.
         kept.fold(|watch| Arc::strong_count(watch) == 1);
@@ -67,16 +74,34 @@ impl Connections {
 }
 
 impl Kept {
-    fn fold(&mut self, ended: impl Fn(&Arc<Mutex<Watch>>) -> bool) {
+    fn fold(&mut self, ended: impl Fn(&Arc<Mutex<dyn Watched>>) -> bool) {
         let (over, live) = std::mem::take(&mut self.live).into_iter().partition(ended);
         self.live = live;
         for watch in over {
-            add(&mut self.sum, &watch.lock().expect("no holder panics").connection.seen());
+            add(&mut self.sum, &watch.lock().expect("no holder panics").seen());
         }
     }
 }
 
-impl Observer for Watch {
+impl Http2Watch {
+    /// At the client of a connection that begins.
+    pub fn of_client() -> Self {
+        Http2Watch { own: 0, connection: Http2Connection::new() }
+    }
+
+    /// At the server of a connection that begins.
+    pub fn of_server() -> Self {
+        Http2Watch { own: 1, connection: Http2Connection::new() }
+    }
+}
+
+impl Watched for Http2Watch {
+    fn seen(&self) -> SettingsSeen {
+        self.connection.seen()
+    }
+}
+
+impl Observer for Http2Watch {
     fn written(&mut self, bytes: &[u8], _now_ns: u64) {
         self.connection.passed(self.own, bytes);
     }
@@ -87,16 +112,14 @@ impl Observer for Watch {
 }
 
 /// Adds what other connections were seen to say.
-pub fn add(sum: &mut SettingsSeen, other: &SettingsSeen) {
+fn add(sum: &mut SettingsSeen, other: &SettingsSeen) {
     sum.connections += other.connections;
-    sum.sealed += other.sealed;
-    sum.unfinished += other.unfinished;
     add_side(&mut sum.client, &other.client);
     add_side(&mut sum.server, &other.server);
 }
 
 /// The same of one end.
-pub fn add_side(sum: &mut BTreeMap<String, SettingSeen>, other: &BTreeMap<String, SettingSeen>) {
+fn add_side(sum: &mut BTreeMap<String, SettingSeen>, other: &BTreeMap<String, SettingSeen>) {
     for (name, seen) in other {
         let known = sum.entry(name.clone()).or_default();
         known.announced = wider(known.announced, seen.announced);
@@ -134,11 +157,11 @@ mod tests {
     #[test]
     fn an_endpoint_without_a_connection_writes_no_file() {
         let folder = tempfile::tempdir().expect("a folder");
-        let connections = Connections::new(Role::Server, folder.path());
+        let connections = Connections::new(folder.path());
         connections.write().expect("nothing to write");
         assert!(!folder.path().join(FILE).exists());
         for _ in 0..100 {
-            drop(connections.watch());
+            drop(connections.watch(Http2Watch::of_server()));
         }
         connections.write().expect("a folder that is there");
         let text = fs::read_to_string(folder.path().join(FILE)).expect("written");

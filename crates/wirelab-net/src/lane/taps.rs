@@ -4,10 +4,10 @@ use wirelab_link::{DropCause, Instant, Packet, PortId};
 
 use crate::clock::RealtimeOffset;
 use crate::log_sink::Backlog;
-use crate::packet_log::Fate;
-use crate::pcapng::{self, Statistics, Way, Writer};
 use crate::socket::ETHERNET_BYTES;
 use crate::topology::Sides;
+use wirelab_capture::packet_log::Fate;
+use wirelab_capture::pcapng::{self, Statistics, Way, Writer};
 
 /// What people are told of a dropped packet, by direction and cause: `lost by gilbert-elliott`.
 pub type DropWords = [[String; DropCause::ALL.len()]; 2];
@@ -15,7 +15,7 @@ pub type DropWords = [[String; DropCause::ALL.len()]; 2];
 /// What the interfaces on a link see of a trial, each to its capture if it has one: packets that its host sent when they came to the link, and
 /// packets that it received when they were put on its interface.
 ///
-/// Packets are handed over when their fate is known, so a capture must be [completed](crate::pcapng::complete). One offset to CLOCK_REALTIME holds
+/// Packets are handed over when their fate is known, so a capture must be [completed](wirelab_capture::pcapng::complete). One offset to CLOCK_REALTIME holds
 /// for the whole trial: differences of stamps are those of CLOCK_MONOTONIC.
 ///
 /// What a disk does not take at once waits in memory, up to a limit: beyond that packets are left out and counted. The packet log, of which a replay

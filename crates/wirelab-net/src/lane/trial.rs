@@ -5,11 +5,11 @@ use wirelab_link::{DropCause, Dropped, Impairment, Instant, Packet, PortId};
 
 use super::Taps;
 use crate::clock;
-use crate::flow::Flows;
-use crate::packet_log::{Fate, LogWriter, Record};
 use crate::report::LaneReport;
 use crate::socket::{ETHERNET_BYTES, Frame};
 use crate::topology::Sides;
+use wirelab_capture::flow::Flows;
+use wirelab_capture::packet_log::{Fate, LogWriter, Record};
 
 const SPARE_BUFFERS: usize = 1024;
 /// The log and the captures are handed to the disk at least so often, so that they can be followed, and a killed process loses no more.

@@ -3,6 +3,7 @@
 mod bytes;
 
 pub(super) use bytes::size_table;
+pub use wirelab_link::netem::{Chance, NetemJitter, NetemLoss};
 
 /// A queueing discipline. Where several are given, packets pass them in that order, each within the one before.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,62 +36,6 @@ pub struct Netem {
     pub rate: Option<NetemRate>,
     /// Of netem's generator, since Linux 6.6; earlier ones draw as they like.
     pub seed: u64,
-}
-
-/// A probability per packet, and netem's correlation of successive draws.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Chance {
-    /// From 0 to 1.
-    pub probability: f64,
-    /// From 0 to 1.
-    pub correlation: f64,
-}
-
-/// netem's loss models.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NetemLoss {
-    /// `loss random`.
-    Independent(Chance),
-    /// `loss gemodel`. Begins in the good state; the state before the packet's transition decides.
-    GilbertElliott {
-        /// From good to bad.
-        p: f64,
-        /// From bad to good.
-        r: f64,
-        /// netem's h: a packet passes in the bad state.
-        bad_pass: f64,
-        /// netem's 1-k: a packet is lost in the good state.
-        good_loss: f64,
-    },
-    /// `loss state`. Begins in state 1.
-    FourState {
-        /// From received to lost within a burst.
-        p13: f64,
-        /// From lost within a burst to received.
-        p31: f64,
-        /// From lost within a burst to received within a burst.
-        p32: f64,
-        /// From received within a burst to lost within a burst.
-        p23: f64,
-        /// From received to lost alone.
-        p14: f64,
-    },
-}
-
-/// Spread of netem's delay: a random entry of the table, of which [`TABLE_SCALE`](Self::TABLE_SCALE) is one `unit_ns`, added to the delay.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NetemJitter {
-    /// netem's jitter.
-    pub unit_ns: i32,
-    /// At least one entry and at most [`MOST_ENTRIES`](Self::MOST_ENTRIES), each as likely.
-    pub table: Vec<i16>,
-}
-
-impl NetemJitter {
-    /// NETEM_DIST_SCALE.
-    pub const TABLE_SCALE: i32 = 8192;
-    /// NETEM_DIST_MAX.
-    pub const MOST_ENTRIES: usize = 16_384;
 }
 
 /// netem's serialisation.

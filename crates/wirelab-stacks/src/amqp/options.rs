@@ -1,15 +1,27 @@
 use fe2o3_amqp::link::builder;
 use fe2o3_amqp::sasl_profile::SaslProfile;
 use fe2o3_amqp::types::definitions::{ReceiverSettleMode, SenderSettleMode};
-use wirelab_schema::SettingDescription;
+use serde_json::json;
+use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
 
 use crate::settings::{self, Settings};
-use crate::socket;
+use crate::{socket, timing};
 
 /// What the built-in queue lets in by SASL PLAIN, and what the client says: RabbitMQ's own default.
 pub const USER: &str = "guest";
 /// See [`USER`].
 pub const PASSWORD: &str = "guest";
+
+/// The header, `open`, `begin` and `attach` take three round trips with the built-in queue, SASL two more; what is sent settled is not answered.
+pub fn timing(secure: bool) -> Timing {
+    let mut found = timing::over_tcp(secure);
+    found.round_trips = RoundTrips { session: 3, ..found.round_trips };
+    found
+        .changes
+        .extend(["anonymous", "plain"].map(|sasl| timing::change("sasl", json!(sasl), RoundTripPart::Session, 5)));
+    found.changes.push(timing::change("delivery", json!("at-most-once"), RoundTripPart::Request, 0));
+    found
+}
 
 /// The settings of both stacks, but for those of TLS.
 pub fn settings() -> Vec<SettingDescription> {

@@ -1,3 +1,5 @@
+use std::fmt::Debug;
+use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
@@ -10,7 +12,7 @@ use fe2o3_amqp::types::definitions::{AmqpError, Error};
 use fe2o3_amqp::types::messaging::Outcome;
 use fe2o3_amqp::types::performatives::Attach;
 use fe2o3_amqp::{Receiver, Sender};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, join, split};
 use tokio::task::JoinSet;
 
 use super::credit::{Credit, Credits};
@@ -19,7 +21,6 @@ use super::message::{AnyBody, bytes_of};
 use super::names::MarkedNames;
 use super::options::{Options, Sasl};
 use super::queue::{Lease, Queue, Queues};
-use super::reread::Reread;
 use super::sasl::Mechanisms;
 use super::{DELIVER_ADDRESS, LINK_NAME};
 use crate::Clock;
@@ -70,7 +71,7 @@ impl Server {
     }
 
     /// With SASL or without, as the client begins (part 2, section 2.2; part 5, section 5.3.2).
-    async fn accept(&self, mut stream: impl Stream + 'static) -> Result<ListenerConnectionHandle, ()> {
+    async fn accept(&self, mut stream: impl Stream + Debug + 'static) -> Result<ListenerConnectionHandle, ()> {
         let acceptor =
             ConnectionAcceptor::builder().container_id(CONTAINER).max_frame_size(self.options.max_frame_bytes);
         let plain_only = self.options.sasl == Sasl::Plain;
@@ -79,9 +80,9 @@ impl Server {
         match header {
             SASL_HEADER => {
                 let acceptor = acceptor.sasl_acceptor(Mechanisms::new(!plain_only)).build();
-                acceptor.accept(Reread::new(header, stream)).await.map_err(drop)
+                acceptor.accept(read_again(header, stream)).await.map_err(drop)
             }
-            AMQP_HEADER if !plain_only => acceptor.build().accept(Reread::new(header, stream)).await.map_err(drop),
+            AMQP_HEADER if !plain_only => acceptor.build().accept(read_again(header, stream)).await.map_err(drop),
             _ => {
                 let spoken = if plain_only { SASL_HEADER } else { AMQP_HEADER };
                 let _ = stream.write_all(&spoken).await;
@@ -196,6 +197,12 @@ impl Server {
     fn address(&self, address: &str) -> String {
         address.strip_prefix(&self.options.address_prefix).unwrap_or(address).to_owned()
     }
+}
+
+/// The stream whose protocol header has been read, which is read again before what else it brings.
+fn read_again(header: [u8; 8], stream: impl Stream + Debug + 'static) -> impl Stream + Debug + 'static {
+    let (reader, writer) = split(stream);
+    join(Cursor::new(header).chain(reader), writer)
 }
 
 async fn next_for(queue: &Arc<Queue>, credit: &Credit) -> Lease {

@@ -1,14 +1,37 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use wirelab_schema::SettingDescription;
+use serde_json::json;
+use wirelab_schema::{RoundTripPart, RoundTrips, SettingDescription, Timing};
 
 use crate::codec::coap::{Backoff, Options, Parameters};
 use crate::settings::{Settings, boolean, choice, integer};
+use crate::timing;
 use crate::workload::MAX_BODY_BYTES;
 
 /// Bytes of a block by its SZX, from the largest.
 const BLOCK_SIZES: [&str; 7] = ["1024", "512", "256", "128", "64", "32", "16"];
+
+/// The longest body of a message of 1152 bytes, which leaves before the server's CSM is here (RFC 8323, section 5.3.1).
+const UNANNOUNCED_BYTES: u64 = 1024;
+
+/// DTLS 1.2 takes two round trips (RFC 6347, section 4.2), its cookie a third.
+pub fn timing(stream: bool, secure: bool) -> Timing {
+    if stream {
+        return Timing { unannounced_bytes: Some(UNANNOUNCED_BYTES), ..timing::over_tcp(secure) };
+    }
+    let plain = timing::over_udp();
+    Timing {
+        round_trips: RoundTrips { security: if secure { 3 } else { 0 }, ..plain.round_trips },
+        changes: secure
+            .then(|| timing::change("dtls-cookie", json!(false), RoundTripPart::Security, 2))
+            .into_iter()
+            .collect(),
+        block_setting: Some("block-size".to_owned()),
+        timer_setting: Some("ack-timeout".to_owned()),
+        ..plain
+    }
+}
 
 /// Settings of CoAP over datagrams: the transmission parameters of RFC 7252, section 4.8, and which of its ways are taken.
 pub fn datagram_settings() -> Vec<SettingDescription> {

@@ -1,9 +1,11 @@
 //! SETTINGS of HTTP/2 (RFC 9113, section 6.5.2) and its connection window, as far as they are given.
 
-use wirelab_schema::SettingDescription;
+use wirelab_schema::{FlowControl, SettingDescription};
 
 use crate::settings::{self, Settings};
 
+/// Of a stream and of a connection (RFC 9113, section 6.9.2).
+const INITIAL_WINDOW: u64 = 65_535;
 const LARGEST_WINDOW: i64 = (1 << 31) - 1;
 /// What the library buffers of a stream, and so the largest frame that it makes, unless it is told otherwise.
 const SEND_BUFFER_BYTES: usize = 400 * 1024;
@@ -28,6 +30,16 @@ fn profile() -> SettingDescription {
         profile.stands_for.insert(format!("h2ot-{streams}"), values);
     }
     profile
+}
+
+/// What of them limits how much is on its way.
+pub fn flow_control() -> FlowControl {
+    FlowControl {
+        default_window_bytes: Some(INITIAL_WINDOW),
+        stream_settings: vec!["initial-window-size".to_owned()],
+        connection_settings: vec!["connection-window".to_owned()],
+        streams_setting: "max-concurrent-streams".to_owned(),
+    }
 }
 
 /// Descriptions of them.

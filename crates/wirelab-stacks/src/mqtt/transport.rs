@@ -50,7 +50,7 @@ impl Connector {
     pub fn new(over: Over, parameters: &EndpointParameters, settings: &Arc<Settings>) -> Result<Self, StackError> {
         let security = (over == Over::Tls).then_some(Security { alpn: ALPN, settings });
         Ok(match over {
-            Over::Quic => Connector::Quic(QuicDialer::new(parameters, settings.clone(), ALPN)?),
+            Over::Quic => Connector::Quic(QuicDialer::new(parameters, settings.clone(), ALPN, None)?),
             _ => Connector::Tcp(Dialer::new(parameters, settings.boolean("nagle"), security)?),
         })
     }
@@ -130,5 +130,5 @@ where
             let _ = tokio::time::timeout(LAST_WORDS, connection.closed()).await;
         }
     };
-    quic::serve(context, settings, ALPN, 0, serve).await
+    quic::serve(context, settings, ALPN, 0, None, serve).await
 }

@@ -12,12 +12,15 @@ use tokio::task::JoinSet;
 use wirelab_schema::{EndpointParameters, Role, WorkloadSpec};
 
 use super::transport::server_transport;
+use super::watched::WatchedConfig;
 use crate::qlog::Traces;
 use crate::raw_udp::bind;
+use crate::seen::Connections;
 use crate::settings::Settings;
 use crate::{Context, StackError, tls};
 
-/// Accepts connections until the context's stop signal, each handled in its own task; then drops them all and closes them with `code`.
+/// Accepts connections until the context's stop signal, each handled in its own task; then drops them all and closes them with `code`. `seen` watches
+/// them, if there is one.
 ///
 /// With the setting for early data a connection is handled before its handshake is done, so that what came with the first flight is answered at once.
 pub async fn serve<F, H>(
@@ -25,6 +28,7 @@ pub async fn serve<F, H>(
     settings: Settings,
     alpn: &str,
     code: u32,
+    seen: Option<Connections>,
     handle: F,
 ) -> Result<(), StackError>
 where
@@ -33,7 +37,7 @@ where
 {
     let Context { parameters, ready, mut stop, .. } = context;
     let early_data = settings.is_on(tls::EARLY_DATA);
-    let listener = listen(&parameters, settings, alpn)?;
+    let listener = listen(&parameters, settings, alpn, seen)?;
     let endpoint = &listener.endpoint;
     let port = endpoint.local_addr().map_err(|error| StackError::failed("listening", error))?.port();
     ready(BTreeMap::from([("main".to_owned(), port)]));
@@ -97,11 +101,20 @@ async fn connection(connecting: Connecting, early_data: bool) -> Result<Connecti
 }
 
 /// A QUIC server on the address that the parameters name.
-fn listen(parameters: &EndpointParameters, settings: Settings, alpn: &str) -> Result<Listener, StackError> {
+fn listen(
+    parameters: &EndpointParameters,
+    settings: Settings,
+    alpn: &str,
+    seen: Option<Connections>,
+) -> Result<Listener, StackError> {
     let address = SocketAddr::from((parameters.server.address, parameters.server.port));
     let crypto = QuicServerConfig::try_from(tls::server_config(parameters, &settings, tls::TLS13, alpn)?)
         .map_err(|error| StackError::failed("TLS for QUIC", error))?;
-    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
+    let crypto = Arc::new(crypto);
+    let mut config = match seen {
+        Some(seen) => ServerConfig::with_crypto(Arc::new(WatchedConfig::new(crypto, seen))),
+        None => ServerConfig::with_crypto(crypto),
+    };
     config.transport_config(Arc::new(server_transport(&settings, &parameters.workload)));
     let endpoint =
         |socket| Endpoint::new(EndpointConfig::default(), Some(config.clone()), socket, Arc::new(TokioRuntime));

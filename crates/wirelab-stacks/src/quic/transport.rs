@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::{AckFrequencyConfig, TransportConfig, VarInt};
-use wirelab_schema::{SettingDescription, WorkloadSpec};
+use wirelab_schema::{FlowControl, SettingDescription, WorkloadSpec};
 
 use crate::page::{CONCURRENT_STREAMS, CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES};
 use crate::settings::{self, Settings};
@@ -45,6 +45,16 @@ pub fn quic_settings() -> [SettingDescription; 4] {
 
 /// Smaller ones than below stall the library, and more streams are kept ahead than memory has room for.
 const LARGEST_WINDOW: i64 = (1 << 62) - 1;
+
+/// What of them limits how much is on its way; the library's windows are wide.
+pub fn flow_control() -> FlowControl {
+    FlowControl {
+        default_window_bytes: None,
+        stream_settings: vec!["stream-window".to_owned()],
+        connection_settings: ["connection-window", "send-window"].map(str::to_owned).into(),
+        streams_setting: "max-concurrent-streams".to_owned(),
+    }
+}
 
 /// Settings of flow control and acknowledgements, of a stack with many streams.
 pub fn stream_settings() -> Vec<SettingDescription> {

@@ -27,7 +27,7 @@ const ACK: u8 = 0x1;
 const PADDED: u8 = 0x8;
 const PRIORITY: u8 = 0x20;
 
-/// One connection, seen from anywhere on its path: both sides' bytes as they pass.
+/// One connection, seen at one of its ends: both sides' bytes as they pass.
 pub struct Http2Connection {
     /// The client's, then the server's.
     sides: [Side; 2],
@@ -106,7 +106,7 @@ impl Http2Connection {
     /// What it comes to.
     pub fn seen(&self) -> SettingsSeen {
         let [client, server] = [0, 1].map(|side| self.sides[side].seen(side));
-        SettingsSeen { connections: 1, client, server, ..SettingsSeen::default() }
+        SettingsSeen { connections: 1, client, server }
     }
 
     fn frame(&mut self, side: usize, frame: Frame, head: &[u8]) {

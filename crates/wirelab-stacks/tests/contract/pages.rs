@@ -20,11 +20,11 @@ use tokio_rustls::TlsAcceptor;
 use wirelab_schema::{
     Exchange, FoundBy, Outcome, PageFiles, PageIdentity, PageLoads, PageManifest, ResourceTiming, SettingValues,
 };
-use wirelab_stacks::{Payload, find};
+use wirelab_stacks::workload::PAGE;
+use wirelab_stacks::{Descriptor, Payload};
 
 use crate::lab::Lab;
-
-const STACKS: [&str; 5] = ["http1", "https1", "h2c", "h2", "h3"];
+use crate::{descriptors, does};
 
 /// Path, size, kind, parent, `at_bytes` and whether it blocks.
 type Described = (&'static str, usize, &'static str, Option<u32>, u64, bool);
@@ -108,29 +108,28 @@ async fn load_all(lab: &Lab, stack: &str, work: &PageLoads, hints: &str) -> (Vec
 }
 
 /// The values of `hints` that a stack has.
-fn hints_of(stack: &str) -> Vec<String> {
-    let descriptor = find(stack).expect("registered").descriptor();
-    let setting = descriptor.settings.into_iter().find(|setting| setting.name == "hints").expect("the setting");
-    match setting.values {
-        SettingValues::Choice { choices } => choices,
+fn hints_of(stack: &Descriptor) -> Vec<String> {
+    let setting = stack.settings.iter().find(|setting| setting.name == "hints").expect("the setting");
+    match &setting.values {
+        SettingValues::Choice { choices } => choices.clone(),
         other => panic!("{other:?}"),
     }
 }
 
 #[tokio::test]
 async fn every_body_comes_whole_and_once_over_every_version_and_with_every_hint() {
-    for stack in STACKS {
-        for hints in hints_of(stack) {
-            let what = format!("{stack} {hints}");
+    for stack in descriptors(does(PAGE)) {
+        for hints in hints_of(&stack) {
+            let what = format!("{} {hints}", stack.name);
             let (lab, work) = page_lab(2, LONG);
-            let (exchanges, rows) = load_all(&lab, stack, &work, &hints).await;
+            let (exchanges, rows) = load_all(&lab, &stack.name, &work, &hints).await;
             assert_eq!(exchanges.len(), 2, "{what}");
             for (exchange, index) in exchanges.iter().zip(0..) {
                 assert_eq!((exchange.outcome, exchange.index), (Outcome::Completed, index), "{what}: {exchange:?}");
                 assert_eq!((exchange.body_received_bytes, exchange.status), (total(), Some(200)), "{what}");
                 let rows: Vec<_> = rows.iter().filter(|row| row.exchange == index).collect();
                 check_rows(&what, exchange, &rows, &hints);
-                check_connections(&what, stack, exchange, &rows);
+                check_connections(&what, &stack, exchange, &rows);
             }
         }
     }
@@ -162,16 +161,15 @@ fn check_rows(what: &str, exchange: &Exchange, rows: &[&ResourceTiming], hints: 
     assert_eq!(rows[0].first_response_byte_ns, exchange.first_response_byte_ns, "{what}");
 }
 
-fn check_connections(what: &str, stack: &str, exchange: &Exchange, rows: &[&ResourceTiming]) {
+fn check_connections(what: &str, stack: &Descriptor, exchange: &Exchange, rows: &[&ResourceTiming]) {
     let connections = exchange.connections.expect("counted");
-    let one_request_each = stack.contains("http");
+    let one_request_each = stack.timing.sequential;
     assert!(if one_request_each { (2..=6).contains(&connections) } else { connections == 1 }, "{what}: {connections}");
     for row in rows {
         assert!(row.connection.is_some_and(|number| number < connections), "{what}: {row:?}");
         assert_eq!(row.connection_reused, row.connect_start_ns.is_none(), "{what}: {row:?}");
-        assert_eq!(row.tcp_connect_ns.is_some(), !row.connection_reused && stack != "h3", "{what}: {row:?}");
-        let secure = !["http1", "h2c"].contains(&stack);
-        assert_eq!(row.handshake_ns.is_some(), !row.connection_reused && secure, "{what}: {row:?}");
+        assert_eq!(row.tcp_connect_ns.is_some(), !row.connection_reused && stack.transport == "tcp", "{what}: {row:?}");
+        assert_eq!(row.handshake_ns.is_some(), !row.connection_reused && stack.secure, "{what}: {row:?}");
         assert_eq!(row.urgency.is_some(), !one_request_each && !row.pushed, "{what}: {row:?}");
         assert_eq!(row.incremental.is_some(), row.urgency.is_some(), "{what}: {row:?}");
     }
@@ -185,8 +183,9 @@ async fn hundreds_of_hints_are_taken() {
     for number in 0..300 {
         resources.push((format!("/{number}.jpg").leak(), 10, "image", Some(0), 1_000, false));
     }
-    for stack in STACKS {
-        for hints in hints_of(stack) {
+    for stack in descriptors(does(PAGE)) {
+        for hints in hints_of(&stack) {
+            let stack = &stack.name;
             let (lab, work) = lab_of(&resources, 1, LONG);
             let (exchanges, rows) = load_all(&lab, stack, &work, &hints).await;
             assert_eq!(exchanges[0].outcome, Outcome::Completed, "{stack} {hints}: {:?}", exchanges[0].error);
@@ -202,7 +201,8 @@ async fn what_is_urgent_comes_before_what_was_asked_for_first() {
         ("/first.jpg", 400_000, "image", Some(0), 10, false),
         ("/second.css", 700_000, "stylesheet", Some(0), 20, true),
     ];
-    for stack in ["h2c", "h2", "h3"] {
+    for descriptor in descriptors(|stack| does(PAGE)(stack) && !stack.timing.sequential) {
+        let stack = &descriptor.name;
         let (lab, work) = lab_of(&resources, 1, LONG);
         let (_, rows) = load_all(&lab, stack, &work, "none").await;
         let [_, image, stylesheet] = &rows[..] else { panic!("{stack}: {rows:?}") };

@@ -1,4 +1,4 @@
-//! What endpoints announce of HTTP/2's settings, and keep to, as each sees it on its own connections.
+//! What endpoints announce of the settings of HTTP/2 and QUIC, and keep to, as each sees it on its own connections.
 
 use std::fs;
 
@@ -140,7 +140,7 @@ async fn what_the_rfc_does_not_allow_is_a_usage_error() {
 }
 
 #[tokio::test]
-async fn quics_windows_and_limits_carry_every_byte() {
+async fn quics_windows_and_limits_carry_every_byte_and_are_seen_by_both_ends() {
     let lab = Lab::new();
     let small = [
         ("stream-window", json!(2000)),
@@ -150,7 +150,20 @@ async fn quics_windows_and_limits_carry_every_byte() {
         ("ack-delay", json!(10)),
         ("ack-frequency", json!(4)),
     ];
-    let work = kept(1, RequestResponse { concurrency: 3, ..workload(20_000, 20_000, 4) });
-    let rows = lab.exchange("h3", work, &small).await;
-    assert_completed(&rows, 4, "h3");
+    for end in seen(&lab, "h3", &small).await {
+        assert_eq!(end.connections, 1);
+        for (name, value) in [("stream-window", 2000), ("connection-window", 8000)] {
+            for setting in [end.client[name], end.server[name]] {
+                let used = setting.used.expect("bodies both ways");
+                assert_eq!(setting.announced, Some([value, value]), "{name}");
+                assert!(used <= value && used > value / 4, "{name}: {used}");
+            }
+        }
+        for (name, value) in [("ack-delay", 10), ("ack-frequency", 4)] {
+            assert_eq!(end.client[name].announced, Some([value, value]), "{name}");
+        }
+        let streams = end.server["max-concurrent-streams"];
+        assert_eq!((streams.announced, streams.used), (Some([2, 2]), Some(2)));
+        assert_eq!(end.client["quic-idle-timeout"].announced, Some([30_000, 30_000]));
+    }
 }

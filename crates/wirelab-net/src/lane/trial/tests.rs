@@ -1,6 +1,9 @@
 //! A trial on frames of all kinds, in virtual time.
 
 mod files;
+// The reader of captures that wirelab-capture's own tests have.
+#[path = "../../../../wirelab-capture/src/pcapng/tests/reader.rs"]
+mod pcapng_reader;
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,17 +12,18 @@ use std::num::NonZeroU64;
 use std::rc::Rc;
 
 use proptest::prelude::*;
-use wirelab_link::impairment::{GilbertElliottTime, Lossy, Medium, Schedule, SchedulePoint, Wifi};
-use wirelab_link::queue::{Limit, Queue};
+use wirelab_link::impairment::{Dcf, GilbertElliottTimeSpec, SchedulePoint, ScheduleSpec, Wifi};
+use wirelab_link::queue::Limit;
+use wirelab_link::spec::{LinkSpec, QueueSpec};
 use wirelab_link::{Chain, Counters, Direction, Link, Probability, Seed};
 
 use super::*;
 use crate::lane::DropWords;
 use crate::log_sink::{Backlog, MOST_CAPTURED};
-use crate::packet_log::{LogReader, RECORD_BYTES};
-use crate::pcapng::tests::{Found, read};
-use crate::pcapng::{Way, Writer};
 use crate::topology::Sides;
+use pcapng_reader::{Found, read};
+use wirelab_capture::packet_log::{LogReader, RECORD_BYTES};
+use wirelab_capture::pcapng::{Way, Writer};
 
 const HEADER_BYTES: u8 = 40;
 /// Two hosts, without offloads.
@@ -221,23 +225,25 @@ fn a_second_over(link: Link) -> LaneReport {
 
 #[test]
 fn a_trial_ends_at_once_though_its_link_never_sends_again() {
-    let at_ms = |ms, rate_bps| SchedulePoint {
-        at: Duration::from_millis(ms),
-        delay: Duration::ZERO,
-        rate_bps,
-        loss: probability(0.0),
+    let at_ms = |ms: u64, rate_bps| SchedulePoint {
+        at_ns: ms * 1_000_000,
+        delay_ns: None,
+        rate_bps: Some(rate_bps),
+        loss: None,
     };
+    let nine_seconds = 9_000_000_000;
     for queue in [
-        Queue::DropTail(Limit::NONE),
-        Queue::Codel { target: Duration::from_secs(9), interval: Duration::from_secs(9), bytes: u64::MAX },
+        QueueSpec::DropTail { bytes: Some(u64::MAX), packets: None },
+        QueueSpec::Codel { target_ns: nine_seconds, interval_ns: nine_seconds, bytes: u64::MAX },
     ] {
         let chain = || {
-            let ends = Schedule::new(vec![at_ms(0, Some(4_000_000)), at_ms(5, Some(0))], None).unwrap();
-            let sojourn = Duration::from_micros(10);
-            let losses = GilbertElliottTime::new(sojourn, sojourn, probability(0.0), probability(0.0), SEED).unwrap();
-            Chain::new(vec![Box::new(ends.into_chain(queue, 0, SEED)), Box::new(Lossy::new(losses))])
+            let points = vec![at_ms(0, 4_000_000), at_ms(5, 0)];
+            let ends = ScheduleSpec { points, repeat_ns: None, queue: queue.clone(), overhead_bytes: 0 };
+            let losses = GilbertElliottTimeSpec { good_ns: 10_000, bad_ns: 10_000, bad_loss: 0.0, good_loss: 0.0 };
+            vec![ends.into(), losses.into()]
         };
-        let report = a_second_over(Link::new(chain(), chain()));
+        let link = LinkSpec { uplink: chain(), downlink: chain(), ..LinkSpec::default() };
+        let report = a_second_over(link.build(1).unwrap());
         for counts in &report.directions {
             assert_eq!((counts.received, counts.delivered, counts.held), (5, 2, 3), "{queue:?}");
         }
@@ -261,7 +267,7 @@ fn a_trial_ends_at_once_though_its_air_carries_nothing() {
         queue: Limit::bytes(3 * 1036),
     };
     let report =
-        a_second_over(Link::new(Chain::default(), Chain::default()).with_medium(Medium::wifi(wifi, SEED).unwrap()));
+        a_second_over(Link::new(Chain::default(), Chain::default()).with(Box::new(Dcf::new(wifi, SEED).unwrap())));
     for counts in &report.directions {
         // One contends and three wait; there is no room for the fifth.
         assert_eq!((counts.received, counts.held, counts.dropped[DropCause::QueueFull.index()]), (5, 4, 1));

@@ -10,7 +10,8 @@ use super::*;
 
 #[tokio::test]
 async fn a_file_that_is_not_there_is_named() {
-    for stack in STACKS {
+    for descriptor in descriptors(does(PAGE)) {
+        let stack = &descriptor.name;
         let (lab, work) = page_lab(1, LONG);
         fs::remove_file(lab.folder().join("site/4.jpg")).expect("removed");
         let (exchanges, rows) = load_all(&lab, stack, &work, "none").await;
@@ -34,7 +35,8 @@ async fn a_file_that_was_changed_is_named() {
 async fn a_manifest_that_is_not_the_workloads_page_is_a_usage_error() {
     let (lab, mut work) = page_lab(1, LONG);
     work.page.resources += 1;
-    for stack in STACKS {
+    for descriptor in descriptors(does(PAGE)) {
+        let stack = &descriptor.name;
         let (context, _stopper, _) = lab.client_context(stack, 1, work.clone(), &[]);
         let error = wirelab_stacks::run(context).await.expect_err("refused");
         assert!(matches!(error, StackError::Usage(_)), "{error}");

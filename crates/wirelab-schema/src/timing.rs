@@ -1,0 +1,81 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What the time of an exchange follows from, besides its link and its workload. For estimates before a run: what is measured needs none of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Timing {
+    /// Round trips with every setting at its default.
+    pub round_trips: RoundTrips,
+    /// What other settings change of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<RoundTripChange>,
+    /// True if a connection carries one exchange at a time.
+    pub sequential: bool,
+    /// Flow control above the transport's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow_control: Option<FlowControl>,
+    /// The setting with the size of the blocks in which a body is carried, a round trip each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_setting: Option<String>,
+    /// The setting, in milliseconds, with the time after which what is lost is sent again for the first time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timer_setting: Option<String>,
+    /// The longest body that a new connection carries before the server has said what it takes; a longer one waits a round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unannounced_bytes: Option<u64>,
+}
+
+/// Round trips of each part of an exchange on a new connection.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoundTrips {
+    /// Handshake of the transport.
+    pub transport: u32,
+    /// Handshake of its security, as far as it comes after the transport's.
+    pub security: u32,
+    /// What the protocol says before the first request.
+    pub session: u32,
+    /// A short request and its answer; 0 if nobody answers.
+    pub request: u32,
+}
+
+/// Round trips of one part if a setting has a value other than its default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RoundTripChange {
+    /// The setting.
+    pub setting: String,
+    /// Its value.
+    pub value: Value,
+    /// The part of an exchange.
+    pub part: RoundTripPart,
+    /// What it then takes.
+    pub round_trips: u32,
+}
+
+/// A field of [`RoundTrips`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundTripPart {
+    /// [`RoundTrips::transport`].
+    Transport,
+    /// [`RoundTrips::security`].
+    Security,
+    /// [`RoundTrips::session`].
+    Session,
+    /// [`RoundTrips::request`].
+    Request,
+}
+
+/// How much may be on its way before the receiver allows more. Each setting is in bytes unless it counts streams; a word leaves it as it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowControl {
+    /// Of an exchange by default; absent if it is wide enough to be no limit. A page's is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub default_window_bytes: Option<u64>,
+    /// Settings that limit an exchange.
+    pub stream_settings: Vec<String>,
+    /// Settings that limit a connection.
+    pub connection_settings: Vec<String>,
+    /// The setting that limits how many exchanges a connection carries at a time.
+    pub streams_setting: String,
+}
