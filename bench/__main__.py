@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
@@ -33,8 +34,8 @@ def main() -> int:
     answers: list[Answer] = []
     code = 0
     try:
-        agent = Path(named).resolve() if (named := os.environ.get("WIRELAB_AGENT")) else build.agent()
-        with make_setup(agent, quick=arguments.quick) as setup:
+        agent, instruments = _program("WIRELAB_AGENT", build.agent), _program("WIRELAB_BENCH", build.instruments)
+        with make_setup(agent, instruments, quick=arguments.quick) as setup:
             for line in setup.absent:
                 print(f"not here: {line}", flush=True)
             for name in arguments.questions or QUESTIONS:
@@ -49,6 +50,11 @@ def main() -> int:
     results.write(folder, {**facts, "quick": arguments.quick}, answers)
     print(f"\n{results.summary(answers)}\nfigures: {folder}")
     return code
+
+
+def _program(variable: str, make: Callable[[], Path]) -> Path:
+    """The program that a variable names, or else a new build."""
+    return Path(named).resolve() if (named := os.environ.get(variable)) else make()
 
 
 def _ask(name: str, setup: Setup) -> Answer:

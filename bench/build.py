@@ -1,4 +1,4 @@
-"""What the bench measures, built as it is shipped."""
+"""What the bench measures, built as it is shipped, and what it measures with."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ def agent() -> Path:
     """The agent, in its release build."""
     _cargo("--package", "wirelab-agent")
     return _release() / "wirelab-agent"
+
+
+def instruments() -> Path:
+    """The bench's own program, in its release build."""
+    _cargo("--package", "wirelab-bench")
+    return _release() / "wirelab-bench"
 
 
 def example(name: str) -> Path:

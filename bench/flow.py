@@ -58,13 +58,14 @@ class Received:
         return (self.received_ns - self.sent_ns) / 1e3
 
 
-def send(agent: Path, peer: Peer, stages: Stages, plan: Plan, place: Place) -> Received:
+def send(instruments: Path, peer: Peer, stages: Stages, plan: Plan, place: Place) -> Received:
     """Send a flow over a path."""
     to = f"{SERVER}:{PORT}"
-    source = [str(agent), "flow", "source", "--to", to, "--packets", str(plan.packets), "--at-once", str(plan.at_once)]
+    source = [str(instruments), "flow", "source", "--to", to]
+    source += ["--packets", str(plan.packets), "--at-once", str(plan.at_once)]
     source += ["--interval-us", f"{plan.interval_us:.3f}", "--payload", str(plan.payload), *["--spread"] * plan.spread]
     source += ["--stay-s", f"{plan.drain_s:.3f}"]
-    sink = [str(agent), "flow", "sink", "--at", to, "--silence-s", f"{round(plan.drain_s) + 5}"]
+    sink = [str(instruments), "flow", "sink", "--at", to, "--silence-s", f"{round(plan.drain_s) + 5}"]
     ends = Ends(tuple(sink), tuple(source), PORT, plan.seconds + plan.drain_s + _ENDS_S)
     return read(peer.play(stages, ends, place))
 

@@ -1,4 +1,4 @@
-"""What every question needs: the agent, a folder, who may run things, and how thorough to be."""
+"""What every question needs: the agent, the instruments, a folder, who may run things, and how thorough to be."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class Setup:
 
     agent: Path
     """A copy that anybody may execute, so that neither a build nor a home's permissions come in between."""
+    instruments: Path
+    """`wirelab-bench`, copied likewise."""
     folder: Path
     users: tuple[User, ...]
     scheduling: dict[str, str]
@@ -54,19 +56,18 @@ class Setup:
 
 
 @contextmanager
-def make_setup(agent: Path, *, quick: bool) -> Iterator[Setup]:
+def make_setup(agent: Path, instruments: Path, *, quick: bool) -> Iterator[Setup]:
     """Look at the machine; everything temporary is gone at the end, or at the next start if this process is killed."""
     _remove_what_killed_ones_left()
     with tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        copy = folder / agent.name
-        shutil.copy2(agent, copy)
-        copy.chmod(0o755)
+        copy = _copy(agent, folder)
         peers = emulators(copy)
         missing = {peer.name: peer.missing() for peer in peers}
         yield Setup(
             agent=copy,
+            instruments=_copy(instruments, folder),
             folder=folder,
             users=tuple(users()),
             scheduling={user.name: _scheduling(copy, user) for user in users()},
@@ -74,6 +75,13 @@ def make_setup(agent: Path, *, quick: bool) -> Iterator[Setup]:
             absent=tuple(f"{name}: {why}" for name, why in missing.items() if why is not None),
             quick=quick,
         )
+
+
+def _copy(program: Path, folder: Path) -> Path:
+    copy = folder / program.name
+    shutil.copy2(program, copy)
+    copy.chmod(0o755)
+    return copy
 
 
 def first_cpu() -> int | None:

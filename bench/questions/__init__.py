@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.questions import delay, instructions, lanes, load, loss, many_links, measuring, rate, startup, throughput
+from bench.questions import (
+    delay,
+    instructions,
+    lanes,
+    load,
+    loss,
+    many_links,
+    measuring,
+    rate,
+    startup,
+    throughput,
+    verbs,
+)
 from bench.results import Answer
 from bench.setup import Setup
 
@@ -19,4 +31,5 @@ QUESTIONS: dict[str, Callable[[Setup], Answer]] = {
     "load": load.answer,
     "measuring": measuring.answer,
     "startup": startup.answer,
+    "verbs": verbs.answer,
 }

@@ -112,7 +112,7 @@ def _measure(setup: Setup, condition: Condition, found: Answer) -> None:
 
 def _one_way(setup: Setup, peer: Peer, stages: Stages, plan: Plan, user: User) -> npt.NDArray[np.float64]:
     with setup.place(user) as place:
-        one_way = send(setup.agent, peer, stages, plan, place).one_way_us
+        one_way = send(setup.instruments, peer, stages, plan, place).one_way_us
     if len(one_way) < plan.packets // 2:
         raise FailedError(f"{len(one_way)} of {plan.packets} packets arrived")
     return one_way
@@ -120,7 +120,8 @@ def _one_way(setup: Setup, peer: Peer, stages: Stages, plan: Plan, user: User) -
 
 def _bare(setup: Setup, plan: Plan, user: User) -> npt.NDArray[np.float64]:
     """How late a thread is that only has to be on time, microseconds."""
-    words = [str(setup.agent), "bare", "--instants", str(plan.packets), "--interval-us", f"{plan.interval_us:.3f}"]
+    words = [str(setup.instruments), "bare"]
+    words += ["--instants", str(plan.packets), "--interval-us", f"{plan.interval_us:.3f}"]
     with setup.place(user) as place:
         text = run(words, place, 2 * plan.seconds + _BARE_S)
     return np.array(text.split(), dtype=np.int64) / 1e3

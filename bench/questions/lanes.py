@@ -17,7 +17,8 @@ from bench.build import ROOT
 from bench.process import FAILURES, TIED, FailedError, end
 from bench.results import Answer, Cell
 from bench.setup import Setup
-from wirelab.experiment import load_experiment
+from wirelab.experiment.experiment import load_experiment
+from wirelab.link_facts import asking
 from wirelab.plan import make_plan
 from wirelab.runner import cpus
 from wirelab.runner.lateness import Lateness, lateness
@@ -60,7 +61,8 @@ def answer(setup: Setup) -> Answer:
 
 
 def _default_lanes() -> tuple[int, bool]:
-    plan = make_plan(load_experiment(EXPERIMENT))
+    with asking() as ask:
+        plan = make_plan(load_experiment(EXPERIMENT, (), ask))
     return planned_lanes(plan).number, cpus.real_time()
 
 

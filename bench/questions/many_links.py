@@ -26,7 +26,7 @@ def answer(setup: Setup) -> Answer:
         ("user", "delay/ms", "links", "scheduling", "veth p50", "p50", "p99", "p99.9", "max", "packets"),
     )
     found.notes.append(
-        "by `wirelab-agent calibrate`: a packet's stamp at the server, minus its sending, minus what its link's chain "
+        "by `wirelab-bench calibrate`: a packet's stamp at the server, minus its sending, minus what its link's chain "
         "said, minus plain veth's median, which is from the client to the link's stamp; one link has as many packets "
         "as the hundred together"
     )
@@ -46,7 +46,8 @@ def answer(setup: Setup) -> Answer:
 def _calibrate(setup: Setup, user: User, links: int) -> list[dict[str, Any]]:
     interval_ms = 1e3 / PACKETS_PER_SECOND * links / MANY
     packets = max(round(1e3 * setup.seconds(SECONDS) / interval_ms), 2)
-    words = [str(setup.agent), "calibrate", "--json", "--delays", DELAYS_MS, "--lanes", str(links)]
+    words = [str(setup.instruments), "calibrate", f"--agent={setup.agent}", "--json"]
+    words += ["--delays", DELAYS_MS, "--lanes", str(links)]
     words += ["--interval-ms", f"{interval_ms:g}", "--packets", str(packets)]
     with setup.place(user) as place:
         text = run(words, place, _TIMEOUT_S, environment={"TMPDIR": str(place.folder)})

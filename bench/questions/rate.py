@@ -103,7 +103,7 @@ def _measure(setup: Setup, rate_bps: int) -> Estimate:
         drain_s=packets * packet_s * (1 - 1 / PRESSURE) + 1,
     )
     with setup.place(setup.users[0]) as place:
-        received = send(setup.agent, Wirelab(setup.agent), Stages(DELAY_MS, rate_bps, LOSS), plan, place)
+        received = send(setup.instruments, Wirelab(setup.agent), Stages(DELAY_MS, rate_bps, LOSS), plan, place)
         arrivals = _arrivals(setup.agent, place.folder / LOG, plan.ip_bytes)
     if len(received.number) != len(arrivals):
         raise FailedError(f"the link delivered {len(arrivals)} packets and the receiver saw {len(received.number)}")

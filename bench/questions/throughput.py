@@ -71,9 +71,9 @@ def answer(setup: Setup) -> Answer:
 
 
 def _own(setup: Setup, user: User, found: Answer) -> list[Carried]:
-    """Plain veth and Wirelab's link, by the agent itself."""
-    words = [str(setup.agent), "throughput", "measure", "--rounds=1", f"--seconds={setup.seconds(SECONDS):g}"]
-    words += [f"--delay-ms={round(DELAY_MS)}", "--over=veth,link"]
+    """Plain veth and Wirelab's link."""
+    words = [str(setup.instruments), "throughput", "measure", "--rounds=1", f"--seconds={setup.seconds(SECONDS):g}"]
+    words += [f"--delay-ms={round(DELAY_MS)}", "--over=veth,link", f"--agent={setup.agent}"]
     try:
         with setup.place(user) as place:
             text = run(words, place, 8 * SECONDS + _SETTLE_S, environment={"TMPDIR": str(place.folder)})
@@ -96,9 +96,9 @@ def _other(setup: Setup, peer: Peer, user: User, found: Answer) -> list[Carried]
         return []
     carried = []
     for kind in KINDS:
-        agent = (str(setup.agent), "throughput")
-        server = (*agent, "receive", f"--kind={kind}", f"--address={SERVER}:{PORT}")
-        client = (*agent, "send", f"{SERVER}:{PORT}", f"--kind={kind}", f"--seconds={setup.seconds(SECONDS):g}")
+        own = (str(setup.instruments), "throughput")
+        server = (*own, "receive", f"--kind={kind}", f"--address={SERVER}:{PORT}")
+        client = (*own, "send", f"{SERVER}:{PORT}", f"--kind={kind}", f"--seconds={setup.seconds(SECONDS):g}")
         ends = Ends(server, client, PORT, SECONDS + _SETTLE_S, transport=kind)
         try:
             with setup.place(user) as place:

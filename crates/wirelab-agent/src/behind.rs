@@ -137,7 +137,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
     let own = addresses(&spec, &ends)?;
     let addresses = Addresses { client: own.client, server: server_address(own.server, other_end) };
     let key_log = key_log();
-    let by_netem = if link_chain::is_netem(&spec) { ", run by netem" } else { "" };
+    let by_netem = if spec.is_netem() { ", run by netem" } else { "" };
     let name = format!("{}{by_netem}", arguments.name);
     let summary = Summary { name: &name, seed: arguments.seed, addresses, other_end };
     let link_loop = LinkLoop::start(vec![ends.open_ports()?])?;
@@ -200,7 +200,7 @@ fn play(arguments: Arguments) -> Result<u8, Failure> {
 
 /// Hand the link to netem, if that is to run it.
 fn shape(ends: &SingleLink, spec: &LinkSpec, seed: u64) -> Result<Option<Shaped>, Failure> {
-    if !link_chain::is_netem(spec) {
+    if !spec.is_netem() {
         return Ok(None);
     }
     let qdiscs = link_chain::qdiscs(spec, seed).map_err(anyhow::Error::from)?;

@@ -1,5 +1,6 @@
 use std::process::ExitCode;
 
+use wirelab_net::link::impairment::Kind;
 use wirelab_net::link::{IMPAIRMENTS, SHARED};
 use wirelab_schema::{Description, ImpairmentDescription, SCHEMA_VERSION};
 use wirelab_stacks::STACKS;
@@ -22,10 +23,14 @@ pub fn description() -> Description {
     }
 }
 
-fn paragraphs(registry: &[(&str, &str)]) -> Vec<ImpairmentDescription> {
-    let paragraph =
-        |(kind, about): &(&str, &str)| ImpairmentDescription { kind: (*kind).to_owned(), about: (*about).to_owned() };
-    registry.iter().map(paragraph).collect()
+fn paragraphs<S>(kinds: &[Kind<S>]) -> Vec<ImpairmentDescription> {
+    let paragraph = |kind: &Kind<S>| ImpairmentDescription {
+        kind: kind.name.to_owned(),
+        about: kind.about.to_owned(),
+        slot: kind.slot,
+        is_flat: kind.is_flat(),
+    };
+    kinds.iter().map(paragraph).collect()
 }
 
 #[cfg(test)]

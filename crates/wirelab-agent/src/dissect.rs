@@ -6,14 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use serde::Serialize;
-use wirelab_net::dissect::{Dissection, Dissector};
-use wirelab_net::link::Direction;
-use wirelab_net::packet_log::{Fate, Record};
-use wirelab_schema::{DissectedPacket, Flow};
+use wirelab_capture::dissect::{radio, rows};
 
-use crate::log_file::{self, Log};
-
-pub mod radio;
+use crate::packet_log;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -32,14 +27,14 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> ExitCode {
     let mut stdout = BufWriter::new(io::stdout().lock());
     let printed = arguments.logs.iter().try_for_each(|path| -> Result<()> {
-        let log = log_file::read(path)?;
+        let log = packet_log::read(path)?;
         let name = path.display().to_string();
         if arguments.flows {
-            write_lines(&mut stdout, flows(&name, &log))
+            write_lines(&mut stdout, rows::flows(&name, &log))
         } else if let Some(host) = &arguments.radio {
             write_lines(&mut stdout, radio::packets(&name, &log, host)?)
         } else {
-            write_lines(&mut stdout, packets(&log))
+            write_lines(&mut stdout, rows::packets(&log))
         }
     });
     ended(printed.and_then(|()| Ok(stdout.flush()?)))
@@ -79,191 +74,22 @@ pub fn write_lines<T: Serialize>(output: &mut impl Write, rows: impl IntoIterato
     Ok(())
 }
 
-fn dissections(log: &Log) -> impl Iterator<Item = (&Record, Dissection)> {
-    let mut dissector = Dissector::default();
-    log.records.iter().map(move |(record, packet)| (record, dissector.dissect(record, packet)))
-}
-
-/// The packets of a log in order of arrival.
-pub fn packets(log: &Log) -> impl Iterator<Item = DissectedPacket> {
-    dissections(log).map(|(record, dissection)| {
-        let (retransmission, spurious) = dissection.sent_again().unwrap_or_default();
-        let Dissection { transport, ports, payload_bytes, tcp, quic, .. } = dissection;
-        DissectedPacket {
-            sequence: record.sequence,
-            uplink: record.port.direction() == Direction::Uplink,
-            size_bytes: record.size,
-            arrival_ns: record.arrival.as_nanos(),
-            departure_ns: record.departure.as_nanos(),
-            lateness_ns: record.lateness.as_nanos() as u64,
-            fate: log_file::fate(record.fate),
-            copy: record.copy,
-            corrupted: record.corrupted_bit.is_some(),
-            transport: transport.to_string(),
-            client_port: ports.map(|ports| ports.client),
-            server_port: ports.map(|ports| ports.server),
-            payload_bytes,
-            tcp_sequence: tcp.as_ref().map(|segment| segment.sequence),
-            tcp_acknowledgement: tcp.as_ref().and_then(|segment| segment.acknowledgement),
-            retransmission,
-            spurious,
-            tcp_flags: tcp.map(|segment| segment.flags),
-            quic_packet: quic,
-        }
-    })
-}
-
-/// The flows of a log in order of their first packet.
-pub fn flows(name: &str, log: &Log) -> Vec<Flow> {
-    let mut flows: Vec<Flow> = Vec::new();
-    for (record, dissection) in dissections(log) {
-        if dissection.flow == flows.len() {
-            flows.push(Flow {
-                log: name.to_owned(),
-                transport: dissection.transport.to_string(),
-                near: None,
-                client_port: dissection.ports.map(|ports| ports.client),
-                server_port: dissection.ports.map(|ports| ports.server),
-                first_ns: record.arrival.as_nanos(),
-                last_ns: record.arrival.as_nanos(),
-                packets: [0; 2],
-                bytes: [0; 2],
-                duplicated: [0; 2],
-                dropped: [0; 2],
-                retransmissions: None,
-                spurious: None,
-            });
-        }
-        let flow = &mut flows[dissection.flow];
-        if flow.near.is_none() && record.port.direction() == Direction::Uplink {
-            flow.near = log.header.ports.get(usize::from(record.port.0)).cloned();
-        }
-        count(flow, record, &dissection);
-    }
-    flows
-}
-
-fn count(flow: &mut Flow, record: &Record, dissection: &Dissection) {
-    let side = record.port.direction().index();
-    if record.copy {
-        flow.duplicated[side] += 1;
-    } else {
-        flow.packets[side] += 1;
-        flow.bytes[side] += u64::from(record.size);
-    }
-    flow.dropped[side] += u64::from(record.fate.is_drop());
-    if let Some((retransmission, spurious)) = dissection.sent_again() {
-        flow.retransmissions.get_or_insert_default()[side] += u64::from(retransmission);
-        flow.spurious.get_or_insert_default()[side] += u64::from(spurious);
-    }
-    flow.first_ns = flow.first_ns.min(record.arrival.as_nanos());
-    if record.fate != Fate::Held {
-        flow.last_ns = flow.last_ns.max(record.departure.as_nanos());
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use wirelab_schema::{LinkSpec, PacketFate};
+    use wirelab_schema::DissectedPacket;
 
     use super::*;
-    use crate::log_file::tests::{record, written};
-
-    /// An IPv4 packet without payload: TCP with these flags from port 50000 to 443, or the other way.
-    fn tcp(uplink: bool, flags: u8, sequence: u8) -> Vec<u8> {
-        let ([source, destination], [from, to]) =
-            if uplink { ([1, 2], [[195, 80], [1, 187]]) } else { ([2, 1], [[1, 187], [195, 80]]) };
-        let mut packet = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, source, 10, 0, 0, destination];
-        packet.extend([from, to].concat());
-        packet.extend([0, 0, 0, sequence, 0, 0, 0, 0, 0x50, flags, 0, 0, 0, 0, 0, 0]);
-        packet
-    }
-
-    fn log() -> Log {
-        let udp = vec![0x45, 0, 0, 28, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0, 5, 0, 7, 0, 8, 0, 0];
-        let records = [
-            (record(0, 0, Fate::Loss, 100, 110), tcp(true, 0x02, 9)),
-            (record(1, 0, Fate::Delivered, 200, 210), tcp(true, 0x02, 9)),
-            (record(2, 1, Fate::Delivered, 300, 310), tcp(false, 0x12, 3)),
-            (record(3, 1, Fate::Delivered, 400, 410), tcp(false, 0x12, 3)),
-            (Record { copy: true, corrupted_bit: Some(1), ..record(3, 1, Fate::Nat, 400, 405) }, tcp(false, 0x12, 3)),
-            (record(4, 0, Fate::Held, 500, 9000), udp),
-        ];
-        log_file::parse(&written(&LinkSpec::default(), 1, &records)[..]).unwrap()
-    }
-
-    #[test]
-    fn a_packet_is_told_in_the_borders_words() {
-        let rows: Vec<_> = packets(&log()).collect();
-        let expected = DissectedPacket {
-            sequence: 3,
-            uplink: false,
-            size_bytes: 40,
-            arrival_ns: 400,
-            departure_ns: 410,
-            lateness_ns: 0,
-            fate: PacketFate::Delivered,
-            copy: false,
-            corrupted: false,
-            transport: "tcp".to_owned(),
-            client_port: Some(50_000),
-            server_port: Some(443),
-            payload_bytes: 0,
-            tcp_flags: Some("SA".to_owned()),
-            tcp_sequence: Some(0),
-            tcp_acknowledgement: Some(0u32.wrapping_sub(9)),
-            retransmission: true,
-            spurious: true,
-            quic_packet: None,
-        };
-        assert_eq!(rows[3], expected);
-        assert_eq!((rows[1].retransmission, rows[1].spurious), (true, false));
-        let copy = DissectedPacket {
-            departure_ns: 405,
-            fate: PacketFate::Nat,
-            copy: true,
-            corrupted: true,
-            retransmission: false,
-            spurious: false,
-            ..expected
-        };
-        assert_eq!(rows[4], copy);
-        assert_eq!((rows[5].transport.as_str(), rows[5].client_port, rows[5].fate), ("udp", Some(5), PacketFate::Held));
-    }
-
-    #[test]
-    fn flows_count_each_direction() {
-        let rows = flows("a.wlpl", &log());
-        let expected = Flow {
-            log: "a.wlpl".to_owned(),
-            transport: "tcp".to_owned(),
-            near: Some("client".to_owned()),
-            client_port: Some(50_000),
-            server_port: Some(443),
-            first_ns: 100,
-            last_ns: 410,
-            packets: [2, 2],
-            bytes: [80, 80],
-            duplicated: [0, 1],
-            dropped: [1, 1],
-            retransmissions: Some([1, 1]),
-            spurious: Some([0, 1]),
-        };
-        assert_eq!(rows[0], expected);
-        assert_eq!((rows[1].transport.as_str(), rows[1].packets, rows[1].last_ns), ("udp", [1, 0], 500));
-        assert_eq!((rows[1].retransmissions, rows[1].spurious), (None, None));
-        assert_eq!(rows.len(), 2);
-    }
+    use crate::packet_log::tests::log;
 
     #[test]
     fn rows_are_lines_of_json() {
         let mut output = Vec::new();
-        write_lines(&mut output, packets(&log())).unwrap();
+        write_lines(&mut output, rows::packets(&log())).unwrap();
         let lines: Vec<DissectedPacket> = output
             .split(|byte| *byte == b'\n')
             .filter(|line| !line.is_empty())
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect();
-        assert_eq!(lines, packets(&log()).collect::<Vec<_>>());
+        assert_eq!(lines, rows::packets(&log()).collect::<Vec<_>>());
     }
 }

@@ -7,8 +7,8 @@ use schemars::{Schema, schema_for};
 use serde::Serialize;
 use wirelab_schema::{
     CapturedPacket, Description, DissectedPacket, EndpointEvent, EndpointParameters, Exchange, Flow, HostReply,
-    HostRequest, Ledger, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, RadioPacket, ReplayReport, ResourceTiming,
-    SettingsSeen, TrafficReport, WorkloadSpec,
+    HostRequest, Ledger, LinkAnswer, LinkSpec, PacketLogHeader, PageManifest, ProbePlan, RadioPacket, ReplayReport,
+    ResourceTiming, SettingsSeen, TrafficReport, WorkloadSpec,
 };
 
 use crate::describe::description;
@@ -51,6 +51,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("host-reply.json", schema(schema_for!(HostReply))),
         ("host-request.json", schema(schema_for!(HostRequest))),
         ("ledger.json", schema(schema_for!(Ledger))),
+        ("link-facts.json", schema(schema_for!(LinkAnswer))),
         ("link-spec.json", schema(schema_for!(LinkSpec))),
         ("packet-log-header.json", schema(schema_for!(PacketLogHeader))),
         ("page-manifest.json", schema(schema_for!(PageManifest))),

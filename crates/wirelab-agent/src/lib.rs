@@ -3,15 +3,12 @@
 //! This crate is the only place that reads arguments, prints or exits. It is a library too, so that what it makes of other people's bytes can be
 //! called without a process: [`inputs`].
 
-mod bare;
 mod behind;
-mod calibrate;
 mod capture;
 mod certificates;
 mod describe;
 mod dissect;
 mod endpoint;
-mod flow;
 mod generate;
 mod host;
 pub mod inputs;
@@ -19,14 +16,13 @@ mod lane_shape;
 mod ledger;
 mod link;
 mod link_chain;
-mod log_file;
+mod link_facts;
 mod number;
+mod packet_log;
 mod probe;
 mod probes;
 mod replay;
-mod settings_seen;
 mod taps;
-mod throughput;
 mod traffic;
 mod trial;
 
@@ -64,24 +60,14 @@ enum Command {
     Capture(capture::Arguments),
     /// Print what the bytes of captured trials were spent on, layer by layer, as lines of JSON.
     Ledger(ledger::Arguments),
-    /// Print what the connections of captured trials announced of their settings, and what was made of it, as lines of JSON.
-    SettingsSeen(settings_seen::Arguments),
     /// Run a packet log through a fresh chain and compare every fate and departure.
     Replay(replay::Arguments),
+    /// Print what is known of links, as lines of JSON; descriptions come as lines of JSON too.
+    LinkFacts(link_facts::Arguments),
     /// Print every registered stack, setting and impairment as JSON.
     Describe(describe::Arguments),
     /// Try what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
     Probe(probe::Arguments),
-    /// Measure how late the link is on this machine, by delay and number of lanes in use; prints a table.
-    Calibrate(calibrate::Arguments),
-    /// Measure how many packets and bytes a second a path carries.
-    Throughput(throughput::Arguments),
-    /// Send packets that tell when they were sent, or receive them, at one end of any path.
-    #[command(hide = true)]
-    Flow(flow::Arguments),
-    /// Be on time at instants, and print how late that was all the same.
-    #[command(hide = true)]
-    Bare(bare::Arguments),
     /// Send and receive the probes of a plan at one end of a lane.
     #[command(hide = true)]
     Probes(probes::Arguments),
@@ -106,14 +92,10 @@ pub fn run() -> ExitCode {
         Command::Dissect(arguments) => dissect::run(arguments),
         Command::Capture(arguments) => capture::run(arguments),
         Command::Ledger(arguments) => ledger::run(arguments),
-        Command::SettingsSeen(arguments) => settings_seen::run(arguments),
         Command::Replay(arguments) => replay::run(arguments),
+        Command::LinkFacts(arguments) => link_facts::run(arguments),
         Command::Describe(arguments) => describe::run(arguments),
         Command::Probe(arguments) => probe::run(arguments),
-        Command::Calibrate(arguments) => calibrate::run(arguments),
-        Command::Throughput(arguments) => throughput::run(arguments),
-        Command::Bare(arguments) => bare::run(arguments),
-        Command::Flow(arguments) => flow::run(arguments),
         Command::Probes(arguments) => probes::run(arguments),
         Command::Traffic(arguments) => traffic::run(arguments),
         Command::Certificates(arguments) => certificates::run(arguments),

@@ -11,12 +11,13 @@ use std::thread;
 use anyhow::{Context, bail};
 use crossbeam_channel::Receiver;
 use serde::{Deserialize, Serialize};
-use wirelab_net::flow::FLOW_BYTES;
+use wirelab_capture::flow::FLOW_BYTES;
+use wirelab_capture::packet_log::{self, LogWriter};
+use wirelab_capture::private_file;
 use wirelab_net::lane::{Finished, TrialLink};
 use wirelab_net::link_loop::{Ended, LinkLoop};
-use wirelab_net::packet_log::{self, LogWriter};
 use wirelab_net::topology::{LinkShape, Shape, Shaped};
-use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, private_file, scheduling, topology};
+use wirelab_net::{DirectionCounts, Histogram, LaneReport, LogThread, link, scheduling, topology};
 use wirelab_schema::{
     DirectionReport, DropCause, DropCount, ImpairmentSpec, LaneLink, LatenessHistogram, LinkReport, LinkSpec,
     PacketLogHeader, SCHEMA_VERSION,
@@ -182,7 +183,7 @@ impl Process {
             Shaped::clear(&outgoing())?;
             self.unclean.remove(&at);
         }
-        let qdiscs = link_chain::is_netem(&link).then(|| link_chain::qdiscs(&link, seed)).transpose()?;
+        let qdiscs = link.is_netem().then(|| link_chain::qdiscs(&link, seed)).transpose()?;
         let built = build(link, seed, &self.shape.links()[at.link], files, &mut self.logs)?;
         if let Some(qdiscs) = qdiscs {
             let installed = Shaped::install(outgoing(), qdiscs).inspect_err(|_| {
@@ -213,13 +214,13 @@ pub fn build(
     logs: &mut LogThread,
 ) -> anyhow::Result<TrialLink> {
     let chain = link_chain::build(&link, seed)?;
-    let shaped = link_chain::is_netem(&link);
+    let shaped = link.is_netem();
     refuse_hosts(&link, shape)?;
     if shaped && !files.captures.is_empty() {
         bail!("netem tells nobody when a packet leaves or that it was dropped, so that no end's capture can be made");
     }
     let taps = taps::open(&link, shape, &files.captures, logs)?;
-    let tells_flows_apart = link_chain::tells_flows_apart(&link);
+    let tells_flows_apart = link.tells_flows_apart();
     let least = if tells_flows_apart { FLOW_BYTES as u8 } else { 0 };
     let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link, seed, ports: port_names(shape) };
     let log = files.packet_log.map(|path| {
@@ -241,7 +242,7 @@ fn port_names(shape: &LinkShape) -> Vec<String> {
 /// Some links are between two hosts only.
 fn refuse_hosts(link: &LinkSpec, shape: &LinkShape) -> anyhow::Result<()> {
     let hosts = shape.near.len() + shape.far.len();
-    if link_chain::is_netem(link) && !shape.sides().is_pair() {
+    if link.is_netem() && !shape.sides().is_pair() {
         bail!("backend: netem runs links between two hosts, and {} has {hosts}", shape.name);
     }
     if link.radio.is_some() && shape.near.len() > 1 {
@@ -253,15 +254,14 @@ fn refuse_hosts(link: &LinkSpec, shape: &LinkShape) -> anyhow::Result<()> {
 /// With offloads packets are under way without checksums, so that whoever receives a corrupted one would not know, and netem drops many packets
 /// at once.
 fn refuse_offloads(link: &LinkSpec) -> anyhow::Result<()> {
-    if link_chain::is_netem(link) {
+    if link.is_netem() {
         bail!("backend: netem needs lanes without offloads, for with them it takes many packets for one");
     }
     for (direction, stages) in [("uplink", &link.uplink), ("downlink", &link.downlink)] {
-        let corrupts = |stage: &ImpairmentSpec| matches!(stage, ImpairmentSpec::Corrupt { .. });
+        let corrupts = |stage: &ImpairmentSpec| stage.facts().corrupted.is_some();
         if let Some(index) = stages.iter().position(corrupts) {
-            bail!(
-                "{direction}[{index}]: corrupt needs lanes without offloads, for with them packets have no checksums"
-            );
+            let kind = stages[index].kind();
+            bail!("{direction}[{index}]: {kind} needs lanes without offloads, for with them packets have no checksums");
         }
     }
     Ok(())

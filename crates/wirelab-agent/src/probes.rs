@@ -14,10 +14,10 @@ use nix::sys::socket::{setsockopt, sockopt};
 use wirelab_net::clock;
 use wirelab_net::link::Instant;
 use wirelab_net::scheduling;
+use wirelab_net::stamped::{PAYLOAD_BYTES, Receiver, write_payload};
 use wirelab_net::topology::Addresses;
 use wirelab_schema::{ProbeFlow, ProbePlan};
 
-use crate::flow::{PAYLOAD_BYTES, Receiver, write_payload};
 use crate::host::lanes::addresses;
 
 /// How often a receiver looks whether the plan is over.
@@ -147,7 +147,7 @@ fn receive(socket: &Socket, until: Instant) -> anyhow::Result<String> {
     let mut receiver = Receiver::new(socket.socket.try_clone()?)?;
     let mut lines = String::new();
     loop {
-        let probe = match receiver.next()? {
+        let probe = match receiver.receive()? {
             Some(probe) if probe.received < until => probe,
             None if clock::now() < until => continue,
             _ => break,

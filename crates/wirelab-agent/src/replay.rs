@@ -1,20 +1,15 @@
-//! `wirelab-agent replay`: the link accounts for itself. A log's arrivals, run through a fresh chain of the same description and seed, must
-//! reproduce every fate and departure, every copy and every inverted bit.
+//! `wirelab-agent replay`: each log through a fresh chain, with a report.
 
-use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
-use wirelab_net::flow::Flows;
-use wirelab_net::link::{Direction, Impairment, Instant, Link, Packet, PortId};
-use wirelab_net::packet_log::{Fate, Record};
-use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
+use wirelab_capture::log_file::Log;
+use wirelab_capture::replay::{Rebuilt, replay};
+use wirelab_schema::ReplayReport;
 
-use crate::link_chain;
-use crate::log_file::{self, Log};
+use crate::{link_chain, packet_log};
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -40,162 +35,20 @@ pub fn run(arguments: Arguments) -> ExitCode {
 }
 
 fn print(path: &Path) -> Result<bool> {
-    let log = log_file::read(path)?;
-    let report =
-        replay(path.display().to_string(), &log).with_context(|| format!("cannot replay {}", path.display()))?;
+    let log = packet_log::read(path)?;
+    let report = of(path.display().to_string(), &log).with_context(|| format!("cannot replay {}", path.display()))?;
     let mut stdout = io::stdout().lock();
     serde_json::to_writer(&mut stdout, &report)?;
     writeln!(stdout)?;
     Ok(report.mismatches == 0)
 }
 
-/// Which packet: its `sequence`, and if it is a copy. Several copies of one packet share it.
-type Key = (u64, bool);
-type Outcomes = HashMap<Key, Vec<Outcome>>;
-
-/// What became of a packet.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Outcome {
-    fate: Fate,
-    corrupted_bit: Option<u32>,
-    /// As the link took it.
-    arrival: Instant,
-    departure: Instant,
-}
-
-/// Replay one log.
-pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
-    ensure!(!link_chain::is_netem(&log.header.link), "netem ran this link, and keeps no log of what it did");
-    let mut link = link_chain::build(&log.header.link, log.header.seed)?;
-    let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
-    let end = ends.max().unwrap_or_default();
-    let flows = link_chain::tells_flows_apart(&log.header.link).then(Flows::default);
-    let mut replayed = drive(&mut link, flows, &log.records, end);
-
-    let mut mismatches = Mismatches { count: 0, first: None };
-    let mut expected = 0;
-    for same in log.records.chunk_by(|(one, _), (other, _)| key(one) == key(other)) {
-        let key = key(&same[0].0);
-        if let (sequence, false) = key {
-            mismatches.missing(expected..sequence);
-            expected = sequence.saturating_add(1);
-        }
-        let logged = same.iter().map(|(record, _)| Outcome::from(record)).collect();
-        mismatches.compare(key, logged, replayed.remove(&key).unwrap_or_default());
-    }
-    let mut unlogged: Vec<_> = replayed.into_iter().collect();
-    unlogged.sort_unstable_by_key(|(key, _)| *key);
-    unlogged.into_iter().for_each(|(key, outcomes)| mismatches.compare(key, vec![], outcomes));
-
-    let packets = log.records.len() as u64;
-    let Mismatches { count: mismatches, first: first_mismatch } = mismatches;
-    let directions = Direction::ALL.map(|direction| delivered(&log.records, direction));
-    Ok(ReplayReport { log: name, packets, mismatches, first_mismatch, directions })
-}
-
-/// What befell the delivered packets of a direction.
-fn delivered(records: &[(Record, Vec<u8>)], direction: Direction) -> DeliveredPackets {
-    let mine = records.iter().map(|(record, _)| record).filter(|record| record.port.direction() == direction);
-    let (copies, mut originals): (Vec<&Record>, Vec<&Record>) = mine.partition(|record| record.copy);
-    let copied: HashSet<u64> = copies.iter().map(|copy| copy.sequence).collect();
-    originals.retain(|record| record.fate == Fate::Delivered);
-    originals.sort_unstable_by_key(|record| record.sequence);
-    let mut found = DeliveredPackets { packets: originals.len() as u64, ..DeliveredPackets::default() };
-    // Of each host by itself: one that is sent before another's, who has waited longer for the air, overtakes nobody.
-    let mut latest: HashMap<PortId, Instant> = HashMap::new();
-    for record in originals {
-        let latest = latest.entry(record.port).or_default();
-        found.duplicated += u64::from(copied.contains(&record.sequence));
-        found.corrupted += u64::from(record.corrupted_bit.is_some());
-        found.reordered += u64::from(record.departure < *latest);
-        *latest = (*latest).max(record.departure);
-    }
-    found
-}
-
-/// What becomes of every packet by `end`.
-fn drive(link: &mut Link, mut flows: Option<Flows>, records: &[(Record, Vec<u8>)], end: Instant) -> Outcomes {
-    let mut outcomes = Outcomes::new();
-    let mut add = |packet: &Packet, fate, departure| {
-        let Packet { sequence, copy, corrupted_bit, arrival, .. } = *packet;
-        outcomes.entry((sequence, copy)).or_default().push(Outcome { fate, corrupted_bit, arrival, departure });
-    };
-    for (record, bytes) in records.iter().filter(|(record, _)| !record.copy) {
-        let Record { sequence, port, size, arrival, .. } = *record;
-        let flow = flows.as_mut().map(|flows| flows.flow(bytes)).unwrap_or_default();
-        // Not polled meanwhile: packets of directions that share nothing may come in another order than that of their instants.
-        link.handle_packet(Packet::new(sequence, port, size, arrival, flow), arrival);
-    }
-    while let Some((departure, packet)) = link.poll_packet(end) {
-        add(&packet, Fate::Delivered, departure);
-    }
-    while let Some(dropped) = link.poll_dropped() {
-        add(&dropped.packet, Fate::from(dropped.cause), dropped.at);
-    }
-    while let Some(packet) = link.poll_held() {
-        add(&packet, Fate::Held, end);
-    }
-    outcomes
-}
-
-const fn key(record: &Record) -> Key {
-    (record.sequence, record.copy)
-}
-
-impl From<&Record> for Outcome {
-    fn from(record: &Record) -> Self {
-        let Record { fate, corrupted_bit, arrival, departure, .. } = *record;
-        Self { fate, corrupted_bit, arrival, departure }
-    }
-}
-
-impl Outcome {
-    /// Outcomes of the copies of one packet, in this order, belong together.
-    fn order(&self) -> impl Ord + use<> {
-        (self.departure, self.fate as u8, self.corrupted_bit)
-    }
-
-    fn told(&self) -> ReplayedPacket {
-        ReplayedPacket {
-            fate: log_file::fate(self.fate),
-            arrival_ns: self.arrival.as_nanos(),
-            departure_ns: self.departure.as_nanos(),
-            corrupted_bit: self.corrupted_bit,
-        }
-    }
-}
-
-/// On what a log and its replay disagree.
-struct Mismatches {
-    count: u64,
-    first: Option<ReplayMismatch>,
-}
-
-impl Mismatches {
-    /// The log has no record of the arrival of these.
-    fn missing(&mut self, sequences: Range<u64>) {
-        self.count = self.count.saturating_add(sequences.end.saturating_sub(sequences.start));
-        if !sequences.is_empty() {
-            let missing = ReplayMismatch { sequence: sequences.start, copy: false, logged: None, replayed: None };
-            self.first.get_or_insert(missing);
-        }
-    }
-
-    /// What the log and the chain say of one packet, or of its copies.
-    fn compare(&mut self, key: Key, mut logged: Vec<Outcome>, mut replayed: Vec<Outcome>) {
-        logged.sort_by_key(Outcome::order);
-        replayed.sort_by_key(Outcome::order);
-        for index in 0..logged.len().max(replayed.len()) {
-            let [logged, replayed] = [&logged, &replayed].map(|outcomes| outcomes.get(index));
-            if logged == replayed {
-                continue;
-            }
-            self.count = self.count.saturating_add(1);
-            let (sequence, copy) = key;
-            let [logged, replayed] = [logged, replayed].map(|outcome| outcome.map(Outcome::told));
-            self.first.get_or_insert(ReplayMismatch { sequence, copy, logged, replayed });
-        }
-    }
+/// Replay one log through the link of its header.
+pub fn of(name: String, log: &Log) -> Result<ReplayReport> {
+    let spec = &log.header.link;
+    ensure!(!spec.is_netem(), "netem ran this link, and keeps no log of what it did");
+    let link = link_chain::build(spec, log.header.seed)?;
+    Ok(replay(name, log, Rebuilt { link, tells_flows_apart: spec.tells_flows_apart() }))
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use wirelab_capture::pcapng::{self, Writer};
 use wirelab_net::lane::{DropWords, Taps};
 use wirelab_net::link::DropCause;
-use wirelab_net::pcapng::{self, Writer};
+use wirelab_net::link::facts::{Facts, Kept, SharedFacts};
 use wirelab_net::topology::LinkShape;
 use wirelab_net::{LogSink, LogThread};
-use wirelab_schema::{ImpairmentSpec, LinkSpec, MediumSpec, QueueSpec};
+use wirelab_schema::{LinkSpec, MediumSpec};
 
 /// Which end of a link a capture is of.
 pub const ENDS: [&str; 2] = ["client", "server"];
@@ -99,20 +100,29 @@ fn secrets(key_logs: &[KeyLog]) -> Result<Vec<u8>> {
 }
 
 fn drop_words(link: &LinkSpec) -> DropWords {
+    let medium = link.medium.as_ref().map_or("link layer", MediumSpec::kind);
+    // A medium is called by its kind, any other shared stage by its key.
+    let name = |key: &'static str| if key == "medium" { medium } else { key };
+    let shared: Vec<(&str, SharedFacts)> =
+        link.shared().iter().map(|(key, stage)| (name(key), stage.facts())).collect();
     [&link.uplink, &link.downlink].map(|stages| {
-        let by = |may_drop: fn(&ImpairmentSpec) -> bool| -> Vec<&str> {
-            stages.iter().filter(|stage| may_drop(stage)).map(|stage| kind(stage)).collect()
+        let known: Vec<(&str, Facts)> = stages.iter().map(|stage| (stage.kind(), stage.facts())).collect();
+        let by = |may_drop: fn(&Facts) -> bool| -> Vec<&str> {
+            known.iter().filter(|(_, facts)| may_drop(facts)).map(|(kind, _)| *kind).collect()
         };
-        let medium = link.medium.as_ref().map_or("link layer", medium_kind);
         DropCause::ALL.map(|cause| match cause {
-            DropCause::Loss => format!("lost by {}", one_of(&by(loses))),
+            DropCause::Loss => format!("lost by {}", one_of(&by(|facts| facts.loss.is_some()))),
             DropCause::QueueFull => {
-                let radio = link.radio.as_ref().map(|_| "radio");
-                let shared = link.medium.as_ref().map(medium_kind).into_iter().chain(radio);
-                let queues: Vec<_> = by(queues).into_iter().chain(shared).collect();
+                let shared = shared.iter().rev().filter(|(_, facts)| facts.queue.is_some()).map(|(name, _)| *name);
+                let queues: Vec<_> =
+                    by(|facts| facts.keeps.contains(&Kept::QueueFull)).into_iter().chain(shared).collect();
                 format!("dropped by {}: no room", one_of(&queues))
             }
-            DropCause::Aqm => format!("dropped by {}: it has waited too long", one_of(&disciplines(stages))),
+            DropCause::Aqm => {
+                let queues = known.iter().filter_map(|(_, facts)| facts.queue.as_ref());
+                let names: Vec<&str> = queues.filter_map(|queue| queue.aqm.as_deref()).collect();
+                format!("dropped by {}: it has waited too long", one_of(&names))
+            }
             DropCause::Outage => "lost by outage".to_owned(),
             DropCause::Retries => format!("given up by {medium}"),
             DropCause::Nat => "dropped by nat: no address mapping".to_owned(),
@@ -128,73 +138,6 @@ fn one_of(names: &[&str]) -> String {
         }
     }
     if distinct.is_empty() { "the link".to_owned() } else { distinct.join(" or ") }
-}
-
-fn loses(stage: &ImpairmentSpec) -> bool {
-    match stage {
-        ImpairmentSpec::Loss { .. }
-        | ImpairmentSpec::FourState { .. }
-        | ImpairmentSpec::Markov { .. }
-        | ImpairmentSpec::LossPattern { .. }
-        | ImpairmentSpec::GilbertElliott { .. }
-        | ImpairmentSpec::GilbertElliottTime { .. } => true,
-        ImpairmentSpec::Schedule { points, .. } => points.iter().any(|point| point.loss.is_some_and(|loss| loss > 0.0)),
-        _ => false,
-    }
-}
-
-fn queues(stage: &ImpairmentSpec) -> bool {
-    queue(stage).is_some() || matches!(stage, ImpairmentSpec::Outage { hold_bytes: Some(_), .. })
-}
-
-fn disciplines(stages: &[ImpairmentSpec]) -> Vec<&'static str> {
-    let names = stages.iter().filter_map(queue).filter_map(|queue| match queue {
-        QueueSpec::DropTail { .. } => None,
-        QueueSpec::Codel { .. } => Some("codel"),
-        QueueSpec::FqCodel { .. } => Some("fq-codel"),
-    });
-    names.collect()
-}
-
-fn queue(stage: &ImpairmentSpec) -> Option<&QueueSpec> {
-    match stage {
-        ImpairmentSpec::Rate { queue, .. }
-        | ImpairmentSpec::TokenBucket { queue, .. }
-        | ImpairmentSpec::DeliveryTrace { queue, .. }
-        | ImpairmentSpec::Schedule { queue, .. }
-        | ImpairmentSpec::DutyCycle { queue, .. } => Some(queue),
-        _ => None,
-    }
-}
-
-/// The stage's `kind` in a link's description.
-const fn kind(stage: &ImpairmentSpec) -> &'static str {
-    match stage {
-        ImpairmentSpec::Delay { .. } => "delay",
-        ImpairmentSpec::Loss { .. } => "loss",
-        ImpairmentSpec::FourState { .. } => "four-state",
-        ImpairmentSpec::Markov { .. } => "markov",
-        ImpairmentSpec::LossPattern { .. } => "loss-pattern",
-        ImpairmentSpec::Reorder { .. } => "reorder",
-        ImpairmentSpec::Duplicate { .. } => "duplicate",
-        ImpairmentSpec::Corrupt { .. } => "corrupt",
-        ImpairmentSpec::GilbertElliott { .. } => "gilbert-elliott",
-        ImpairmentSpec::GilbertElliottTime { .. } => "gilbert-elliott-time",
-        ImpairmentSpec::Rate { .. } => "rate",
-        ImpairmentSpec::TokenBucket { .. } => "token-bucket",
-        ImpairmentSpec::DeliveryTrace { .. } => "delivery-trace",
-        ImpairmentSpec::Schedule { .. } => "schedule",
-        ImpairmentSpec::Outage { .. } => "outage",
-        ImpairmentSpec::DutyCycle { .. } => "duty-cycle",
-    }
-}
-
-const fn medium_kind(medium: &MediumSpec) -> &'static str {
-    match medium {
-        MediumSpec::Serialiser { .. } => "serialiser",
-        MediumSpec::Wifi { .. } => "wifi",
-        MediumSpec::Ieee802154 { .. } => "ieee802154",
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use wirelab_net::{packet_log, pcapng, private_file};
+use wirelab_capture::{packet_log, pcapng, private_file};
 
 use super::Arguments;
 use super::failure::{Failure, USAGE};

@@ -1,7 +1,12 @@
 use std::collections::BTreeSet;
 
 use wirelab_net::link::{IMPAIRMENTS, SHARED};
-use wirelab_schema::{AddressFamily, MediumSpec, NatSpec, RadioSpec, SchedulePoint, SleepSpec};
+use wirelab_schema::{
+    AddressFamily, CorruptSpec, DelaySpec, DeliveryTraceSpec, DuplicateSpec, DutyCycleSpec, FourStateSpec,
+    GilbertElliottSpec, GilbertElliottTimeSpec, Ieee802154Spec, ImpairmentSpec, JitterSpec, LossPatternSpec, LossSpec,
+    MarkovSpec, MediumSpec, NatSpec, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec, SchedulePoint,
+    ScheduleSpec, SerialiserSpec, SleepSpec, TokenBucketSpec, WifiSpec,
+};
 
 use super::*;
 
@@ -26,19 +31,19 @@ pub fn fq_codel(packets: u32) -> QueueSpec {
 }
 
 pub fn delay(delay_ns: u64, jitter: Option<JitterSpec>) -> ImpairmentSpec {
-    ImpairmentSpec::Delay { delay_ns, jitter, correlation: 0.0, overtaking: false }
+    ImpairmentSpec::Delay(DelaySpec { delay_ns, jitter, correlation: 0.0, overtaking: false })
 }
 
 pub fn loss(probability: f64) -> ImpairmentSpec {
-    ImpairmentSpec::Loss { probability, correlation: 0.0 }
+    ImpairmentSpec::Loss(LossSpec { probability, correlation: 0.0 })
 }
 
 pub fn rate_of(rate_bps: u64, queue: QueueSpec, overhead_bytes: u32) -> ImpairmentSpec {
-    ImpairmentSpec::Rate { rate_bps, queue, overhead_bytes }
+    ImpairmentSpec::Rate(RateSpec { rate_bps, queue, overhead_bytes })
 }
 
 pub fn schedule_of(points: Vec<SchedulePoint>, repeat_ns: Option<u64>) -> ImpairmentSpec {
-    ImpairmentSpec::Schedule { points, repeat_ns, queue: drop_tail(10_000), overhead_bytes: 0 }
+    ImpairmentSpec::Schedule(ScheduleSpec { points, repeat_ns, queue: drop_tail(10_000), overhead_bytes: 0 })
 }
 
 pub fn at_ms(at_ms: u64, rate_bps: Option<u64>) -> SchedulePoint {
@@ -46,7 +51,7 @@ pub fn at_ms(at_ms: u64, rate_bps: Option<u64>) -> SchedulePoint {
 }
 
 pub fn wifi(frame_error: f64) -> MediumSpec {
-    MediumSpec::Wifi {
+    MediumSpec::Wifi(WifiSpec {
         rate_bps: 24_000_000,
         overhead_bytes: 36,
         preamble_ns: 20_000,
@@ -60,11 +65,11 @@ pub fn wifi(frame_error: f64) -> MediumSpec {
         frame_error,
         queue_bytes: Some(100_000),
         queue_packets: None,
-    }
+    })
 }
 
 pub fn ieee802154(frame_error: f64) -> MediumSpec {
-    MediumSpec::Ieee802154 {
+    MediumSpec::Ieee802154(Ieee802154Spec {
         compressed_bytes: 40,
         mac_bytes: 23,
         frame_error,
@@ -74,7 +79,7 @@ pub fn ieee802154(frame_error: f64) -> MediumSpec {
         max_be: 5,
         queue_bytes: Some(10_000),
         queue_packets: None,
-    }
+    })
 }
 
 pub fn psm() -> RadioSpec {
@@ -90,41 +95,10 @@ pub fn nat_of_10_ms() -> NatSpec {
     NatSpec { udp_timeout_ns: 10 * MILLISECOND, tcp_timeout_ns: 20 * MILLISECOND }
 }
 
+/// Every example of every impairment.
+/// Every example of every impairment.
 pub fn one_of_each() -> Vec<ImpairmentSpec> {
-    let table = JitterSpec::Table { offsets_ns: vec![-1000, 0, 5000] };
-    vec![
-        ImpairmentSpec::Delay { delay_ns: MILLISECOND, jitter: Some(table), correlation: 0.5, overtaking: true },
-        ImpairmentSpec::Loss { probability: 0.1, correlation: 0.25 },
-        ImpairmentSpec::FourState { p13: 0.1, p31: 0.5, p32: 0.2, p23: 0.3, p14: 0.01 },
-        ImpairmentSpec::Markov { transitions: vec![vec![0.9, 0.1], vec![0.5, 0.5]], loss: vec![0.0, 1.0] },
-        ImpairmentSpec::LossPattern { pattern: "0001000".to_owned(), repeat: true },
-        ImpairmentSpec::GilbertElliott { p: 0.01, r: 0.1, bad_loss: 0.7, good_loss: 0.001 },
-        ImpairmentSpec::GilbertElliottTime { good_ns: MILLISECOND, bad_ns: MILLISECOND, bad_loss: 0.7, good_loss: 0.0 },
-        ImpairmentSpec::Reorder { probability: 0.1, by_ns: MILLISECOND, correlation: 0.0 },
-        ImpairmentSpec::Duplicate { probability: 0.1, correlation: 0.0 },
-        ImpairmentSpec::Corrupt { probability: 0.1, correlation: 0.0 },
-        rate_of(1_000_000, drop_tail(10_000), 14),
-        ImpairmentSpec::TokenBucket {
-            rate_bps: 1_000_000,
-            burst_bytes: 1600,
-            queue: codel(10_000),
-            overhead_bytes: 14,
-        },
-        ImpairmentSpec::DeliveryTrace { opportunities_ms: vec![0, 0, 3, 10], queue: fq_codel(100), overhead_bytes: 0 },
-        schedule_of(vec![at_ms(0, None), at_ms(5, Some(1_000_000))], Some(10 * MILLISECOND)),
-        ImpairmentSpec::Outage {
-            start_ns: 0,
-            duration_ns: MILLISECOND,
-            every_ns: Some(20 * MILLISECOND),
-            hold_bytes: Some(5000),
-        },
-        ImpairmentSpec::DutyCycle {
-            rate_bps: 10_000_000,
-            share: 0.5,
-            queue: QueueSpec::DropTail { bytes: None, packets: Some(10) },
-            overhead_bytes: 0,
-        },
-    ]
+    IMPAIRMENTS.iter().flat_map(|kind| (kind.examples)()).collect()
 }
 
 fn refused(spec: &LinkSpec) -> String {
@@ -144,10 +118,10 @@ fn every_impairment_of_the_schema_is_registered_and_no_other() {
     let variants = schema["oneOf"].as_array().unwrap();
     let kinds: BTreeSet<_> =
         variants.iter().map(|variant| variant["properties"]["kind"]["const"].as_str().unwrap()).collect();
-    let registered: BTreeSet<_> = IMPAIRMENTS.iter().map(|(kind, _)| *kind).collect();
+    let registered: BTreeSet<_> = IMPAIRMENTS.iter().map(|kind| kind.name).collect();
     assert_eq!(kinds, registered);
     assert_eq!(IMPAIRMENTS.len(), registered.len());
-    assert!(IMPAIRMENTS.iter().all(|(_, about)| about.len() > 80));
+    assert!(IMPAIRMENTS.iter().all(|kind| kind.about.len() > 80));
 }
 
 #[test]
@@ -159,10 +133,10 @@ fn every_shared_stage_of_the_schema_is_registered_and_no_other() {
     let stages = link["properties"].as_object().unwrap().keys().map(String::as_str);
     let others = stages.filter(|stage| !["uplink", "downlink", "medium", "mtu", "family", "backend"].contains(stage));
     let expected: BTreeSet<_> = kinds.chain(others).collect();
-    let registered: BTreeSet<_> = SHARED.iter().map(|(kind, _)| *kind).collect();
+    let registered: BTreeSet<_> = SHARED.iter().map(|kind| kind.name).collect();
     assert_eq!(registered, expected);
     assert_eq!(SHARED.len(), registered.len());
-    assert!(SHARED.iter().all(|(_, about)| about.len() > 80));
+    assert!(SHARED.iter().all(|kind| kind.about.len() > 80));
 }
 
 #[test]
@@ -172,8 +146,12 @@ fn a_link_with_every_impairment_is_built() {
         .map(|stage| serde_json::to_value(stage).unwrap()["kind"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(kinds.len(), IMPAIRMENTS.len());
-    let serialiser =
-        MediumSpec::Serialiser { rate_bps: 1, queue_bytes: Some(0), queue_packets: None, overhead_bytes: 0 };
+    let serialiser = MediumSpec::Serialiser(SerialiserSpec {
+        rate_bps: 1,
+        queue_bytes: Some(0),
+        queue_packets: None,
+        overhead_bytes: 0,
+    });
     for medium in [serialiser, wifi(0.1), ieee802154(0.1)] {
         let spec = LinkSpec {
             uplink: one_of_each(),
@@ -210,18 +188,27 @@ fn the_place_of_an_error_is_named() {
 #[test]
 fn what_no_loss_model_can_do_is_refused_with_its_value() {
     assert_eq!(error(loss(f64::NAN)), "probability: NaN is not a probability (0 to 1)");
-    let correlated = ImpairmentSpec::Loss { probability: 0.1, correlation: 25.0 };
+    let correlated = ImpairmentSpec::Loss(LossSpec { probability: 0.1, correlation: 25.0 });
     assert_eq!(error(correlated), "correlation: 25 is not a correlation (0 to 1)");
-    let elliott = |p, r, bad_loss, good_loss| error(ImpairmentSpec::GilbertElliott { p, r, bad_loss, good_loss });
+    let elliott = |p, r, bad_loss, good_loss| {
+        error(ImpairmentSpec::GilbertElliott(GilbertElliottSpec { p, r, bad_loss, good_loss }))
+    };
     assert_eq!(elliott(-0.1, 0.0, 0.0, 0.0), "p: -0.1 is not a probability (0 to 1)");
     assert_eq!(elliott(0.0, 0.0, 0.0, 70.0), "good_loss: 70 is not a probability (0 to 1)");
-    let time = ImpairmentSpec::GilbertElliottTime { good_ns: MILLISECOND, bad_ns: 1, bad_loss: 0.1, good_loss: 0.1 };
+    let time = ImpairmentSpec::GilbertElliottTime(GilbertElliottTimeSpec {
+        good_ns: MILLISECOND,
+        bad_ns: 1,
+        bad_loss: 0.1,
+        good_loss: 0.1,
+    });
     assert_eq!(error(time), "bad_ns: a mean sojourn of 1ns is shorter than 10µs");
-    let states = |p13, p31, p32| error(ImpairmentSpec::FourState { p13, p31, p32, p23: 0.0, p14: 0.5 });
+    let states = |p13, p31, p32| error(ImpairmentSpec::FourState(FourStateSpec { p13, p31, p32, p23: 0.0, p14: 0.5 }));
     assert_eq!(states(0.75, 0.0, 0.0), "p13 + p14 is 1.25, and cannot be above 1");
     assert_eq!(states(0.0, 0.75, 0.5), "p31 + p32 is 1.25, and cannot be above 1");
     assert_eq!(states(0.0, 2.0, 0.5), "p31: 2 is not a probability (0 to 1)");
-    let pattern = |pattern: &str| error(ImpairmentSpec::LossPattern { pattern: pattern.to_owned(), repeat: false });
+    let pattern = |pattern: &str| {
+        error(ImpairmentSpec::LossPattern(LossPatternSpec { pattern: pattern.to_owned(), repeat: false }))
+    };
     assert_eq!(pattern(""), "pattern: it is empty");
     assert_eq!(pattern("01 1"), "pattern[2]: ` ` is neither 0 nor 1");
 }
@@ -230,7 +217,7 @@ fn what_no_loss_model_can_do_is_refused_with_its_value() {
 fn what_is_no_markov_chain_is_refused_with_its_value() {
     let markov = |transitions: &[&[f64]], loss: &[f64]| {
         let transitions = transitions.iter().map(|row| row.to_vec()).collect();
-        error(ImpairmentSpec::Markov { transitions, loss: loss.to_vec() })
+        error(ImpairmentSpec::Markov(MarkovSpec { transitions, loss: loss.to_vec() }))
     };
     assert_eq!(markov(&[], &[]), "transitions: there is no state");
     assert_eq!(markov(&[&[1.0, 0.0], &[1.0]], &[0.0; 2]), "transitions[1]: 1 probabilities for 2 states");
@@ -247,11 +234,11 @@ fn what_no_path_can_do_is_refused_with_its_value() {
     let table = |offsets_ns| error(delay(MILLISECOND, Some(JitterSpec::Table { offsets_ns })));
     assert_eq!(table(vec![0, 7, 3]), "jitter.offsets_ns[2]: 3 comes after 7");
     assert_eq!(table(vec![1]), "jitter.offsets_ns: a table has two offsets or more");
-    let reorder = ImpairmentSpec::Reorder { probability: -1.0, by_ns: 1, correlation: 0.0 };
+    let reorder = ImpairmentSpec::Reorder(ReorderSpec { probability: -1.0, by_ns: 1, correlation: 0.0 });
     assert_eq!(error(reorder), "probability: -1 is not a probability (0 to 1)");
-    let duplicate = ImpairmentSpec::Duplicate { probability: 0.1, correlation: -1.0 };
+    let duplicate = ImpairmentSpec::Duplicate(DuplicateSpec { probability: 0.1, correlation: -1.0 });
     assert_eq!(error(duplicate), "correlation: -1 is not a correlation (0 to 1)");
-    let corrupt = ImpairmentSpec::Corrupt { probability: 9.0, correlation: 0.0 };
+    let corrupt = ImpairmentSpec::Corrupt(CorruptSpec { probability: 9.0, correlation: 0.0 });
     assert_eq!(error(corrupt), "probability: 9 is not a probability (0 to 1)");
 }
 
@@ -261,25 +248,36 @@ fn what_no_rate_can_do_is_refused_with_its_value() {
     let too_long = "overhead_bytes: 65536 is more than 65535, the largest length of a packet";
     assert_eq!(error(rate_of(1, drop_tail(1), 65_536)), too_long);
     let points = vec![at_ms(0, None)];
-    let schedule = ImpairmentSpec::Schedule { points, repeat_ns: None, queue: drop_tail(1), overhead_bytes: 65_536 };
+    let schedule =
+        ImpairmentSpec::Schedule(ScheduleSpec { points, repeat_ns: None, queue: drop_tail(1), overhead_bytes: 65_536 });
     assert_eq!(error(schedule), too_long);
-    let bucket =
-        ImpairmentSpec::TokenBucket { rate_bps: 1, burst_bytes: 1513, queue: drop_tail(1), overhead_bytes: 14 };
+    let bucket = ImpairmentSpec::TokenBucket(TokenBucketSpec {
+        rate_bps: 1,
+        burst_bytes: 1513,
+        queue: drop_tail(1),
+        overhead_bytes: 14,
+    });
     assert_eq!(error(bucket.clone()), "burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
     let with_mtu = |mtu| LinkSpec { uplink: vec![bucket.clone()], mtu: Some(mtu), ..LinkSpec::default() };
     assert_eq!(refused(&with_mtu(1500)), "uplink[0].burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
     build(&with_mtu(1499), 1).unwrap();
     let trace = |opportunities_ms| {
-        error(ImpairmentSpec::DeliveryTrace { opportunities_ms, queue: drop_tail(1), overhead_bytes: 0 })
+        error(ImpairmentSpec::DeliveryTrace(DeliveryTraceSpec {
+            opportunities_ms,
+            queue: drop_tail(1),
+            overhead_bytes: 0,
+        }))
     };
     assert_eq!(trace(vec![0, 1, 2, 2, 7, 3]), "opportunities_ms[5]: 3 comes after 7");
     assert!(trace(vec![]).starts_with("opportunities_ms: "));
     assert!(trace(vec![0, 0]).starts_with("opportunities_ms: "));
     for share in [0.0, 1.1, f64::NAN] {
-        let duty = ImpairmentSpec::DutyCycle { rate_bps: 1, share, queue: drop_tail(1), overhead_bytes: 0 };
+        let duty =
+            ImpairmentSpec::DutyCycle(DutyCycleSpec { rate_bps: 1, share, queue: drop_tail(1), overhead_bytes: 0 });
         assert!(error(duty).starts_with(&format!("share: {share} ")), "{share}");
     }
-    let outage = ImpairmentSpec::Outage { start_ns: 0, duration_ns: 2, every_ns: Some(1), hold_bytes: None };
+    let outage =
+        ImpairmentSpec::Outage(OutageSpec { start_ns: 0, duration_ns: 2, every_ns: Some(1), hold_bytes: None });
     assert_eq!(error(outage), "outages of 2ns every 1ns never end");
 }
 
@@ -324,11 +322,19 @@ fn a_queue_that_cannot_work_is_refused_with_its_value() {
 #[test]
 fn shared_stages_that_cannot_work_are_refused_with_their_value() {
     let medium = |medium| refused(&LinkSpec { medium: Some(medium), ..LinkSpec::default() });
-    let serialiser =
-        MediumSpec::Serialiser { rate_bps: 0, queue_bytes: Some(1), queue_packets: None, overhead_bytes: 0 };
+    let serialiser = MediumSpec::Serialiser(SerialiserSpec {
+        rate_bps: 0,
+        queue_bytes: Some(1),
+        queue_packets: None,
+        overhead_bytes: 0,
+    });
     assert_eq!(medium(serialiser), "medium.rate_bps: a rate of 0 bit/s sends nothing");
-    let serialiser =
-        MediumSpec::Serialiser { rate_bps: 1, queue_bytes: Some(1), queue_packets: None, overhead_bytes: 65_536 };
+    let serialiser = MediumSpec::Serialiser(SerialiserSpec {
+        rate_bps: 1,
+        queue_bytes: Some(1),
+        queue_packets: None,
+        overhead_bytes: 65_536,
+    });
     assert_eq!(medium(serialiser), "medium.overhead_bytes: 65536 is more than 65535, the largest length of a packet");
     assert_eq!(medium(wifi(1.5)), "medium.frame_error: 1.5 is not a probability (0 to 1)");
     assert_eq!(medium(ieee802154(-1.0)), "medium.frame_error: -1 is not a probability (0 to 1)");
@@ -377,6 +383,7 @@ fn shared_stages_that_cannot_work_are_refused_with_their_value() {
 
 #[test]
 fn links_that_tell_flows_apart_are_known() {
+    let tells_flows_apart = LinkSpec::tells_flows_apart;
     let up = |stage| LinkSpec { uplink: vec![stage], ..LinkSpec::default() };
     assert!(!tells_flows_apart(&up(rate_of(1, codel(1), 0))));
     assert!(tells_flows_apart(&up(rate_of(1, fq_codel(1), 0))));

@@ -1,14 +1,24 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
-use wirelab_schema::{ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec};
+use wirelab_schema::{
+    CorruptSpec, DelaySpec, DeliveryTraceSpec, DuplicateSpec, DutyCycleSpec, GilbertElliottSpec,
+    GilbertElliottTimeSpec, ImpairmentSpec, JitterSpec, LinkSpec, MediumSpec, PacketFate, QueueSpec, ReorderSpec,
+    ScheduleSpec, SerialiserSpec, TokenBucketSpec,
+};
+
+use wirelab_capture::flow::Flows;
+use wirelab_capture::link::{Impairment, Instant, Link, Packet, PortId};
+use wirelab_capture::log_file;
+use wirelab_capture::packet_log::{Fate, Record};
+use wirelab_schema::{DeliveredPackets, ReplayMismatch};
 
 use super::*;
 use crate::link_chain::tests::{
     MILLISECOND, at_ms, codel, delay, drop_tail, fq_codel, ieee802154, loss, nat_of_10_ms, one_of_each, psm, rate_of,
     schedule_of, wifi,
 };
-use crate::log_file::tests::{record, written};
+use crate::packet_log::tests::{record, written};
 
 /// A packet to send: nanoseconds after the last one, port, size, and how late the emulator is in looking at it.
 type Send = (u64, u16, u32, u64);
@@ -65,7 +75,7 @@ fn logged(packet: Packet, fate: Fate, departure: Instant, now: Instant) -> Logge
 }
 
 fn replayed(log: &[u8]) -> ReplayReport {
-    replay("log".to_owned(), &log_file::parse(log).unwrap()).unwrap()
+    of("log".to_owned(), &log_file::parse(log).unwrap()).unwrap()
 }
 
 fn without_bytes(records: impl IntoIterator<Item = Record>) -> Vec<Logged> {
@@ -81,14 +91,18 @@ fn lossy() -> LinkSpec {
     let stages = vec![
         delay(10 * MILLISECOND, Some(JitterSpec::Normal { sigma_ns: 2 * MILLISECOND })),
         rate_of(1_000_000, drop_tail(3000), 14),
-        ImpairmentSpec::GilbertElliott { p: 0.1, r: 0.2, bad_loss: 0.7, good_loss: 0.0 },
-        ImpairmentSpec::Duplicate { probability: 0.1, correlation: 0.0 },
-        ImpairmentSpec::Duplicate { probability: 0.5, correlation: 0.0 },
-        ImpairmentSpec::Corrupt { probability: 0.2, correlation: 0.0 },
+        ImpairmentSpec::GilbertElliott(GilbertElliottSpec { p: 0.1, r: 0.2, bad_loss: 0.7, good_loss: 0.0 }),
+        ImpairmentSpec::Duplicate(DuplicateSpec { probability: 0.1, correlation: 0.0 }),
+        ImpairmentSpec::Duplicate(DuplicateSpec { probability: 0.5, correlation: 0.0 }),
+        ImpairmentSpec::Corrupt(CorruptSpec { probability: 0.2, correlation: 0.0 }),
         delay(MILLISECOND, None),
     ];
-    let medium =
-        MediumSpec::Serialiser { rate_bps: 2_000_000, queue_bytes: Some(3000), queue_packets: None, overhead_bytes: 0 };
+    let medium = MediumSpec::Serialiser(SerialiserSpec {
+        rate_bps: 2_000_000,
+        queue_bytes: Some(3000),
+        queue_packets: None,
+        overhead_bytes: 0,
+    });
     LinkSpec { uplink: stages.clone(), downlink: stages, medium: Some(medium), ..LinkSpec::default() }
 }
 
@@ -267,15 +281,15 @@ fn rate() -> impl Strategy<Value = ImpairmentSpec> {
     prop_oneof![
         shape().prop_map(|(rate_bps, queue, overhead_bytes)| rate_of(rate_bps, queue, overhead_bytes)),
         (shape(), 1520..5000u64).prop_map(|((rate_bps, queue, overhead_bytes), burst_bytes)| {
-            ImpairmentSpec::TokenBucket { rate_bps, burst_bytes, queue, overhead_bytes }
+            ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps, burst_bytes, queue, overhead_bytes })
         }),
         (queue(), prop::collection::vec(0..20u32, 1..10)).prop_map(|(queue, mut opportunities_ms)| {
             opportunities_ms.push(20);
             opportunities_ms.sort_unstable();
-            ImpairmentSpec::DeliveryTrace { opportunities_ms, queue, overhead_bytes: 0 }
+            ImpairmentSpec::DeliveryTrace(DeliveryTraceSpec { opportunities_ms, queue, overhead_bytes: 0 })
         }),
         (shape(), 0.01..1.0f64).prop_map(|((rate_bps, queue, overhead_bytes), share)| {
-            ImpairmentSpec::DutyCycle { rate_bps, share, queue, overhead_bytes }
+            ImpairmentSpec::DutyCycle(DutyCycleSpec { rate_bps, share, queue, overhead_bytes })
         }),
         (prop::option::of(100_000..50_000_000u64), prop_oneof![Just(None), Just(Some(0)), (0..1_000_000u64).prop_map(Some)], any::<bool>()).prop_map(
             |(first, second, repeats)| {
@@ -284,7 +298,7 @@ fn rate() -> impl Strategy<Value = ImpairmentSpec> {
         ),
     ]
     .prop_filter("a rate of 0 throughout", |stage| {
-        !matches!(stage, ImpairmentSpec::Schedule { points, .. } if points.iter().all(|point| point.rate_bps == Some(0)))
+        !matches!(stage, ImpairmentSpec::Schedule(ScheduleSpec { points, .. }) if points.iter().all(|point| point.rate_bps == Some(0)))
     })
 }
 
@@ -299,15 +313,15 @@ fn stage() -> impl Strategy<Value = ImpairmentSpec> {
     prop_oneof![
         3 => prop::sample::select(one_of_each()),
         2 => delay.prop_map(|(delay_ns, jitter, correlation, overtaking)| {
-            ImpairmentSpec::Delay { delay_ns, jitter, correlation, overtaking }
+            ImpairmentSpec::Delay(DelaySpec { delay_ns, jitter, correlation, overtaking })
         }),
         1 => (0.0..0.5).prop_map(loss),
         1 => (0.0..1.0, 0..20_000_000u64, 0.0..1.0f64).prop_map(|(probability, by_ns, correlation)| {
-            ImpairmentSpec::Reorder { probability, by_ns, correlation }
+            ImpairmentSpec::Reorder(ReorderSpec { probability, by_ns, correlation })
         }),
-        1 => (0.0..1.0).prop_map(|probability| ImpairmentSpec::Duplicate { probability, correlation: 0.0 }),
+        1 => (0.0..1.0).prop_map(|probability| ImpairmentSpec::Duplicate(DuplicateSpec { probability, correlation: 0.0 })),
         1 => (10_000..20_000_000u64, 10_000..20_000_000u64, 0.0..1.0).prop_map(|(good_ns, bad_ns, bad_loss)| {
-            ImpairmentSpec::GilbertElliottTime { good_ns, bad_ns, bad_loss, good_loss: 0.0 }
+            ImpairmentSpec::GilbertElliottTime(GilbertElliottTimeSpec { good_ns, bad_ns, bad_loss, good_loss: 0.0 })
         }),
         3 => rate(),
     ]
@@ -318,7 +332,7 @@ fn link() -> impl Strategy<Value = LinkSpec> {
     let medium = prop_oneof![
         3 => Just(None),
         1 => (100_000..50_000_000u64, 0..10_000u64).prop_map(|(rate_bps, queue_bytes)| {
-            Some(MediumSpec::Serialiser { rate_bps, queue_bytes: Some(queue_bytes), queue_packets: None, overhead_bytes: 0 })
+            Some(MediumSpec::Serialiser(SerialiserSpec { rate_bps, queue_bytes: Some(queue_bytes), queue_packets: None, overhead_bytes: 0 }))
         }),
         1 => (0.0..0.9).prop_map(|frame_error| Some(wifi(frame_error))),
         1 => (0.0..0.9).prop_map(|frame_error| Some(ieee802154(frame_error))),

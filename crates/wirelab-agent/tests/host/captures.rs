@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use wirelab_net::capture;
+use wirelab_capture::capture;
+use wirelab_capture::packet_log::Record;
 use wirelab_net::link::PortId;
-use wirelab_net::packet_log::Record;
-use wirelab_schema::{CaptureFiles, ImpairmentSpec, LinkSpec, TrialRequest, TrialStatus};
+use wirelab_schema::{CaptureFiles, ImpairmentSpec, LinkSpec, LossPatternSpec, TrialRequest, TrialStatus};
 
 use crate::machine::namespaces_work;
 use crate::support::{Host, ONE_WAY, assert_replays, delay};
@@ -46,7 +46,7 @@ fn each_end_has_what_it_saw_in_the_order_in_which_it_saw_it() {
     let mut host = Host::start();
     host.open(1);
     let mut link = delay(ONE_WAY);
-    link.uplink.insert(0, ImpairmentSpec::LossPattern { pattern: "0001".into(), repeat: true });
+    link.uplink.insert(0, ImpairmentSpec::LossPattern(LossPatternSpec { pattern: "0001".into(), repeat: true }));
     let (trial, files) = captured(&host, "captured", link);
     fs::write(&files.key_logs[0], SECRET).unwrap();
     let result = host.run(trial);

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use serde_json::json;
+use wirelab_capture::packet_log::{Fate, Record};
 use wirelab_net::link::PortId;
-use wirelab_net::packet_log::{Fate, Record};
 use wirelab_schema::{
-    DropCause, ImpairmentSpec, JitterSpec, LinkReport, LinkSpec, NatSpec, OpenLanes, QueueSpec, RadioSpec, SleepSpec,
-    TrialResult, TrialStatus,
+    CorruptSpec, DelaySpec, DropCause, DuplicateSpec, DutyCycleSpec, GilbertElliottTimeSpec, ImpairmentSpec,
+    JitterSpec, LinkReport, LinkSpec, NatSpec, OpenLanes, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec,
+    SleepSpec, TokenBucketSpec, TrialResult, TrialStatus,
 };
 
 use crate::machine::namespaces_work;
@@ -79,7 +80,7 @@ fn what_exceeds_the_links_mtu_crosses_it_in_fragments_and_the_next_trial_has_the
 #[test]
 fn a_duplicated_packet_arrives_twice() {
     let Some(mut host) = open() else { return };
-    let all = ImpairmentSpec::Duplicate { probability: 1.0, correlation: 0.0 };
+    let all = ImpairmentSpec::Duplicate(DuplicateSpec { probability: 1.0, correlation: 0.0 });
     let result = send(&mut host, "duplicate", uplink(all), DATAGRAMS, BYTES, MILLISECOND);
     let expected: Vec<_> = (0..u64::from(DATAGRAMS)).flat_map(|number| [number; 2]).collect();
     assert_eq!(host.printed("server", "number"), expected);
@@ -92,7 +93,7 @@ fn a_duplicated_packet_arrives_twice() {
 #[test]
 fn a_corrupted_packet_is_discarded_by_its_receivers_checksum() {
     let Some(mut host) = open() else { return };
-    let all = ImpairmentSpec::Corrupt { probability: 1.0, correlation: 0.0 };
+    let all = ImpairmentSpec::Corrupt(CorruptSpec { probability: 1.0, correlation: 0.0 });
     let result = send(&mut host, "corrupt", uplink(all), DATAGRAMS, BYTES, MILLISECOND);
     assert_eq!(result.link.directions[0].delivered, u64::from(DATAGRAMS));
     let damaged = host.printed("server", "damaged").last().copied();
@@ -109,7 +110,7 @@ fn corruption_is_refused_where_packets_have_no_checksums() {
     }
     let mut host = Host::start();
     host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: true, netem: false, cpu_quota: false, links: vec![] });
-    let all = ImpairmentSpec::Corrupt { probability: 1.0, correlation: 0.0 };
+    let all = ImpairmentSpec::Corrupt(CorruptSpec { probability: 1.0, correlation: 0.0 });
     let trial = host.trial("corrupt", uplink(all), vec![host.endpoint("client", &["true"])]);
     let message = host.refusal(trial);
     assert_eq!(message, "uplink[0]: corrupt needs lanes without offloads, for with them packets have no checksums");
@@ -118,7 +119,7 @@ fn corruption_is_refused_where_packets_have_no_checksums() {
 #[test]
 fn reordered_packets_arrive_in_the_order_in_which_the_log_says_they_left() {
     let Some(mut host) = open() else { return };
-    let some = ImpairmentSpec::Reorder { probability: 0.3, by_ns: 20_000_000, correlation: 0.0 };
+    let some = ImpairmentSpec::Reorder(ReorderSpec { probability: 0.3, by_ns: 20_000_000, correlation: 0.0 });
     send(&mut host, "reorder", uplink(some), DATAGRAMS, BYTES, 5 * MILLISECOND);
     let mut records = from_client(&host, "reorder");
     records.sort_by_key(|record| record.departure);
@@ -153,7 +154,7 @@ fn codel_drops_from_a_standing_queue() {
         ("fq-codel", QueueSpec::FqCodel { target_ns, interval_ns, flows: 1024, quantum_bytes: 1514, packets: 1000 }),
     ];
     for (name, queue) in queues {
-        let rate = ImpairmentSpec::Rate { rate_bps: 5_000_000, queue, overhead_bytes: 0 };
+        let rate = ImpairmentSpec::Rate(RateSpec { rate_bps: 5_000_000, queue, overhead_bytes: 0 });
         let result = send(&mut host, name, uplink(rate), 150, 1400, Duration::ZERO);
         let lost = dropped(&result.link, 0, DropCause::Aqm);
         assert!(lost > 0 && lost < 75, "{lost} packets");
@@ -166,11 +167,19 @@ fn codel_drops_from_a_standing_queue() {
 #[test]
 fn an_outage_and_a_full_bucket_are_told_apart() {
     let Some(mut host) = open() else { return };
-    let outage =
-        ImpairmentSpec::Outage { start_ns: 50_000_000, duration_ns: 50_000_000, every_ns: None, hold_bytes: None };
+    let outage = ImpairmentSpec::Outage(OutageSpec {
+        start_ns: 50_000_000,
+        duration_ns: 50_000_000,
+        every_ns: None,
+        hold_bytes: None,
+    });
     let queue = QueueSpec::DropTail { bytes: None, packets: Some(0) };
-    let bucket =
-        ImpairmentSpec::TokenBucket { rate_bps: 8000, burst_bytes: 10 * (BYTES as u64 + 28), queue, overhead_bytes: 0 };
+    let bucket = ImpairmentSpec::TokenBucket(TokenBucketSpec {
+        rate_bps: 8000,
+        burst_bytes: 10 * (BYTES as u64 + 28),
+        queue,
+        overhead_bytes: 0,
+    });
     let link = LinkSpec { uplink: vec![outage, bucket], ..LinkSpec::default() };
     let result = send(&mut host, "outage", link, DATAGRAMS, BYTES, 5 * MILLISECOND);
     assert!(dropped(&result.link, 0, DropCause::Outage) > 0, "{result:?}");
@@ -188,18 +197,23 @@ fn everything() -> Vec<ImpairmentSpec> {
     };
     let jitter = Some(JitterSpec::ParetoNormal { sigma_ns: 2_000_000 });
     vec![
-        ImpairmentSpec::Delay { delay_ns: 3_000_000, jitter, correlation: 0.25, overtaking: true },
-        ImpairmentSpec::Rate { rate_bps: 500_000, queue, overhead_bytes: 14 },
-        ImpairmentSpec::Reorder { probability: 0.2, by_ns: 4_000_000, correlation: 0.0 },
-        ImpairmentSpec::GilbertElliottTime { good_ns: 50_000_000, bad_ns: 5_000_000, bad_loss: 0.5, good_loss: 0.0 },
-        ImpairmentSpec::Duplicate { probability: 0.2, correlation: 0.0 },
-        ImpairmentSpec::Corrupt { probability: 0.05, correlation: 0.0 },
-        ImpairmentSpec::DutyCycle {
+        ImpairmentSpec::Delay(DelaySpec { delay_ns: 3_000_000, jitter, correlation: 0.25, overtaking: true }),
+        ImpairmentSpec::Rate(RateSpec { rate_bps: 500_000, queue, overhead_bytes: 14 }),
+        ImpairmentSpec::Reorder(ReorderSpec { probability: 0.2, by_ns: 4_000_000, correlation: 0.0 }),
+        ImpairmentSpec::GilbertElliottTime(GilbertElliottTimeSpec {
+            good_ns: 50_000_000,
+            bad_ns: 5_000_000,
+            bad_loss: 0.5,
+            good_loss: 0.0,
+        }),
+        ImpairmentSpec::Duplicate(DuplicateSpec { probability: 0.2, correlation: 0.0 }),
+        ImpairmentSpec::Corrupt(CorruptSpec { probability: 0.05, correlation: 0.0 }),
+        ImpairmentSpec::DutyCycle(DutyCycleSpec {
             rate_bps: 2_000_000,
             share: 0.7,
             queue: QueueSpec::DropTail { bytes: Some(5000), packets: None },
             overhead_bytes: 0,
-        },
+        }),
     ]
 }
 

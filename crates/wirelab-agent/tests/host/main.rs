@@ -1,5 +1,6 @@
 //! The host, its link process and its trials, in real namespaces.
 
+mod bursts;
 mod captures;
 mod families;
 mod library;
@@ -10,7 +11,6 @@ mod mqtt;
 mod netem;
 mod roles;
 mod support;
-mod throughput;
 mod topologies;
 mod traffic;
 mod trials;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use wirelab_net::topology::IPV4;
-use wirelab_schema::{ImpairmentSpec, LinkSpec, ReadyCondition, TrialStatus};
+use wirelab_schema::{ImpairmentSpec, LinkSpec, LossSpec, ReadyCondition, TrialStatus};
 use wirelab_stacks::codec::mqtt::client::{Client, Event, Options};
 use wirelab_stacks::codec::mqtt::{Message, Qos, Version};
 
@@ -63,7 +63,7 @@ fn prove(proof: &str) -> Vec<u64> {
     server.ends_trial = false;
     let mut clients = host.endpoint("client", &["./endpoint", "mqtt::clients", "--exact", "--nocapture", "--ignored"]);
     clients.environment.insert(PROOF.into(), proof.into());
-    let loss = ImpairmentSpec::Loss { probability: 0.2, correlation: 0.0 };
+    let loss = ImpairmentSpec::Loss(LossSpec { probability: 0.2, correlation: 0.0 });
     let mut link: LinkSpec = delay(Duration::from_millis(1));
     link.uplink.push(loss.clone());
     link.downlink.push(loss);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use nix::unistd::geteuid;
 use wirelab_schema::{
-    DirectionReport, DropCause, HostOp, HostResult, ImpairmentSpec, LinkBackend, LinkSpec, OpenLanes, QueueSpec,
-    TrialResult, TrialStatus,
+    DelaySpec, DirectionReport, DropCause, DuplicateSpec, HostOp, HostResult, ImpairmentSpec, LinkBackend, LinkSpec,
+    LossSpec, OpenLanes, QueueSpec, RateSpec, TokenBucketSpec, TrialResult, TrialStatus,
 };
 
 use crate::machine::{AGENT, namespaces_work};
@@ -76,7 +76,8 @@ fn what_a_refused_trial_had_put_on_one_interface_does_not_shape_the_next() {
     host.open(1);
     // A bucket on one interface, where the kernel has those, and netem on the other, where it has none.
     let queue = QueueSpec::DropTail { bytes: Some(1600), packets: None };
-    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1600, queue, overhead_bytes: 0 };
+    let bucket =
+        ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps: 800, burst_bytes: 1600, queue, overhead_bytes: 0 });
     let link = LinkSpec { downlink: delay(ONE_WAY).uplink, ..netem(vec![bucket]) };
     let message = host.refusal(echo(&host, "shaped", link));
     assert!(message.contains("putting "), "{message}");
@@ -105,7 +106,7 @@ fn netem_delays_and_the_log_says_nothing_of_it() {
 #[test]
 fn what_netem_drops_is_counted_by_its_cause() {
     let Some(mut host) = host_with_netem() else { return };
-    let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
+    let all = ImpairmentSpec::Loss(LossSpec { probability: 1.0, correlation: 0.0 });
     let result = host.run(lossy_echo(&host, "loss", netem(vec![all])));
     assert_conserved(&result);
     let [uplink, downlink] = &result.link.directions[..] else { panic!("{result:?}") };
@@ -113,8 +114,9 @@ fn what_netem_drops_is_counted_by_its_cause() {
     assert_eq!((uplink.received, uplink.delivered, lost, downlink.received), (20, 0, 20, 0));
 
     let queue = QueueSpec::DropTail { bytes: None, packets: Some(3) };
-    let rate = ImpairmentSpec::Rate { rate_bps: 100_000, queue, overhead_bytes: 0 };
-    let delay = ImpairmentSpec::Delay { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false };
+    let rate = ImpairmentSpec::Rate(RateSpec { rate_bps: 100_000, queue, overhead_bytes: 0 });
+    let delay =
+        ImpairmentSpec::Delay(DelaySpec { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false });
     for (name, stages) in [("rate", vec![rate.clone()]), ("behind-a-delay", vec![delay, rate])] {
         let endpoints = vec![host.server("udp_echo"), host.sender(20, 1000, Duration::ZERO)];
         let result = host.run(host.trial(name, netem(stages), endpoints));
@@ -129,10 +131,12 @@ fn what_netem_drops_is_counted_by_its_cause() {
 #[test]
 fn a_token_bucket_lets_as_much_pass_as_it_holds_and_keeps_what_its_queue_takes() {
     let Some(mut host) = host_with_netem() else { return };
-    let delay = ImpairmentSpec::Delay { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false };
+    let delay =
+        ImpairmentSpec::Delay(DelaySpec { delay_ns: 5_000_000, jitter: None, correlation: 0.0, overtaking: false });
     // 1028 bytes each: one leaves at once, and three wait for longer than the trial lasts.
     let queue = QueueSpec::DropTail { bytes: Some(3 * 1028), packets: None };
-    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 };
+    let bucket =
+        ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 });
     for (name, stages) in [("bucket", vec![bucket.clone()]), ("behind-a-delay", vec![delay, bucket])] {
         let endpoints = vec![host.server("udp_echo"), host.sender(20, 1000, Duration::from_millis(10))];
         let result = host.run(host.trial(name, netem(stages), endpoints));
@@ -153,7 +157,8 @@ fn a_token_buckets_queue_holds_what_it_is_told_though_a_socket_may_hold_less() {
     let mut host = Host::start_as(Some(65534));
     host.open_with(OpenLanes { lanes: 1, mtu: 1500, offloads: false, netem: true, cpu_quota: false, links: vec![] });
     let queue = QueueSpec::DropTail { bytes: Some(4_000_000), packets: None };
-    let bucket = ImpairmentSpec::TokenBucket { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 };
+    let bucket =
+        ImpairmentSpec::TokenBucket(TokenBucketSpec { rate_bps: 800, burst_bytes: 1500, queue, overhead_bytes: 0 });
     let packets = 3000;
     let endpoints = vec![host.server("udp_echo"), host.sender(packets, 20, Duration::ZERO)];
     let result = host.run(host.trial("long-queue", netem(vec![bucket]), endpoints));
@@ -169,7 +174,7 @@ fn a_token_buckets_queue_holds_what_it_is_told_though_a_socket_may_hold_less() {
 #[test]
 fn netem_s_copies_are_counted() {
     let Some(mut host) = host_with_netem() else { return };
-    let twice = ImpairmentSpec::Duplicate { probability: 1.0, correlation: 0.0 };
+    let twice = ImpairmentSpec::Duplicate(DuplicateSpec { probability: 1.0, correlation: 0.0 });
     let result = host.run(echo(&host, "copies", netem(vec![twice])));
     assert_conserved(&result);
     let uplink = &result.link.directions[0];

@@ -5,6 +5,8 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::sys::socket::{setsockopt, sockopt};
 use wirelab_net::topology::IPV4;
 
 use crate::machine::eventually;
@@ -181,6 +183,47 @@ fn damaged_packets() -> u64 {
         values.nth(place).unwrap().parse().unwrap()
     };
     counter("Ip:", "InHdrErrors") + counter("Udp:", "InErrors")
+}
+
+/// For how long a burst lasts.
+const BURST: Duration = Duration::from_millis(300);
+/// A burst is over when nothing has come for so long.
+const SILENCE: Duration = Duration::from_millis(500);
+/// As much as a burst needs; the kernel may grant less.
+const BUFFER_BYTES: usize = 4 << 20;
+
+/// Sends datagrams as fast as the kernel takes them, and prints how many it took.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_burst() {
+    let socket = socket();
+    socket.connect(server()).unwrap();
+    let (begin, mut sent) = (Instant::now(), 0);
+    while begin.elapsed() < BURST {
+        match socket.send(&[0; 36]) {
+            Ok(_) => sent += 1,
+            Err(error) if error.raw_os_error() == Some(Errno::ENOBUFS as i32) => {}
+            Err(error) => panic!("{error}"),
+        }
+    }
+    println!("\nsent {sent}");
+}
+
+/// Prints how many datagrams of a burst came, and how many the kernel dropped at the socket.
+#[test]
+#[ignore = "an endpoint of other tests"]
+fn udp_counter() {
+    let socket = UdpSocket::bind(server()).unwrap();
+    let _ = setsockopt(&socket, sockopt::RcvBuf, &BUFFER_BYTES);
+    ready();
+    let mut buffer = [0; 2048];
+    socket.recv(&mut buffer).unwrap();
+    socket.set_read_timeout(Some(SILENCE)).unwrap();
+    let received = 1 + std::iter::from_fn(|| socket.recv(&mut buffer).ok()).count();
+    // The only socket here: the last column is what it dropped (`/proc/net/udp` in proc(5)).
+    let table = std::fs::read_to_string("/proc/self/net/udp").unwrap();
+    let dropped = table.lines().last().unwrap().split_whitespace().last().unwrap();
+    println!("\nreceived {received}\ndropped {dropped}");
 }
 
 /// Lets datagrams wait for a while, then prints the number of each that is as it was sent.

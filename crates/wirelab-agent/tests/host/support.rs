@@ -13,10 +13,10 @@ use std::time::Duration;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tempfile::TempDir;
-use wirelab_net::packet_log::{Fate, LogReader, Record};
+use wirelab_capture::packet_log::{Fate, LogReader, Record};
 use wirelab_net::topology::IPV6;
 use wirelab_schema::{
-    AddressFamily, DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult,
+    AddressFamily, DelaySpec, DirectionReport, EndpointProcess, HostFacts, HostOp, HostReply, HostRequest, HostResult,
     ImpairmentSpec, LinkSpec, OpenLanes, PacketLogHeader, ReadyCondition, ReplayReport, TrialRequest, TrialResult,
     TrialStatus,
 };
@@ -244,7 +244,7 @@ impl Drop for Host {
 /// A link with the same delay each way.
 pub fn delay(each_way: Duration) -> LinkSpec {
     let delay_ns = each_way.as_nanos() as u64;
-    let stage = ImpairmentSpec::Delay { delay_ns, jitter: None, correlation: 0.0, overtaking: false };
+    let stage = ImpairmentSpec::Delay(DelaySpec { delay_ns, jitter: None, correlation: 0.0, overtaking: false });
     LinkSpec { uplink: vec![stage.clone()], downlink: vec![stage], ..LinkSpec::default() }
 }
 

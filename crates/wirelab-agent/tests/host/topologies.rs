@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
+use wirelab_capture::packet_log::Fate;
 use wirelab_net::link::PortId;
-use wirelab_net::packet_log::Fate;
 use wirelab_schema::{
     AddressFamily, EndpointProcess, HostFacts, HostOp, HostResult, ImpairmentSpec, LaneLink, LinkSpec, LinkTrial,
-    MediumSpec, OpenLanes, RadioSpec, ReadyCondition, TrafficReport, TrialRequest, TrialStatus,
+    LossSpec, MediumSpec, OpenLanes, RadioSpec, ReadyCondition, SerialiserSpec, TrafficReport, TrialRequest,
+    TrialStatus,
 };
 
 use crate::machine::{PATIENCE, namespaces_work};
@@ -99,12 +100,12 @@ fn two_stations_share_one_air_and_each_gets_its_own_answers() {
         process(host.client("udp_pinger"), &host, "client", "client", &server),
     ];
     // 1000 bytes take 2 ms: what one station sends is far more than the air can carry.
-    let medium = Some(MediumSpec::Serialiser {
+    let medium = Some(MediumSpec::Serialiser(SerialiserSpec {
         rate_bps: 4_000_000,
         queue_bytes: Some(8000),
         queue_packets: None,
         overhead_bytes: 0,
-    });
+    }));
     let trial = host.trial("air", LinkSpec { medium, ..LinkSpec::default() }, endpoints);
     let result = host.run(trial);
     assert_eq!((result.status, &result.error), (TrialStatus::Done, &None), "{result:?}");
@@ -179,7 +180,7 @@ fn what_no_lane_or_link_of_several_hosts_can_do_is_refused_with_the_reason() {
     let result = host.run(trial);
     assert_eq!(result.error.as_deref(), Some("client: there is no host `cloud`"));
     // Nothing of what was refused is left: the lane works.
-    let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
+    let all = ImpairmentSpec::Loss(LossSpec { probability: 1.0, correlation: 0.0 });
     let result = host.run(idle(&host, LinkSpec { uplink: vec![all], ..LinkSpec::default() }));
     assert_eq!(result.status, TrialStatus::Done);
 }
@@ -206,12 +207,12 @@ fn background_traffic_of_another_station_slows_the_client_and_says_what_it_carri
     let mut host = Host::start();
     let facts = open(&mut host, vec![link("air", &["client", "other"], &["server"])]);
     let server = at(&facts, "air", "server");
-    let medium = Some(MediumSpec::Serialiser {
+    let medium = Some(MediumSpec::Serialiser(SerialiserSpec {
         rate_bps: 2_000_000,
         queue_bytes: Some(20_000),
         queue_packets: None,
         overhead_bytes: 0,
-    });
+    }));
     let mut medians = Vec::new();
     for direction in [None, Some("upload"), Some("download")] {
         let mut endpoints = vec![process(host.server("udp_echo"), &host, "server", "server", &server)];

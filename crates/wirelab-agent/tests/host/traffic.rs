@@ -6,10 +6,13 @@ use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use wirelab_capture::packet_log::Fate;
 use wirelab_net::clock;
 use wirelab_net::link::{Instant, PortId};
-use wirelab_net::packet_log::Fate;
-use wirelab_schema::{HostOp, HostResult, ImpairmentSpec, LinkSpec, MediumSpec, OpenLanes, TrialResult, TrialStatus};
+use wirelab_schema::{
+    HostOp, HostResult, ImpairmentSpec, LinkSpec, LossSpec, MediumSpec, OpenLanes, SerialiserSpec, TrialResult,
+    TrialStatus,
+};
 
 use crate::machine::{eventually, namespaces_work};
 use crate::roles;
@@ -34,7 +37,7 @@ fn nothing_passes_a_link_that_loses_everything() {
     }
     let mut host = Host::start();
     host.open(1);
-    let all = ImpairmentSpec::Loss { probability: 1.0, correlation: 0.0 };
+    let all = ImpairmentSpec::Loss(LossSpec { probability: 1.0, correlation: 0.0 });
     let link = LinkSpec { uplink: vec![all], ..LinkSpec::default() };
     let result = host.run(lossy_echo(&host, "loss", link));
     assert_eq!(result.status, TrialStatus::Done);
@@ -158,12 +161,12 @@ fn a_link_that_slept_takes_packets_to_a_shared_medium_at_the_instants_at_which_t
     }
     let mut host = Host::start();
     host.open(1);
-    let medium = Some(MediumSpec::Serialiser {
+    let medium = Some(MediumSpec::Serialiser(SerialiserSpec {
         rate_bps: 1_000_000_000,
         queue_bytes: Some(1 << 30),
         queue_packets: None,
         overhead_bytes: 0,
-    });
+    }));
     let (_, woken) = flood(&mut host, LinkSpec { medium, ..delay(Duration::ZERO) });
     let (_, records) = log(&host, "flood");
     let uplink: Vec<_> = records.iter().filter(|(record, _)| record.port == PortId(0)).collect();

@@ -2,7 +2,7 @@
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use wirelab_schema::{HostOp, HostResult, ImpairmentSpec, ReadyCondition, TrialRequest, TrialStatus};
+use wirelab_schema::{HostOp, HostResult, ImpairmentSpec, LossSpec, ReadyCondition, TrialRequest, TrialStatus};
 
 use crate::machine::namespaces_work;
 use crate::support::{Host, ONE_WAY, assert_echoes, delay, host_with_a_trial_under_way};
@@ -147,7 +147,7 @@ fn a_request_that_cannot_be_carried_out_is_answered_with_a_reason() {
     assert_eq!(refused(&mut host, &|_| ()), "no lanes are open; `open` comes first");
     host.open(1);
     assert_eq!(refused(&mut host, &|trial| trial.lane = 1), "there is no lane 1: 1 are open, from 0");
-    let twice = ImpairmentSpec::Loss { probability: 2.0, correlation: 0.0 };
+    let twice = ImpairmentSpec::Loss(LossSpec { probability: 2.0, correlation: 0.0 });
     let loss = |trial: &mut TrialRequest| trial.link.uplink = vec![twice.clone()];
     assert_eq!(refused(&mut host, &loss), "uplink[0].probability: 2 is not a probability (0 to 1)");
     let narrow = |trial: &mut TrialRequest| trial.link.mtu = Some(67);

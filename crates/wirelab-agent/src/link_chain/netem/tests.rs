@@ -1,3 +1,6 @@
+use wirelab_net::topology::{Chance, NetemJitter, NetemLoss};
+use wirelab_schema::ImpairmentSpec;
+
 use super::*;
 
 const MS: i64 = 1_000_000;

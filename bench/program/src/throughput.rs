@@ -7,16 +7,15 @@ mod paths;
 pub mod traffic;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::process::ExitCode;
-use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
 use serde::Serialize;
-use wirelab_net::{namespace, process};
+use wirelab_net::namespace;
 use wirelab_schema::EndpointEvent;
 
-use crate::calibrate::Folder;
+use crate::folder::Folder;
+use crate::host::Agent;
 use crate::number::number_in;
 use paths::Carried;
 use traffic::Kind;
@@ -51,6 +50,8 @@ struct Measure {
     /// Paths to measure.
     #[arg(long, value_delimiter = ',', default_value = "veth,link")]
     over: Vec<Path>,
+    #[command(flatten)]
+    agent: Agent,
 }
 
 #[derive(clap::Args)]
@@ -103,8 +104,8 @@ struct Flow {
     carried: Carried,
 }
 
-pub fn run(arguments: Arguments) -> ExitCode {
-    let result = match arguments.command {
+pub fn run(arguments: Arguments) -> anyhow::Result<()> {
+    match arguments.command {
         Command::Measure(measure) => measure.run().and_then(|measured| print(&measured)),
         Command::Receive(Receive { kind, address }) => {
             let ports = [("main".to_owned(), address.port())].into();
@@ -114,19 +115,11 @@ pub fn run(arguments: Arguments) -> ExitCode {
         Command::Send(Send { address, kind, seconds }) => {
             traffic::send(kind, address, Duration::from_secs_f64(seconds)).and_then(|sent| print(&sent))
         }
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("wirelab-agent throughput: {error:#}");
-            ExitCode::FAILURE
-        }
     }
 }
 
 impl Measure {
     fn run(&self) -> anyhow::Result<Measured> {
-        process::raise_open_files()?;
         let rootless = namespace::gain_namespaces()?;
         let folder = Folder::create("throughput")?;
         let mut flows = Vec::new();
@@ -134,12 +127,10 @@ impl Measure {
             for path in &self.over {
                 let request = |kind| paths::request(kind, &folder.path, self.seconds, self.delay_ms);
                 let requests = [(Kind::Udp, request(Kind::Udp)?), (Kind::Tcp, request(Kind::Tcp)?)];
-                // A thread of its own, for it leaves the link the CPU that it takes for itself, which plain veth may use.
-                let measure = || match path {
-                    Path::Veth => paths::over_veth(&requests),
-                    Path::Link => paths::over_link(&requests),
+                let carried = match path {
+                    Path::Veth => paths::over_veth(&requests)?,
+                    Path::Link => paths::over_link(&self.agent.program, &requests)?,
                 };
-                let carried = thread::scope(|scope| scope.spawn(measure).join().expect("it does not panic"))?;
                 let flow = |((kind, _), carried)| Flow { round, path: *path, kind, carried };
                 flows.extend(requests.into_iter().zip(carried).map(flow));
             }

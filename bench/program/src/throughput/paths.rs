@@ -1,28 +1,34 @@
 //! The paths that are measured, and where each packet went on them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::net::{IpAddr, SocketAddr};
+use std::fs::{self, File};
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use wirelab_net::clock;
 use wirelab_net::namespace::NetNamespace;
+use wirelab_net::process::{self, Confinement};
 use wirelab_net::topology::{DirectVeth, IPV4};
 use wirelab_schema::{
-    DropCause, EndpointProcess, ImpairmentSpec, LinkReport, LinkSpec, OpenLanes, QueueSpec, ReadyCondition,
-    TrialRequest, TrialStatus,
+    DelaySpec, DropCause, EndpointProcess, LinkReport, LinkSpec, LossSpec, QueueSpec, RateSpec, ReadyCondition,
+    TrialRequest,
 };
 
 use super::traffic::{Kind, PORT, Received, Sent};
-use crate::OWN_PROGRAM;
-use crate::host::Running;
-use crate::host::lanes::Lanes;
-use crate::host::run_trial::{self, Place};
+use crate::host::{Host, own_program};
 
 const SECOND_NS: u64 = 1_000_000_000;
+/// How long a receiver may take to be ready.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+/// How often to look whether it is.
+const LOOK: Duration = Duration::from_millis(2);
 const MTU: u32 = 1500;
 const CONGESTION_CONTROL: &str = "reno";
 /// Of each packet in the log: IPv4 and TCP headers.
@@ -49,10 +55,8 @@ pub struct Carried {
 /// Packets of both directions that did not arrive, by where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// At the endpoints' interfaces, for want of room in the kernel's backlog.
-    device: u64,
-    /// Before the link, because its receive ring was full.
-    ring: u64,
+    /// Before the link: at the endpoints' interfaces, because the kernel's backlog was full, or because the link's receive ring was.
+    kernel: u64,
     /// Behind the link, because the kernel would not take them.
     refused: u64,
     /// Lost because the link was told to.
@@ -66,10 +70,11 @@ pub struct Dropped {
 /// A trial with one flow.
 pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow::Result<TrialRequest> {
     let server = SocketAddr::from((IPV4.server, PORT)).to_string();
+    let program = own_program()?;
     let endpoint = |name: &str, words: &[String], ready| EndpointProcess {
         name: name.into(),
         host: name.into(),
-        command: [&[OWN_PROGRAM.into(), "throughput".into()], words].concat(),
+        command: [&[program.clone(), "throughput".into()], words].concat(),
         environment: BTreeMap::new(),
         directory: folder.into(),
         stdout: folder.join(format!("{name}.json")),
@@ -77,25 +82,22 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
         ready,
         ends_trial: true,
     };
-    let timeout_ns = 10 * SECOND_NS;
+    let timeout_ns = READY_WITHIN.as_nanos() as u64;
     let ready = ReadyCondition::Event { timeout_ns };
     let kind = format!("--kind={}", kind.name());
     let receive = ["receive".into(), kind.clone(), format!("--address={server}")];
     let send = ["send".into(), server, kind, format!("--seconds={seconds}")];
     let stages = || {
         vec![
-            ImpairmentSpec::Rate {
+            RateSpec {
                 rate_bps: RATE_BPS,
                 queue: QueueSpec::DropTail { bytes: Some(u64::MAX >> 8), packets: None },
                 overhead_bytes: 0,
-            },
-            ImpairmentSpec::Loss { probability: LOSS, correlation: 0.0 },
-            ImpairmentSpec::Delay {
-                delay_ns: u64::from(delay_ms) * 1_000_000,
-                jitter: None,
-                correlation: 0.0,
-                overtaking: false,
-            },
+            }
+            .into(),
+            LossSpec { probability: LOSS, correlation: 0.0 }.into(),
+            DelaySpec { delay_ns: u64::from(delay_ms) * 1_000_000, jitter: None, correlation: 0.0, overtaking: false }
+                .into(),
         ]
     };
     Ok(TrialRequest {
@@ -117,35 +119,61 @@ pub fn request(kind: Kind, folder: &Path, seconds: f64, delay_ms: u32) -> anyhow
 /// The client's interface is the server's other end.
 pub fn over_veth(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carried>> {
     let veth = DirectVeth::create(MTU, CONGESTION_CONTROL)?;
-    let hosts = [place("client", &veth.client, IPV4.client), place("server", &veth.server, IPV4.server)];
     let carried = requests.iter().map(|(kind, request)| {
         let before = veth.dropped()?;
-        let outcome = run_trial::start_and_wait(&hosts, request, &Running::default(), run_trial::SAMPLING)?;
-        ensure!(outcome.status == TrialStatus::Done, "{:?}", outcome.error);
-        carried(*kind, request, Dropped { device: veth.dropped()? - before, ..Dropped::default() })
+        let [server, client] = &request.endpoints[..] else { unreachable!("a flow has two ends") };
+        let mut receiver = Running(start(server, &veth.server)?);
+        until_ready(server, &mut receiver)?;
+        let mut sender = Running(start(client, &veth.client)?);
+        for (end, running) in [(client, &mut sender), (server, &mut receiver)] {
+            let status = running.0.wait()?;
+            ensure!(status.success(), "{}: {status}, {}", end.name, fs::read_to_string(&end.stderr)?.trim());
+        }
+        carried(*kind, request, Dropped { kernel: veth.dropped()? - before, ..Dropped::default() })
     });
     carried.collect()
 }
 
 /// Between the two are a link's stages and log.
-pub fn over_link(requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carried>> {
-    let running = Running::default();
-    let open = OpenLanes { lanes: 1, mtu: MTU, offloads: false, netem: false, cpu_quota: false, links: vec![] };
-    let lanes = Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
+pub fn over_link(agent: &Path, requests: &[(Kind, TrialRequest)]) -> anyhow::Result<Vec<Carried>> {
+    let (mut host, _) = Host::open(agent, 1, MTU)?;
     let carried = requests.iter().map(|(kind, request)| {
-        let before = lanes.lane(0).dropped(0)?;
-        let result = run_trial::run(&lanes, request, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
-        ensure!(result.status == TrialStatus::Done, "{:?}", result.error);
-        let device = lanes.lane(0).dropped(0)? - before;
-        carried(*kind, request, dropped(&result.link, device)?)
+        let [result] = &host.run(std::slice::from_ref(request))?[..] else { unreachable!("one trial, one result") };
+        carried(*kind, request, dropped(&result.link)?)
     });
-    let carried = carried.collect();
-    lanes.close();
-    carried
+    carried.collect()
 }
 
-fn place<'a>(name: &'a str, namespace: &'a NetNamespace, address: IpAddr) -> Place<'a> {
-    Place { name, namespace: namespace.as_fd(), addresses: vec![address], joined_by: None }
+/// An end of a flow that is killed when it is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn start(end: &EndpointProcess, place: &NetNamespace) -> anyhow::Result<Child> {
+    let [program, words @ ..] = &end.command[..] else { bail!("{} has no command", end.name) };
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null());
+    command.stdout(File::create(&end.stdout)?).stderr(File::create(&end.stderr)?);
+    let confinement = Confinement { network: Some(place.as_fd()), ..Confinement::default() };
+    process::spawn(&mut command, &confinement).with_context(|| format!("starting the {}", end.name))
+}
+
+/// Waits for the first line of an end's stdout, its ready event.
+fn until_ready(end: &EndpointProcess, running: &mut Running) -> anyhow::Result<()> {
+    let give_up = clock::now() + READY_WITHIN;
+    while !fs::read_to_string(&end.stdout)?.contains('\n') {
+        if let Some(status) = running.0.try_wait()? {
+            bail!("{}: {status}, {}", end.name, fs::read_to_string(&end.stderr)?.trim());
+        }
+        ensure!(clock::now() < give_up, "the {} was not ready within {READY_WITHIN:?}", end.name);
+        thread::sleep(LOOK);
+    }
+    Ok(())
 }
 
 fn carried(kind: Kind, request: &TrialRequest, dropped: Dropped) -> anyhow::Result<Carried> {
@@ -164,24 +192,23 @@ fn carried(kind: Kind, request: &TrialRequest, dropped: Dropped) -> anyhow::Resu
 }
 
 /// The link's own accounts. Its queues have room for everything, so that what counts as dropped there is what the kernel would not take.
-fn dropped(report: &LinkReport, device: u64) -> anyhow::Result<Dropped> {
+fn dropped(report: &LinkReport) -> anyhow::Result<Dropped> {
     let packets = |cause| {
         let drops = report.directions.iter().flat_map(|direction| &direction.dropped);
         drops.filter(|drop| drop.cause == cause).map(|drop| drop.packets).sum::<u64>()
     };
     let refused = packets(DropCause::QueueFull);
-    // The device is read before and after all that the report counts in, so that it may have dropped more meanwhile.
-    let Some(ring) = report.kernel_drops.checked_sub(refused + device) else {
-        bail!("of {} packets that the kernel dropped, {refused} + {device} are known elsewhere", report.kernel_drops);
+    let Some(kernel) = report.kernel_drops.checked_sub(refused) else {
+        bail!("of {} packets that the kernel dropped, {refused} are known elsewhere", report.kernel_drops);
     };
     let held = report.directions.iter().map(|direction| direction.held).sum();
-    Ok(Dropped { device, ring, refused, loss: packets(DropCause::Loss), held, socket: 0 })
+    Ok(Dropped { kernel, refused, loss: packets(DropCause::Loss), held, socket: 0 })
 }
 
 impl Dropped {
     fn total(&self) -> u64 {
-        let Self { device, ring, refused, loss, held, socket } = self;
-        device + ring + refused + loss + held + socket
+        let Self { kernel, refused, loss, held, socket } = self;
+        kernel + refused + loss + held + socket
     }
 }
 
@@ -199,14 +226,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_kernel_dropped_beyond_the_devices_and_refusals_was_at_the_ring() {
+    fn what_the_kernel_dropped_beyond_refusals_was_before_the_link() {
         let drops =
             [(DropCause::Loss, 2), (DropCause::QueueFull, 3)].map(|(cause, packets)| DropCount { cause, packets });
         let uplink = DirectionReport { dropped: drops.into(), held: 1, ..DirectionReport::default() };
         let report = LinkReport { directions: vec![uplink], kernel_drops: 10, ..LinkReport::default() };
-        let told = Dropped { device: 4, ring: 3, refused: 3, loss: 2, held: 1, socket: 0 };
-        assert_eq!(dropped(&report, 4).unwrap(), told);
-        let error = dropped(&report, 8).unwrap_err().to_string();
-        assert_eq!(error, "of 10 packets that the kernel dropped, 3 + 8 are known elsewhere");
+        let expected = Dropped { kernel: 7, refused: 3, loss: 2, held: 1, socket: 0 };
+        assert_eq!(dropped(&report).unwrap(), expected);
+        let error = dropped(&LinkReport { kernel_drops: 2, ..report }).unwrap_err().to_string();
+        assert_eq!(error, "of 2 packets that the kernel dropped, 3 are known elsewhere");
     }
 }

@@ -8,24 +8,20 @@
 use std::collections::HashMap;
 use std::fs;
 use std::net::SocketAddr;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
-use std::sync::Arc;
-use std::thread;
+use std::path::Path;
 
 use anyhow::{Context, ensure};
 use serde::Serialize;
+use wirelab_capture::log_file;
+use wirelab_net::stamped::{PAYLOAD_BYTES, read_payload};
 use wirelab_net::topology::IPV4;
-use wirelab_net::{namespace, process};
 use wirelab_schema::{
-    EndpointProcess, ImpairmentSpec, LinkSpec, OpenLanes, QueueSpec, ReadyCondition, TrialRequest, TrialStatus,
+    DelaySpec, EndpointProcess, HostFacts, LinkSpec, LossSpec, QueueSpec, RateSpec, ReadyCondition, TrialRequest,
 };
 
-use crate::host::lanes::Lanes;
-use crate::host::{Running, run_trial};
+use crate::folder::Folder;
+use crate::host::{Agent, Host, own_program};
 use crate::number::number_in;
-use crate::{OWN_PROGRAM, flow, log_file};
 
 /// Where the sink listens.
 const PORT: u16 = 9000;
@@ -33,6 +29,7 @@ const PORT: u16 = 9000;
 const RATE_BPS: u64 = 1_000_000_000;
 const QUEUE_BYTES: u64 = 1_000_000;
 const LOSS: f64 = 0.001;
+const MTU: u32 = 1500;
 const SECOND_NS: u64 = 1_000_000_000;
 /// IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
@@ -56,37 +53,24 @@ pub struct Arguments {
     /// Print a line of JSON for each row instead of the table.
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    agent: Agent,
 }
 
-pub fn run(arguments: Arguments) -> ExitCode {
-    match calibrate(&arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("wirelab-agent calibrate: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn calibrate(arguments: &Arguments) -> anyhow::Result<()> {
-    process::raise_open_files()?;
-    let rootless = namespace::gain_namespaces()?;
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let most = arguments.lanes.iter().copied().max().context("no number of lanes")?;
-    let open = OpenLanes { lanes: most, mtu: 1500, offloads: false, netem: false, cpu_quota: false, links: vec![] };
-    let running = Running::default();
-    let lanes = Arc::new(Lanes::open(&open, &running).map_err(|refusal| anyhow::anyhow!("{refusal}"))?);
+    let (mut host, facts) = Host::open(&arguments.agent.program, most, MTU)?;
     if !arguments.json {
-        print_head(&lanes, rootless, arguments.interval_ms);
+        print_head(&facts, arguments.interval_ms);
     }
     let folder = Folder::create("calibrate")?;
     for delay_ms in &arguments.delays {
         for count in &arguments.lanes {
-            let errors = measure(&lanes, &running, &folder.path, delay_ms * 1_000_000, *count, arguments)?;
-            let row = Row::new(*delay_ms, *count, errors, lanes.link().scheduling(), rootless);
+            let errors = measure(&mut host, &folder.path, delay_ms * 1_000_000, *count, arguments)?;
+            let row = Row::new(*delay_ms, *count, errors, &facts);
             if arguments.json { println!("{}", serde_json::to_string(&row)?) } else { row.print() }
         }
     }
-    lanes.close();
     Ok(())
 }
 
@@ -98,24 +82,10 @@ struct Errors {
     end_to_end: Vec<i64>,
 }
 
-fn measure(
-    lanes: &Lanes,
-    running: &Running,
-    folder: &Path,
-    delay_ns: u64,
-    count: u32,
-    arguments: &Arguments,
-) -> anyhow::Result<Errors> {
+fn measure(host: &mut Host, folder: &Path, delay_ns: u64, count: u32, arguments: &Arguments) -> anyhow::Result<Errors> {
     let requests =
         (0..count).map(|lane| request(lane, folder, delay_ns, arguments)).collect::<anyhow::Result<Vec<_>>>()?;
-    thread::scope(|scope| {
-        let trials = requests.iter().map(|request| scope.spawn(|| run_trial::run(lanes, request, running)));
-        for trial in trials.collect::<Vec<_>>() {
-            let result = trial.join().expect("it does not panic").map_err(|refusal| anyhow::anyhow!("{refusal}"))?;
-            ensure!(result.status == TrialStatus::Done, "{}: {:?}", result.trial, result.error);
-        }
-        anyhow::Ok(())
-    })?;
+    host.run(&requests)?;
     let mut errors = Errors::default();
     for request in &requests {
         collect(request, &mut errors)?;
@@ -132,12 +102,13 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
     let at = SocketAddr::new(IPV4.server, PORT).to_string();
     let interval_us = (interval_ms * 1e3).to_string();
     let packets_text = packets.to_string();
+    let program = own_program()?;
     let sink = ["sink", "--at", &at];
     let source = ["source", "--to", &at, "--packets", &packets_text, "--interval-us", &interval_us, "--spread"];
     let endpoint = |name: &str, words: &[&str], ready| EndpointProcess {
         name: name.into(),
         host: name.into(),
-        command: [OWN_PROGRAM, "flow"].into_iter().chain(words.iter().copied()).map(String::from).collect(),
+        command: [&*program, "flow"].into_iter().chain(words.iter().copied()).map(String::from).collect(),
         environment: Default::default(),
         directory: directory.clone(),
         stdout: directory.join(format!("{name}.txt")),
@@ -151,19 +122,20 @@ fn request(lane: u32, folder: &Path, delay_ns: u64, arguments: &Arguments) -> an
         lane,
         link: LinkSpec {
             uplink: vec![
-                ImpairmentSpec::Rate {
+                RateSpec {
                     rate_bps: RATE_BPS,
                     queue: QueueSpec::DropTail { bytes: Some(QUEUE_BYTES), packets: None },
                     overhead_bytes: 0,
-                },
-                ImpairmentSpec::Loss { probability: LOSS, correlation: 0.0 },
-                ImpairmentSpec::Delay { delay_ns, jitter: None, correlation: 0.0, overtaking: false },
+                }
+                .into(),
+                LossSpec { probability: LOSS, correlation: 0.0 }.into(),
+                DelaySpec { delay_ns, jitter: None, correlation: 0.0, overtaking: false }.into(),
             ],
             ..LinkSpec::default()
         },
         link_seed: lane.into(),
         packet_log: Some(directory.join("packets.wlpl")),
-        header_bytes: (HEADER_BYTES + flow::PAYLOAD_BYTES) as u8,
+        header_bytes: (HEADER_BYTES + PAYLOAD_BYTES) as u8,
         other_links: Default::default(),
         cpu_shares: Default::default(),
         capture: None,
@@ -184,7 +156,7 @@ fn collect(request: &TrialRequest, errors: &mut Errors) -> anyhow::Result<()> {
         .collect();
     let log = log_file::read(request.packet_log.as_ref().context("it has a log")?)?;
     for (record, packet) in &log.records {
-        let Some((number, sent_ns)) = flow::read_payload(&packet[HEADER_BYTES..]) else { continue };
+        let Some((number, sent_ns)) = read_payload(&packet[HEADER_BYTES..]) else { continue };
         let Some(received_ns) = received.get(&number) else { continue };
         let told_ns = record.departure.saturating_since(record.arrival).as_nanos() as i64;
         errors.veth.push(record.arrival.as_nanos() as i64 - sent_ns as i64);
@@ -195,10 +167,10 @@ fn collect(request: &TrialRequest, errors: &mut Errors) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn print_head(lanes: &Lanes, rootless: bool, interval_ms: f64) {
-    let cpu = lanes.link().cpu().map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));
-    let user = if rootless { "unprivileged" } else { "as root" };
-    println!("scheduling {}{cpu}, {user}, {interval_ms} ms between packets", lanes.link().scheduling());
+fn print_head(facts: &HostFacts, interval_ms: f64) {
+    let cpu = facts.link_cpu.map_or(String::new(), |cpu| format!(" and CPU {cpu} for itself"));
+    let user = if facts.rootless { "unprivileged" } else { "as root" };
+    println!("scheduling {}{cpu}, {user}, {interval_ms} ms between packets", facts.link_scheduling);
     println!("{:32} {:>40} {:>40}", "", "lateness/us", "added/us");
     let columns = ["p50", "p99", "p99.9", "max"].map(|name| format!("{name:>10}")).concat();
     println!("delay/ms lanes  packets  veth p50 {columns} {columns}");
@@ -226,13 +198,13 @@ struct Quantiles {
 }
 
 impl Row {
-    fn new(delay_ms: u64, lanes: u32, mut errors: Errors, scheduling: &str, unprivileged: bool) -> Self {
+    fn new(delay_ms: u64, lanes: u32, mut errors: Errors, facts: &HostFacts) -> Self {
         Self {
             delay_ms,
             lanes,
             packets: errors.veth.len(),
-            scheduling: scheduling.to_owned(),
-            unprivileged,
+            scheduling: facts.link_scheduling.clone(),
+            unprivileged: facts.rootless,
             veth_p50_us: microseconds(quantile(&mut errors.veth, 0.5)),
             lateness_us: Quantiles::of(&mut errors.lateness),
             added_us: Quantiles::of(&mut errors.end_to_end),
@@ -266,36 +238,6 @@ fn quantile(values: &mut [i64], share: f64) -> i64 {
     values.sort_unstable();
     let rank = (share * values.len() as f64).ceil() as usize;
     values[rank.saturating_sub(1)]
-}
-
-/// A temporary folder. It vanishes with this process, however that ends: a shell of its own waits for it.
-pub struct Folder {
-    pub path: PathBuf,
-    remover: Child,
-}
-
-impl Folder {
-    pub fn create(purpose: &str) -> anyhow::Result<Self> {
-        let path = std::env::temp_dir().join(format!("wirelab-{purpose}-{}", std::process::id()));
-        let mut remover = Command::new("sh");
-        remover.args(["-c", "cat; rm -rf -- \"$0\""]).arg(&path).stdin(Stdio::piped()).stdout(Stdio::null());
-        // Before there is a folder, for this process may be killed as soon as there is; in a process group of its own, so that Ctrl-C does not reach it.
-        let mut remover = remover.process_group(0).spawn().context("starting sh")?;
-        if let Err(error) = fs::create_dir(&path) {
-            // It would remove what is not ours.
-            let _ = remover.kill();
-            let _ = remover.wait();
-            return Err(error).with_context(|| format!("creating {}", path.display()));
-        }
-        Ok(Self { path, remover })
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        self.remover.stdin = None;
-        let _ = self.remover.wait();
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 //! until shortly before an instant and spins the rest. How late it still is, the machine is: no link on it can be less.
 
 use std::io::Write;
-use std::process::ExitCode;
 use std::thread;
 use std::time::Duration;
 
@@ -28,19 +27,13 @@ pub struct Arguments {
 }
 
 /// A line for each instant: by how many nanoseconds it was missed.
-pub fn run(arguments: Arguments) -> ExitCode {
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let _awake = AwakeCpus::hold();
     scheduling::exact_timers();
     if Scheduling::best() != Scheduling::Fifo {
         scheduling::settle();
     }
-    match print(&late(&arguments)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("wirelab-agent bare: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    print(&late(arguments))
 }
 
 fn late(arguments: &Arguments) -> Vec<Duration> {
