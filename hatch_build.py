@@ -16,10 +16,10 @@ class AgentBuildHook(BuildHookInterface[Any]):
     """Adds `wirelab-agent` to the wheel's scripts and gives the wheel the platform's tag."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (hatchling names it)
-        """Build the agent; `WIRELAB_AGENT` names one built elsewhere."""
+        """Build the agent; `WIRELAB_AGENT` names one built elsewhere, and `WIRELAB_PLATFORM` where it runs."""
         build_data["pure_python"] = False
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"py3-none-{platform}"
+        build_data["tag"] = f"py3-none-{os.environ.get('WIRELAB_PLATFORM', platform)}"
         build_data["shared_scripts"][str(self._agent())] = AGENT
 
     def _agent(self) -> Path:

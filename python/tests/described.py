@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from wirelab.experiment import Experiment, load_experiment
+from tests.asked import load_experiment
+from wirelab.experiment.experiment import Experiment
 from wirelab.schema import Description
 
 TLS = {
@@ -33,6 +34,9 @@ IDLE = {
 }
 
 
+TLS_1_2 = {"setting": "tls", "value": "1.2", "part": "security", "round_trips": 2}
+
+
 def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = False) -> dict[str, Any]:
     return {
         "name": name,
@@ -42,6 +46,12 @@ def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = 
         "transport": transport,
         "default_port": 8080,
         "secure": secure,
+        "echo": name.startswith("raw"),
+        "timing": {
+            "round_trips": {"transport": int(transport == "tcp"), "security": int(secure), "session": 0, "request": 1},
+            "changes": [TLS_1_2] * (TLS in settings),
+            "sequential": name.startswith("http"),
+        },
         "roles": ["client", "server"],
         "workloads": ["request-response", "deliver", *([] if name.startswith("raw") else ["notify", "stream", "page"])],
         "settings": list(settings),

@@ -13,7 +13,8 @@ from typing import Any
 from tests.metrics.records import MS, Records
 from wirelab.schema import Exchange, Outcome, PageIdentity, ResourceTiming
 from wirelab.schema.campaign import page_manifest
-from wirelab.site import Page, images
+from wirelab.site import Page
+from wirelab.site.synthetic import images
 
 RTT = 40 * MS
 PAGE = images(8, 2_000)

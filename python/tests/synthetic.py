@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tests.asked import with_facts
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}
@@ -52,9 +53,12 @@ def write_campaign(
         "factors": {"stack": list(stacks), "link": list(links), "workload.upload": list(uploads), **extra},
         "stop": {"replicates": [trials, trials], "interval": None, "budget_ns": None},
     }  # fmt: skip
-    plan = {"schema_version": 1, "experiment": experiment, "seed": 7, "scenarios": scenarios, "blocks": blocks}
+    plan = {
+        "schema_version": 1, "identity_version": 1, "experiment": experiment, "seed": 7, "scenarios": scenarios,
+        "blocks": blocks,
+    }  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "plan.json").write_text(json.dumps(with_facts(plan)))
     rows: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     for scenario in scenarios:
@@ -77,9 +81,10 @@ def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict
     loss = LINKS[link]
     chain = [{"kind": "delay", "delay_ns": rtt // 2}, *([loss] if loss else [])]
     number, unit = upload.split()
+    key = hashlib.sha256(json.dumps(levels, sort_keys=True).encode()).hexdigest()
     return {
-        "key": hashlib.sha256(json.dumps(levels, sort_keys=True).encode()).hexdigest(),
-        "name": " ".join(levels.values()), "levels": levels, "stack": stack, "settings": {},
+        "key": key, "identity": key, "name": " ".join(levels.values()), "levels": levels, "stack": stack,
+        "settings": {},
         "implementation": {"client": "builtin", "server": "builtin"},
         "link": {"uplink": chain, "downlink": chain}, "link_name": link,
         "workload": {"kind": "request-response", "upload_bytes": int(float(number) * (1000 if unit == "kB" else 1))},

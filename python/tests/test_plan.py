@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.described import BASE, load
+from wirelab.experiment.scenario import IDENTITY_VERSION
 from wirelab.plan import expected_ns, make_plan, stable_hash
 from wirelab.schema.plan import Plan, Trial
 
@@ -97,6 +98,43 @@ def test_a_trial_with_offloads_counts_apart(tmp_path: Path) -> None:
     assert before == plan(tmp_path, "offloads=false").model_copy(update={"experiment": before.experiment})
 
 
+def test_an_identity_has_no_name_that_is_only_for_people_and_no_campaign_in_it(tmp_path: Path) -> None:
+    renamed = LINKS.replace("wire", "cable").replace('"Test"', '"Other"')
+    before, after = plan(tmp_path), make_plan(load(tmp_path, renamed, "link=cable,lossy", "seed=2", "capture=true"))
+    assert [each.identity for each in before.scenarios] == [each.identity for each in after.scenarios]
+    assert not {each.key for each in before.scenarios} & {each.key for each in after.scenarios}
+
+
+def test_a_page_is_its_content_and_not_its_name(tmp_path: Path) -> None:
+    text = LINKS.replace('upload = "30 B"', 'kind = "page"\npage = "text-44kb"')
+    scenario = load(tmp_path, text, "link=wire").scenarios[0]
+    assert "name" in scenario.workload.to_json()["page"]
+    assert set(scenario.identity()["workload"]["page"]) == {"sha256", "resources", "body_bytes"}
+
+
+@pytest.mark.parametrize(
+    ("workload", "sets", "digest"),
+    [
+        ('upload = "30 B"', (), "cf837c5675e0954e"),
+        ('upload = "30 B"\nconnection = "kept"', ("workload.exchanges=3",), "5005871adbdc7fe3"),
+        ('download = "30 B"\nconnection = "resumed"', ("workload.clients=2",), "fc2cac26249ca590"),
+        ('kind = "deliver"\nmessage = "50 B"\narrival = { poisson = "5 /s" }', ("link.loss=1%",), "7d7d96b62b8fab28"),
+        (
+            'kind = "notify"\nmessage = "50 B"\narrival = { fixed = "5 /s" }',
+            ("link.jitter=normal 5 ms",),
+            "e402f955da85fbdb",
+        ),
+        ('kind = "stream"\nmessage = "50 B"\nrate = "5 /s"', ("client.cpu=25 %",), "89bcbcd1c7a69b78"),
+        ('kind = "page"\npage = "text-44kb"', ("congestion-control=reno",), "58a16beb97c6e455"),
+    ],
+)
+def test_an_identity_is_that_of_its_version(workload: str, sets: tuple[str, ...], digest: str, tmp_path: Path) -> None:
+    """A rename that changes one would change every draw: translate it in `Scenario.identity`, or raise the version."""
+    text = LINKS.replace('upload = "30 B"', workload)
+    scenario = load(tmp_path, text, "link=wire", "stack=h2", *sets).scenarios[0]
+    assert (IDENTITY_VERSION, scenario.digest()[:16]) == (1, digest)
+
+
 def test_a_block_holds_one_trial_of_every_scenario(tmp_path: Path) -> None:
     made = plan(tmp_path)
     keys = {scenario.key for scenario in made.scenarios}
@@ -124,7 +162,10 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_plan_json_has_the_documented_keys(tmp_path: Path) -> None:
     document = plan(tmp_path).to_json()
-    assert set(document) == {"schema_version", "experiment", "seed", "stacks", "programs", "scenarios", "blocks"}
+    assert set(document) == {
+        "schema_version", "identity_version", "experiment", "seed", "stacks", "programs", "link_facts", "scenarios",
+        "blocks",
+    }  # fmt: skip
     assert {"name", "title", "metric", "doi", "claims", "file", "factors", "sets", "stop"} <= set(
         document["experiment"]
     )
@@ -185,7 +226,7 @@ stacks = ["http1", "h2"]
 
 
 def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -> None:
-    entry = 'command = ["slow", "{port}"]\nready = "tcp-connect"\nstarts_in_s = 12.5'
+    entry = 'command = ["slow", "{{ port }}"]\nready = "tcp-connect"\nstarts_in_s = 12.5'
     ours, slow = with_slow(tmp_path, "server", entry)
     starts = [scenario.server_starts_in_ns for scenario in slow.scenarios]
     assert set(starts) == {12_500_000_000}
@@ -196,14 +237,14 @@ def test_a_servers_start_is_part_of_each_of_its_trials_minutes(tmp_path: Path) -
 
 
 def test_a_clients_start_is_part_of_its_trial(tmp_path: Path) -> None:
-    ours, slow = with_slow(tmp_path, "client", 'command = ["slow", "{parameters}"]\nstarts_in_s = 2')
+    ours, slow = with_slow(tmp_path, "client", 'command = ["slow", "{{ parameters }}"]\nstarts_in_s = 2')
     pairs = zip(ours.scenarios, slow.scenarios, strict=True)
     assert {theirs.expected_trial_ns - mine.expected_trial_ns for mine, theirs in pairs} == {2_000_000_000}
 
 
 def test_what_a_client_takes_for_each_exchange_is_part_of_its_trial_and_no_exchanges_time(tmp_path: Path) -> None:
-    _, quick = with_slow(tmp_path, "client", 'command = ["slow", "{parameters}"]')
-    _, slow = with_slow(tmp_path, "client", 'command = ["slow", "{parameters}"]\neach_takes_s = 0.5')
+    _, quick = with_slow(tmp_path, "client", 'command = ["slow", "{{ parameters }}"]')
+    _, slow = with_slow(tmp_path, "client", 'command = ["slow", "{{ parameters }}"]\neach_takes_s = 0.5')
     exchanges = {scenario.workload.exchanges for scenario in slow.scenarios}
     pairs = list(zip(quick.scenarios, slow.scenarios, strict=True))
     assert {theirs.expected_trial_ns - mine.expected_trial_ns for mine, theirs in pairs} == {

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from wirelab.experiment import Experiment
-from wirelab.experiment import Scenario as ResolvedScenario
-from wirelab.experiment.expected import expected_exchange_ns, expected_trial_ns
-from wirelab.experiment.expected_cpu import runs_alone
-from wirelab.schema import SCHEMA_VERSION, LinkSpec, Role, canonical_json
+from wirelab.experiment.duration.exchange import expected_exchange_ns
+from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
+from wirelab.experiment.experiment import Experiment
+from wirelab.experiment.scenario import IDENTITY_VERSION
+from wirelab.experiment.scenario import Scenario as ResolvedScenario
+from wirelab.schema import SCHEMA_VERSION, LinkFacts, LinkSpec, Role, canonical_json, link_key
 from wirelab.schema.plan import (
     Block,
     ExperimentRecord,
@@ -100,8 +101,21 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
     blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
     own = tuple(stack for stack in experiment.known.stacks if not stack.builtin)
     return Plan(
-        experiment=record, seed=experiment.seed, stacks=own, programs=programs, scenarios=scenarios, blocks=blocks
+        experiment=record,
+        identity_version=IDENTITY_VERSION,
+        seed=experiment.seed,
+        stacks=own,
+        programs=programs,
+        link_facts=_link_facts(experiment.scenarios),
+        scenarios=scenarios,
+        blocks=blocks,
     )
+
+
+def _link_facts(scenarios: Iterable[ResolvedScenario]) -> dict[str, LinkFacts]:
+    """Facts of every distinct link."""
+    found = {id(facts): (link, facts) for each in scenarios for link, facts in zip(each.links, each.facts, strict=True)}
+    return {link_key(link): facts for link, facts in found.values()}
 
 
 def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapping[str, str]) -> Scenario:
@@ -110,19 +124,21 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         raise AssertionError(scenario.stack)
     exchange_ns = expected_exchange_ns(scenario, stack)
     trial_ns = expected_trial_ns(exchange_ns + experiment.each_takes_ns(scenario), scenario)
-    identity = {**scenario.identity(), "seed": experiment.seed, "schema_version": SCHEMA_VERSION}
+    identity = scenario.digest()
+    content: dict[str, Any] = {"identity": identity, "seed": experiment.seed, "schema_version": SCHEMA_VERSION}
     if used := {role: programs[name] for role, name in scenario.implementation.items() if name in programs}:
-        identity["programs"] = used
+        content["programs"] = used
     if not stack.builtin:
         # What a built-in one is, the agent's digest says.
-        identity["own_stack"] = [stack.transport, stack.default_port, stack.secure]
+        content["own_stack"] = [stack.transport, stack.default_port, stack.secure]
     if experiment.capture:
         # Endpoints write their secrets meanwhile: trials that capture never count beside those that do not.
-        identity["capture"] = True
+        content["capture"] = True
     if experiment.offloads:
-        identity["offloads"] = True
+        content["offloads"] = True
     return Scenario(
-        key=hashlib.sha256(canonical_json(identity).encode()).hexdigest(),
+        key=hashlib.sha256(canonical_json(content).encode()).hexdigest(),
+        identity=identity,
         name=scenario.name,
         levels=dict(scenario.levels),
         points=scenario.points,
@@ -148,7 +164,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
 
 def _block(scenarios: tuple[Scenario, ...], begun: Mapping[str, Digest], seed: int, replicate: int) -> Block:
     """The block's trials in the order of a hash, so that another scenario finds its place without moving the rest."""
-    ordered = sorted(scenarios, key=lambda scenario: stable_hash(seed, "order", replicate, scenario.key))
+    ordered = sorted(scenarios, key=lambda scenario: stable_hash(seed, "order", replicate, scenario.identity))
     return Block(block=replicate, trials=tuple(_trial(each, begun[each.key], replicate) for each in ordered))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wirelab.claims.model import Levels
+from wirelab.claims.part import Levels
 from wirelab.stats.bootstrap import Draws
 
 

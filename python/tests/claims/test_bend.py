@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from tests.claims.fakes import Fake
-from wirelab.claims.bend import fit
-from wirelab.claims.forms import judge_part
+from wirelab.claims.family import judge_part
+from wirelab.claims.forms import Bend
+from wirelab.claims.forms.bend import fit
 from wirelab.claims.judgement import Bench
-from wirelab.claims.model import Bend
 
 LEVELS = ["a", "b", "c", "d", "e", "f"]
 FLAT_THEN_TWICE = (1.0, 1.0, 1.0, 2.0, 4.0, 8.0)

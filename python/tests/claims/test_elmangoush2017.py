@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import wirelab.data
-from wirelab.claims import Claims, load
+from tests.asked import load_experiment
 from wirelab.claims.family import Rules, judge_family
 from wirelab.claims.judgement import Judgement
-from wirelab.claims.model import Levels
-from wirelab.experiment import load_experiment
+from wirelab.claims.load import Claims, load
+from wirelab.claims.part import Levels
 from wirelab.stats.bootstrap import Draws
 
 FILE = Path(str(wirelab.data.__file__)).parent / "experiments" / "elmangoush2017.claims.toml"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.stats import binom
 
+from tests.repeats import repeats
 from wirelab.claims.family import Rules, judge, judge_family
-from wirelab.claims.model import Claim, Levels, NotMeasured, Order
+from wirelab.claims.forms import NotMeasured, Order
+from wirelab.claims.model import Claim
+from wirelab.claims.part import Levels
 from wirelab.stats.bootstrap import Draws
 
 RULES = Rules(0.05, 1.25, {})
@@ -45,14 +49,16 @@ def _claim(name: str, cells: int = 1) -> Claim:
     return Claim.model_construct(id=name, text=name, note=None, parts=[part])
 
 
+@pytest.mark.simulation
 def test_claims_without_any_effect_are_wrongly_decided_no_more_often_than_the_error_rate() -> None:
     rng = np.random.default_rng(17)
     claims = [_claim(f"c{number}", cells) for number, cells in enumerate((1, 1, 1, 4, 4, 8))]
-    repeats = 300
+    families = repeats(300)
     wrong = sum(
-        any(judged.verdict != "undecided" for judged in judge_family(claims, Noise(rng), RULES)) for _ in range(repeats)
+        any(judged.verdict != "undecided" for judged in judge_family(claims, Noise(rng), RULES))
+        for _ in range(families)
     )
-    assert wrong <= binom.ppf(0.999, repeats, 0.05)
+    assert wrong <= binom.ppf(0.999, families, 0.05)
 
 
 def test_the_same_claims_judged_alone_would_be_wrong_more_often() -> None:

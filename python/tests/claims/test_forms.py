@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.claims.fakes import Fake
-from wirelab.claims.forms import expand, judge_part
+from wirelab.claims import forms
+from wirelab.claims.family import judge_part
+from wirelab.claims.forms import FORMS
 from wirelab.claims.judgement import Bench
-from wirelab.claims.model import FORMS
 
 
 def _judge(source: Fake, **part: Any) -> Any:
-    parts = expand(FORMS[part["form"]].model_validate({"metric": "delay", **part}))  # type: ignore[arg-type]
+    parts = FORMS[part["form"]].model_validate({"metric": "delay", **part}).expand()
     assert len(parts) == 1
     return judge_part(parts[0], Bench(source, 0.95, 0.95, 1.25))
 
@@ -223,10 +225,9 @@ def test_a_number_that_is_not_there_leaves_a_claim_undecided_and_is_named() -> N
         assert "is not measured" in judged.why
 
 
-def test_every_form_is_judged_here_and_registered() -> None:
-    from wirelab.claims.forms import JUDGES
-
-    assert set(JUDGES) == set(FORMS)
+def test_every_file_of_a_form_is_registered() -> None:
+    files = {path.stem.replace("_", "-") for path in Path(forms.__file__).parent.glob("*.py")} - {"--init--"}
+    assert files == {*FORMS}
 
 
 @pytest.mark.parametrize(
@@ -302,7 +303,7 @@ def test_a_part_beside_the_verdict_says_why_and_does_not_decide() -> None:
 
 
 def test_what_is_not_measured_is_undecided_and_says_why() -> None:
-    [part] = expand(FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}))  # type: ignore[list-item]
+    [part] = FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}).expand()
     judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))
     assert (judged.verdict, judged.why, judged.n) == ("undecided", "not measured: nobody looked", 0)
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import wirelab.data
-from wirelab.claims import Claims, load
+from tests.asked import load_experiment
 from wirelab.claims.family import Rules, judge
 from wirelab.claims.judgement import Judgement
+from wirelab.claims.load import Claims, load
 from wirelab.claims.source import Published
-from wirelab.experiment import load_experiment
 from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import PageLoads
 

@@ -12,8 +12,8 @@ import pytest
 
 import wirelab.data
 from tests.synthetic import write_campaign
-from wirelab.claims import judge
 from wirelab.claims.grade import Grades
+from wirelab.claims.judge import judge_campaign as judge
 from wirelab.errors import RunError
 from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
 from wirelab.stats.dataset import Dataset

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.claims.fakes import Fake
 from wirelab.claims.judgement import (
     HELD,
     REFUTED,
@@ -16,7 +17,6 @@ from wirelab.claims.judgement import (
     within,
     written,
 )
-from wirelab.claims.source import Source
 from wirelab.stats.bootstrap import Draws
 from wirelab.stats.estimate import Estimate
 
@@ -32,7 +32,7 @@ def spread(low: float, high: float) -> Draws:
 
 
 def bench(hold: float = 0.9, refute: float = 0.9) -> Bench:
-    return Bench(Source.__new__(Source), hold, refute, 1.25)
+    return Bench(Fake({}), hold, refute, 1.25)
 
 
 @pytest.mark.parametrize(

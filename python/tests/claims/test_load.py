@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.claims import load
+from wirelab.claims.load import load
 from wirelab.errors import WirelabError
 
 GOOD = """\
@@ -64,7 +64,7 @@ def test_values_are_read_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "x.claims.toml"
     path.write_text(GOOD + VALUES)
     [values] = load(path).values.values()
-    assert values.tolist() == pytest.approx([0.010, 0.0125, 0.011])
+    assert values == pytest.approx((0.010, 0.0125, 0.011))
 
 
 @pytest.mark.parametrize("form", ["bend", "change-point"])

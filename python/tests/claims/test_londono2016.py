@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import wirelab.data
-from wirelab.claims import Claims, load
+from tests.asked import load_experiment
 from wirelab.claims.family import Rules, judge
-from wirelab.claims.model import Levels
+from wirelab.claims.load import Claims, load
+from wirelab.claims.part import Levels
 from wirelab.claims.source import same_level
-from wirelab.experiment import load_experiment
 from wirelab.experiment.scenario import shorten
 from wirelab.stats.bootstrap import Draws
 

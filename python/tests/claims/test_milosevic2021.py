@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import wirelab.data
-from wirelab.claims import Claims, load
 from wirelab.claims.family import Rules, judge
 from wirelab.claims.judgement import Judgement
+from wirelab.claims.load import Claims, load
 from wirelab.claims.source import Published
 
 FILE = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.claims.fakes import Fake
-from wirelab.claims.forms import judge_part
+from wirelab.claims.family import judge_part
+from wirelab.claims.forms import Quotient
 from wirelab.claims.judgement import Bench
-from wirelab.claims.model import Quotient, metrics_of
 
 PART = Quotient.model_validate(
     {
@@ -36,7 +36,7 @@ def test_printed_numbers_that_disagree_refute_it_without_tolerance() -> None:
 
 
 def test_both_metrics_are_needed() -> None:
-    assert metrics_of(PART) == ["cpu", "delay"]
+    assert PART.metric_names() == ["cpu", "delay"]
     found = judge_part(PART, Bench(Fake({("h2", "cpu"): 1.0}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (found.verdict, found.why) == ("undecided", "mean delay of h2 is not measured")
 

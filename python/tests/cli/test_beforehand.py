@@ -38,7 +38,7 @@ def test_a_time_out_below_what_a_load_is_expected_to_take_is_told_with_both(verb
     code, _, err = run(verb, "page", "--set", "stack=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
     assert code == 0
     assert err == (
-        "2 of 2 scenarios may time out (http1; h2): a load is expected to take up to 29.3 s, and workload.timeout is "
+        "2 of 2 scenarios may time out (http1; h2): a load is expected to take up to 27 s, and workload.timeout is "
         "20 s\n"
     )
     assert run(verb, "page", "--set", "stack=http1,h2", "--link", "nb-iot")[2] == ""

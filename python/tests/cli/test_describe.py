@@ -8,6 +8,8 @@ from tests.described import BASE
 from tests.snapshots import assert_golden
 from wirelab.cli.describe import KINDS
 from wirelab.cli.list import KINDS as LISTED
+from wirelab.metrics.base import Metric
+from wirelab.metrics.registry import METRICS
 
 
 def described(kind: str, name: str) -> str:
@@ -137,6 +139,13 @@ def test_a_link_that_does_nothing_can_be_described_too() -> None:
     assert out.startswith("clean: a link that does nothing by itself\n")
     assert "wirelab link clean --set rtt=50ms --set loss=1% -- COMMAND" in out
     assert "wirelab run" not in out
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda metric: metric.name)
+def test_every_metric_is_described_with_its_column(metric: Metric) -> None:
+    assert f"Column {metric.column} of {metric.of}s.parquet, in {metric.unit or '1'}." in described(
+        "metric", metric.name
+    )
 
 
 @pytest.mark.parametrize(

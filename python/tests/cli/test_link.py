@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.asked import single_link
 from tests.cli.test_main import run
 from tests.fit import samples
 from tests.fit.test_profile import transfer
 from tests.snapshots import assert_golden
 from wirelab.errors import RunError
-from wirelab.experiment.single_link import single_link
 
 PCAP = bytes.fromhex("d4c3b2a1") + bytes(20)
 

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from tests.metrics.records import exchange
 from tests.runner.fakes import FakeHost, addresses, result
+from wirelab.agent import find_agent
 from wirelab.cli import main
 from wirelab.errors import RunError
 from wirelab.experiment.library import templates
@@ -35,7 +36,9 @@ replicates = [5, 9]
 interval = "10 % of median"
 """
 AGENT = """#!/usr/bin/env python3
-import json, sys
+import json, os, sys
+if sys.argv[1] == "link-facts":
+    os.execv("REAL", sys.argv)
 if sys.argv[1] == "--version":
     print("wirelab-agent 0.0.0")
 for log in sys.argv[3:] if sys.argv[1:3] == ["dissect", "--flows"] else []:
@@ -74,7 +77,7 @@ class Lab(FakeHost):
 @pytest.fixture
 def labs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Lab]:
     agent = tmp_path / "wirelab-agent"
-    agent.write_text(AGENT)
+    agent.write_text(AGENT.replace("REAL", str(find_agent())))
     agent.chmod(agent.stat().st_mode | stat.S_IXUSR)
     (tmp_path / "fake.toml").write_text(EXPERIMENT)
     monkeypatch.setenv("WIRELAB_AGENT", str(agent))
@@ -249,8 +252,10 @@ def test_a_stack_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_
 def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab], tmp_path: Path) -> None:
     own_stack(tmp_path)
     entry, version = tmp_path / "implementations.toml", tmp_path / "version"
-    command = '["cat", "{beside}/version"]'
-    entry.write_text(entry.read_text().replace('["{python}", "--version"]', command.replace("{beside}", str(tmp_path))))
+    command = '["cat", "{{ beside }}/version"]'
+    entry.write_text(
+        entry.read_text().replace('["{{ python }}", "--version"]', command.replace("{{ beside }}", str(tmp_path)))
+    )
     version.write_text("mine 1\n")
     run("experiment.toml", "--set", "stack=mine")
     version.write_text("mine 2\n")

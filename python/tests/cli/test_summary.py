@@ -9,12 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.asked import with_facts
 from tests.report import campaigns
 from tests.synthetic import write_campaign
 from wirelab.cli import summary
 from wirelab.report.campaign import load
 from wirelab.report.grade import graded, reasons
-from wirelab.stats import analyze
+from wirelab.stats.analyze import analyze
 
 
 @pytest.fixture(scope="module")
@@ -97,7 +98,7 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None
     plan = json.loads((tmp_path / "plan.json").read_text())
     for scenario in plan["scenarios"]:
         scenario["link"]["backend"] = "netem"
-    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    (tmp_path / "plan.json").write_text(json.dumps(with_facts(plan)))
     analyze(tmp_path)
     estimates = json.loads((tmp_path / "estimates.json").read_text())
     [row, _] = estimates["links"]

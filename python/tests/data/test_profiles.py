@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from tests.asked import ask, load_experiment
 from wirelab import data
 from wirelab.cli.citations import split_mark
-from wirelab.experiment import load_experiment
 from wirelab.experiment.library import profiles, signal_tables
 from wirelab.experiment.link import LinkTable, check_conflicts, link_spec, merge
 from wirelab.schema import Delay, LinkSpec, Rate, Wifi
@@ -30,7 +30,7 @@ def quantity(text: str) -> tuple[str, float] | None:
 
 
 def resolved(name: str) -> LinkSpec:
-    return link_spec(LinkTable.model_validate(merge([profiles()[name].link])))
+    return link_spec(LinkTable.model_validate(merge([profiles()[name].link])), ask)
 
 
 @pytest.mark.parametrize("name", NAMES)

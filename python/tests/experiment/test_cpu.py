@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.experiment.experiment import Experiment
 from wirelab.plan import make_plan
 

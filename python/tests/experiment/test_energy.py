@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.cli.arguments import load
 from wirelab.errors import WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.plan import make_plan
 
 RADIO = "enc28j60-ethernet"

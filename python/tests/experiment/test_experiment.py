@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
-from wirelab.experiment import Experiment, Scenario, load_experiment
+from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.library import experiment_names
+from wirelab.experiment.scenario import Scenario
 from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import (
     Delay,

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import interop_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment.interop import Only, interop_experiment
+from wirelab.experiment.interop import Only
 
 
 def pairs(**chosen: list[str]) -> set[tuple[str, str, str]]:

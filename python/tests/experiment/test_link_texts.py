@@ -8,9 +8,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.asked import load_experiment
 from tests.described import BASE, KNOWN
 from wirelab.errors import WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.experiment.link import LinkTable
 from wirelab.experiment.problems import field_names
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from tests.described import BASE, load
 from tests.snapshots import assert_golden
 from wirelab.errors import WirelabError
@@ -345,6 +346,5 @@ def test_an_unknown_name_is_refused_with_the_nearest_shipped_one() -> None:
 
 def load_path(name: str) -> None:
     from tests.described import KNOWN
-    from wirelab.experiment import load_experiment
 
     load_experiment(name, (), KNOWN)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.errors import CombinedError, WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.experiment.own_stacks import own_stacks
 from wirelab.plan import make_plan
 from wirelab.schema import ChoiceValues, IntegerValues

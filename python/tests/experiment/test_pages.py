@@ -2,11 +2,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from tests.described import KNOWN
 from wirelab.errors import WirelabError
-from wirelab.experiment import Experiment, load_experiment
-from wirelab.experiment.expected import PROCESSING_NS, TRIAL_OVERHEAD_NS
-from wirelab.experiment.expected_cpu import KEPT_CPU_NS, trial_cpu_ns
+from wirelab.experiment.duration.formula import PROCESSING_NS
+from wirelab.experiment.duration.trial import KEPT_CPU_NS, TRIAL_OVERHEAD_NS, trial_cpu_ns
+from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.workload import LOAD_TIMEOUT_NS
 from wirelab.plan import make_plan
 from wirelab.schema import PageLoads

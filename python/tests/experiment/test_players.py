@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from tests.described import BASE, load
-from wirelab.experiment import load_experiment
 from wirelab.experiment.settings import ROLES
 
 BOTH = {"client": "builtin", "server": "builtin"}

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment import Experiment, load_experiment
+from wirelab.experiment.experiment import Experiment
 from wirelab.plan import make_plan
 from wirelab.runner.barriers import program_barrier, told
 from wirelab.runner.implementations import load
@@ -33,8 +34,8 @@ choices = ["good", "bad"]
 default = "good"
 [mine.roles.client]
 stacks = ["http1", "h2"]
-command = ["true", "{parameters}"]
-arguments = [{ when = { mood = ["bad"] }, add = ["--grumble"] }]
+command = ["true", "{{ parameters }}"]
+arguments = [{ if = "mood == 'bad'", add = ["--grumble"] }]
 requires = [{ when = { mood = ["bad"] }, think-time = [5, 100] }]
 """
 

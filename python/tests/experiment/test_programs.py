@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from wirelab.experiment import load_experiment
+from tests.asked import load_experiment
 from wirelab.experiment.library import templates
 from wirelab.experiment.programs import named_files, program_digests
 from wirelab.plan import make_plan
@@ -34,7 +34,7 @@ def edit(path: Path, old: str, new: str) -> None:
     [
         ("mine_client.py", "TCP_NODELAY, 1", "TCP_NODELAY, 0"),
         ("mine_server.py", 'b"k"', 'b"o"'),
-        ("implementations.toml", '"{address}", "{port}"', '"{address}", "{port}", "--slow"'),
+        ("implementations.toml", '"{{ address }}", "{{ port }}"', '"{{ address }}", "{{ port }}", "--slow"'),
     ],
 )
 def test_a_program_is_another_once_its_entry_or_its_script_is(own: Path, file: str, old: str, new: str) -> None:
@@ -69,7 +69,7 @@ def test_what_a_script_imports_from_its_folder_is_part_of_it(own: Path) -> None:
 
 def test_files_are_named_in_any_text_of_an_entry_and_may_hold_a_blank(own: Path) -> None:
     (own / "a b.py").write_text("")
-    entry = {"command": ["{beside}/a b.py", "--config={beside}/x.conf --more", "{parameters}"]}
+    entry = {"command": ["{{ beside }}/a b.py", "--config={{ beside }}/x.conf --more", "{{ parameters }}"]}
     assert named_files(entry, {"beside": own}) == {"a b.py": own / "a b.py", "x.conf": own / "x.conf"}
 
 

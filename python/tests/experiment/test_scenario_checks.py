@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment import load_experiment
 
 HEAD = 'title = "t"\noffloads = true\n[factors]\nstack = ["http1"]\n[link]\n'
 

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from tests.described import IDLE, KNOWN, NAGLE, STREAMS, TLS, WINDOW
 from wirelab.errors import WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.experiment.settings import describe_default, describe_values, read_setting, resolve_settings
 from wirelab.schema import SettingDescription, StackDescription
 from wirelab.units import UnitError

@@ -2,10 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import ask, single_link
 from wirelab.errors import WirelabError
 from wirelab.experiment.library import profiles
 from wirelab.experiment.link import LinkTable, link_spec, merge
-from wirelab.experiment.single_link import single_link
 from wirelab.schema import Delay, DeliveryTrace, LinkSpec, Loss, NormalJitter
 
 
@@ -15,7 +15,7 @@ def test_clean_does_nothing() -> None:
 
 @pytest.mark.parametrize("name", profiles())
 def test_a_shipped_link_is_what_an_experiment_makes_of_it(name: str) -> None:
-    assert single_link(name) == link_spec(LinkTable.model_validate(merge([profiles()[name].link])))
+    assert single_link(name) == link_spec(LinkTable.model_validate(merge([profiles()[name].link])), ask)
 
 
 def test_a_table_is_written_as_in_an_experiment() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment import Experiment, load_experiment
+from wirelab.experiment.experiment import Experiment
 from wirelab.plan import make_plan
 from wirelab.schema import Description, Role, registered
 from wirelab.schema.topology import BulkTraffic, PingTraffic

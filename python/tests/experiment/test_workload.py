@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from tests.asked import load_experiment
 from wirelab.errors import WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable, read_arrival, read_connection
 from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Poisson, RequestResponse, Resumed, Stream
 from wirelab.units import UnitError

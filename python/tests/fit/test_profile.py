@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.asked import ask
 from tests.fit import samples
 from tests.fit.samples import Capture
 from tests.snapshots import assert_golden
@@ -30,7 +31,7 @@ def fitted(observations: Observations) -> dict[str, Any]:
 def spec(observations: Observations) -> LinkSpec:
     link = fitted(observations)["link"]
     check_conflicts(link)
-    return link_spec(LinkTable.model_validate(link))
+    return link_spec(LinkTable.model_validate(link), ask)
 
 
 def ping(lost: samples.Fates, seed: int = 7) -> Observations:
@@ -97,7 +98,7 @@ def test_what_is_written_is_a_profile_with_a_source_for_each_value(kind: str, tm
     assert set(profile.sources) == {path for path, _ in profile.values()}
     assert SOURCE.sha256 in next(iter(profile.sources.values()))
     check_conflicts(profile.link)
-    assert link_spec(LinkTable.model_validate(profile.link)).uplink
+    assert link_spec(LinkTable.model_validate(profile.link), ask).uplink
 
 
 def test_the_emulated_round_trip_has_the_measured_least_and_most() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.asked import with_facts
 from wirelab.schema import Exchange, ResourceTiming
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 
@@ -85,7 +86,8 @@ class Records:
         self.folder = folder
         self._scenarios = [
             {
-                "key": key, "stack": "h2", "settings": {}, "workload": {"kind": "request-response", "upload_bytes": 30},
+                "key": key, "identity": key, "stack": "h2", "settings": {},
+                "workload": {"kind": "request-response", "upload_bytes": 30},
                 "implementation": {"client": "builtin", "server": "builtin"}, "link": {"uplink": [], "downlink": []},
             } | dict(given)
             for key, given in scenarios.items()
@@ -96,7 +98,6 @@ class Records:
         self.ledgers: dict[str, list[dict[str, int]]] = {}
         self.radio: dict[str, list[dict[str, Any]]] = {}
         """Of a trial: its packets at the client's radio."""
-        self.settings_seen: dict[str, dict[str, Any]] = {}
         (folder / "trials").mkdir(parents=True)
 
     def trial(
@@ -155,10 +156,11 @@ class Records:
         given; its path.
         """
         plan = {
-            "schema_version": 1, "seed": 1, "experiment": {"name": "records", "metric": metric, "energy": energy},
+            "schema_version": 1, "identity_version": 1, "seed": 1,
+            "experiment": {"name": "records", "metric": metric, "energy": energy},
             "scenarios": self._scenarios, "blocks": [{"block": 0, "trials": self._trials}],
         }  # fmt: skip
-        (self.folder / "plan.json").write_text(json.dumps(plan))
+        (self.folder / "plan.json").write_text(json.dumps(with_facts(plan)))
         agent = self.folder / "agent"
         agent.write_text(
             "#!/usr/bin/env python3\nimport json, sys\n"
@@ -180,12 +182,6 @@ class Records:
             "    for log in sys.argv[4:]:\n"
             "        for row in radio.get(log.split('/')[-2], ()):\n"
             "            print(json.dumps(dict(row, log=log)))\n"
-            "    sys.exit()\n"
-            f"seen = json.loads({json.dumps(self.settings_seen)!r})\n"
-            "if sys.argv[1] == 'settings-seen':\n"
-            "    for folder in sys.argv[2:]:\n"
-            "        nothing = dict(connections=0, sealed=0, unfinished=0, client={}, server={})\n"
-            "        print(json.dumps(dict(nothing, trial=folder, **seen.get(folder.split('/')[-1], {}))))\n"
             "    sys.exit()\n"
             "assert sys.argv[1:3] == ['dissect', '--flows']\n"
             "for log in sys.argv[3:]:\n    for row in flows[log]:\n        print(json.dumps(row))\n"

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from tests.metrics.records import MS, exchange
-from wirelab.metrics import EXCHANGE_METRICS
 from wirelab.metrics.dataset import EXCHANGE_TYPES
+from wirelab.metrics.registry import EXCHANGE_METRICS
 
 
 def value(metric: str, *, stack: str = "h2", upload: int = 30, expect: bool = False, **given: Any) -> float | None:

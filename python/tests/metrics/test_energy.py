@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from wirelab.metrics import ENERGIES, EXCHANGE_METRICS, TRIAL_METRICS
-from wirelab.metrics.energy import BOUNDS, METRICS, column
+from wirelab.metrics.energy import METRICS
+from wirelab.metrics.energy_names import BOUNDS, column
+from wirelab.metrics.registry import ENERGIES, EXCHANGE_METRICS, TRIAL_METRICS
 
 
 def test_each_energy_has_its_range_beside_it() -> None:

@@ -13,13 +13,13 @@ import pytest
 
 from tests.metrics.records import MS, START, Records, exchange, flow, resource
 from wirelab.errors import RunError
-from wirelab.metrics import EXCHANGE_METRICS
 from wirelab.metrics.dataset import Dataset, measure, values_so_far
 from wirelab.metrics.ledger import LEDGER
+from wirelab.metrics.registry import EXCHANGE_METRICS
 from wirelab.metrics.resource_timings import PHASE_COLUMNS, RESOURCES
 from wirelab.schema import RESOURCE_COLUMNS
 from wirelab.schema.campaign import EntryStatus, page_manifest
-from wirelab.site import images
+from wirelab.site.synthetic import images
 from wirelab.stats.dataset import Dataset as Samples
 
 SITE = images(2, 500).site

@@ -15,8 +15,9 @@ from tests.metrics.records import MS, START, Records, exchange, flow
 from wirelab.energy import Packet, load_radio, per_day, radio_energy
 from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import Dataset, build
+from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.processor import NO_CPU
-from wirelab.metrics.radio import ENERGY, STATES, Settings, assigned
+from wirelab.metrics.radio import ENERGY, STATES, assigned
 from wirelab.schema.plan import EnergyRecord
 
 RADIO = "enc28j60-ethernet"

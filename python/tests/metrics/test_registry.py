@@ -1,6 +1,8 @@
 """What is registered."""
 
-from wirelab.metrics import METRICS
+from wirelab.metrics import described
+from wirelab.metrics.registry import METRICS
+from wirelab.schema.generated import generated
 
 
 def test_names_and_columns_are_unique_and_every_metric_says_what_it_is() -> None:
@@ -17,3 +19,11 @@ def test_a_column_carries_its_unit_once() -> None:
     assert columns["wire-up-bytes"] == "wire_up_bytes"
     assert columns["goodput"] == "goodput_bps"
     assert columns["retransmissions"] == "retransmissions"
+
+
+def test_what_ships_of_metrics_is_what_the_registry_says() -> None:
+    assert generated(described.FILE) == described.of_registry(), "run: make generate"
+
+
+def test_metrics_are_described_in_the_order_of_the_registry() -> None:
+    assert [each.name for each in described.described()] == [metric.name for metric in METRICS]

@@ -9,6 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from tests.asked import with_facts
+
 GOOD_LINK = {"flag": "publishable", "why": "the difference is at least 10 times the link's error", "error_s": 1e-5}
 EXCHANGES, TRIALS = 40, 2
 PRINTED_MS = {"http1": (65.4, 50.5), "h2": (96.6, 31.4)}
@@ -43,7 +45,16 @@ def write(
     store(
         folder,
         "plan.json",
-        {"schema_version": 1, "experiment": experiment, "seed": 7, "scenarios": scenarios, "blocks": blocks},
+        with_facts(
+            {
+                "schema_version": 1,
+                "identity_version": 1,
+                "experiment": experiment,
+                "seed": 7,
+                "scenarios": scenarios,
+                "blocks": blocks,
+            }
+        ),
     )
     facts = {
         "wirelab": "0.1.0",
@@ -114,8 +125,9 @@ def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict
     levels = {"stack": stack, "link": link, "workload.upload": upload, **extra}
     chain = [{"kind": "loss", "probability": 0.1}] if link == "lossy" else []
     chain.append({"kind": "delay", "delay_ns": 10_000_000})
+    key = "-".join(levels.values()).replace(" ", "")
     return {
-        "key": "-".join(levels.values()).replace(" ", ""), "name": ", ".join(levels.values()), "levels": levels,
+        "key": key, "identity": key, "name": ", ".join(levels.values()), "levels": levels,
         "points": [levels], "stack": stack, "settings": {"tls": "1.2"} if stack == "h2" else {},
         "implementation": {"client": "builtin", "server": "builtin"}, "link_name": link,
         "link": {"uplink": chain, "downlink": chain}, "congestion_control": "cubic",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +14,13 @@ import pytest
 
 from tests.report.campaigns import judge, read, store, write
 from tests.report.html_checks import Page
-from tests.snapshots import assert_golden
+from tests.snapshots import FOLDER, assert_golden
 from wirelab import report
 from wirelab.errors import RunError
 from wirelab.report.campaign import load
 from wirelab.report.figures import svg
 from wirelab.report.page import header, options, render
+from wirelab.report.sections import SECTIONS
 
 SOURCE = Path(report.__file__).parents[2]
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)> & \" ' {{ 7*7 }}"
@@ -32,8 +35,24 @@ def page_of(folder: Path) -> Page:
     return Page(report.write(folder).read_text(encoding="utf-8"))
 
 
+SECTION = re.compile(r'<section id="([\w-]+)".*?</section>\n', re.DOTALL)
+
+
 def test_the_text_of_a_small_report_is_as_agreed(campaign: Path) -> None:
-    assert_golden("report-tiny.txt", page_of(campaign).words().replace(str(campaign), "CAMPAIGN"))
+    source = page_of(campaign).source
+    parts = {found[1]: found[0] for found in SECTION.finditer(source)}
+    assert [*parts] == [section.id for build in SECTIONS if (section := build(load(campaign, campaign))) is not None]
+    contents = re.compile(r"<ol>.*?</ol>", re.DOTALL)
+    parts["page"] = contents.sub("", SECTION.sub("", source), count=1)
+    updated = os.environ.get("WIRELAB_UPDATE_GOLDEN") == "1"
+    for name in parts if updated else [path.stem for path in (FOLDER / "report-tiny").glob("*.txt")]:
+        assert_golden(f"report-tiny/{name}.txt", Page(parts[name]).words().replace(str(campaign), "CAMPAIGN"))
+
+
+def test_the_contents_name_every_section_in_its_order(campaign: Path) -> None:
+    source = page_of(campaign).source
+    titles = re.findall(r'<h2 id="[\w-]+-title">(.*?)</h2>', source)
+    assert re.findall(r'<li><a href="#[\w-]+">(.*?)</a></li>', source) == titles
 
 
 def test_the_same_files_give_the_same_page(campaign: Path) -> None:
@@ -220,7 +239,14 @@ def test_a_folder_that_is_no_campaign_is_refused_with_a_hint(tmp_path: Path) -> 
     store(
         tmp_path,
         "plan.json",
-        {"schema_version": 1, "experiment": {"name": "a", "metric": "m"}, "seed": 1, "scenarios": [], "blocks": []},
+        {
+            "schema_version": 1,
+            "identity_version": 1,
+            "experiment": {"name": "a", "metric": "m"},
+            "seed": 1,
+            "scenarios": [],
+            "blocks": [],
+        },
     )
     with pytest.raises(RunError, match=r"no estimates\.json") as unread:
         report.write(tmp_path)

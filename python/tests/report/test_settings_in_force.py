@@ -15,7 +15,7 @@ from wirelab.report.settings_in_force import settings_in_force
 TABLE = "header-table-size"
 HELD = {
     "setting": TABLE, "told": 65_536, "unit": "bytes", "end": "client", "announced": [65_536, 65_536],
-    "effective": [4096, 4096], "used": None, "source": "capture", "trials": 2, "connections": 9, "in_force": False,
+    "effective": [4096, 4096], "used": None, "source": "client", "trials": 2, "connections": 9, "in_force": False,
     "why": "4096 held in its place",
 }  # fmt: skip
 KEPT = HELD | {"told": 512, "announced": [512, 512], "effective": [512, 512], "in_force": True, "why": None}
@@ -51,9 +51,9 @@ def test_what_was_not_in_force_is_told_with_what_was_and_where(tmp_path: Path) -
     [table] = every.blocks
     assert isinstance(table, Table)
     held, kept, unseen = [[cell.text for cell in row[1:]] for row in table.rows]
-    assert held == [TABLE, "client", "65536 B", "65536 B", "4096 B", "–", "no", "capture", "9"]
-    assert kept[-3:] == ["yes", "capture", "9"]
-    assert unseen[1:] == ["–", "65536 B", "–", "–", "–", "not seen", "–", "0"]
+    assert held == [TABLE, "client", "65536 B", "65536 B", "4096 B", "–", "no", "the client", "9"]
+    assert kept[-3:] == ["yes", "the client", "9"]
+    assert unseen[1:] == ["–", "65536 B", "–", "–", "–", "not known", "–", "0"]
 
 
 def test_what_was_not_in_force_is_drawn_in_no_chart_and_is_never_the_soonest(tmp_path: Path) -> None:

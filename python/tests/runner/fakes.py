@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
+from tests.asked import ask
 from wirelab.runner.host import RefusedError
 from wirelab.runner.topology import LaneAddresses
 from wirelab.schema import (
@@ -21,6 +22,7 @@ from wirelab.schema import (
     TrialRequest,
     TrialResult,
     TrialStatus,
+    link_key,
 )
 from wirelab.schema.host import HostAddress, LinkAddresses
 from wirelab.schema.plan import Block, ExperimentRecord, Implementations, Plan, Scenario, Stop, Trial
@@ -61,7 +63,8 @@ def make_plan(
     link = LinkSpec(uplink=(Delay(delay_ns=10**7),), downlink=(Delay(delay_ns=10**7),))
     points = tuple(
         Scenario(
-            key=f"{index:064x}", name=f"scenario {index}", levels={"stack": "http1"}, points=(), stack="http1",
+            key=f"{index:064x}", identity=f"{index:064x}", name=f"scenario {index}", levels={"stack": "http1"},
+            points=(), stack="http1",
             settings={"expect-continue": False}, implementation=Implementations(client=client, server="builtin"),
             link=link, link_name="clean", workload=workload, congestion_control="cubic",
             expected_exchange_ns=10**7, expected_trial_ns=10**8,
@@ -83,7 +86,10 @@ def make_plan(
         )
         for block in range(blocks)
     ]
-    return Plan(experiment=record, seed=1, scenarios=points, blocks=tuple(trials))
+    facts = {link_key(link): ask(link)}
+    return Plan(
+        experiment=record, identity_version=1, seed=1, link_facts=facts, scenarios=points, blocks=tuple(trials),
+    )  # fmt: skip
 
 
 def addresses(server: str = "10.0.0.2", ipv6: str | None = None) -> LaneAddresses:

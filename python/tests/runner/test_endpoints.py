@@ -31,7 +31,7 @@ from wirelab.schema import (
 )
 from wirelab.schema.campaign import EntryStatus
 from wirelab.schema.plan import Implementations, Scenario
-from wirelab.site import images
+from wirelab.site.synthetic import images
 
 ADDRESSES = addresses("10.0.0.2", "fd00::2")
 
@@ -329,13 +329,10 @@ version_command = ["true"]
 [mine.roles.server]
 stacks = ["http1"]
 workloads = ["request-response", "page"]
-command = ["true", "--port", "{port}"]
+command = ["true", "--port", "{{ port }}", { if = "workload == 'page'", add = ["--root", "{{ site }}"] }]
 ready = "tcp-connect"
-payload = "www/bytes/{download_bytes}"
-files = [{ path = "mine.conf", text = "root {site};" }]
-[[mine.roles.server.arguments]]
-when = { workload = ["page"] }
-add = ["--root", "{site}"]
+payload = "www/bytes/{{ download_bytes }}"
+files = [{ path = "mine.conf", text = "root {% if workload == 'page' %}{{ site }}{% endif %};" }]
 """
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import load_experiment
 from wirelab.errors import CombinedError, WirelabError
-from wirelab.experiment import load_experiment
 from wirelab.experiment.library import templates
 from wirelab.plan import make_plan
-from wirelab.runner.entries import foreseen_failures, needed_programs
+from wirelab.runner.entries import foreseen_failures, needed_programs, wrong
 from wirelab.runner.implementations import load
-from wirelab.schema.plan import Implementations, Plan
+from wirelab.schema import registered
+from wirelab.schema.plan import Plan
 
 
 def own(folder: Path, old: str = "", new: str = "") -> Plan:
@@ -30,93 +31,131 @@ def test_the_programs_of_a_plan_are_those_that_it_names(tmp_path: Path) -> None:
     assert foreseen_failures(plan, tmp_path) == ([], frozenset())
 
 
-def test_a_placeholder_that_nobody_fills_in_is_named_with_its_key(tmp_path: Path) -> None:
+def refused(folder: Path, old: str, new: str) -> str:
     with pytest.raises(WirelabError) as caught:
-        needed_programs(own(tmp_path, '"{address}", "{port}"', '"{adress}", "{port}"'), tmp_path)
-    assert str(caught.value).startswith(
-        f"{tmp_path / 'implementations.toml'}: mine-py.roles.server.command: nobody fills in {{adress}} ({{adress}})"
-    )
-    assert "did you mean 'address'?" in str(caught.value)
+        needed_programs(own(folder, old, new), folder)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+def line(folder: Path, text: str) -> int:
+    """The line of a file's text, from 1."""
+    lines = (folder / "implementations.toml").read_text().splitlines()
+    return next(number for number, each in enumerate(lines, 1) if text in each)
+
+
+def test_an_unknown_variable_is_named_with_its_file_line_and_entry(tmp_path: Path) -> None:
+    said = refused(tmp_path, '"{{ address }}", "{{ port }}"', '"{{ adress }}", "{{ port }}"')
+    place = f"{tmp_path / 'implementations.toml'}:{line(tmp_path, 'adress')}: mine-py.roles.server.command.2"
+    assert said == f"{place}: unknown variable 'adress' ({{{{ adress }}}})\nhint: did you mean 'address'?"
+
+
+def test_everything_wrong_with_an_entry_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(CombinedError):
-        needed_programs(own(tmp_path, '"{parameters}"', '"{url}", "{params}"'), tmp_path)
+        needed_programs(own(tmp_path, '"{{ parameters }}"', '"{{ url }}", "{{ params }}"'), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("{{ port", "is not a template: "), ("{% if port %}", "is not a template: "), ("{{ port | twice }}", "twice")],
+)
+def test_a_text_that_is_no_template_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    assert words in refused(tmp_path, '"{{ port }}"', f'"{text}"')
+
+
+def test_a_variable_in_single_braces_is_refused_with_how_it_is_written(tmp_path: Path) -> None:
+    said = refused(tmp_path, '"{{ port }}"', '"--port={port}"')
+    assert "{port} is no variable (--port={port})\nhint: write {{ port }}" in said
 
 
 def test_braces_that_are_not_ours_are_left_alone(tmp_path: Path) -> None:
-    needed_programs(
-        own(tmp_path, '"{parameters}"', '"{parameters}", "%{time}", "${HOME}", "{}", "{\\"a\\":1}"'), tmp_path
-    )
+    words = '"{{ parameters }}", "%{time}", "${HOME}", "{}", "{\\"a\\":1}", "{port_of}", "%{port}"'
+    needed_programs(own(tmp_path, '"{{ parameters }}"', words), tmp_path)
 
 
-def test_a_text_for_each_resource_may_have_what_is_known_of_one(tmp_path: Path) -> None:
-    table = 'ready = "event"\n[[mine-py.roles.server.each]]\nlinks = "{link} {title}"\n'
-    with pytest.raises(WirelabError) as caught:
-        needed_programs(own(tmp_path, 'ready = "event"', table), tmp_path)
-    assert "mine-py.roles.server.each: nobody fills in {title} ({link} {title})" in str(caught.value)
-    needed_programs(own(tmp_path, 'ready = "event"', table.replace("{title}", "{path} {site}")), tmp_path)
+FILE = """ready = "event"
+[[mine-py.roles.server.files]]
+path = "links"
+text = '''
+{port} is left alone in a file.
+{% for resource in resources %}
+{{ resource.link }} {{ title }}
+{% endfor %}'''
+"""
+
+
+def test_a_variable_of_a_file_is_named_with_the_line_of_its_text(tmp_path: Path) -> None:
+    said = refused(tmp_path, 'ready = "event"', FILE)
+    place = f"implementations.toml:{line(tmp_path, 'title }}')}: mine-py.roles.server.files.0.text"
+    assert f"{place}: unknown variable 'title' ({{{{ resource.link }}}} {{{{ title }}}})" in said
+    needed_programs(own(tmp_path, 'ready = "event"', FILE.replace("title", "site")), tmp_path)
 
 
 @pytest.mark.parametrize("key", ["waiting", "loading", "payload"])
-def test_what_a_client_runs_for_whole_workloads_and_where_payloads_lie_are_looked_at(tmp_path: Path, key: str) -> None:
-    client = 'per_exchange = ["true", "{url}"]\nwaiting = ["true", "{url}"]\nworkloads = ["notify"]\n'
+def test_what_is_known_of_each_exchange_is_for_the_command_of_each_exchange(tmp_path: Path, key: str) -> None:
+    client = 'per_exchange = ["true", "{{ url }}"]\nwaiting = ["true", "{{  url }}"]\nworkloads = ["notify"]\n'
+    command = 'command = ["{{ python }}", "{{ beside }}/mine_client.py", "{{ parameters }}"]\n'
     old, new = {
-        "waiting": ('command = ["{python}", "{beside}/mine_client.py", "{parameters}"]\n', client),
-        "loading": (
-            'command = ["{python}", "{beside}/mine_client.py", "{parameters}"]\n',
-            client.replace("waiting", "loading").replace("notify", "page"),
-        ),
-        "payload": ('ready = "event"', 'ready = "event"\npayload = "www/{url}"'),
+        "waiting": (command, client),
+        "loading": (command, client.replace("waiting", "loading").replace("notify", "page")),
+        "payload": ('ready = "event"', 'ready = "event"\npayload = "www/{{ url }}"'),
     }[key]
-    with pytest.raises(WirelabError) as caught:
-        needed_programs(own(tmp_path, old, new), tmp_path)
-    assert f".{key}: nobody fills in {{url}}" in str(caught.value)
+    said = refused(tmp_path, old, new)
+    assert f".{key}" in said
+    assert "unknown variable 'url'" in said
 
 
-CONDITIONAL = 'ready = "event"\n[[mine-py.roles.server.{table}]]\n{condition}\n'
+@pytest.mark.parametrize("condition", ["uplaod", "stack == 'mine' and uplaod > 1"])
+def test_a_condition_asks_for_what_there_is(tmp_path: Path, condition: str) -> None:
+    said = refused(tmp_path, '"{{ port }}"]', f'"{{{{ port }}}}", {{ if = "{condition}", add = ["-v"] }}]')
+    assert f"mine-py.roles.server.command.4.if: unknown variable 'uplaod' ({condition})" in said
+    assert "did you mean 'upload'?" in said
+
+
+REQUIRES = 'ready = "event"\n[[mine-py.roles.server.requires]]\n{condition}\n'
 
 
 @pytest.mark.parametrize(
-    ("table", "condition", "words"),
+    ("condition", "words"),
     [
-        ("define", "when = { upload = true }", "define.0.when.upload: should be a list (true)"),
-        ("define", 'when = { stack = "mine" }', 'define.0.when.stack: should be a list ("mine")'),
-        ("define", "when = { upload = [] }", "define.0.when.upload: is empty ([])"),
-        ("requires", "download = false", "requires.0.download: should be a list (false)"),
+        ("when = { upload = true }", "requires.0.when.upload: should be a list (true)"),
+        ('when = { stack = "mine" }', 'requires.0.when.stack: should be a list ("mine")'),
+        ("when = { upload = [] }", "requires.0.when.upload: is empty ([])"),
+        ("download = false", "requires.0.download: should be a list (false)"),
     ],
 )
-def test_values_of_a_condition_are_a_list(tmp_path: Path, table: str, condition: str, words: str) -> None:
+def test_values_of_a_requirement_are_a_list(tmp_path: Path, condition: str, words: str) -> None:
     with pytest.raises(WirelabError) as caught:
-        own(tmp_path, 'ready = "event"', CONDITIONAL.format(table=table, condition=condition))
+        own(tmp_path, 'ready = "event"', REQUIRES.format(condition=condition))
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("table", "condition", "place"),
-    [
-        ("define", "when = { uplaod = [true] }", "define.0.when"),
-        ("arguments", 'add = ["-v"]\nwhen = { uplaod = [true] }', "arguments.0.when"),
-        ("define", 'given = ["uplaod"]', "define.0.given"),
-        ("requires", "when = { uplaod = [true] }", "requires.0.when"),
-        ("requires", "uplaod = [true]", "requires.0"),
-    ],
+    ("condition", "place"), [("when = { uplaod = [true] }", "requires.0.when"), ("uplaod = [true]", "requires.0")]
 )
-def test_a_condition_asks_for_what_there_is(tmp_path: Path, table: str, condition: str, place: str) -> None:
-    with pytest.raises(WirelabError) as caught:
-        needed_programs(
-            own(tmp_path, 'ready = "event"', CONDITIONAL.format(table=table, condition=condition)), tmp_path
-        )
+def test_a_requirement_asks_for_what_there_is(tmp_path: Path, condition: str, place: str) -> None:
+    said = refused(tmp_path, 'ready = "event"', REQUIRES.format(condition=condition))
     words = f"mine-py.roles.server.{place}: no setting of mine, and no fact (uplaod)\nhint: did you mean 'upload'?"
+    assert words in said
+
+
+@pytest.mark.parametrize(
+    ("word", "words"),
+    [("1", "should be a string, or a table with `if` and `add` (1)"), ('{ if = "true" }', "add: is missing")],
+)
+def test_a_word_of_a_command_is_a_text_or_a_table(tmp_path: Path, word: str, words: str) -> None:
+    with pytest.raises(WirelabError) as caught:
+        own(tmp_path, '"{{ port }}"', word)
     assert words in str(caught.value)
 
 
-def test_every_shipped_entry_passes(tmp_path: Path) -> None:
-    [scenario] = own(tmp_path).scenarios[:1]
-    both = [scenario.model_copy(update={"implementation": Implementations(client=n, server=n)}) for n in load(None)]
-    plan = own(tmp_path).model_copy(update={"scenarios": tuple(both)})
-    assert needed_programs(plan, tmp_path).keys() == load(None).keys()
+@pytest.mark.parametrize("name", load(None))
+def test_every_shipped_entry_passes(name: str) -> None:
+    assert not list(wrong(load(None)[name], registered()))
 
 
 def test_what_is_not_there_is_told(tmp_path: Path) -> None:
-    plan = own(tmp_path, '["{python}", "--version"]', '["no-such-program-here"]')
+    plan = own(tmp_path, '["{{ python }}", "--version"]', '["no-such-program-here"]')
     (tmp_path / "mine_client.py").unlink()
     assert foreseen_failures(plan, tmp_path).words == [
         "2 of 6 scenarios would fail (mine, clean; mine, lossy): no-such-program-here is not installed; "

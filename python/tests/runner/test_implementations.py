@@ -2,36 +2,58 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wirelab.errors import WirelabError
-from wirelab.experiment.implementations import ClientEntry, Implementation, ServerEntry, setting_texts
+from wirelab.experiment.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry
+from wirelab.experiment.program_texts import PER_EXCHANGE
 from wirelab.experiment.workload import WorkloadTable
 from wirelab.runner.implementations import load, missing, version
 from wirelab.schema import Role, StackDescription, registered
+from wirelab.site import Kind, Resource, Site
+from wirelab.site.hints import page_variables
 
-PLACEHOLDERS = {
-    "address": "10.0.0.2", "host": "10.0.0.2", "port": "8443", "name": "server.test", "directory": "/d",
-    "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": "30",
-    "download_bytes": "200", "stack": "h2",
+VALUES = {
+    "address": "10.0.0.2", "host": "10.0.0.2", "port": 8443, "name": "server.test", "directory": "/d",
+    "chain": "/c/chain.pem", "key": "/c/key.pem", "authority": "/c/authority.pem", "upload_bytes": 30,
+    "download_bytes": 200, "parameters": "/d/parameters.json", "resources": (), "media_types": (),
 }  # fmt: skip
 
 
-def curl(stack: str, *, upload: bool = True, **settings: object) -> list[str]:
-    entry = load(None)["curl"].roles.client
+def values(entry: RoleEntry, stack: str, settings: dict[str, Any], **facts: object) -> dict[str, object]:
+    workload = WorkloadTable.model_validate({"kind": "request-response", "message": "30 B"}).spec()
+    return {**entry.variables(stack, settings, workload), **VALUES, **facts}
+
+
+def for_each(name: str, stack: str, *, upload: bool, **settings: Any) -> list[str]:
+    """The command of a client that is executed for each exchange."""
+    program = load(None)[name]
+    entry = program.roles.client
     assert isinstance(entry, ClientEntry)
-    facts = {"expect-continue": False, **settings, "stack": stack, "upload": upload, "workload": "request-response"}
-    return entry.fill([*entry.per_exchange, *entry.added(facts)], PLACEHOLDERS, facts)  # type: ignore[arg-type]
+    return program.command(
+        [*entry.per_exchange, *entry.arguments], values(entry, stack, settings, upload=upload, **PER_EXCHANGE)
+    )
+
+
+def curl(stack: str, *, upload: bool = True, **settings: object) -> list[str]:
+    return for_each("curl", stack, upload=upload, **{"expect-continue": False, **settings})
+
+
+def configured(name: str, stack: str, settings: dict[str, Any], **facts: object) -> str:
+    """The files of a server, and its command."""
+    program = load(None)[name]
+    entry = program.roles.server
+    assert isinstance(entry, ServerEntry)
+    known = values(entry, stack, settings, upload=True, **facts)
+    files = [program.text(file.text, known) for file in entry.files]
+    return "\n".join([*files, *program.command([*entry.command, *entry.arguments], known)])
 
 
 def nginx(stack: str, **settings: object) -> str:
-    entry = load(None)["nginx"].roles.server
-    assert isinstance(entry, ServerEntry)
-    facts = {**settings, "stack": stack, "upload": True}
-    return entry.fill([file.text for file in entry.files], PLACEHOLDERS, facts)[0]  # type: ignore[arg-type]
+    return configured("nginx", stack, settings)
 
 
 def test_curl_speaks_the_version_of_http_that_the_stack_names() -> None:
@@ -72,11 +94,7 @@ def test_curls_starttransfer_goes_to_the_field_that_it_is() -> None:
 
 
 def nghttp(**settings: object) -> list[str]:
-    entry = load(None)["nghttp"].roles.client
-    assert isinstance(entry, ClientEntry)
-    facts = {**settings, "stack": "h2", "upload": False, "workload": "request-response"}
-    texts = setting_texts(settings)  # type: ignore[arg-type]
-    return entry.fill([*entry.per_exchange, *entry.added(facts)], {**PLACEHOLDERS, **texts}, facts)  # type: ignore[arg-type]
+    return for_each("nghttp", "h2", upload=False, **settings)
 
 
 def test_nghttp_is_told_a_window_as_the_power_of_two_above_it() -> None:
@@ -92,13 +110,7 @@ def test_nghttp_is_told_a_window_as_the_power_of_two_above_it() -> None:
 
 
 def test_nginx_is_told_only_what_is_not_left_to_it() -> None:
-    told = {"initial-window-size": 4095, "max-concurrent-streams": "default"}
-    texts = setting_texts(told)  # type: ignore[arg-type]
-    assert texts == {"initial_window_size": "4095", "initial_window_size_bits": "12"}
-    entry = load(None)["nginx"].roles.server
-    assert isinstance(entry, ServerEntry)
-    facts = {**told, "stack": "h2", "upload": True}
-    [text] = entry.fill([entry.files[0].text], {**PLACEHOLDERS, **texts}, facts)  # type: ignore[arg-type]
+    text = nginx("h2", tls="1.3", **{"initial-window-size": 4095, "max-concurrent-streams": "default"})
     assert "http2_body_preread_size 4095;" in text
     assert "http2_max_concurrent_streams" not in text
 
@@ -115,22 +127,25 @@ def test_nginx_listens_where_the_clients_look_and_keeps_everything_in_its_folder
     assert "ssl_session_tickets on;" in nginx("https1", tls="1.3", resumption=True)
 
 
-RESOURCES = (
-    {"path": "/index.html", "file": "index.html", "link": "<D>", "media_type": "text/html", "extension": "html"},
-    {"path": "/a%20b.css", "file": "a b.css", "link": "</a%20b.css>", "media_type": "text/css", "extension": "css"},
-    {"path": "/1.jpg", "file": "1.jpg", "link": "</1.jpg>", "media_type": "image/jpeg", "extension": "jpg"},
-    {"path": "/2.jpg", "file": "2.jpg", "link": "</2.jpg>", "media_type": "image/jpeg", "extension": "jpg"},
-    {"path": "/bare", "file": "bare", "link": "</bare>", "media_type": "text/plain", "extension": ""},
+def resource(path: str, media_type: str, kind: Kind = Kind.IMAGE) -> Resource:
+    parent = None if kind is Kind.DOCUMENT else 0
+    return Resource(path=path, body_bytes=1, sha256="0" * 64, media_type=media_type, kind=kind, parent=parent)
+
+
+SITE = Site(
+    resources=(
+        resource("/index.html", "text/html", Kind.DOCUMENT),
+        resource("/a%20b.css", "text/css", Kind.STYLESHEET),
+        resource("/1.jpg", "image/jpeg"),
+        resource("/2.jpg", "image/jpeg"),
+        resource("/bare", "text/plain"),
+    )
 )
 
 
 def page_files(name: str, hints: str) -> str:
-    entry = load(None)[name].roles.server
-    assert isinstance(entry, ServerEntry)
-    facts = {"stack": "h2", "workload": "page", "tls": "1.3", "hints": hints}
-    known = {**PLACEHOLDERS, "site": "/pages/site", "document": "/index.html"}
-    texts = [*(file.text for file in entry.files), *entry.command, *entry.added(facts)]
-    return "\n".join(entry.fill(texts, known, facts, RESOURCES))  # type: ignore[arg-type]
+    settings = {"tls": "1.3", "hints": hints}
+    return configured(name, "h2", settings, workload="page", **page_variables(SITE, Path("/pages/site")))
 
 
 def test_a_server_of_a_page_is_told_of_each_resource_once_in_its_own_form() -> None:
@@ -153,7 +168,7 @@ def test_what_is_alike_is_told_once_and_what_is_missing_not_at_all() -> None:
 
 
 def test_a_character_that_the_program_uses_itself_is_doubled() -> None:
-    assert 'Header add Link "</a%%20b.css>"' in page_files("apache", "preload")
+    assert 'Header add Link "</a%%20b.css>; rel=preload; as=style"' in page_files("apache", "preload")
     assert 'H2PushResource "/a%20b.css"' in page_files("apache", "push")
 
 
@@ -166,7 +181,7 @@ def test_no_placeholder_of_ours_is_left() -> None:
     for stack in ("http1", "https1", "h2c", "h2"):
         text = nginx(stack, tls="1.3", resumption=False)
         assert "{" not in text.replace(" {", "").replace("\n}", ""), text
-        assert not [w for w in curl(stack, tls="1.3") if "{start_transfer}" in w or "{name}" in w or "{host}" in w]
+        assert not [w for w in curl(stack, tls="1.3") if "{{" in w or "{%" in w]
 
 
 def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:
@@ -237,7 +252,7 @@ install = "cargo install mine"
 version_command = ["mine", "--version"]
 [mine.roles.server]
 stacks = ["http1"]
-command = ["mine", "{port}"]
+command = ["mine", "{{ port }}"]
 ready = "event"
 """
 
@@ -265,27 +280,6 @@ def test_a_program_that_is_not_there_has_no_version() -> None:
         {"title": "", "homepage": "", "install": "", "version_command": ["no-such-program-here"], "roles": {}}
     )
     assert version(entry) is None
-
-
-@pytest.mark.parametrize("name", sorted(load(None)))
-def test_every_shipped_entry_fills_every_placeholder_that_it_uses(name: str) -> None:
-    program = load(None)[name]
-    known = {**PLACEHOLDERS, "parameters": "/d/parameters.json"}
-    agents_own = {"{url}", "{upload_file}", "{timeout_s}"}
-    for entry in (program.roles.client, program.roles.server):
-        for stack in entry.stacks if entry else ():
-            described = registered().stack(stack)
-            settings = {each.name: each.default for each in described.settings} if described else {}
-            for upload in (True, False):
-                facts = {**settings, "stack": stack, "upload": upload, "workload": "deliver"}
-                texts = [*entry.command, *entry.added(facts), *entry.environment.values()]  # type: ignore[union-attr]
-                if isinstance(entry, ServerEntry):
-                    texts += [file.text for file in entry.files] + ([entry.payload] if entry.payload else [])
-                else:
-                    texts += [*entry.per_exchange, *entry.waiting]  # type: ignore[union-attr]
-                filled = entry.fill(texts, known, facts)  # type: ignore[union-attr]
-                left = {word for text in filled for word in re.findall(r"(?<!%)\{[a-z_]+\}", text)} - agents_own
-                assert not left, (stack, left)
 
 
 def test_a_client_is_run_once_or_for_each_exchange_never_both(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.asked import load_experiment
 from tests.runner.fakes import make_plan
-from wirelab.experiment import load_experiment
 from wirelab.plan import make_plan as plan_of
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.schema.plan import Scenario

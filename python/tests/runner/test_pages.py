@@ -14,7 +14,8 @@ from wirelab.runner.pages import make_pages
 from wirelab.schema import PageIdentity, PageLoads
 from wirelab.schema.campaign import page_manifest
 from wirelab.schema.plan import Plan
-from wirelab.site import Page, images
+from wirelab.site import Page
+from wirelab.site.synthetic import images
 
 PAGES = {page.site.digest: page for page in (images(2, 500), images(1, 700))}
 

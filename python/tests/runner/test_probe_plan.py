@@ -6,15 +6,20 @@ from itertools import pairwise
 
 import pytest
 
+from tests.asked import ask, single_link
 from wirelab.experiment.library import profiles
-from wirelab.experiment.single_link import single_link
-from wirelab.runner.probe_plan import doing, plan_probes
+from wirelab.runner import probe_plan
+from wirelab.runner.probe_plan import doing
 from wirelab.schema import Delay, DropTail, LinkSpec, Loss, Rate
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
 SECOND = 10**9
 IPV4_AND_UDP_BYTES = 28
 SLOW = Rate(rate_bps=20_000, queue=DropTail(bytes=16_000))
+
+
+def plan_probes(link: LinkSpec, time_ns: int) -> ProbePlan:
+    return probe_plan.plan_probes(link, ask(link), time_ns)
 
 
 def of(plan: ProbePlan, kind: ProbeKind, *, uplink: bool) -> list[ProbeFlow]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.asked import ask
 from tests.runner.fakes import FakeHost, make_plan, result
 from wirelab.errors import RunError
 from wirelab.runner import probes
@@ -17,6 +18,7 @@ from wirelab.schema import TrialRequest, TrialResult, TrialStatus
 from wirelab.schema.probe import ProbePlan
 
 AGENT = Path("/agent")
+LINK = make_plan().scenarios[0].link
 
 
 def done(request: TrialRequest, _: int) -> TrialResult:
@@ -47,7 +49,7 @@ def test_a_link_that_cannot_be_probed_is_said_and_does_not_end_the_campaign(tmp_
 def test_both_ends_play_one_plan_and_the_server_first(tmp_path: Path) -> None:
     link = make_plan().scenarios[0].link
     host = FakeHost(done)
-    probe(host, AGENT, tmp_path, link, 5, 2 * 10**9)
+    probe(host, AGENT, tmp_path, link, ask(link), 5, 2 * 10**9)
     [request] = host.started
     assert request.link_seed == 5
     assert [each.command for each in request.endpoints] == [
@@ -60,7 +62,7 @@ def test_both_ends_play_one_plan_and_the_server_first(tmp_path: Path) -> None:
 def test_probes_that_fail_are_an_error_with_the_reason(tmp_path: Path) -> None:
     host = FakeHost(lambda request, _: result(request.trial, TrialStatus.FAILED))
     with pytest.raises(RunError, match="probes failed: because"):
-        probe(host, AGENT, tmp_path, make_plan().scenarios[0].link, None, 10**9)
+        probe(host, AGENT, tmp_path, LINK, ask(LINK), None, 10**9)
 
 
 def test_probes_that_never_end_are_given_up_and_whoever_watches_hears_where_they_stand(
@@ -70,7 +72,7 @@ def test_probes_that_never_end_are_given_up_and_whoever_watches_hears_where_they
     monkeypatch.setattr(probes, "GRACE_NS", -(10**9))
     monkeypatch.setattr(time, "monotonic", iter(range(0, 10**6, 1000)).__next__)
     with pytest.raises(RunError, match="the probes were not over"):
-        probe(host, AGENT, tmp_path, make_plan().scenarios[0].link, None, 10**9, lambda _plan, at: heard.append(at))
+        probe(host, AGENT, tmp_path, LINK, ask(LINK), None, 10**9, lambda _plan, at: heard.append(at))
     assert len(heard) == 1
 
 

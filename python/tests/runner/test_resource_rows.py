@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wirelab.runner.resource_rows import wrong_resources
-from wirelab.site import images
+from wirelab.site.synthetic import images
 
 SITE = images(1, 500).site
 DOCUMENT, IMAGE = SITE.resources

@@ -1,6 +1,8 @@
 """The Python models against the JSON Schemas that are generated from the Rust types."""
 
+import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any, get_args
 
@@ -9,8 +11,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from wirelab import schema
+from wirelab.experiment.link.table import KEYED, PLAIN_KINDS
 from wirelab.schema import probe
 from wirelab.schema.host import HostReply
+from wirelab.schema.link_spec import STAGE_ORDER
 from wirelab.site import Kind, LeftOut, Reason, Resource, Site
 
 FOLDER = Path(__file__).parents[3] / "schema"
@@ -279,9 +283,25 @@ STAGES = get_args(get_args(schema.ImpairmentSpec)[0])
 
 def test_every_impairment_of_the_data_plane_can_be_written() -> None:
     kinds = {impairment.kind for impairment in schema.registered().impairments}
-    written = {stage.kind for stage in (*FULL.uplink, *FULL.downlink)}
-    assert kinds == written
-    assert written == {argument.model_fields["kind"].default for argument in STAGES}
+    assert kinds == {argument.model_fields["kind"].default for argument in STAGES}
+    assert kinds == set(STAGE_ORDER)
+    assert {stage.kind for stage in (*FULL.uplink, *FULL.downlink)} <= kinds
+
+
+def test_every_impairment_has_a_key_in_an_experiment_file() -> None:
+    assert set(STAGE_ORDER) == {*KEYED, *PLAIN_KINDS}
+
+
+def test_what_is_generated_is_what_the_generator_writes() -> None:
+    spec = importlib.util.spec_from_file_location("border", FOLDER.parent / "scripts" / "border.py")
+    assert spec is not None
+    assert spec.loader is not None
+    border = importlib.util.module_from_spec(spec)
+    sys.modules["border"] = border
+    spec.loader.exec_module(border)
+    for name, text in border.generated(FOLDER).items():
+        written = (FOLDER.parent / "python" / "wirelab" / "schema" / f"{name}.py").read_text(encoding="utf-8")
+        assert written == text, f"{name}.py: run make generate"
 
 
 def test_every_shared_stage_of_the_data_plane_can_be_written() -> None:

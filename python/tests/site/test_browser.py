@@ -14,7 +14,8 @@ import pytest
 from PIL import Image
 
 from tests.browser import browse, require
-from wirelab.site import Page, fischer2021, read_folder
+from wirelab.site import Page, fischer2021
+from wirelab.site.folder import read_folder
 
 pytestmark = pytest.mark.chromium
 

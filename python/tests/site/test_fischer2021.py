@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from wirelab.site import Kind, Page, fischer2021, read_folder
+from wirelab.site import Kind, Page, fischer2021
+from wirelab.site.folder import read_folder
 from wirelab.site.jpeg import SMALL, jpeg
 
 PRINTED_KB = (

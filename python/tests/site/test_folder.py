@@ -1,6 +1,7 @@
 """Folders of users' own: what is found, and what is refused."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wirelab.errors import CombinedError, WirelabError
-from wirelab.site import Kind, Page, Reason, discovery, folder, read_folder
+from wirelab.site import Kind, Page, Reason, discovery, folder
+from wirelab.site.folder import read_folder
 
 
 def site(path: Path, files: dict[str, str | bytes]) -> Path:
@@ -27,14 +29,21 @@ def paths(page: Page) -> list[str]:
     return [each.path for each in page.site.resources]
 
 
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user may enter: pytest closes its own to others than who runs it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
 @contextmanager
-def as_nobody(path: Path) -> Iterator[None]:
-    """Not as root, who may read every file; the way to the path is opened."""
+def as_nobody() -> Iterator[None]:
+    """Not as root, who may read every file."""
     if os.geteuid():
         yield
         return
-    for above in path.parents[:3]:
-        above.chmod(0o755)
     os.seteuid(65534)
     try:
         yield
@@ -232,10 +241,10 @@ def test_a_file_that_cannot_be_had_is_named_with_its_place(tmp_path: Path, url: 
     assert caught.value.exit_code == 2
 
 
-def test_a_file_that_may_not_be_read_is_named_with_its_place(tmp_path: Path) -> None:
-    path = site(tmp_path, {"index.html": "<img src=a.png>", "a.png": ""})
+def test_a_file_that_may_not_be_read_is_named_with_its_place(open_folder: Path) -> None:
+    path = site(open_folder, {"index.html": "<img src=a.png>", "a.png": ""})
     (path / "a.png").chmod(0)
-    with as_nobody(path), pytest.raises(WirelabError, match=r"html:1: cannot be read: Permission denied \(a\.png\)"):
+    with as_nobody(), pytest.raises(WirelabError, match=r"html:1: cannot be read: Permission denied \(a\.png\)"):
         read_folder(path)
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from wirelab.site import BUILTIN, LEAST_IMAGE_BYTES, Kind, images
-from wirelab.site.synthetic import png
+from wirelab.site import BUILTIN, Kind
+from wirelab.site.bounds import LEAST_IMAGE_BYTES
+from wirelab.site.synthetic import images, png
 
 
 @pytest.mark.parametrize("size", [*range(LEAST_IMAGE_BYTES, 420), 10_000, 65_600, 65_700, 131_222, 1_000_000])

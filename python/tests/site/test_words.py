@@ -2,7 +2,8 @@
 
 import pytest
 
-from wirelab.site import LeftOut, Reason, count, images, left_out_words, page_words
+from wirelab.site import LeftOut, Reason, count, left_out_words, page_words
+from wirelab.site.synthetic import images
 from wirelab.site.words import too_large
 
 

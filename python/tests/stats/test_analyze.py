@@ -12,7 +12,7 @@ import pytest
 
 from tests.synthetic import write_campaign
 from wirelab.errors import RunError
-from wirelab.stats import analyze
+from wirelab.stats.analyze import analyze
 
 
 @pytest.fixture(scope="module")

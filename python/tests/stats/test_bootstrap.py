@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.repeats import repeats
 from wirelab.stats import bootstrap
 from wirelab.stats.bootstrap import Draws
 from wirelab.stats.sample import Floats
 
-REPEATS = 400
-# Three standard errors of a share of 0.95 over 400 repeats.
+REPEATS = repeats(400)
+# Three standard errors of a share of 0.95 over so many repeats.
 SLACK = 3 * (0.95 * 0.05 / REPEATS) ** 0.5
 
 
@@ -20,6 +21,7 @@ def _trials(trials: int, size: int, effect: float, rng: np.random.Generator) -> 
     return [scale * np.exp(rng.normal(0, 0.5, size)) for scale in scales]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
     ("trials", "size", "effect"), [(3, 50, 0.0), (5, 20, 0.0), (5, 20, 0.1), (30, 100, 0.0), (30, 100, 0.1)]
 )

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from wirelab.experiment import load_experiment
+from tests.asked import load_experiment
+from tests.repeats import repeats
 from wirelab.plan import make_plan
 from wirelab.stats import bootstrap, compare
 from wirelab.stats.sample import Sample
@@ -69,15 +70,16 @@ def test_a_scenario_that_stands_for_several_points_is_compared_at_each() -> None
     assert list(compare.pairs([http1, h2])) == [("a", "b")]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("effect", "trials"), [(0.0, 6), (0.2, 6), (0.2, 20)])
 def test_comparing_a_scenario_with_itself_is_quiet(effect: float, trials: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant 10 on simulated data: two-mode delays, with and without an effect of the trial."""
     # Fewer resamples make an interval's ends less exact, not less wide.
     monkeypatch.setattr(bootstrap, "RESAMPLES", 500)
     rng = np.random.default_rng(31)
-    repeats = 300
+    families = repeats(300)
     wrong = dict.fromkeys(("mean", "median", "shift", "delta", "p"), 0)
-    for _ in range(repeats):
+    for _ in range(families):
         sides = [compare.Side.of(name, _delays(trials, effect, rng), rng) for name in "ab"]
         found = compare.compare("delay", *sides, rng)
         for name, estimate, null in (
@@ -88,7 +90,7 @@ def test_comparing_a_scenario_with_itself_is_quiet(effect: float, trials: int, m
             wrong[name] += not estimate.low <= null <= estimate.high
         wrong["p"] += found.p <= 0.05
     # No more often than the nominal rate: within the 99.9 % binomial bound of 5 %.
-    bound = binom.ppf(0.999, repeats, 0.05)
+    bound = binom.ppf(0.999, families, 0.05)
     assert all(count <= bound for count in wrong.values()), wrong
 
 

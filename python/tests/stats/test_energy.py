@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
-from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, RADIO, column, columns
+from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, column, columns
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.stats.analyze import estimate
 from wirelab.stats.dataset import Dataset

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.asked import chain
 from wirelab.stats.link_effects import Effect, effects
 
 DUPLICATE = {"kind": "duplicate", "probability": 0.1}
@@ -14,14 +15,14 @@ CORRUPT = {"kind": "corrupt", "probability": 0.02}
 DELAY = {"kind": "delay", "delay_ns": 10_000_000}
 
 
-def counted(chain: list[dict[str, Any]], **hits: int) -> dict[str, Effect]:
+def counted(stages: list[dict[str, Any]], **hits: int) -> dict[str, Effect]:
     """Effects over 5 trials of 20,000 packets with so many hits each, every trial with a seed of its own."""
     names = ("duplicated", "corrupted", "reordered")
     rows = [
         {"replicate": i, "up_log_packets": 20_000, **{f"up_log_{name}": hits.get(name, 0) for name in names}}
         for i in range(5)
     ]
-    return {effect.name: effect for effect in effects(chain, pl.DataFrame(rows), "up")}
+    return {effect.name: effect for effect in effects(chain(*stages), pl.DataFrame(rows), "up")}
 
 
 def test_what_is_told_and_counted_agrees() -> None:
@@ -67,4 +68,4 @@ def test_correlated_draws_have_no_interval_of_independent_ones() -> None:
 
 def test_trials_without_a_log_count_for_nothing() -> None:
     rows = pl.DataFrame({"replicate": [0], "up_log_packets": [None], "up_log_duplicated": [None]})
-    assert effects([DUPLICATE], rows, "up") == []
+    assert effects(chain(DUPLICATE), rows, "up") == []

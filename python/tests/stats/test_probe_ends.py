@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tests.asked import facts
 from wirelab.metrics.probes import Probes
+from wirelab.schema import LinkFacts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import Line, certify
 from wirelab.stats.probe_ends import seen_by_ends
@@ -63,8 +65,13 @@ def probed(
     return Probes(link, {"start_ns": START, "flows": plan}, packets_log, sent_by_port, received, None, result)
 
 
+def chain_of(probes: Probes) -> LinkFacts:
+    """What is known of the link, which the kernel need not be able to run."""
+    return facts({"uplink": probes.link["uplink"]})
+
+
 def lines(probes: Probes) -> dict[str, Line]:
-    [certificate] = certify([checks(probes)])
+    [certificate] = certify([checks(probes, chain_of(probes))])
     return {line.name: line for line in certificate.lines if line.direction != "downlink"}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.asked import chain, facts
 from wirelab.metrics.probes import Probes
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import Certificate, Line, certify
@@ -64,7 +65,7 @@ def probed(
 
 
 def certificate(probes: Probes) -> Certificate:
-    return certify([checks(probes)])[0]
+    return certify([checks(probes, facts(probes.link))])[0]
 
 
 def line(probes: Probes, name: str, direction: str = "uplink") -> Line:
@@ -126,15 +127,16 @@ def test_losses_that_are_told_by_nobody_make_the_link_invalid() -> None:
 
 
 def test_what_a_lone_packet_takes_is_serialisation_and_delay() -> None:
-    assert lone_delay_s(LINK["uplink"], None, 125) == pytest.approx(0.021)
-    assert lone_delay_s([{"kind": "schedule", "points": [{"at_ns": 0}]}], None, 125) is None
+    schedule = {"kind": "schedule", "points": [{"at_ns": 0}], "queue": LINK["uplink"][0]["queue"]}
+    assert lone_delay_s(facts(LINK).uplink.stages, (), 125) == pytest.approx(0.021)
+    assert lone_delay_s(chain(schedule).stages, (), 125) is None
 
 
 def woken(after_ns: int) -> Probes:
     """Probes of a link that sleeps, and whose first packet came so late; its jitter is 2 ms either way."""
     probes = probed(loss=0.0)
     jitter = {"distribution": "uniform", "half_width_ns": 2 * MS}
-    sleeps = [{"name": "idle", "after_ns": 10**10, "wake_ns": 100 * MS}]
+    sleeps = [{"after_ns": 10**10, "wake_ns": 100 * MS}]
     link = {
         **LINK, "uplink": [{"kind": "delay", "delay_ns": DELAY, "jitter": jitter}],
         "radio": {"sleeps": sleeps, "buffer_bytes": 1000},

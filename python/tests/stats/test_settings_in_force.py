@@ -12,7 +12,7 @@ import pytest
 from tests.synthetic import write_campaign
 from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.settings_in_force import NOT_SAID, NOT_SEEN, UNFINISHED, settings_in_force
+from wirelab.stats.settings_in_force import NOT_KNOWN, NOT_SAID, settings_in_force
 
 WINDOW = "initial-window-size"
 
@@ -62,17 +62,9 @@ def test_what_was_clamped_ignored_or_exceeded_is_not_in_force(tmp_path: Path, se
 
 def test_what_nothing_tells_of_is_neither(tmp_path: Path) -> None:
     [found] = in_force(tmp_path, {WINDOW: 4095})
-    assert (found["end"], found["in_force"], found["why"]) == (None, None, NOT_SEEN)
+    assert (found["end"], found["in_force"], found["why"]) == (None, None, NOT_KNOWN)
     [other] = in_force(tmp_path / "said", {WINDOW: 4095}, row("client", "another", 1))
     assert (other["end"], other["in_force"], other["why"]) == (None, None, NOT_SAID)
-
-
-def test_where_no_handshake_ended_the_reason_says_so(tmp_path: Path) -> None:
-    unfinished = {"trial": "a", "source": "capture", "connections": 0}
-    [found] = in_force(tmp_path / "none", {WINDOW: 4095}, unfinished)
-    assert (found["end"], found["in_force"], found["why"]) == (None, None, UNFINISHED)
-    [found] = in_force(tmp_path / "some", {WINDOW: 4095}, unfinished, row("client", WINDOW, 4095))
-    assert (found["end"], found["in_force"], found["connections"]) == ("client", True, 5)
 
 
 def test_what_is_left_to_the_library_is_not_judged(tmp_path: Path) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.repeats import repeats
 from wirelab.stats.descriptive import median
 from wirelab.stats.sample import Floats, Sample
 from wirelab.stats.stopping import make_enough, narrow_enough
 
-REPEATS = 250
+REPEATS = repeats(250)
 LEAST, MOST = 5, 20
 
 
@@ -24,6 +25,7 @@ def _two_modes(size: int, effect: float, rng: np.random.Generator) -> Floats:
     return np.where(hit, 0.24, 0.04) * np.exp(rng.normal(0, 0.05, size))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("size", [5, 16])
 @pytest.mark.parametrize(
     ("draw", "effect", "truth"),

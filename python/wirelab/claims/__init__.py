@@ -1,6 +1,3 @@
-"""Estimates to Verdicts on stated claims. Pure but for `judge`, which reads a campaign and writes its verdicts."""
-
-from wirelab.claims.judge import judge_campaign as judge
-from wirelab.claims.load import Claims, load
-
-__all__ = ["Claims", "judge", "load"]
+"""Estimates to Verdicts on stated claims. Pure but for `judge.judge_campaign`, which reads a campaign and writes its
+verdicts; `load` reads a file of claims.
+"""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wirelab.claims.forms import expand, judge_part
-from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, all_of, leaving_out
-from wirelab.claims.model import Claim, decides
-from wirelab.claims.source import Source
+from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, Source, all_of, leaving_out
+from wirelab.claims.model import Claim
+from wirelab.claims.part import Form, Part
+from wirelab.stats.bootstrap import UNKNOWN
 
 METHOD = (
     "Holm's step-down over the claims; within a claim all parts must hold (no correction needed) and one refuted part "
@@ -46,8 +46,8 @@ def judge_family(claims: Sequence[Claim], source: Source, rules: Rules) -> list[
 
 def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judgement:
     """One claim, with this error rate for itself."""
-    parts = [part for written in claim.parts for part in expand(written)]
-    refuting = max(1, sum(map(decides, parts)))
+    parts = [part for written in claim.parts for part in written.expand()]
+    refuting = max(1, sum(part.decides for part in parts))
     bench = Bench(source, 1 - error_rate, 1 - error_rate / refuting, rules.factor, rules.labels)
     judged = [judge_part(part, bench) for part in parts]
     if len(judged) == 1:
@@ -80,6 +80,20 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
     if refuted or len(deciding) == 1:
         return judgement
     return leaving_out(judgement, (reason for part in deciding for reason in part.left_out))
+
+
+def judge_part(part: Form, bench: Bench) -> Judgement:
+    """Judge one part by its form."""
+    bench.source.touched.clear()
+    bench.source.absent.clear()
+    judgement = part.judge(bench)
+    if isinstance(part, Part) and part.beside:
+        judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
+    if judgement.ours is not None and UNKNOWN in judgement.ours.method:
+        judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
+    missing = judgement.verdict == UNDECIDED and bool(bench.source.absent)
+    judgement = leaving_out(judgement, filter(None, bench.source.absent.values()))
+    return replace(judgement, scenarios=dict(bench.source.touched), decides=part.decides, missing=missing)
 
 
 def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:

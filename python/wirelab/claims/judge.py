@@ -9,11 +9,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
 from wirelab.claims.judgement import REFUTED, Judgement, as_dict
 from wirelab.claims.load import Claims, load
-from wirelab.claims.model import Claim, metrics_of, statistics_of
+from wirelab.claims.model import Claim
 from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
 from wirelab.launcher import launched
@@ -194,7 +196,7 @@ class _Court:
 
 
 def _samples(claims: Claims, dataset: Dataset) -> Samples:
-    statistics = {statistic for claim in claims.claims for part in claim.parts for statistic in statistics_of(part)}
+    statistics = {statistic for claim in claims.claims for part in claim.parts for statistic in part.statistic_names()}
     return Samples(dataset, frozenset(claims.file.grid), "median" in statistics)
 
 
@@ -204,7 +206,7 @@ def _meant(metrics: Sequence[str], meaning: int) -> str:
 
 def _metrics(claim: Claim) -> list[str]:
     """The claim's names of metrics, each once."""
-    return list(dict.fromkeys(name for part in claim.parts for name in metrics_of(part)))
+    return list(dict.fromkeys(name for part in claim.parts for name in part.metric_names()))
 
 
 def _published(printed: Judgement) -> dict[str, Any]:
@@ -234,6 +236,6 @@ def _moments(claims: Claims) -> dict[tuple[str, str, frozenset[tuple[str, str]]]
     """Mean and standard deviation of what was published value by value."""
     return {
         (metric, statistic, levels): number
-        for (metric, levels), values in claims.values.items()
+        for (metric, levels), values in ((case, np.array(each)) for case, each in claims.values.items())
         for statistic, number in (("mean", float(values.mean())), ("sd", float(values.std(ddof=1))))
     }

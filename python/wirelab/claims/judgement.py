@@ -5,13 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from wirelab.claims.source import Source
-from wirelab.stats.bootstrap import Draws
 from wirelab.stats.estimate import LEVEL, Estimate
 
+if TYPE_CHECKING:
+    from wirelab.stats.bootstrap import Draws
+
 HELD, REFUTED, UNDECIDED = "held", "refuted", "undecided"
+
+
+class Source(Protocol):
+    """Gives a statistic of a metric in the scenario at some levels; None if there is no such number."""
+
+    words: str
+    """How a sentence names it: `measured` or `printed`."""
+    touched: dict[str, int]
+    """Scenarios asked for since it was last emptied, with their number of values."""
+    absent: dict[str, str]
+    """Scenarios asked for since it was last emptied that there are none of, or that nothing may be concluded from: then
+    with the reason, else empty.
+    """
+
+    def draws(self, metric: str, statistic: str, levels: dict[str, str]) -> Draws | None: ...
+
+    def unanswered(self, levels: dict[str, str]) -> list[tuple[int, int]] | None:
+        """Of each trial of the scenario: exchanges without an answer, and all; None if there is no such number."""
 
 
 @dataclass(frozen=True)

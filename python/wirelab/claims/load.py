@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pydantic import ValidationError
 
-from wirelab.claims.model import FORMS, AnyPart, Claim, ClaimsFile, Grid, Levels, metrics_of
+from wirelab.claims.forms import FORMS
+from wirelab.claims.model import Claim, ClaimsFile
+from wirelab.claims.part import Form, Grid, Levels
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.positions import positions
 from wirelab.experiment.problems import problems, shown
-from wirelab.metrics import EXCHANGE_METRICS
-from wirelab.metrics.resources import USED
-from wirelab.stats.sample import Floats
+from wirelab.metrics.described import described
 from wirelab.toml import parse_toml, read_text
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
@@ -36,7 +35,7 @@ class Claims:
     file: ClaimsFile
     claims: tuple[Claim, ...]
     numbers: dict[tuple[str, str, frozenset[tuple[str, str]]], float]
-    values: dict[tuple[str, frozenset[tuple[str, str]]], Floats]
+    values: dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, ...]]
 
 
 def load(path: Path) -> Claims:
@@ -110,11 +109,11 @@ class _Printed:
             for statistic, value in zip(statistics, values, strict=True)
         }
 
-    def values(self) -> dict[tuple[str, frozenset[tuple[str, str]]], Floats]:
+    def values(self) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, ...]]:
         """Of `values`."""
         found = {}
         for metric, levels, [values] in self._rows("values", "a list of two values or more", 1, list):
-            found[metric, levels] = np.array(values, dtype=np.float64) * self._scale(metric)
+            found[metric, levels] = tuple(float(value) * self._scale(metric) for value in values)
         return found
 
     def _scale(self, metric: str) -> float:
@@ -153,7 +152,7 @@ class _Printed:
 
 def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], str, KeyPath]]:
     """Every name that must be known: what is known, the name, and where it stands."""
-    measured = [metric.name for metric in (*EXCHANGE_METRICS, *USED)]
+    measured = [metric.name for metric in described() if metric.of == "exchange" or metric.used]
     varied = {**file.choices, **file.grid}
     for name, meant in file.metrics.items():
         for metric in meant:
@@ -164,15 +163,15 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
     for index, claim in enumerate(claims):
         for number, part in enumerate(claim.parts):
             at: KeyPath = ("claim", index, "part", number)
-            for metric in metrics_of(part):
-                yield list(file.metrics), metric, (*at, "metrics" if part.form == "count" else "metric")
+            for metric in part.metric_names():
+                yield list(file.metrics), metric, (*at, "metrics" if "metrics" in type(part).model_fields else "metric")
             for key, levels in _selectors(part):
                 for path, level in levels:
                     yield list(varied), path, (*at, key)
                     yield varied.get(path, [level]), level, (*at, key)
 
 
-def _selectors(part: AnyPart) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     for key in type(part).model_fields:
         value: Levels | Grid | list[Levels] | Any = getattr(part, key)
         for table in value if isinstance(value, list) else [value]:

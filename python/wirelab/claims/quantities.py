@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from wirelab.claims.judgement import Bench
-from wirelab.claims.model import Bend, ChangePoint, Levels, Part, Trend
-from wirelab.stats.bootstrap import Draws
+from wirelab.claims.part import Levels, Part, Steps
+
+if TYPE_CHECKING:
+    from wirelab.stats.bootstrap import Draws
 
 
 def quantity(part: Part, bench: Bench) -> str:
@@ -24,8 +26,10 @@ def ratio_of(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | 
     return over.over(under)
 
 
-def steps_of(part: Trend | ChangePoint | Bend, bench: Bench) -> list[Draws] | str:
+def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
     """The quantity at each level of the factor, without those that were not run where fewer are enough."""
+    from wirelab.stats.bootstrap import Draws
+
     steps: list[Draws] = []
     absent = ""
     for level in part.along.levels:
@@ -46,5 +50,7 @@ def steps_of(part: Trend | ChangePoint | Bend, bench: Bench) -> list[Draws] | st
 
 def of_all(steps: list[Draws], point: float, values: Any) -> Draws:
     """A statistic of every step; it tells something only if all of them do."""
+    from wirelab.stats.bootstrap import Draws
+
     tells = all(all(step.tells) for step in steps)
     return Draws(point, values, min(step.df for step in steps), sum(step.n for step in steps), (tells, tells))

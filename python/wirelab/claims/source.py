@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from wirelab.claims.load import Claims
-from wirelab.claims.model import Levels
+from wirelab.claims.part import Levels
 from wirelab.stats import bootstrap, published_rule
 from wirelab.stats.bootstrap import RESAMPLES, Draws
 from wirelab.stats.dataset import Dataset, points
@@ -23,24 +23,6 @@ metric of which a time-out tells nothing, such as a phase, then decides nothing.
 """
 
 Point = Mapping[str, Any]
-
-
-class Source(Protocol):
-    """Gives a statistic of a metric in the scenario at some levels; None if there is no such number."""
-
-    words: str
-    """How a sentence names it: `measured` or `printed`."""
-    touched: dict[str, int]
-    """Scenarios asked for since it was last emptied, with their number of values."""
-    absent: dict[str, str]
-    """Scenarios asked for since it was last emptied that there are none of, or that nothing may be concluded from: then
-    with the reason, else empty.
-    """
-
-    def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None: ...
-
-    def unanswered(self, levels: Levels) -> list[tuple[int, int]] | None:
-        """Of each trial of the scenario: exchanges without an answer, and all; None if there is no such number."""
 
 
 @dataclass
@@ -57,7 +39,7 @@ class Published:
         case = frozenset(levels.items())
         values = self.claims.values.get((metric, case))
         if values is not None:
-            return self._sampled(metric, statistic, levels, values)
+            return self._sampled(metric, statistic, levels, np.array(values, dtype=np.float64))
         value = self.claims.numbers.get((metric, statistic, case))
         return None if value is None else Draws(value, np.array([value]), np.inf, 0)
 

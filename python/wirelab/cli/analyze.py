@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.cli import summary
     from wirelab.cli.campaigns import existing
     from wirelab.metrics.dataset import measure
-    from wirelab.metrics.radio import Settings
+    from wirelab.metrics.energy_settings import Settings
     from wirelab.report.campaign import load
 
     folder = existing(campaign)
@@ -76,10 +76,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 def analyze_campaign(folder: Path) -> dict[str, Any]:
     """Write estimates and, if the experiment has claims, verdicts; return the estimates."""
-    from wirelab import claims, stats
+    from wirelab.claims.judge import judge_campaign
+    from wirelab.stats.analyze import analyze
 
-    estimates = stats.analyze(folder)
-    if claims.judge(folder, estimates) is None:
+    estimates = analyze(folder)
+    if judge_campaign(folder, estimates) is None:
         (folder / "verdicts.json").unlink(missing_ok=True)
     return estimates
 

@@ -14,7 +14,7 @@ from wirelab.toml import inline
 from wirelab.units import UnitError, duration_ns
 
 if TYPE_CHECKING:
-    from wirelab.experiment import Experiment
+    from wirelab.experiment.experiment import Experiment
     from wirelab.experiment.model import ExperimentFile
     from wirelab.experiment.source import Source
 
@@ -105,15 +105,17 @@ def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
 
 def load(file: str, sets: Sequence[str]) -> Experiment:
     """The experiment of a file or shipped name, with its metric and its claims checked."""
-    from wirelab.experiment import load_experiment
+    from wirelab.experiment.experiment import load_experiment
+    from wirelab.link_facts import asking
 
-    return load_experiment(file, sets, check=_metric_and_claims)
+    with asking() as ask:
+        return load_experiment(file, sets, ask, check=_metric_and_claims)
 
 
 def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
-    from wirelab.metrics import EXCHANGE_METRICS
+    from wirelab.metrics.described import exchange_metrics
 
-    names = [metric.name for metric in EXCHANGE_METRICS]
+    names = exchange_metrics()
     if file.metric not in names:
         what = f'unknown metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
@@ -135,15 +137,16 @@ def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[Wirelab
 
 def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
-    from wirelab.metrics import ENERGIES
-    from wirelab.metrics.energy import BOUNDS, MESSAGE
-    from wirelab.metrics.radio import Settings
+    from wirelab.metrics.described import energies
+    from wirelab.metrics.energy_names import BOUNDS, MESSAGE
 
     if file.energy is None:
-        if file.metric in ENERGIES:
+        if file.metric in energies():
             what = f'no radio for the metric ("{file.metric}")'
             yield WirelabError(what, source.where(("metric",)), 'add: [energy] radio = "NAME" (wirelab list radios)')
         return
+    from wirelab.metrics.energy_settings import Settings
+
     if file.metric in {f"{MESSAGE}{ending}" for ending in BOUNDS.values()} and not file.energy.measured_on_device:
         what = f'no CPU time of a device for the metric ("{file.metric}")'
         yield WirelabError(what, source.where(("metric",)), "on the device itself: [energy] measured-on-device = true")

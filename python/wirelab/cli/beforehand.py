@@ -11,7 +11,7 @@ from wirelab.errors import WirelabError
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
-    from wirelab.experiment import Experiment
+    from wirelab.experiment.experiment import Experiment
     from wirelab.schema.plan import Plan
 
 NAMED = 3
@@ -52,17 +52,17 @@ def _left_out(experiment: Experiment) -> Iterator[str]:
     from wirelab.schema import PageLoads
     from wirelab.site import left_out_words
 
-    pages = experiment.pages()
+    sites = experiment.sites()
     loads = (each.workload for each in experiment.scenarios)
     names = {workload.page.sha256: workload.page.name for workload in loads if isinstance(workload, PageLoads)}
     for digest, name in names.items():
-        if words := left_out_words(pages[digest].site):
+        if words := left_out_words(sites[digest]):
             yield f"page {name} names what is not loaded: {words}"
 
 
 def _too_late(experiment: Experiment) -> Iterator[str]:
     """A line for each time-out that is less than a load is expected to take."""
-    from wirelab.experiment.expected import patient_exchange_ns
+    from wirelab.experiment.duration.exchange import patient_exchange_ns
     from wirelab.schema import PageLoads
 
     found: dict[int, dict[str, int]] = {}

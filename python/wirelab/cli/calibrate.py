@@ -16,7 +16,7 @@ from wirelab.units import duration_ns, format_duration
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from wirelab.schema import HostFacts, LinkSpec
+    from wirelab.schema import HostFacts, LinkFacts, LinkSpec
     from wirelab.schema.probe import ProbePlan
     from wirelab.stats.certificate import Certificate
 
@@ -62,8 +62,11 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     invalid: no result that was measured over it could be believed.
     """
     from wirelab.experiment.single_link import single_link
+    from wirelab.link_facts import asking
 
-    spec = single_link(link, with_backend(sets, backend))
+    with asking() as ask:
+        spec = single_link(link, with_backend(sets, backend), ask)
+        known = ask(spec)
     if keep is not None:
         if keep.exists() and any(keep.iterdir()):
             raise WirelabError("is not empty", str(keep), hint="choose another folder")
@@ -71,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.cli.terminate import terminated_as_interrupted
 
     with terminated_as_interrupted() as check:
-        certificate, facts = _certified(spec, keep, seed, time_ns, check)
+        certificate, facts = _certified((spec, known), keep, seed, time_ns, check)
     if as_json:
         machine = facts.model_dump(mode="json")
         click.echo(json.dumps({"link": link, **certificate.as_dict(), "machine": machine}, ensure_ascii=False))
@@ -81,7 +84,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
 
 def _certified(
-    spec: LinkSpec, keep: Path | None, seed: int | None, time_ns: int, check: Callable[[], None]
+    known: tuple[LinkSpec, LinkFacts], keep: Path | None, seed: int | None, time_ns: int, check: Callable[[], None]
 ) -> tuple[Certificate, HostFacts]:
     from rich.console import Console
 
@@ -102,10 +105,10 @@ def _certified(
         words = f"probing: {doing(plan, at_ns)}  about {format_duration(left_s * 1e9)} left"
         line.show(at_ns / plan.duration_ns, words, at_ns / 1e9)
 
-    with LiveLine(console) as line, probed_alone(find_agent(), keep, spec, seed, time_ns, tell) as (folder, facts):
+    with LiveLine(console) as line, probed_alone(find_agent(), keep, *known, seed, time_ns, tell) as (folder, facts):
         line.show(1.0, "judging", float("inf"))
         measure_probes(folder)
-        [certificate] = certify([checks(read_probes(folder))])
+        [certificate] = certify([checks(read_probes(folder), known[1])])
         return certificate, facts
 
 

@@ -72,6 +72,7 @@ def command(name: str, keep: Path | None) -> int:
 
 def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -> Iterable[Check]:
     from wirelab.experiment.interop import WORKLOADS, Only, interop_experiment
+    from wirelab.link_facts import asking
 
     served: dict[str, list[Cell]] = {}
     for number, (role, stack, peer) in enumerate(_pairs(name, programs)):
@@ -80,9 +81,9 @@ def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -
         for workload in WORKLOADS:
             if entry is None or not {workload} <= {*entry.workloads}:
                 continue
-            experiment = interop_experiment(
-                Path.cwd(), Only([stack], [client], [server]), messages=MESSAGES[workload], workload=workload
-            )
+            only = Only([stack], [client], [server])
+            with asking() as ask:
+                experiment = interop_experiment(Path.cwd(), only, ask, messages=MESSAGES[workload], workload=workload)
             cells = try_pairs(experiment, folder / f"{number}-{workload}", Path.cwd())
             yield from (_message(cell) for cell in cells)
             if server == name:
@@ -128,24 +129,30 @@ def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
     for what in ("stack", "workload"):
         unknown = f"no-such-{what}"
         changed: dict[str, Any] = {what: unknown if what == "stack" else {"kind": unknown}}
-        yield _refusal(entry, folder / what, changed, f"a {what} that it does not do")
+        yield _refusal(program, entry, folder / what, changed, f"a {what} that it does not do")
 
 
-def _refusal(entry: ClientEntry, folder: Path, changed: dict[str, Any], what: str) -> Check:
+def _refusal(program: Implementation, entry: ClientEntry, folder: Path, changed: dict[str, Any], what: str) -> Check:
+    from wirelab.schema import Closed, Deliver, Fresh
+
     folder.mkdir(parents=True)
+    server: dict[str, Any] = {"address": "127.0.0.1", "port": 9, "name": "server.test"}
+    workload = Deliver(
+        message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=10**9, connection=Fresh()
+    )
     parameters = {
         "schema_version": 1, "stack": entry.stacks[0], "role": "client", "settings": {}, "certificates": None,
-        "server": {"address": "127.0.0.1", "port": 9, "name": "server.test"}, "output": str(folder), "seed": 1,
-        "workload": {
-            "kind": "deliver", "message_bytes": 1, "exchanges": 1, "arrival": {"process": "closed"}, "concurrency": 1,
-            "timeout_ns": 10**9, "connection": {"policy": "fresh"},
-        },
-        **changed,
+        "server": server, "output": str(folder), "seed": 1, "workload": workload.model_dump(), **changed,
     }  # fmt: skip
     path = folder / "parameters.json"
     path.write_text(json.dumps(parameters), encoding="utf-8")
-    known = {"parameters": str(path), "directory": str(folder)}
-    command = entry.fill(entry.command, known, {})
+    own = {key: table.default for key, table in program.settings.items()}
+    variables = {
+        **entry.variables(entry.stacks[0], own, workload), **server, "host": server["address"], "parameters": str(path),
+        "directory": str(folder), "upload_bytes": 1, "download_bytes": 0, "resources": (), "media_types": (),
+        **{name: str(folder / f"{name}.pem") for name in ("authority", "chain", "key")},
+    }  # fmt: skip
+    command = program.command([*entry.command, *entry.arguments], variables)
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(

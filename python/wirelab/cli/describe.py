@@ -17,8 +17,9 @@ from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
 
 if TYPE_CHECKING:
-    from wirelab.experiment import Experiment
+    from wirelab.experiment.experiment import Experiment
     from wirelab.schema import SettingDescription
+    from wirelab.schema.link_answer import AskLink
 
 LONG = 32
 """Of a value, so much is shown."""
@@ -48,15 +49,17 @@ def command(kind: str, name: str | None) -> None:
 
 def _experiment(name: str) -> str:
     from wirelab.cli.minutes import run_ns
-    from wirelab.experiment import load_experiment
+    from wirelab.experiment.experiment import load_experiment
     from wirelab.experiment.library import experiment_names
+    from wirelab.link_facts import asking
     from wirelab.plan import make_plan
     from wirelab.report.model import levels_words
     from wirelab.runner.progress import lanes_words
     from wirelab.runner.start import planned_lanes
     from wirelab.units import format_duration
 
-    experiment = load_experiment(name)
+    with asking() as ask:
+        experiment = load_experiment(name, (), ask)
     least, most = experiment.stop.replicates
     facts = [("metric", experiment.metric), ("replicates", str(most) if least == most else f"{least} to {most}")]
     if experiment.doi:
@@ -80,7 +83,7 @@ def _experiment(name: str) -> str:
 
 
 def _workloads(experiment: Experiment) -> list[tuple[str, str]]:
-    from wirelab.report.sections.plan import workload_words
+    from wirelab.report.workload_words import workload_words
 
     only = next(iter(experiment.source.document.get("workloads", {})), "")
     named = (
@@ -90,10 +93,8 @@ def _workloads(experiment: Experiment) -> list[tuple[str, str]]:
 
 
 def _links(experiment: Experiment) -> list[tuple[str, str]]:
-    from wirelab.schema.link_words import link_words
-
     return _first_of_each(
-        (each.link_name, "; ".join(f"{where} {what}" for where, what in link_words(each.link)))
+        (each.link_name, "; ".join(f"{where} {what}" for where, what in each.facts[0].words))
         for each in experiment.scenarios
     )
 
@@ -120,11 +121,17 @@ def _link(name: str) -> str:
     from wirelab.cli.citations import Citations
     from wirelab.experiment.library import Profile, is_profile_file, profile_file, profiles
     from wirelab.experiment.single_link import CLEAN, single_link
-    from wirelab.schema.link_words import link_words
+    from wirelab.link_facts import asking
 
     own = is_profile_file(name)
-    shipped = {CLEAN: Profile(CLEAN, "a link that does nothing by itself", "", {}, {}), **profiles()}
-    profile = profile_file(Path(name)) if own else find(name, shipped, "link")
+    if own:
+        profile = profile_file(Path(name))
+    elif name == CLEAN:
+        profile = Profile(CLEAN, "a link that does nothing by itself", "", {}, {})
+    elif name in profiles():
+        profile = profiles()[name]
+    else:
+        raise WirelabError(f"unknown link '{name}'", hint=did_you_mean(name, [CLEAN, *profiles()]))
     citations = Citations(profile.sources)
     rows = [(path, _value(value), *citations[path]) for path, value in profile.values()]
     use = [] if own or name == CLEAN else [("in a run", launched(f"run quickstart --set link={name}"))]
@@ -133,17 +140,19 @@ def _link(name: str) -> str:
         changed = launched(f"link {name} --set rtt=50ms --set loss=1% -- COMMAND")
     use += [("by itself", launched(f"link {name} -- COMMAND")), ("changed", changed)]
     parts = [head(profile.name, profile.title), *([paragraph(profile.about)] if profile.about else [])]
-    parts += [hanging("what packets meet", [*link_words(single_link(name)), ("netem", _netem(name))])]
+    with asking() as ask:
+        words = ask(single_link(name, (), ask)).words
+        parts += [hanging("what packets meet", [*words, ("netem", _netem(name, ask))])]
     parts += [section("values", rows)] if rows else []
     parts += [hanging("sources", citations.texts())] if profile.sources else []
     return "\n\n".join([*parts, hanging("use it", use)])
 
 
-def _netem(name: str) -> str:
+def _netem(name: str, ask: AskLink) -> str:
     from wirelab.experiment.single_link import single_link
 
     try:
-        single_link(name, ["backend=netem"])
+        single_link(name, ["backend=netem"], ask)
     except WirelabError as error:
         return f"cannot run it: {error.what}"
     return "can run it: --backend netem"
@@ -213,15 +222,16 @@ def _impairment(name: str) -> str:
 
 
 def _metric(name: str) -> str:
-    from wirelab.metrics import METRICS
+    from wirelab.metrics.described import described
     from wirelab.report.numbers import COUNT, UNITS
-    from wirelab.stats.dataset import UNITS as BASE_UNITS
+    from wirelab.stats.units import UNITS as BASE_UNITS
 
-    metric = find(name, {each.name: each for each in METRICS}, "metric")
+    metric = find(name, {each.name: each for each in described()}, "metric")
     # As tables and reports show it.
     base, _ = BASE_UNITS.get(metric.unit, (metric.unit, 1.0))
     unit = UNITS.get(base, COUNT).symbol or metric.unit
-    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{paragraph(metric.about)}"
+    column = f"Column {metric.column} of {metric.of}s.parquet, in {metric.unit or '1'}."
+    return f"{metric.name} [{unit or '1'}], of each {metric.of}\n\n{paragraph(metric.about)}\n\n{column}"
 
 
 def _radio(name: str) -> str:

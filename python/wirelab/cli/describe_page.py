@@ -12,12 +12,14 @@ from wirelab.launcher import launched
 
 def describe_page(name: str) -> str:
     """A built-in page, or that of a folder or of a document in one, with every resource."""
-    from wirelab.site import BUILTIN, count, left_out_words, read_folder
+    from wirelab.site import BUILTIN, count, left_out_words
     from wirelab.units import format_size
 
     path = Path(name)
     use = [("your own", launched("run page --site DIR"))]
     if name not in BUILTIN and (path.is_dir() or path.is_file()):
+        from wirelab.site.folder import read_folder
+
         folder, document = (path, {}) if path.is_dir() else (path.parent, {"document": path.name})
         site, about = read_folder(folder, **document).site, "A folder of your own."
         sets = "".join(f" --set workload.page.{key}={shlex.quote(value)}" for key, value in document.items())
@@ -26,7 +28,7 @@ def describe_page(name: str) -> str:
         if name not in BUILTIN:
             hint = f"{did_you_mean(name, BUILTIN)}; a folder of your own: describe page DIR"
             raise WirelabError(f"unknown page '{name}'", hint=hint)
-        site, about = BUILTIN[name].make().site, BUILTIN[name].about
+        site, about = BUILTIN[name].site, BUILTIN[name].about
         use.insert(0, ("in a run", launched(f"run page --set workload.page={name}")))
     rows = [("path", "kind", "body", "known by")]
     rows += [

@@ -19,7 +19,7 @@ from wirelab.units import format_duration, format_energy, format_size, with_boun
 if TYPE_CHECKING:
     from wirelab.energy import DayEnergy, Device, Packet, RadioEnergy, Range
     from wirelab.energy.capture import ClientPackets
-    from wirelab.metrics.radio import Settings
+    from wirelab.metrics.energy_settings import Settings
     from wirelab.schema.plan import EnergyRecord
 
 _YEAR_DAYS = 365.25
@@ -31,7 +31,7 @@ def tell_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns: 
     """Print what the packets of one client cost, and the CPU time that its device took for them."""
     from wirelab.energy import battery_life, per_day, radio_energy
     from wirelab.energy.capture import client_packets
-    from wirelab.metrics.radio import Settings
+    from wirelab.metrics.energy_settings import Settings
 
     settings = Settings.of(record)
     rows, remarks = _read(capture)

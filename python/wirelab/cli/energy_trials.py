@@ -108,7 +108,7 @@ def _on_the_clock(trace: Trace, begins_at: str | None, path: Path) -> Trace:
 
 def _settings(folder: Path, record: EnergyRecord | None) -> Any:
     from wirelab.metrics.dataset import planned_energy
-    from wirelab.metrics.radio import Settings
+    from wirelab.metrics.energy_settings import Settings
     from wirelab.schema.campaign import read_plan
 
     if record is not None:

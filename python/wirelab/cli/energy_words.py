@@ -15,7 +15,7 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     import polars as pl
 
     from wirelab.metrics.dataset import TRIAL_TABLE
-    from wirelab.metrics.energy import MESSAGE, RADIO, TRIAL
+    from wirelab.metrics.energy_names import MESSAGE, RADIO, TRIAL
     from wirelab.metrics.radio import ENERGY
     from wirelab.metrics.tables import read_table
     from wirelab.stats.energy import labelled
@@ -42,7 +42,8 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
 
 def _joules(row: Mapping[str, Any], what: str) -> str | None:
     """`2 mJ [1 mJ, 4 mJ]`; None where it is not known."""
-    from wirelab.metrics.energy import BOUNDS, METRICS
+    from wirelab.metrics.energy import METRICS
+    from wirelab.metrics.energy_names import BOUNDS
 
     names = {f"{what}{ending}": bound for bound, ending in BOUNDS.items()}
     columns = {names[metric.name]: metric.column for metric in METRICS if metric.name in names}

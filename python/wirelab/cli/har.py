@@ -16,7 +16,6 @@ from wirelab import __version__
 from wirelab.schema import StackDescription
 
 Json = dict[str, Any]
-VERSIONS = {"http1": "HTTP/1.1", "https1": "HTTP/1.1", "h2c": "HTTP/2", "h2": "HTTP/2", "h3": "HTTP/3"}
 _COUNTED = ("blocked", "dns", "connect", "send", "wait", "receive")
 """What adds up to an entry's time."""
 _NONE = -1
@@ -35,7 +34,8 @@ class Server:
         """The server of a stack by its name."""
         scheme, usual = ("https", 443) if stack.secure else ("http", 80)
         port = "" if stack.default_port == usual else f":{stack.default_port}"
-        return cls(f"{scheme}://{name}{port}", VERSIONS.get(stack.name, stack.name))
+        version = stack.name if stack.http_version is None else f"HTTP/{stack.http_version}"
+        return cls(f"{scheme}://{name}{port}", version)
 
     def url(self, path: str) -> str:
         """Of a resource; what another server was asked for has its own already."""

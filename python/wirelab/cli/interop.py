@@ -30,9 +30,11 @@ def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str
     that is not installed is said to be so; what a program does not do is unsupported. Exits with 1 if anything failed.
     """
     from wirelab.experiment.interop import NAME, Only, interop_experiment
+    from wirelab.link_facts import asking
 
     beside = Path.cwd()
-    experiment = interop_experiment(beside, Only(**only), workload=workload)
+    with asking() as ask:
+        experiment = interop_experiment(beside, Only(**only), ask, workload=workload)
     cells = try_pairs(experiment, out if out is not None else RESULTS / NAME, beside)
     if as_json:
         click.echo(json.dumps([vars(cell) for cell in cells], indent=1))

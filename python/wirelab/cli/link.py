@@ -166,12 +166,15 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """
     from wirelab.agent import find_agent
     from wirelab.experiment.single_link import single_link
+    from wirelab.link_facts import asking
     from wirelab.schema import is_netem
 
     for option, value in (("--server-ready", server_ready), ("--server-log", server_log)):
         if value is not None and server is None:
             raise WirelabError(f"{option} needs --server")
-    spec = single_link(link, with_backend(sets, backend), [name for name in command.commands if name != LINK])
+    with asking() as ask:
+        others = [name for name in command.commands if name != LINK]
+        spec = single_link(link, with_backend(sets, backend), ask, others)
     if pcaps and is_netem(spec):
         raise WirelabError(
             "--pcap: netem tells nobody when a packet leaves or that it was dropped", hint="tcpdump does"

@@ -74,9 +74,9 @@ def _impairments() -> Rows:
 
 
 def _metrics() -> Rows:
-    from wirelab.metrics import METRICS
+    from wirelab.metrics.described import described
 
-    return [(metric.name, _first(metric.about)) for metric in METRICS]
+    return [(metric.name, _first(metric.about)) for metric in described()]
 
 
 def _radios() -> Rows:

@@ -52,9 +52,11 @@ def command(file: Path, origin: str | None, site: Path | None, stack: str | None
 
 
 def _shipped(file: Path, origin: str) -> dict[Path, str]:
-    from wirelab.experiment import load_experiment
+    from wirelab.experiment.experiment import load_experiment
+    from wirelab.link_facts import asking
 
-    experiment = load_experiment(origin)
+    with asking() as ask:
+        experiment = load_experiment(origin, (), ask)
     copies = {file: experiment.source.text}
     if experiment.claims is not None:
         copies[file.parent / experiment.claims.name] = experiment.claims.read_text(encoding="utf-8")
@@ -63,11 +65,13 @@ def _shipped(file: Path, origin: str) -> dict[Path, str]:
 
 def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
     """The same with the page of a folder in place of the workload's."""
-    from wirelab.experiment import load_experiment
+    from wirelab.experiment.experiment import load_experiment
     from wirelab.experiment.source import source_of_text
-    from wirelab.site import read_folder
+    from wirelab.link_facts import asking
+    from wirelab.site.folder import read_folder
 
-    experiment = load_experiment(origin)
+    with asking() as ask:
+        experiment = load_experiment(origin, (), ask)
     if experiment.claims is not None:
         raise WirelabError(f"--site: the claims of {origin} are about its own pages", hint="--from page")
     source, page = experiment.source, site_table(site)

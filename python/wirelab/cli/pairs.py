@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wirelab.experiment import Experiment
+    from wirelab.experiment.experiment import Experiment
     from wirelab.schema.plan import Plan, Scenario
 
 SUBSCRIBED = "subscribed"

@@ -80,7 +80,7 @@ def _pages(plan: Plan) -> list[str]:
 
 
 def _words(plan: Plan, lanes: Lanes) -> str:
-    from wirelab.experiment.expected_cpu import runs_alone
+    from wirelab.experiment.duration.trial import runs_alone
     from wirelab.runner.progress import lanes_words
     from wirelab.site import count
 

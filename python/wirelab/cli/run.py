@@ -25,7 +25,7 @@ from wirelab.cli.campaigns import RESULTS
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from wirelab.experiment import Experiment
+    from wirelab.experiment.experiment import Experiment
     from wirelab.report.campaign import Campaign
     from wirelab.runner.progress import Summary
     from wirelab.runner.start import Options
@@ -150,8 +150,8 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
 
 def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list[list[float]]]:
     """Reads the headline metric's values of a scenario's finished trials, times in seconds."""
-    from wirelab.metrics import EXCHANGE_METRICS
     from wirelab.metrics.dataset import values_so_far
+    from wirelab.metrics.registry import EXCHANGE_METRICS
 
     metric = next(metric for metric in EXCHANGE_METRICS if metric.name == plan["experiment"]["metric"])
     factor = 1e-9 if metric.unit == "ns" else 1.0

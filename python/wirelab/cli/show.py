@@ -135,7 +135,7 @@ def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
     """The slowest exchange (one that timed out before any other), or the completed one nearest to the median."""
     import polars as pl
 
-    from wirelab.metrics import EXCHANGE_METRICS
+    from wirelab.metrics.registry import EXCHANGE_METRICS
 
     column = next((m.column for m in EXCHANGE_METRICS if m.name == metric), "end_to_end_delay_ns")
     if slowest:

@@ -89,10 +89,10 @@ def _only_stack(condition: Condition) -> str | None:
 
 def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
-    stack = campaign.series[0].stack if campaign.series else "h2"
+    one = f" --stack {campaign.series[0].stack}" if campaign.series else ""
     name = campaign.experiment["name"]
     new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""
-    return f"Next    {launched(f'show {folder} --stack {stack} --slowest')}{new}"
+    return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"
 
 
 def _head(label: str) -> tuple[str, ...]:

@@ -38,7 +38,8 @@ from wirelab.experiment.validate import (
     without_echoes,
 )
 from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
-from wirelab.site import Page
+from wirelab.schema.link_answer import AskLink
+from wirelab.site import Page, Site
 
 MAX_POINTS = 20_000
 
@@ -73,11 +74,15 @@ class Experiment:
         return least == most
 
     def pages(self) -> dict[str, Page]:
-        """The pages that its scenarios load, by digest."""
+        """The pages that its scenarios load, with their bodies, by digest."""
+        return {digest: self.source.pages.page(digest) for digest in self.sites()}
+
+    def sites(self) -> dict[str, Site]:
+        """Their manifests alone."""
         named = {
             scenario.workload.page.sha256 for scenario in self.scenarios if isinstance(scenario.workload, PageLoads)
         }
-        return {digest: page for digest, page in self.source.pages.by_digest.items() if digest in named}
+        return {digest: site for digest, site in self.source.pages.sites.items() if digest in named}
 
     def program_digests(self) -> dict[str, str]:
         """Every foreign program that plays a role, by its contents as they are now."""
@@ -104,17 +109,17 @@ Check = Callable[[Source, ExperimentFile], Iterable[WirelabError]]
 
 
 def load_experiment(
-    name: str, sets: Iterable[str] = (), known: Description | None = None, check: Check | None = None
+    name: str, sets: Iterable[str], ask: AskLink, known: Description | None = None, check: Check | None = None
 ) -> Experiment:
-    """Read an experiment by its path or shipped name; everything wrong with it is raised at once.
+    """Read an experiment by its path or shipped name; everything wrong with it is raised at once. `ask` knows links.
 
     What only a scenario shows is told with the rest as long as nothing is wrong that could make a scenario differ.
     """
     source = apply_sets(read_source(name), sets)
-    return resolve(source, (known or registered()).with_stacks(own_stacks(source.folder)), check)
+    return resolve(source, (known or registered()).with_stacks(own_stacks(source.folder)), ask, check)
 
 
-def resolve(written: Source, known: Description, check: Check | None = None) -> Experiment:
+def resolve(written: Source, known: Description, ask: AskLink, check: Check | None = None) -> Experiment:
     """The experiment that a text means; everything wrong with it is raised at once."""
     file, source, wrong = validate(written)
     factors, found = read_factors(source, file, known)
@@ -140,7 +145,7 @@ def resolve(written: Source, known: Description, check: Check | None = None) -> 
     wrong += without_echoes(found, wrong)
     scenarios: tuple[Scenario, ...] = ()
     if all(is_apart(error) for error in wrong):
-        scenarios, unmade = _scenarios(Resolver(source, file, known, tuple(factors)), grid(factors))
+        scenarios, unmade = _scenarios(Resolver(source, file, known, tuple(factors), ask), grid(factors))
         wrong += unmade or _same_links(source, scenarios)
     if wrong or more:
         raise combined([*in_order(wrong), *more])

@@ -5,19 +5,20 @@ Nothing here looks at the machine: whether they are installed is the runner's to
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, model_validator
 
-from wirelab.errors import CombinedError, Where
+from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.experiment.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.problems import problems
+from wirelab.experiment.program_texts import TextError, holds, render
 from wirelab.schema import Asking, PageLoads, Role, StackDescription, Telling, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
@@ -26,21 +27,19 @@ CATALOGUE = "implementations.toml"
 STACKS_TABLE = "stacks"
 """The key of that file which is no program: the user's own stacks."""
 FACTS = ("stack", "workload", "upload", "download")
-"""What a `when` may ask for beside settings."""
-RESOURCE_TEXTS = ("path", "file", "link", "media_type", "extension")
-"""Placeholders of each resource of a page."""
+"""What a condition of `requires` may ask for beside settings."""
+T = TypeVar("T")
 WorkloadKind = Literal["request-response", "deliver", "notify", "stream", "page"]
-_PLACEHOLDER = re.compile(r"\{([a-z][a-z_0-9]*)\}")
 
 
 class _Entry(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class _Listed(_Entry):
     """Facts by their keys, each with the values that it may have."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     __pydantic_extra__: dict[str, Annotated[tuple[SettingValue, ...], Field(min_length=1)]] = Field(init=False)
 
     @property
@@ -50,7 +49,7 @@ class _Listed(_Entry):
 
 
 class When(_Listed):
-    """Values that some settings must have for an addition to hold."""
+    """Values that some settings must have for a requirement to count."""
 
     def holds(self, facts: Mapping[str, SettingValue]) -> bool:
         """Every key has one of its values."""
@@ -72,59 +71,25 @@ class Requires(_Listed):
         return None
 
 
-class Conditional(_Entry):
-    """What holds where a condition does, and where these settings are numbers instead of being left to the program."""
+class Words(_Entry):
+    """Words of a command, each a template of one argument; in the file a string, or a table with a condition."""
 
-    when: When = When()
-    given: tuple[str, ...] = ()
-
-    def holds(self, facts: Mapping[str, SettingValue]) -> bool:
-        """Both."""
-        return self.when.holds(facts) and all(_is_number(facts.get(name)) for name in self.given)
-
-
-class Define(Conditional):
-    """Placeholders with a text of their own."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    @property
-    def texts(self) -> dict[str, str]:
-        """Placeholder to text."""
-        return {key: str(value) for key, value in (self.model_extra or {}).items()}
-
-
-class Each(Define):
-    """Placeholders with a text for each resource of a page, one behind the other, where a server must be told of them.
-
-    Filled in are `RESOURCE_TEXTS`; a resource without what a text asks for is left out, and texts that are alike are
-    there once.
-    """
-
-    document: bool = False
-    """Whether the page's own document counts among them."""
-    separator: str = ""
-    double: str = ""
-    """A character that the program has a use of its own for, unless it is there twice."""
-
-    def filled(self, placeholders: Mapping[str, str], resources: Sequence[Mapping[str, str]]) -> dict[str, str]:
-        """Placeholder to what its texts come to."""
-        told = resources if self.document else resources[1:]
-        known = [{**placeholders, **{key: self._doubled(value) for key, value in each.items()}} for each in told]
-        return {key: self.separator.join(_each(text, known)) for key, text in self.texts.items()}
-
-    def _doubled(self, value: str) -> str:
-        return value.replace(self.double, 2 * self.double) if self.double else value
-
-
-class Arguments(Conditional):
-    """Arguments that are added to the command."""
-
+    condition: str | None = Field(default=None, alias="if")
+    """An expression of jinja2: without it the words are always there."""
     add: tuple[str, ...]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _one_word(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"add": (value,)}
+        if not isinstance(value, dict):
+            raise ValueError("should be a string, or a table with `if` and `add`")
+        return value
 
 
 class TemplateFile(_Entry):
-    """A file that is written into the endpoint's folder."""
+    """A file that is written into the endpoint's folder; both are templates."""
 
     path: str
     text: str
@@ -140,9 +105,8 @@ class RoleEntry(_Entry):
     """Whether the answers of one trial may have several sizes."""
     settings: tuple[str, ...] = ()
     requires: tuple[Requires, ...] = ()
-    define: tuple[Define, ...] = ()
-    each: tuple[Each, ...] = ()
-    arguments: tuple[Arguments, ...] = ()
+    arguments: tuple[Words, ...] = ()
+    """Words that stand behind whichever command is executed."""
     environment: dict[str, str] = Field(default_factory=dict)
     starts_in_s: float = Field(default=0, ge=0)
     """How long it takes to be ready, as measured: for a plan's minutes and for nothing else."""
@@ -173,35 +137,21 @@ class RoleEntry(_Entry):
         facts = facts_of(stack.name, {**settings, **(own or {})}, workload)
         return next((words for each in self.requires if (words := each.unmet(facts)) is not None), None)
 
-    def fill(
-        self,
-        texts: Iterable[str],
-        placeholders: Mapping[str, str],
-        facts: Mapping[str, SettingValue],
-        resources: Sequence[Mapping[str, str]] = (),
-    ) -> list[str]:
-        """Texts with every known placeholder replaced; the agent's own (`{url}`, …) stay.
+    def variables(self, stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, object]:
+        """What texts may ask of a stack, its settings and a workload.
 
-        `resources` are those of a page, its document first, each with `RESOURCE_TEXTS`.
+        A setting has its name with `_` for `-`, unless another variable has that name: `settings` has all of them. One
+        that the role takes of another of its stacks is none.
         """
-        known = dict(placeholders)
-        for each in self.each:
-            told = resources if each.holds(facts) else ()
-            known |= {key: text for key, text in each.filled(placeholders, told).items() if text or key not in known}
-        for definition in self.define:
-            if definition.holds(facts):
-                known |= definition.texts
-        return [_fill(text, known) for text in texts]
-
-    def added(self, facts: Mapping[str, SettingValue]) -> list[str]:
-        """Arguments whose condition holds."""
-        return [text for arguments in self.arguments if arguments.holds(facts) for text in arguments.add]
+        known = {**dict.fromkeys(self.settings), **settings}
+        own = {variable(name): value for name, value in known.items()}
+        return {**own, "settings": known, **facts_of(stack, {}, workload)}
 
 
 class ServerEntry(RoleEntry):
     """A server: files from templates, a command, a ready probe, and a payload file for each size of a download."""
 
-    command: tuple[str, ...]
+    command: tuple[Words, ...]
     ready: Literal["event", "tcp-connect", "udp-bound"]
     ready_timeout_s: float = Field(default=20, gt=0)
     files: tuple[TemplateFile, ...] = ()
@@ -215,10 +165,10 @@ class ClientEntry(RoleEntry):
     loads pages, if those are others.
     """
 
-    command: tuple[str, ...] = ()
-    per_exchange: tuple[str, ...] = ()
-    waiting: tuple[str, ...] = ()
-    loading: tuple[str, ...] = ()
+    command: tuple[Words, ...] = ()
+    per_exchange: tuple[Words, ...] = ()
+    waiting: tuple[Words, ...] = ()
+    loading: tuple[Words, ...] = ()
     timed_out_exit_codes: tuple[int, ...] = ()
 
     @model_validator(mode="after")
@@ -231,7 +181,7 @@ class ClientEntry(RoleEntry):
             raise ValueError("a client that is run for each exchange needs `waiting` for notify and stream")
         return self
 
-    def whole(self, workload: WorkloadSpec) -> tuple[str, ...]:
+    def whole(self, workload: WorkloadSpec) -> tuple[Words, ...]:
         """The command that performs all of the workload; none if one is executed for each exchange."""
         if isinstance(workload, Telling) and self.waiting:
             return self.waiting
@@ -245,6 +195,27 @@ class Roles(_Entry):
     server: ServerEntry | None = None
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where an entry stands, and the variables that every text of its file may ask for."""
+
+    name: str
+    source: str
+    file: Path | Traversable
+    places: Mapping[str, str]
+
+    @property
+    def shipped(self) -> bool:
+        """Whether it is one of Wirelab's own entries, all of whose texts the tests render."""
+        return self.source == CATALOGUE
+
+    def located(self, error: TextError) -> WirelabError:
+        """An error in one of its texts, with the line."""
+        where = Where(self.source)
+        content = read_text(self.file, where)
+        return error.located(self.source, content, parse_toml(content, where).get(self.name), self.name)
+
+
 class Implementation(_Entry):
     """One program."""
 
@@ -253,6 +224,7 @@ class Implementation(_Entry):
     homepage: str
     install: str
     version_command: tuple[str, ...]
+    """Each a template."""
     program: str | None = None
     """What must be installed, if that is not the first word of `version_command`."""
     python_module: str | None = None
@@ -260,6 +232,32 @@ class Implementation(_Entry):
     settings: dict[str, SettingTable] = Field(default_factory=dict)
     """What an experiment may vary of it beside the settings of a stack: `[programs.NAME]` there."""
     roles: Roles
+    _origin: Origin | None = PrivateAttr(default=None)
+
+    def model_post_init(self, origin: Any) -> None:
+        """Keeps where it stands, which is what `parse` validates it with."""
+        self._origin = origin
+
+    @property
+    def origin(self) -> Origin | None:
+        """Where it stands; none of an entry that no file has."""
+        return self._origin
+
+    def text(self, text: str, variables: Mapping[str, object]) -> str:
+        """One of its texts, rendered."""
+        return self._rendered(render, text, variables)
+
+    def command(self, words: Iterable[Words], variables: Mapping[str, object]) -> list[str]:
+        """The arguments that some words come to: each text is one, if its condition holds."""
+        held = (each for each in words if each.condition is None or self._rendered(holds, each.condition, variables))
+        return [self.text(text, variables) for each in held for text in each.add]
+
+    def _rendered(self, how: Callable[[str, Mapping[str, object]], T], text: str, variables: Mapping[str, object]) -> T:
+        places = {} if self._origin is None else self._origin.places
+        try:
+            return how(text, {**variables, **places})
+        except TextError as error:
+            raise (WirelabError(error.what) if self._origin is None else self._origin.located(error)) from None
 
     def role(self, role: Role) -> ClientEntry | ServerEntry | None:
         """Its entry for a role."""
@@ -292,25 +290,20 @@ def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: Workloa
     return {**settings, "stack": stack, "workload": workload.kind, **bodies}
 
 
-def setting_texts(settings: Mapping[str, SettingValue]) -> dict[str, str]:
-    """Placeholders of the settings that are numbers: each as it is, and as the number of bits that it takes."""
-    texts: dict[str, str] = {}
-    for name, value in settings.items():
-        if _is_number(value):
-            key = name.replace("-", "_")
-            texts |= {key: str(value), f"{key}_bits": str(int(value).bit_length())}
-    return texts
+def variable(setting: str) -> str:
+    """The name that a setting has in a template."""
+    return setting.replace("-", "_")
 
 
-def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> dict[str, Implementation]:
-    """The entries of a file, with the placeholders that are known by now filled in."""
+def parse(file: Path | Traversable, source: str, places: Mapping[str, str]) -> dict[str, Implementation]:
+    """The entries of a file; `places` are variables of all its texts."""
     where = Where(source)
     found, wrong = {}, []
     for name, entry in parse_toml(read_text(file, where), where).items():
         if name == STACKS_TABLE:
             continue
         try:
-            found[name] = Implementation.model_validate(_fill_all(entry, known))
+            found[name] = Implementation.model_validate(entry, context=Origin(name, source, file, places))
         except ValidationError as error:
             wrong += problems(error, Implementation, partial(_where, source, name))
     if wrong:
@@ -318,33 +311,5 @@ def parse(file: Path | Traversable, source: str, known: Mapping[str, str]) -> di
     return found
 
 
-def _is_number(value: SettingValue | None) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _each(text: str, known: Iterable[Mapping[str, str]]) -> Iterable[str]:
-    """A text filled in with each of these that have what it asks for, without repetitions."""
-    words = _PLACEHOLDER.findall(text)
-    return dict.fromkeys(_fill(text, each) for each in known if all(each.get(word, word) for word in words))
-
-
 def _where(source: str, name: str, key: KeyPath) -> Where:
     return Where(source, key=".".join([name, *(str(part) for part in key)]))
-
-
-def _fill_all(value: Any, known: Mapping[str, str]) -> Any:
-    match value:
-        case str():
-            return _fill(value, known)
-        case dict():
-            return {key: _fill_all(part, known) for key, part in value.items()}
-        case list():
-            return [_fill_all(part, known) for part in value]
-    return value
-
-
-def _fill(text: str, known: Mapping[str, str]) -> str:
-    # Twice: what `define` adds may hold placeholders itself.
-    for _ in range(2):
-        text = _PLACEHOLDER.sub(lambda match: known.get(match[1], match[0]), text)
-    return text

@@ -15,6 +15,7 @@ from wirelab.experiment.own_stacks import own_stacks
 from wirelab.experiment.scenario import Scenario
 from wirelab.experiment.source import source_of_text
 from wirelab.schema import Description, Role, StackDescription, registered
+from wirelab.schema.link_answer import AskLink
 
 NAME = "interop"
 _TEXT = """
@@ -48,7 +49,7 @@ class Only(NamedTuple):
 
 
 def interop_experiment(
-    folder: Path, only: Only, *, messages: Iterable[str] = ("30 B",), workload: str = "deliver"
+    folder: Path, only: Only, ask: AskLink, *, messages: Iterable[str] = ("30 B",), workload: str = "deliver"
 ) -> Experiment:
     """Every pair of a client and a server that say that they speak the same stack.
 
@@ -61,7 +62,7 @@ def interop_experiment(
     clients, servers = _chosen("client", only.clients, names), _chosen("server", only.servers, names)
     factors, work = _WORKLOADS[workload]
     text = _TEXT.format(stacks=_listed(chosen), messages=_listed(messages), factors=factors, workload=work)
-    base = resolve(source_of_text(text, NAME, folder), known)
+    base = resolve(source_of_text(text, NAME, folder), known, ask)
     scenarios = tuple(
         _between(scenario, client, server)
         for scenario in base.scenarios

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -52,13 +52,28 @@ def templates() -> Mapping[str, str]:
     return {entry.name: entry.read_text(encoding="utf-8") for entry in files if entry.is_file()}
 
 
+class _Profiles(Mapping[str, Profile]):
+    def __init__(self) -> None:
+        self._files = _files("profiles/links")
+        self._read: dict[str, Profile] = {}
+
+    def __getitem__(self, name: str) -> Profile:
+        if name not in self._read:
+            table = tomllib.loads(self._files[name].read_text(encoding="utf-8"))
+            self._read[name] = Profile(name, table["title"], table["about"], table["link"], table["sources"])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Shipped links by name."""
-    return {
-        name: Profile(name, table["title"], table["about"], table["link"], table["sources"])
-        for name, table in _tables("profiles/links").items()
-    }
+    """Shipped links by name, each read when it is asked for."""
+    return _Profiles()
 
 
 @cache
@@ -131,8 +146,12 @@ def _values(table: Any, path: tuple[str, ...] = ()) -> Iterable[tuple[str, Any]]
 
 def _tables(path: str) -> Mapping[str, Mapping[str, Any]]:
     """The TOML files of a folder by name."""
+    return {name: tomllib.loads(file.read_text(encoding="utf-8")) for name, file in _files(path).items()}
+
+
+def _files(path: str) -> Mapping[str, Traversable]:
     files = {entry.name.removesuffix(".toml"): entry for entry in _folder(path) if entry.name.endswith(".toml")}
-    return {name: tomllib.loads(files[name].read_text(encoding="utf-8")) for name in sorted(files)}
+    return {name: files[name] for name in sorted(files)}
 
 
 def _folder(path: str) -> list[Traversable]:

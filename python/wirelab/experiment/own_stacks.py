@@ -15,6 +15,7 @@ from wirelab.experiment.own_settings import SettingTable
 from wirelab.experiment.problems import problems
 from wirelab.experiment.quantities import Table
 from wirelab.schema import Role, StackDescription, registered
+from wirelab.schema.describe import Timing
 from wirelab.toml import parse_toml, read_text
 
 
@@ -40,6 +41,7 @@ class StackTable(Table):
             default_port=self.port,
             secure=self.secure,
             roles=(Role.CLIENT, Role.SERVER),
+            timing=Timing.usual(self.transport, secure=self.secure),
             workloads=tuple(self.workloads),
             settings=tuple(setting.description(key) for key, setting in self.settings.items()),
         )

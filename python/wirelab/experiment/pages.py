@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo
 
 from wirelab.errors import Where, WirelabError, did_you_mean
 from wirelab.experiment.problems import field_names
 from wirelab.experiment.quantities import Size, Table, inside
 from wirelab.schema import PageIdentity, canonical_json
-from wirelab.site import (
-    BUILTIN,
-    LEAST_IMAGE_BYTES,
-    MAX_BYTES,
-    MAX_RESOURCES,
-    MOST_IMAGES,
-    Page,
-    count,
-    images,
-    read_folder,
-)
+from wirelab.site import BUILTIN, Page, Site, count
+from wirelab.site.bounds import LEAST_IMAGE_BYTES, MAX_BYTES, MAX_RESOURCES, MOST_IMAGES
 from wirelab.units import SIZE_UNITS, UnitError, format_size
 
 DEFAULT = "fischer2021"
@@ -111,56 +103,76 @@ FORMS: Mapping[str, str] = {
 }
 """How a page is written, with bounds and, in brackets, defaults."""
 
+
+class _PageSchema:
+    """The schema for editors, made when it is asked for."""
+
+    def __get_pydantic_json_schema__(self, _core: object, _handler: object) -> dict[str, object]:
+        tables = (model.model_json_schema(by_alias=True) for model in (ImagesTable, FolderTable))
+        return {"anyOf": [{"enum": sorted(BUILTIN)}, *tables]}
+
+
 WrittenPage = Annotated[
     PageChoice,
     PlainValidator(read_page),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"enum": sorted(BUILTIN)},
-                *(model.model_json_schema(by_alias=True) for model in (ImagesTable, FolderTable)),
-            ]
-        }
-    ),
+    _PageSchema(),
 ]
 
 
+@dataclass(frozen=True)
+class _Named:
+    """What a choice of an experiment names."""
+
+    identity: PageIdentity
+    site: Site
+    make: Callable[[], Page]
+
+
 class Pages:
-    """The pages that an experiment names, each read or generated once; folders are sought beside its file."""
+    """The pages that an experiment names, each read or described once; folders are sought beside its file."""
 
     def __init__(self, folder: Path = Path()) -> None:
         self._folder = folder
-        self._found: dict[PageChoice, tuple[PageIdentity, Page]] = {}
+        self._found: dict[PageChoice, _Named] = {}
 
     @property
-    def by_digest(self) -> dict[str, Page]:
-        """Those that were asked for."""
-        return {identity.sha256: page for identity, page in self._found.values()}
+    def sites(self) -> dict[str, Site]:
+        """The manifests of those that were asked for, by digest."""
+        return {each.identity.sha256: each.site for each in self._found.values()}
+
+    def page(self, digest: str) -> Page:
+        """One of them with its bodies; a built-in page is drawn now."""
+        return next(each.make() for each in self._found.values() if each.identity.sha256 == digest)
 
     def identity(self, choice: PageChoice) -> PageIdentity:
         """What tells a page from others; raises what is wrong with a folder, with the file and the line."""
         if choice not in self._found:
-            name, page = self._read(choice)
+            name, site, make = self._read(choice)
             identity = PageIdentity(
                 name=name,
-                sha256=page.site.digest,
-                resources=len(page.site.resources),
-                body_bytes=page.site.body_bytes,
+                sha256=site.digest,
+                resources=len(site.resources),
+                body_bytes=site.body_bytes,
             )
-            self._found[choice] = (identity, page)
-        return self._found[choice][0]
+            self._found[choice] = _Named(identity, site, make)
+        return self._found[choice].identity
 
-    def _read(self, choice: PageChoice) -> tuple[str, Page]:
+    def _read(self, choice: PageChoice) -> tuple[str, Site, Callable[[], Page]]:
         match choice:
             case ImagesTable(objects=objects, object_size=size):
-                return f"{count(objects, 'image')} of {format_size(size)}", images(objects, size)
+                from wirelab.site.synthetic import images
+
+                page = images(objects, size)
+                return f"{count(objects, 'image')} of {format_size(size)}", page.site, lambda: page
             case FolderTable(site=site, document=document):
+                from wirelab.site.folder import read_folder
+
                 path = self._folder / _expanded(site)
                 page = read_folder(path, document)
                 name = path.resolve().name
-                return (name if document == _INDEX else f"{name}/{document}"), page
+                return (name if document == _INDEX else f"{name}/{document}"), page.site, lambda: page
             case name:
-                return name, BUILTIN[name].make()
+                return name, BUILTIN[name].site, BUILTIN[name].make
 
 
 def _expanded(site: str) -> Path:

@@ -17,7 +17,7 @@ from wirelab.experiment.library import BUILTIN
 from wirelab.toml import parse_toml, read_text
 
 BESIDE, SCRIPTS = "beside", "scripts"
-_PLACE = re.compile(r"\{(?P<place>beside|scripts)\}/(?P<rest>.+)", re.DOTALL)
+_PLACE = re.compile(r"\{\{-?\s*(?P<place>beside|scripts)\s*-?\}\}/(?P<rest>.+)", re.DOTALL)
 _WORDS = frozenset({"title", "about", "homepage", "install"})
 """Of an entry, for people."""
 _ESTIMATES = frozenset({"starts_in_s", "each_takes_s"})
@@ -27,7 +27,8 @@ _WORD = re.compile(r"[^\s\"',;]+")
 
 def program_digests(names: Iterable[str], folder: Path) -> dict[str, str]:
     """SHA-256 of each program: of its entry as written but for words to people, of every file that the entry names in
-    its own folder (`{beside}`) or among the shipped scripts, and of the Python modules there that such a file imports.
+    its own folder (`{{ beside }}/FILE`) or among the shipped scripts, and of the Python modules there that such a file
+    imports.
 
     The version of what is installed on a machine is no part of it: it is in `campaign.json`.
     """

@@ -31,7 +31,11 @@ class Table(BaseModel):
     """A table of an experiment file: keys in kebab case, no other keys."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, alias_generator=lambda name: name.replace("_", "-")
+        frozen=True,
+        extra="forbid",
+        strict=True,
+        alias_generator=lambda name: name.replace("_", "-"),
+        defer_build=True,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -36,6 +36,7 @@ from wirelab.experiment.topology import (
 from wirelab.experiment.workload import KEYS, WorkloadKeyError, WorkloadTable
 from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.link_answer import AskLink
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 
 DEFAULT_LINK = "link"
@@ -49,6 +50,7 @@ class Resolver:
     file: ExperimentFile
     known: Description
     factors: tuple[Factor, ...]
+    ask: AskLink
 
     @property
     def _players(self) -> Players:
@@ -81,6 +83,7 @@ class Resolver:
             origin=self._behind(point, stack),
             cpu=self._cpu(point),
         )
+        scenario = replace(scenario, facts=tuple(self.ask(link) for link in scenario.links))
         check_scenario(self.source, self.file, stack, scenario, partial(self._origin, point))
         return scenario
 
@@ -125,7 +128,7 @@ class Resolver:
             profile = next((layer["profile"] for layer in layers if "profile" in layer), None)
             below = [self._profile(point, name, profile).link] if isinstance(profile, str) else []
             merged = merge([base, *below, own, *levels])
-            return link_spec(LinkTable.model_validate(merged, context=self.source.files))
+            return link_spec(LinkTable.model_validate(merged, context=self.source.files), self.ask)
         except LinkConflictError as error:
             where = self.source.where(self._link_origin(point, name, tuple(error.key.split("."))))
             raise WirelabError(str(error), where, error.hint) from None

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from wirelab.experiment.factors import Point
-from wirelab.schema import LinkSpec, WorkloadSpec
+from wirelab.schema import LinkFacts, LinkSpec, WorkloadSpec, canonical_json
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.site import page_words
+
+IDENTITY_VERSION = 1
+"""Of what `Scenario.identity` says. Random numbers are drawn from it: another vocabulary or another form of the same
+scenario needs a translation to this one, or a new version.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,15 +44,25 @@ class Scenario:
     """Share of one CPU that a role's host has, where it has less than the machine."""
     program_settings: Mapping[str, Mapping[str, SettingValue]] = field(default_factory=dict)
     """What the programs that play take beside the settings of the stack."""
+    facts: tuple[LinkFacts, ...] = field(default=(), compare=False, repr=False)
+    """What is known of its `links`, in their order. They follow from the links and identify nothing."""
+
+    @property
+    def links(self) -> tuple[LinkSpec, ...]:
+        """What its links are like, the client's first."""
+        return (self.link, *(each.link for each in self.topology if each.link is not None))
 
     def identity(self) -> dict[str, Any]:
-        """What determines the scenario's trials; equal ones are one scenario."""
+        """What determines the scenario's trials, without any name that is only for people. Equal ones are one
+        scenario.
+        """
         identity: dict[str, Any] = {
+            "version": IDENTITY_VERSION,
             "stack": self.stack,
             "settings": dict(self.settings),
             "implementation": dict(self.implementation),
             "link": self.link.to_json(),
-            "workload": self.workload.to_json(),
+            "workload": _without_page_name(self.workload.to_json()),
             "congestion_control": self.congestion_control,
         }
         if self.topology:
@@ -60,6 +76,16 @@ class Scenario:
         if self.program_settings:
             identity["program_settings"] = {name: dict(each) for name, each in self.program_settings.items()}
         return identity
+
+    def digest(self) -> str:
+        """SHA-256 of the identity's canonical JSON, in hexadecimal."""
+        return hashlib.sha256(canonical_json(self.identity()).encode()).hexdigest()
+
+
+def _without_page_name(workload: dict[str, Any]) -> dict[str, Any]:
+    """A page is its digest."""
+    page = workload.get("page")
+    return workload if page is None else {**workload, "page": {key: page[key] for key in page if key != "name"}}
 
 
 def shorten(level: Any) -> str | int | float | bool:

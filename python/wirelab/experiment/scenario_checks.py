@@ -12,9 +12,6 @@ from wirelab.experiment.source import Source
 from wirelab.experiment.topology import PROXY, SERVER
 from wirelab.schema import Role, StackDescription, Telling, is_netem
 
-ECHO_STACKS = frozenset({"raw-tcp", "raw-udp"})
-"""Stacks that answer with what they were sent, and so need something to send."""
-
 _OF_ONE_PACKET = frozenset({"corrupt", "token-bucket"})
 """Impairments that need packets as they are on a wire: with their checksums, and no larger than a burst."""
 
@@ -45,7 +42,7 @@ def check_scenario(
         raise WirelabError(
             what, source.where(_cache_at(file, stack, origin)), hint=f'[endpoints.proxy] stacks = ["{stack.name}"]'
         )
-    if stack.name in ECHO_STACKS and scenario.workload.upload_bytes == 0:
+    if stack.echo and scenario.workload.upload_bytes == 0:
         where = source.where(origin("workload.upload", ("workload", "upload")))
         raise WirelabError(
             f"{stack.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'

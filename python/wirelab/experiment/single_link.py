@@ -19,13 +19,14 @@ from wirelab.experiment.positions import Path as KeyPath
 from wirelab.experiment.problems import problems, shown
 from wirelab.experiment.sets import read_value, split_values
 from wirelab.schema import LinkSpec
+from wirelab.schema.link_answer import AskLink
 
 CLEAN = "clean"
 """The name of a link that does nothing."""
 
 
-def single_link(word: str, sets: Sequence[str] = (), others: Iterable[str] = ()) -> LinkSpec:
-    """The link that a word means, with each `KEY=VALUE` over it, the last one of a key holding.
+def single_link(word: str, sets: Sequence[str], ask: AskLink, others: Iterable[str] = ()) -> LinkSpec:
+    """The link that a word means, with each `KEY=VALUE` over it, the last one of a key holding. `ask` knows links.
 
     `others` are words that could have stood in its place. Files that a profile's file names are sought beside it, and
     those of a table in the current folder.
@@ -49,7 +50,7 @@ def single_link(word: str, sets: Sequence[str] = (), others: Iterable[str] = ())
     try:
         for table in (below, *tables):
             check_conflicts(table)
-        return link_spec(LinkTable.model_validate(merge([below, *tables]), context=Files(folder)))
+        return link_spec(LinkTable.model_validate(merge([below, *tables]), context=Files(folder)), ask)
     except LinkConflictError as error:
         raise WirelabError(str(error), locate(tuple(error.key.split("."))), error.hint) from None
     except ValidationError as error:

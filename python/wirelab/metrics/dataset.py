@@ -15,15 +15,16 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from wirelab.errors import RunError
-from wirelab.metrics import EXCHANGE_METRICS, TRIAL_METRICS, Metric, delivery, resources
-from wirelab.metrics import energy as energies
+from wirelab.metrics import delivery, resources
+from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import read_flows, with_loads, without_drops
 from wirelab.metrics.ledger import measure_ledger
 from wirelab.metrics.link import COUNTS, DIRECTIONS, link_columns
 from wirelab.metrics.page import PAGE
 from wirelab.metrics.probes import measure_all_probes
 from wirelab.metrics.proxy import with_proxy
-from wirelab.metrics.radio import Settings, Spent, spend
+from wirelab.metrics.radio import Spent, spend
+from wirelab.metrics.registry import EXCHANGE_METRICS, TRIAL_METRICS, Metric
 from wirelab.metrics.replay import COLUMNS as REPLAY
 from wirelab.metrics.replay import replays
 from wirelab.metrics.resource_timings import measure_resources
@@ -64,7 +65,7 @@ _RESOURCES = [
     *resources.COLUMNS, "client_run_delay_ns", "server_run_delay_ns", "stolen_cpu_ns", "background_bps",
     *(f"{role}_{what}" for role in ("client", "server") for what in LIMIT),
 ]  # fmt: skip
-_ENERGY = [metric.column for metric in energies.METRICS if metric.of == "trial"]
+_ENERGY = [metric.column for metric in TRIAL_METRICS if metric.unit == "j"]
 TRIAL_TYPES: dict[str, pl.DataType | type[pl.DataType]] = {
     **TRIAL_KEYS,
     "status": pl.String, "error": pl.String, "excluded": pl.Boolean, "exclusion": pl.String,
@@ -100,7 +101,7 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     plan = read_plan(campaign)
     measure_ledger(campaign, plan, dataset.trials, dataset.exchanges)
     measure_resources(campaign, plan, dataset.trials)
-    measure_settings(campaign, plan, dataset.trials)
+    measure_settings(campaign, dataset.trials)
     dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
     dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
     return dataset

@@ -5,13 +5,14 @@ from __future__ import annotations
 import polars as pl
 
 from wirelab.metrics.base import ORIGIN, Metric, since, when_completed
+from wirelab.schema import registered
 
 # curl's MAX_INITIAL_POST_SIZE (lib/http.c, 7.75 to 7.88): a longer HTTP/1.1 body is not sent along with the request's
 # header.
 CURL_INITIAL_POST_BYTES = 64 * 1024
 
-_HTTP1 = pl.col("stack").is_in(["http1", "https1"])
-_HTTP = pl.col("stack").is_in(["http1", "https1", "h2c", "h2", "h3"])
+_HTTP1 = pl.col("stack").is_in(sorted(registered().names(lambda stack: stack.http_version == "1.1")))
+_HTTP = pl.col("stack").is_in(sorted(registered().names(lambda stack: stack.http_version is not None)))
 _BODY_APART = ~_HTTP1 | (pl.col("upload_bytes") > CURL_INITIAL_POST_BYTES) | pl.col("expect_continue")
 _CURL_START = (
     pl.when(pl.col("curl_starttransfer_ns").is_not_null())

@@ -7,15 +7,11 @@ the packets of all its connections. Least and most are the bounds of the model's
 
 from __future__ import annotations
 
-from itertools import product
-
 import polars as pl
 
 from wirelab.metrics.base import Metric, when_completed
+from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column
 
-BOUNDS = {"typical": "", "low": "-least", "high": "-most"}
-"""Of a range of the model, what its metrics end with."""
-RADIO, MESSAGE, DAY, TRIAL = "radio-energy", "message-energy", "day-energy", "trial-radio-energy"
 _ABOUT = {
     RADIO: "of the client's radio for an exchange by itself, by the model of [energy]. Its tail is in it; the "
     "packets are those that flowed",
@@ -31,16 +27,6 @@ _ENDS = {
     "low": "; with all of the model's constants at their least.",
     "high": "; with all of the model's constants at their most.",
 }
-
-
-def column(what: str, bound: str) -> str:
-    """The column that a metric is made of."""
-    return f"{what.replace('-', '_')}_{bound}"
-
-
-def columns(*whats: str) -> list[str]:
-    """Those of all bounds."""
-    return [column(what, bound) for what, bound in product(whats, BOUNDS)]
 
 
 def _about(what: str, bound: str) -> str:

@@ -12,6 +12,7 @@ import polars as pl
 from wirelab import agent
 from wirelab.metrics.link import DIRECTIONS
 from wirelab.metrics.page import PAGE
+from wirelab.schema import registered
 from wirelab.schema.campaign import TRIALS
 
 LEDGER = "ledger.parquet"
@@ -24,7 +25,6 @@ COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "trial": pl.String, "scenario": pl.String, "direction": pl.String, "exchanges": pl.Int64,
     **dict.fromkeys(("packets", "total", *PARTS, "payload", "link_layer", "connections"), pl.Int64),
 }  # fmt: skip
-_ECHOES = ("raw-tcp", "raw-udp")
 _AT_ONCE = 100
 
 
@@ -79,4 +79,4 @@ def _messages(scenario: Mapping[str, Any], exchanges: int, downloads: int) -> tu
     if kind == PAGE:
         return 0, int(workload["page"]["body_bytes"]) * exchanges
     uploads = int(workload["upload_bytes"]) * exchanges
-    return uploads, uploads if scenario["stack"] in _ECHOES else downloads
+    return uploads, uploads if scenario["stack"] in registered().names(lambda stack: stack.echo) else downloads

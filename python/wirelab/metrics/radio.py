@@ -17,25 +17,21 @@ import polars as pl
 from wirelab import agent
 from wirelab.energy import (
     DayEnergy,
-    Device,
     Packet,
-    Radio,
     RadioEnergy,
     Range,
-    load_device,
-    load_radio,
     per_day,
     radio_energy,
 )
 from wirelab.errors import WirelabError
-from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column, columns
+from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column, columns
+from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import CLIENT
 from wirelab.metrics.page import PAGE
 from wirelab.metrics.processor import NO_CPU, PROCESSOR, processor_notes
 from wirelab.metrics.resources import CLIENT_WORK
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
-from wirelab.schema.plan import EnergyRecord
 
 ENERGY, STATES = "energy.json", "energy.parquet"
 SLEEP = "device asleep"
@@ -45,59 +41,6 @@ _PACKETS: dict[str, pl.DataType | type[pl.DataType]] = {
     "log": pl.String, "at_ns": pl.Int64, "uplink": pl.Boolean, "size_bytes": pl.Int64, "client_port": pl.Int64,
 }  # fmt: skip
 _LOGS_AT_ONCE = 100
-
-
-@dataclass(frozen=True)
-class Settings:
-    """A radio, and what its messages are a day's of."""
-
-    record: EnergyRecord
-    radio: Radio
-    device: Device | None
-
-    @classmethod
-    def of(cls, record: EnergyRecord, own: Mapping[str, Path] | None = None) -> Settings:
-        """Files of the user's own are where `own` has them. Raises `WirelabError` if there is no such radio, input or
-        device.
-        """
-        places = own or {}
-        radio = load_radio(str(places.get(record.radio, record.radio)))
-        if record.inputs:
-            radio = radio.with_inputs(record.inputs)
-        device = None if record.device is None else load_device(str(places.get(record.device, record.device)))
-        return cls(record, radio, device)
-
-    @classmethod
-    def of_campaign(cls, record: EnergyRecord, campaign: Path) -> Settings:
-        """The same with the campaign's copies of files."""
-        names = [name for name in (record.radio, record.device) if name is not None and name.endswith(".toml")]
-        return cls.of(record, {name: campaign / name for name in names})
-
-    @property
-    def interval_s(self) -> float | None:
-        return None if self.record.interval_ns is None else self.record.interval_ns / 1e9
-
-    @property
-    def processor(self) -> Device | None:
-        """The device whose processor counts; None if CPU time was measured elsewhere."""
-        return self.device if self.record.measured_on_device else None
-
-    def as_dict(self, notes: Sequence[str]) -> dict[str, Any]:
-        """The contents of `energy.json`."""
-        radio, record = self.radio, self.record
-        told = {
-            "name": radio.name, "title": radio.title, "validated": radio.validated,
-            "inputs": {name: each.written for name, each in radio.inputs.items()}, "sources": _sources(radio),
-        }  # fmt: skip
-        device = self.device and {
-            "name": self.device.name, "title": self.device.title, "validated": self.device.validated,
-            "sources": _sources(self.device),
-        }  # fmt: skip
-        battery = record.battery_mah and {"capacity_mah": record.battery_mah, "voltage_v": record.battery_v}
-        return {
-            "radio": told, "device": device, "measured_on_device": record.measured_on_device,
-            "interval_s": self.interval_s, "battery": battery, "notes": list(notes),
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -167,10 +110,6 @@ def _processor_notes(settings: Settings, unknown: int) -> list[str]:
             "CPU time, or its idle cost, is not known."
         )
     return notes
-
-
-def _sources(of: Radio | Device) -> list[dict[str, str]]:
-    return [{"constant": each.path, "value": each.written, "source": each.source} for each in of.cited()]
 
 
 def _spent(

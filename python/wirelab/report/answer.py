@@ -9,8 +9,7 @@ from wirelab.report.fastest import fastest, programs
 from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Json, Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
-from wirelab.report.programs import FLOORS
-from wirelab.report.stacks import is_secure, title
+from wirelab.report.stacks import is_reference, is_secure, title
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.stats.link import GRADES, NOT_MEASURED
 
@@ -158,7 +157,7 @@ def _of(reason: Reason, others: int) -> list[Statement]:
 
 def _warnings(campaign: Campaign) -> Iterator[Statement]:
     stacks = list(dict.fromkeys(series.stack for series in campaign.series))
-    plain_stacks = [stack for stack in stacks if stack not in FLOORS and is_secure(stack) is False]
+    plain_stacks = [stack for stack in stacks if not is_reference(stack) and is_secure(stack) is False]
     if plain_stacks and any(is_secure(stack) for stack in stacks):
         yield Statement(f"Unencrypted: {', '.join(f'{stack} ({title(stack)})' for stack in plain_stacks)}.")
     lossy = _lossy(campaign)

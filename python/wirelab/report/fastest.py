@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.metrics import ENERGIES
+from wirelab.metrics.registry import ENERGIES
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import to_blame
 from wirelab.report.model import Condition, Group, Scenario
 from wirelab.report.numbers import COUNT, interval, with_unit
-from wirelab.report.programs import FLOORS, Order, conditions, orders
+from wirelab.report.programs import Order, conditions, orders
 from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import metric_words
+from wirelab.report.stacks import is_reference
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.stats.link import GRADES
 
@@ -60,7 +61,7 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     median = first.estimate(campaign.metric, "median")
     assert median is not None
     label = ", ".join(part for part in (group.title, condition.label) if part)
-    floors = any(scenario.series.stack in FLOORS for scenario in condition.scenarios)
+    floors = any(is_reference(scenario.series.stack) for scenario in condition.scenarios)
     more = [told for other in others if (told := _against(campaign, other, first))]
     late = [scenario.series.label for scenario in above_time_out(campaign.metric, condition.scenarios)]
     more += [Statement(f"The median of {listed(late)} lies above the time-out.", href="#glance")] if late else []
@@ -97,7 +98,7 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
 
 
 def _alone(condition: Condition) -> bool:
-    return sum(scenario.series.stack not in FLOORS for scenario in condition.scenarios) == 1
+    return sum(not is_reference(scenario.series.stack) for scenario in condition.scenarios) == 1
 
 
 def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement | None:

@@ -14,9 +14,7 @@ from itertools import combinations, product
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.numbers import Estimate
-
-FLOORS = ("raw-tcp", "raw-udp")
-"""Stacks without an application protocol: how fast anything could be."""
+from wirelab.report.stacks import is_reference
 
 
 class Order(Enum):
@@ -40,7 +38,7 @@ def played(condition: Condition) -> list[Played]:
     """The application protocols of a condition; none unless each was played by two programs at least."""
     found: dict[str, list[Scenario]] = {}
     for scenario in condition.scenarios:
-        if scenario.series.stack not in FLOORS:
+        if not is_reference(scenario.series.stack):
             found.setdefault(scenario.series.stack, []).append(scenario)
     if not found or min(map(len, found.values())) < 2:
         return []

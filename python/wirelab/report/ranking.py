@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Scenario, metric_name
 from wirelab.report.numbers import Estimate
-from wirelab.report.programs import FLOORS
+from wirelab.report.stacks import is_reference
 from wirelab.stats.compare import ERROR_RATE
 
 
@@ -16,7 +16,7 @@ def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
     medians = []
     for scenario in scenarios:
         median = scenario.estimate(metric, "median")
-        if scenario.series.stack in FLOORS or not scenario.plotted:
+        if is_reference(scenario.series.stack) or not scenario.plotted:
             continue
         if median is not None and median.point is not None:
             medians.append((median.point, scenario))

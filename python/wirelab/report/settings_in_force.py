@@ -8,7 +8,7 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Tabl
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Scenario
 
-SOURCES = {"capture": "capture", "client": "the client itself", "server": "the server itself"}
+SOURCES = {"client": "the client", "server": "the server"}
 
 
 def settings_in_force(campaign: Campaign) -> list[Block]:
@@ -42,13 +42,13 @@ def _table(rows: Iterable[tuple[Scenario, Json]]) -> Table:
         [
             Cell(scenario.name),
             Cell(row["setting"]),
-            dash("not seen") if row["end"] is None else Cell(row["end"]),
+            dash("not known") if row["end"] is None else Cell(row["end"]),
             Cell(_shown(row["told"], row)),
             _range(row, "announced", "none was"),
             _range(row, "effective", "nothing tells"),
             dash("nothing tells") if row["used"] is None else Cell(_shown(row["used"], row)),
             _in_force(row),
-            dash("not seen") if row["source"] is None else Cell(_sources(row["source"])),
+            dash("not known") if row["source"] is None else Cell(_sources(row["source"])),
             Cell(str(row["connections"])),
         ]
         for scenario, row in rows
@@ -62,7 +62,7 @@ def _table(rows: Iterable[tuple[Scenario, Json]]) -> Table:
 
 def _in_force(row: Json) -> Cell:
     if row["in_force"] is None:
-        return Cell("not seen", title=str(row["why"]), tone="unsure")
+        return Cell("not known", title=str(row["why"]), tone="unsure")
     return Cell(
         "yes" if row["in_force"] else "no", title=str(row["why"] or ""), tone=None if row["in_force"] else "bad"
     )

@@ -51,3 +51,9 @@ def is_secure(stack: str) -> bool | None:
     """Whether it encrypts; None if unknown."""
     described = describe(stack)
     return described.secure if described else None
+
+
+def is_reference(stack: str) -> bool:
+    """Whether a stack has no application protocol: it shows how fast anything could be."""
+    described = describe(stack)
+    return described is not None and described.echo

@@ -12,10 +12,9 @@ from wirelab.experiment.implementations import (
     Implementation,
     RoleEntry,
     ServerEntry,
-    facts_of,
-    setting_texts,
 )
 from wirelab.experiment.library import BUILTIN
+from wirelab.experiment.program_texts import PER_EXCHANGE, FilledLater
 from wirelab.launcher import launched
 from wirelab.runner.background import background, patience_ns
 from wirelab.runner.barriers import Barrier, program_barrier, spoken_by, told
@@ -52,8 +51,9 @@ from wirelab.schema import (
 from wirelab.schema.campaign import PACKET_LOG, QLOG, REQUEST, SECRETS, EntryStatus, capture_name
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.plan import Scenario, Trial
-from wirelab.site.hints import resource_texts
+from wirelab.site.hints import NO_PAGE, page_variables
 
+Variables = Mapping[str, object]
 SERVER_NAME = "server.test"
 SSLKEYLOGFILE = "SSLKEYLOGFILE"
 QLOGDIR = "QLOGDIR"
@@ -157,20 +157,19 @@ class Endpoints:
             command = self._endpoint_command(directory)
             ready = EventReady(timeout_ns=READY_TIMEOUT_NS)
             return _process(Role.SERVER, directory, command, ready, self._trace_variables(scenario, directory))
-        entry = self.implementations[name].roles.server
+        program = self.implementations[name]
+        entry = program.roles.server
         assert isinstance(entry, ServerEntry), "the barrier lets no other through"
-        facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
-        page = self._page(scenario)
-        resources = () if page is None else resource_texts(page.site)
+        variables = self._variables(entry, scenario, role, directory)
         for file in entry.files:
-            path, text = entry.fill([file.path, file.text], placeholders, facts, resources)
+            path, text = (program.text(each, variables) for each in (file.path, file.text))
             _write(directory / path, text.encode())
-        if entry.payload is not None and page is None:
+        if entry.payload is not None and self._page(scenario) is None:
             for size in scenario.workload.downloads:
-                [path] = entry.fill([entry.payload], {**placeholders, "download_bytes": str(size)}, facts)
+                path = program.text(entry.payload, {**variables, "download_bytes": size})
                 _write(directory / path, bytes(size))
-        command = entry.fill([*entry.command, *entry.added(facts)], placeholders, facts, resources)
-        environment = self._foreign_environment(entry, scenario, role, directory)
+        command = program.command([*entry.command, *entry.arguments], variables)
+        environment = self._foreign_environment(program, entry, scenario, variables, directory)
         return _process(Role.SERVER, directory, _found(command), _ready(entry, parameters.server.port), environment)
 
     def _client(self, scenario: Scenario, trial: Trial, folder: Path) -> EndpointProcess:
@@ -182,15 +181,18 @@ class Endpoints:
         ready = EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS) if waits else None
         if name == BUILTIN:
             return _process(Role.CLIENT, directory, command, ready, self._trace_variables(scenario, directory))
-        entry = self.implementations[name].roles.client
+        program = self.implementations[name]
+        entry = program.roles.client
         assert isinstance(entry, ClientEntry), "the barrier lets no other through"
-        facts, placeholders = _facts(scenario, role), self._placeholders(scenario, role, directory)
-        environment = self._foreign_environment(entry, scenario, role, directory)
-        if len(scenario.workload.downloads) > 1:
-            # The agent knows whose turn it is.
-            del placeholders["download_bytes"]
+        variables = self._variables(entry, scenario, role, directory)
+        environment = self._foreign_environment(program, entry, scenario, variables, directory)
         whole = entry.whole(scenario.workload)
-        template = _found(entry.fill([*(whole or entry.per_exchange), *entry.added(facts)], placeholders, facts))
+        if not whole:
+            variables |= PER_EXCHANGE
+        if len(scenario.workload.downloads) > 1:
+            # The agent knows which size is next.
+            variables["download_bytes"] = FilledLater("download_bytes")
+        template = _found(program.command([*(whole or entry.per_exchange), *entry.arguments], variables))
         if whole:
             return _process(Role.CLIENT, directory, template, ready, environment)
         path = directory / "per-exchange.json"
@@ -198,12 +200,11 @@ class Endpoints:
         path.write_text(json.dumps(content), encoding="utf-8")
         return _process(Role.CLIENT, directory, [*command, "--per-exchange", str(path)], environment=environment)
 
-    def _foreign_environment(self, entry: RoleEntry, scenario: Scenario, role: Role, directory: Path) -> dict[str, str]:
-        """What it is told by variables. Python's compiled files would end up in the package, beside its scripts."""
-        texts = entry.fill(
-            entry.environment.values(), self._placeholders(scenario, role, directory), _facts(scenario, role)
-        )
-        own = dict(zip(entry.environment, texts, strict=True))
+    def _foreign_environment(
+        self, program: Implementation, entry: RoleEntry, scenario: Scenario, variables: Variables, directory: Path
+    ) -> dict[str, str]:
+        """Its environment variables. Python's compiled files would end up in the package, next to its scripts."""
+        own = {key: program.text(text, variables) for key, text in entry.environment.items()}
         return {"PYTHONDONTWRITEBYTECODE": "1"} | self._trace_variables(scenario, directory) | own
 
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
@@ -234,26 +235,25 @@ class Endpoints:
         """Where a server listens; where everybody else finds who answers, or a proxy is found."""
         return self.addresses.server(scenario) if role is Role.SERVER else self.addresses.peer(scenario)
 
-    def _placeholders(self, scenario: Scenario, role: Role, directory: Path) -> dict[str, str]:
+    def _variables(self, entry: RoleEntry, scenario: Scenario, role: Role, directory: Path) -> dict[str, object]:
+        """What the texts of an entry may ask for (`docs/contract.md`)."""
         spoken, settings = spoken_by(scenario, role)
         stack = self._stack(spoken)
         certificates = self.certificates.get(certificate_kind(settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
         address, page = self._address(scenario, role), self._page(scenario)
-        site = {} if page is None else {"site": str(page.files.folder), "document": f"/{page.site.document.file}"}
         return {
+            **entry.variables(stack.name, told(scenario, role), scenario.workload),
             "address": address,
             "host": in_url(address),
-            "port": str(stack.default_port),
-            "stack": stack.name,
+            "port": stack.default_port,
             "name": SERVER_NAME,
             "directory": str(directory),
             "parameters": str(directory / "parameters.json"),
-            "upload_bytes": str(scenario.workload.upload_bytes),
-            "download_bytes": str(scenario.workload.downloads[0]),
-            **setting_texts(told(scenario, role)),
+            "upload_bytes": scenario.workload.upload_bytes,
+            "download_bytes": scenario.workload.downloads[0],
             **files,
-            **site,
+            **(NO_PAGE if page is None else page_variables(page.site, page.files.folder)),
         }
 
     def _page(self, scenario: Scenario) -> MadePage | None:
@@ -341,11 +341,6 @@ def _ready(entry: ServerEntry, port: int) -> ReadyCondition:
             return UdpBoundReady(port=port, timeout_ns=timeout_ns)
         case "event":
             return EventReady(timeout_ns=timeout_ns)
-
-
-def _facts(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
-    stack, _ = spoken_by(scenario, role)
-    return facts_of(stack, told(scenario, role), scenario.workload)
 
 
 def _found(command: list[str]) -> list[str]:

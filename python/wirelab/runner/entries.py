@@ -1,37 +1,37 @@
-"""The entries of the programs that a plan names, looked at before anything is started."""
+"""The entries of the programs that a plan names, checked before anything is started. Renders no text."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.implementations import (
-    CATALOGUE,
     FACTS,
-    RESOURCE_TEXTS,
     ClientEntry,
     Implementation,
     RoleEntry,
     ServerEntry,
-    setting_texts,
+    Words,
+    variable,
 )
 from wirelab.experiment.library import BUILTIN
+from wirelab.experiment.program_texts import PER_EXCHANGE, check_text
 from wirelab.experiment.programs import missing_files
 from wirelab.runner.barriers import Foreseen, foreseen
 from wirelab.runner.implementations import load
 from wirelab.schema import Certificates, Description, Role
 from wirelab.schema.plan import Plan
 
-FILLED = frozenset(
-    {"address", "host", "port", "stack", "name", "directory", "parameters", "upload_bytes", "download_bytes"}
-    | {"site", "document"}
+VARIABLES = frozenset(
+    {"address", "host", "port", "name", "directory", "parameters", "upload_bytes", "download_bytes", "settings"}
+    | {"site", "document", "resources", "media_types"}
+    | {*FACTS}
+    | ({*Certificates.model_fields} - {"client"})
 )
-"""Placeholders that are filled in for each trial, beside the certificates' files; the last two with a page alone."""
-FILLED_FOR_EACH_EXCHANGE = frozenset({"url", "scheme", "method", "upload_file", "timeout_s"})
-# `%{time_connect}` is curl's, `${HOME}` a shell's.
-_PLACEHOLDER = re.compile(r"(?<![%$])\{([a-z][a-z_0-9]*)\}")
+"""What every text of a role may ask for in a trial, next to settings; `site` and `document` have a value with a page
+alone.
+"""
 
 
 def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation]:
@@ -39,9 +39,10 @@ def needed_programs(plan: Plan, beside: Path | None) -> dict[str, Implementation
     names = {name for s in plan.scenarios for name in (s.implementation.client, s.implementation.server)} - {BUILTIN}
     known = load(beside) if names else {}
     found = {name: known[name] for name in sorted(names) if name in known}
-    wrong = [error for name, program in found.items() for error in _wrong(name, program, plan.known, beside)]
-    if wrong:
-        raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
+    # Those that ship are tested, with every setting: they are not compiled again for each plan.
+    own = [program for program in found.values() if program.origin is None or not program.origin.shipped]
+    if errors := [error for program in own for error in wrong(program, plan.known)]:
+        raise errors[0] if len(errors) == 1 else CombinedError(errors)
     return found
 
 
@@ -56,31 +57,39 @@ def foreseen_failures(plan: Plan, beside: Path | None) -> Foreseen:
     return found._replace(words=[*found.words, *absent])
 
 
-def _wrong(name: str, program: Implementation, known: Description, beside: Path | None) -> Iterator[WirelabError]:
-    source = CATALOGUE if beside is None else str(beside / CATALOGUE)
+def wrong(program: Implementation, known: Description) -> Iterator[WirelabError]:
+    """What is wrong with the texts and the conditions of an entry."""
+    origin = program.origin
+    assert origin is not None, "it comes from a file"
+    for word in program.version_command:
+        yield from map(origin.located, check_text(word, origin.places))
     for role in (Role.CLIENT, Role.SERVER):
         if (entry := program.role(role)) is None:
             continue
-        place = f"{name}.roles.{role.value}"
-        numbers = setting_texts(dict.fromkeys([*(_facts(entry, known) or ()), *program.settings], 0))
-        for key, text, filled in _texts(entry, numbers):
-            for word in _PLACEHOLDER.findall(text):
-                if word not in filled:
-                    where = Where(source, key=f"{place}.{key}")
-                    yield WirelabError(f"nobody fills in {{{word}}} ({text})", where, did_you_mean(word, filled))
-        if (facts := _facts(entry, known)) is None:
+        settings = _settings(entry, known)
+        if settings is None:
             continue
-        facts |= program.settings.keys()
+        settings |= program.settings.keys()
+        names = {*VARIABLES, *origin.places, *map(variable, settings)}
+        for words, for_each in _commands(entry):
+            if words.condition is not None:
+                yield from map(origin.located, check_text(words.condition, names, condition=True))
+            for word in words.add:
+                yield from map(origin.located, check_text(word, names | PER_EXCHANGE.keys() if for_each else names))
+        for text in entry.environment.values():
+            yield from map(origin.located, check_text(text, names))
+        for text in _file_texts(entry):
+            yield from map(origin.located, check_text(text, names, words=False))
         for table, asked in _asked(entry):
-            for key in sorted(asked - facts):
-                where = Where(source, key=f"{place}.{table}")
+            for key in sorted(asked - settings - {*FACTS}):
+                where = Where(origin.source, key=f"{origin.name}.roles.{role.value}.{table}")
                 what = f"no setting of {', '.join(entry.stacks)}, and no fact ({key})"
-                yield WirelabError(what, where, did_you_mean(key, facts))
+                yield WirelabError(what, where, did_you_mean(key, settings | {*FACTS}))
 
 
-def _facts(entry: RoleEntry, known: Description) -> set[str] | None:
-    """What a condition of an entry may ask for; none where it names a stack that this plan does not tell of."""
-    settings = set(FACTS)
+def _settings(entry: RoleEntry, known: Description) -> set[str] | None:
+    """The settings of an entry's stacks; none if it names a stack that the plan does not know."""
+    settings: set[str] = set()
     for name in entry.stacks:
         if (stack := known.stack(name)) is None:
             return None
@@ -89,34 +98,25 @@ def _facts(entry: RoleEntry, known: Description) -> set[str] | None:
 
 
 def _asked(entry: RoleEntry) -> Iterator[tuple[str, Set[str]]]:
-    """The keys of each condition, with its place."""
-    for table in ("define", "each", "arguments"):
-        for index, each in enumerate(getattr(entry, table)):
-            yield f"{table}.{index}.when", each.when.listed.keys()
-            yield f"{table}.{index}.given", {*each.given}
+    """The keys of each requirement, with its place."""
     for index, requires in enumerate(entry.requires):
         yield f"requires.{index}.when", requires.when.listed.keys()
         yield f"requires.{index}", requires.listed.keys()
 
 
-def _texts(entry: RoleEntry, numbers: Iterable[str]) -> Iterator[tuple[str, str, set[str]]]:
-    """What becomes arguments, variables and paths, with the placeholders that are filled in there; a file's own text
-    may hold braces of its own.
-    """
-    files = {field for field in Certificates.model_fields if field != "client"}
-    defined = (placeholder for define in (*entry.define, *entry.each) for placeholder in define.texts)
-    once = {*FILLED, *files, *defined, *numbers}
-    each = once | FILLED_FOR_EACH_EXCHANGE if isinstance(entry, ClientEntry) and entry.per_exchange else once
-    yield from (("each", text, once | {*RESOURCE_TEXTS}) for listed in entry.each for text in listed.texts.values())
-    yield from (("arguments", word, each) for arguments in entry.arguments for word in arguments.add)
-    yield from ((f"environment.{key}", text, once) for key, text in entry.environment.items())
+def _commands(entry: RoleEntry) -> Iterator[tuple[Words, bool]]:
+    """The words of each command, and whether the agent fills in what it knows of each exchange."""
+    each = isinstance(entry, ClientEntry) and bool(entry.per_exchange)
+    yield from ((words, each) for words in entry.arguments)
     if isinstance(entry, ClientEntry | ServerEntry):
-        yield from (("command", word, once) for word in entry.command)
+        yield from ((words, False) for words in entry.command)
     if isinstance(entry, ClientEntry):
-        yield from (("per_exchange", word, each) for word in entry.per_exchange)
-        yield from (("waiting", word, once) for word in entry.waiting)
-        yield from (("loading", word, once) for word in entry.loading)
+        yield from ((words, True) for words in entry.per_exchange)
+        yield from ((words, False) for words in (*entry.waiting, *entry.loading))
+
+
+def _file_texts(entry: RoleEntry) -> Iterator[str]:
     if isinstance(entry, ServerEntry):
-        yield from (("files", file.path, once) for file in entry.files)
+        yield from (text for file in entry.files for text in (file.path, file.text))
         if entry.payload is not None:
-            yield "payload", entry.payload, once
+            yield entry.payload

@@ -17,28 +17,27 @@ _SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 
 def load(folder: Path | None) -> dict[str, Implementation]:
     """The shipped implementations, with those of an experiment's folder, which win."""
-    shipped, known = resources.files("wirelab.data"), {"python": sys.executable}
-    found = parse(shipped.joinpath(CATALOGUE), CATALOGUE, known | {"scripts": str(shipped.joinpath("clients"))})
+    shipped, python = resources.files("wirelab.data"), {"python": sys.executable}
+    found = parse(shipped.joinpath(CATALOGUE), CATALOGUE, python | {"scripts": str(shipped.joinpath("clients"))})
     if folder is not None and (own := folder / CATALOGUE).is_file():
-        found |= parse(own, str(own), known | {"beside": str(folder.resolve())})
+        found |= parse(own, str(own), python | {"beside": str(folder.resolve())})
     return found
 
 
 def missing(program: Implementation) -> str | None:
     """What of it is not installed, with the cure; none if it can run."""
-    needed = program.program or program.version_command[0]
-    if find_program(needed) is None:
-        return f"{needed} is not installed; {program.install}"
-    if program.python_module is not None and find_spec(program.python_module) is None:
-        return f"the Python module {program.python_module} is not installed; {program.install}"
-    return None
+    if program.python_module is not None:
+        absent = find_spec(program.python_module) is None
+        return f"the Python module {program.python_module} is not installed; {program.install}" if absent else None
+    needed = program.program or program.text(program.version_command[0], {})
+    return f"{needed} is not installed; {program.install}" if find_program(needed) is None else None
 
 
 def version(program: Implementation) -> str | None:
     """What it says of its version, one line; none if it is not installed or says nothing."""
     if missing(program) is not None:
         return None
-    name, *arguments = program.version_command
+    name, *arguments = (program.text(word, {}) for word in program.version_command)
     try:
         done = subprocess.run(
             [find_program(name) or name, *arguments],

@@ -3,7 +3,7 @@
 Exchanges mostly wait for their link, so that one CPU carries many. But for what one trial computes, its start above
 all, others wait, and what endpoints wait for a CPU is delay that is the machine's. So lanes are as many as leave the
 CPUs almost idle, and starts keep a distance.
-What runs alone (`experiment/expected_cpu.py`) needs no lanes and does not count here.
+What runs alone (`experiment/duration/trial.py`) needs no lanes and does not count here.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from wirelab.experiment.expected_cpu import TRIAL_CPU_NS, runs_alone, trial_cpu_ns
+from wirelab.experiment.duration.trial import TRIAL_CPU_NS, runs_alone, trial_cpu_ns
 from wirelab.schema.plan import Scenario
 from wirelab.units import format_duration, format_share
 

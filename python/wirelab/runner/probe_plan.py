@@ -8,20 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import cached_property
 
-from wirelab.experiment.expected_link import delay_ns, medium_ns, sending_ns
-from wirelab.schema import (
-    AddressFamily,
-    Delay,
-    DutyCycle,
-    Ieee802154,
-    ImpairmentSpec,
-    LinkSpec,
-    NormalJitter,
-    TableJitter,
-    UniformJitter,
-)
+from wirelab.schema import AddressFamily, DirectionFacts, LinkFacts, LinkSpec
+from wirelab.schema.link_facts import QueueFacts, SharedFacts, SleepSpec
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan
 
 SERVER_PORT = 9000
@@ -39,27 +29,34 @@ TRAIN_NS = 5 * MS
 """At a high rate a train is longer, if it can: the emulator's lateness is a smaller part of it then."""
 PAUSE_NS = 3 * MS
 LEAST_QUEUE_BYTES = 2000
-PER_PACKET = {
-    "loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern", "reorder", "duplicate",
-    "corrupt", "schedule",
-}  # fmt: skip
+LANE_MTU = 1500
 
 
 @dataclass(frozen=True)
 class _Way:
     uplink: bool
-    chain: Sequence[ImpairmentSpec]
     link: LinkSpec
+    known: LinkFacts
+
+    @property
+    def own(self) -> DirectionFacts:
+        return self.known.uplink if self.uplink else self.known.downlink
 
     @property
     def header_bytes(self) -> int:
         """IP and UDP."""
         return (40 if self.link.family is AddressFamily.IPV6 else 20) + UDP_BYTES
 
+    @cached_property
+    def largest(self) -> int:
+        """Payload of the largest probe that is one packet, and one frame of what is shared."""
+        frames = [max(piece.to_bytes for piece in stage.service) for stage in self.known.shared if stage.service]
+        return min([self.link.mtu or LANE_MTU, *frames]) - self.header_bytes
+
     def packet_ns(self, payload: int) -> int:
         """How long one probe keeps the next one waiting."""
         size = payload + self.header_bytes
-        return sending_ns(self.chain, size, 1) + medium_ns(self.link.medium, size, 1)
+        return round(sending_ns(self.own, size) + sum(shared_ns(stage, size) for stage in self.known.shared))
 
     def flow(self, kind: ProbeKind, begin: int, every: int, bursts: int, spread: int, **more: int) -> ProbeFlow:
         shape = {"packets": 1, "payload_bytes": SMALL_BYTES, **more}
@@ -69,12 +66,30 @@ class _Way:
         )  # fmt: skip
 
 
-def plan_probes(link: LinkSpec, time_ns: int) -> ProbePlan:
+def sending_ns(way: DirectionFacts, size: int) -> float:
+    """How long a packet of so many IP bytes takes at the direction's rates."""
+    total = 0.0
+    for rate in (stage.rate for stage in way.stages if stage.rate is not None):
+        quantum = rate.quantum_bytes or 1
+        total += -(-size // quantum) * quantum * 8e9 / rate.busy_bps if rate.busy_bps else 0.0
+    return total
+
+
+def shared_ns(stage: SharedFacts, size: int) -> float:
+    """How long such a packet holds what is shared."""
+    air = stage.airtime
+    if air is None:
+        return 0.0
+    frames = 1 if air.frame_bytes is None else -(-size // air.frame_bytes)
+    return frames * air.per_frame_ns + size * air.per_byte_ns
+
+
+def plan_probes(link: LinkSpec, known: LinkFacts, time_ns: int) -> ProbePlan:
     """Probes for so long, and for as long as waking the radio takes. It begins at 0: whoever runs it sets the start."""
-    ways = (_Way(True, link.uplink, link), _Way(False, link.downlink, link))
-    opening = list(_opening(link))
-    at = _awake_ns(link)
-    lossy = any(stage.kind in PER_PACKET for stage in chain(link.uplink, link.downlink))
+    ways = (_Way(True, link, known), _Way(False, link, known))
+    opening = list(_opening(ways[0]))
+    at = _awake_ns(ways[0])
+    lossy = any(stage.per_packet for way in ways for stage in way.own.stages)
     limited = [way for way in ways if way.packet_ns(TRAIN_BYTES[0]) > 0]
     shares = {"delay": 4, "loss": 4 if lossy else 0, "rate": 2 * len(limited)}
     unit = time_ns // sum(shares.values())
@@ -91,18 +106,17 @@ def plan_probes(link: LinkSpec, time_ns: int) -> ProbePlan:
             if not way.uplink:
                 flows += _keep_awake(ways[0], at, 2 * unit)
         at += 2 * unit
-    round_trip = delay_ns(link.uplink) + delay_ns(link.downlink)
     flows.sort(key=lambda flow: flow.begin_ns)
-    duration = at + 2 * round_trip + max(map(_airtime_ns, ways)) + 300 * MS
+    duration = at + 2 * _round_trip_ns(known) + max(map(_airtime_ns, ways)) + 300 * MS
     family = link.family or AddressFamily.IPV4
     return ProbePlan(
         start_ns=0, duration_ns=duration, family=family, server_port=SERVER_PORT, flows=tuple(flows)
     )  # fmt: skip
 
 
-def probes_ns(link: LinkSpec, time_ns: int) -> int:
+def probes_ns(link: LinkSpec, known: LinkFacts, time_ns: int) -> int:
     """How long probing takes, processes included."""
-    return plan_probes(link, time_ns).duration_ns + SECOND
+    return plan_probes(link, known, time_ns).duration_ns + SECOND
 
 
 def doing(plan: ProbePlan, at_ns: int) -> str:
@@ -118,32 +132,39 @@ def doing(plan: ProbePlan, at_ns: int) -> str:
     return "waiting for the last probes"
 
 
-def _opening(link: LinkSpec) -> Iterator[ProbeFlow]:
-    """Packets from the client that wake its radio, and open the address translation for each flow towards it."""
-    if link.radio is None and link.nat is None:
+def _opening(uplink: _Way) -> Iterator[ProbeFlow]:
+    """Packets from the client that wake its radio, and open the way back for each flow towards it."""
+    opens = any(stage.opened_by_uplink for stage in uplink.known.shared)
+    if not opens and not _sleeps(uplink.known):
         return
-    first = _Way(True, link.uplink, link).flow(ProbeKind.OPEN, 0, 10 * MS, 1, 0)
+    first = uplink.flow(ProbeKind.OPEN, 0, 10 * MS, 1, 0)
     yield first
-    if link.nat is not None:
+    if opens:
         for number, kind in enumerate((ProbeKind.DELAY, ProbeKind.LOSS, ProbeKind.RATE), 1):
             port = kind.port(uplink=False)
             yield first.model_copy(update={"client_port": port, "begin_ns": number * MS, "bursts": 2})
 
 
-def _awake_ns(link: LinkSpec) -> int:
+def _awake_ns(uplink: _Way) -> int:
     """When the client's radio is awake, and what it waited with has passed."""
-    if link.radio is None and link.nat is None:
+    known = uplink.known
+    if not any(stage.opened_by_uplink for stage in known.shared) and not _sleeps(known):
         return 0
-    waking = max((sleep.wake_ns for sleep in link.radio.sleeps), default=0) if link.radio is not None else 0
-    way = _Way(True, link.uplink, link)
-    return waking + delay_ns(link.uplink) + delay_ns(link.downlink) + 10 * way.packet_ns(SMALL_BYTES) + 100 * MS
+    waking = max((sleep.wake_ns for sleep in _sleeps(known)), default=0)
+    return waking + _round_trip_ns(known) + 10 * uplink.packet_ns(SMALL_BYTES) + 100 * MS
+
+
+def _round_trip_ns(known: LinkFacts) -> int:
+    """Without queues."""
+    stages = (*known.uplink.stages, *known.downlink.stages)
+    return round(sum(stage.delay.mean_ns for stage in stages if stage.delay is not None))
 
 
 def _delay_flow(way: _Way, at: int, time: int) -> ProbeFlow:
     """So far apart that no probe waits for another."""
-    waiting = 4 * (way.packet_ns(SMALL_BYTES) + _other(way).packet_ns(SMALL_BYTES))
-    every = max(10 * MS, waiting, 4 * _jitter_ns(way.chain), time // MOST_DELAY_PROBES)
-    lightest = _lightest_sleep_ns(way.link)
+    waiting = 4 * (way.packet_ns(SMALL_BYTES) + _other_ns(way, SMALL_BYTES))
+    every = max(10 * MS, waiting, 4 * _spread_ns(way.own), time // MOST_DELAY_PROBES)
+    lightest = _lightest_sleep_ns(way.known)
     if lightest is not None:
         # A radio that fell asleep between two probes would be measured instead of the delay.
         every = max(min(every, int(lightest * 0.5)), 1)
@@ -156,16 +177,13 @@ def _delay_flow(way: _Way, at: int, time: int) -> ProbeFlow:
 
 
 def _loss_flow(way: _Way, at: int, time: int) -> ProbeFlow:
-    every = max(MS, 2 * (way.packet_ns(SMALL_BYTES) + _other(way).packet_ns(SMALL_BYTES)))
+    every = max(MS, 2 * (way.packet_ns(SMALL_BYTES) + _other_ns(way, SMALL_BYTES)))
     return way.flow(ProbeKind.LOSS, at, every, max(1, time // every), every // 2)
 
 
 def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
     """Bursts that keep the rate busy, with pauses in which the queue empties; none where too few probes would pass."""
-    # Larger ones would be several frames of 802.15.4.
-    one_frame = isinstance(way.link.medium, Ieee802154)
-    largest = TRAIN_BYTES[-1] if one_frame else (way.link.mtu or 1500) - way.header_bytes
-    for payload in (size for size in TRAIN_BYTES if size <= largest):
+    for payload in (size for size in TRAIN_BYTES if size <= way.largest):
         each = way.packet_ns(payload)
         longest = min(max(LONG_TRAIN, TRAIN_NS // each), LONGEST_TRAIN)
         packets = min(longest, time // (4 * each), _queue_room(way, payload + way.header_bytes))
@@ -177,60 +195,46 @@ def _train_flow(way: _Way, at: int, time: int) -> ProbeFlow | None:
 
 
 def _airtime_ns(way: _Way) -> int:
-    """Of a lone probe where a duty cycle lets it be sent: what comes after it is silence."""
+    """Of a lone probe where the rate of a lone packet is not what is left of it in the long run: silence follows."""
     bits = (SMALL_BYTES + way.header_bytes) * 8 * SECOND
-    return sum(bits // stage.rate_bps for stage in way.chain if isinstance(stage, DutyCycle))
+    rates = (stage.rate for stage in way.own.stages if stage.rate is not None)
+    return sum(bits // rate.lone_bps for rate in rates if rate.lone_bps is not None and rate.steady_bps is None)
 
 
 def _keep_awake(way: _Way, at: int, time: int) -> list[ProbeFlow]:
-    lightest = _lightest_sleep_ns(way.link)
+    lightest = _lightest_sleep_ns(way.known)
     if lightest is None or lightest > time:
         return []
     every = max(int(lightest * 0.4), MS)
     return [way.flow(ProbeKind.OPEN, at, every, max(1, time // every), 0)]
 
 
-def _lightest_sleep_ns(link: LinkSpec) -> int | None:
-    return link.radio.sleeps[0].after_ns if link.radio is not None and link.radio.sleeps else None
+def _sleeps(known: LinkFacts) -> Sequence[SleepSpec]:
+    return next((stage.sleeps for stage in known.shared if stage.sleeps), ())
 
 
-def _other(way: _Way) -> _Way:
-    """Whose probes may be in the way: the other direction's, on a shared medium."""
-    if way.link.medium is None:
-        return _Way(way.uplink, (), LinkSpec(uplink=(), downlink=()))
-    return way
+def _lightest_sleep_ns(known: LinkFacts) -> int | None:
+    return next((sleep.after_ns for sleep in _sleeps(known)), None)
+
+
+def _other_ns(way: _Way, payload: int) -> int:
+    """For how long the other direction's probe may be in the way: on a medium that both use."""
+    return way.packet_ns(payload) if any(stage.airtime is not None for stage in way.known.shared) else 0
 
 
 def _queue_room(way: _Way, size: int) -> int:
     """How many packets of that size the smallest queue on the way holds."""
-    queues = [_holds(stage.queue, size) for stage in way.chain if hasattr(stage, "queue")]
-    if way.link.medium is not None:
-        queues.append(_holds(way.link.medium.queue, size))
-    if way.link.radio is not None and not way.uplink:
-        queues.append(max(way.link.radio.buffer_bytes, LEAST_QUEUE_BYTES) // size)
-    return min(queues, default=LONGEST_TRAIN)
+    queues = [stage.queue for stage in way.own.stages]
+    both = [stage.queue for stage in way.known.shared if stage.queue is not None]
+    queues += [queue.uplink if way.uplink else queue.downlink for queue in both]
+    return min((_holds(queue, size) for queue in queues if queue is not None), default=LONGEST_TRAIN)
 
 
-def _holds(queue: object, size: int) -> int:
-    held, packets = getattr(queue, "bytes", None), getattr(queue, "packets", None)
-    room = max(held, LEAST_QUEUE_BYTES) // size if held is not None else LONGEST_TRAIN
-    return min(room, packets if packets is not None else LONGEST_TRAIN)
+def _holds(queue: QueueFacts, size: int) -> int:
+    room = max(queue.bytes, LEAST_QUEUE_BYTES) // size if queue.bytes is not None else LONGEST_TRAIN
+    return min(room, queue.packets if queue.packets is not None else LONGEST_TRAIN)
 
 
-def _jitter_ns(way: Sequence[ImpairmentSpec]) -> int:
+def _spread_ns(way: DirectionFacts) -> int:
     """About how far jitter may move a packet."""
-    total = 0
-    for stage in way:
-        if isinstance(stage, Delay) and stage.jitter is not None:
-            match stage.jitter:
-                case UniformJitter(half_width_ns=width):
-                    total += width
-                case NormalJitter(sigma_ns=sigma):
-                    total += 3 * sigma
-                case TableJitter(offsets_ns=offsets):
-                    total += offsets[-1] - offsets[0]
-                case other:
-                    total += 4 * other.sigma_ns
-        elif stage.kind == "reorder":
-            total += stage.by_ns
-    return total
+    return sum(stage.delay.spread_ns for stage in way.stages if stage.delay is not None)

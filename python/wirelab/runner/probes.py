@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 import shutil
 import tempfile
@@ -21,14 +20,15 @@ from wirelab.runner.topology import lane_links
 from wirelab.schema import (
     EndpointProcess,
     HostFacts,
+    LinkFacts,
     LinkSpec,
     OpenLanes,
     TrialRequest,
     TrialResult,
     TrialStatus,
     UdpBoundReady,
-    canonical_json,
     is_netem,
+    link_key,
 )
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
 from wirelab.schema.plan import Plan
@@ -42,7 +42,6 @@ AHEAD_NS = 700 * 10**6
 HEADER_BYTES = 64
 CAMPAIGN_NS = 2 * 10**9
 """How long each distinct link of a campaign is probed."""
-KEY_DIGITS = 16
 _POLL_S = 0.5
 
 
@@ -52,7 +51,7 @@ Tell = Callable[[ProbePlan, int], None]
 
 @contextmanager
 def probed_alone(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
-    agent: Path, keep: Path | None, link: LinkSpec, seed: int | None, time_ns: int, tell: Tell
+    agent: Path, keep: Path | None, link: LinkSpec, known: LinkFacts, seed: int | None, time_ns: int, tell: Tell
 ) -> Iterator[tuple[Path, HostFacts]]:
     """Probe a link in a lane of its own. Gives the folder of the records, and the machine.
 
@@ -64,7 +63,7 @@ def probed_alone(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     try:
         facts = host.open(OpenLanes(lanes=1, mtu=MTU, netem=is_netem(link)))
         with cpus.away_from(facts.link_cpu):
-            probe(host, agent, folder, link, seed, time_ns, tell)
+            probe(host, agent, folder, link, known, seed, time_ns, tell)
         yield folder, facts
     finally:
         host.close()
@@ -85,7 +84,7 @@ def probe_campaign(host: Host, agent: Path, plan: Plan, folder: Path, say: Calla
         place.mkdir(parents=True)
         try:
             seed = stable_hash(plan.seed, "probes", key)
-            probe(host, agent, place, link, seed, CAMPAIGN_NS, peer=_peer(plan))
+            probe(host, agent, place, link, plan.link_facts[key], seed, CAMPAIGN_NS, peer=_peer(plan))
         except HostGoneError:
             raise
         except RunError as error:
@@ -94,7 +93,7 @@ def probe_campaign(host: Host, agent: Path, plan: Plan, folder: Path, say: Calla
 
 def campaign_probes_ns(plan: Plan) -> int:
     """About how long that takes."""
-    return sum(probes_ns(link, CAMPAIGN_NS) for link in distinct_links(plan).values())
+    return sum(probes_ns(link, plan.link_facts[key], CAMPAIGN_NS) for key, link in distinct_links(plan).items())
 
 
 def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
@@ -102,13 +101,12 @@ def distinct_links(plan: Plan) -> dict[str, LinkSpec]:
     links: dict[str, LinkSpec] = {}
     for scenario in plan.scenarios:
         for link in scenario.links:
-            digest = hashlib.sha256(canonical_json(link.to_json()).encode()).hexdigest()
-            links.setdefault(digest[:KEY_DIGITS], link)
+            links.setdefault(link_key(link), link)
     return links
 
 
 def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
-    host: Host, agent: Path, folder: Path, link: LinkSpec, seed: int | None, time_ns: int,
+    host: Host, agent: Path, folder: Path, link: LinkSpec, known: LinkFacts, seed: int | None, time_ns: int,
     tell: Tell = lambda _plan, _at: None, peer: str = "server",
 ) -> TrialResult:  # fmt: skip
     """Probe a link in lane 0 of a host that runs nothing else, as the lane's first, between the client and `peer`.
@@ -116,7 +114,8 @@ def probe(  # noqa: PLR0913, PLR0917 (what it runs on, and what it runs)
     The seed is the probes' own, and no trial's. Raises `RunError` if the probes could not be sent.
     """
     seed = secrets.randbits(63) if seed is None else seed
-    started, patience_ns = start_probes(host, agent, folder, link, seed, plan_probes(link, time_ns), peer=peer)
+    plan = plan_probes(link, known, time_ns)
+    started, patience_ns = start_probes(host, agent, folder, link, seed, plan, peer=peer)
     deadline = time.monotonic() + (patience_ns + GRACE_NS) / 1e9
     while (over := host.wait(_POLL_S)) is None:
         tell(started, time.monotonic_ns() - started.start_ns)

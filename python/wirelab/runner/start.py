@@ -10,7 +10,7 @@ from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
-from wirelab.experiment.expected_cpu import runs_alone
+from wirelab.experiment.duration.trial import runs_alone
 from wirelab.runner import cpus, facts
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.certificates import make_certificates

@@ -15,10 +15,18 @@ Unsigned32 = Annotated[int, Field(ge=0, lt=2**32)]
 Probability = Annotated[float, Field(ge=0, le=1)]
 
 
-class Border(BaseModel):
-    """A frozen model that refuses unknown keys and writes JSON as the data plane reads it."""
+def is_default(value: object) -> bool:
+    """Whether a number or a switch is 0 or off: the data plane skips it then."""
+    return not value
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+
+class Border(BaseModel):
+    """A frozen model that refuses unknown keys and writes JSON as the data plane reads it.
+
+    Its validator is built when it is used first: a verb uses few of the models that it imports.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def to_json(self) -> dict[str, Any]:
         """A JSON object; keys that the data plane skips when absent are left out."""
@@ -28,7 +36,7 @@ class Border(BaseModel):
 class Received(BaseModel):
     """A frozen model of what the data plane writes; keys that a newer one adds are ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    model_config = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
 
 def canonical_json(value: Any) -> str:

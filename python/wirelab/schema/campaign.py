@@ -91,9 +91,9 @@ class JournalEntry(Border):
 
 
 _NEEDED = (
-    ("schema_version",), ("seed",),
+    ("schema_version",), ("identity_version",), ("seed",),
     ("experiment",), ("experiment", "name"), ("experiment", "metric"),
-    ("scenarios",), ("scenarios", "key"), ("scenarios", "stack"), ("scenarios", "link"),
+    ("scenarios",), ("scenarios", "key"), ("scenarios", "identity"), ("scenarios", "stack"), ("scenarios", "link"),
     ("blocks",), ("blocks", "trials"), ("blocks", "trials", "trial"), ("blocks", "trials", "scenario"),
     ("blocks", "trials", "replicate"),
 )  # fmt: skip

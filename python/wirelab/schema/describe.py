@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wirelab.errors import RunError
 from wirelab.schema.base import Received
 from wirelab.schema.endpoint import Role, SettingValue
+from wirelab.schema.generated import generated
 
 
 class ChoiceValues(Received):
@@ -49,6 +47,63 @@ class SettingDescription(Received):
     """Of a choice: values of other settings that are left to their default."""
 
 
+class RoundTrips(Received):
+    """Round trips of each part of an exchange on a new connection."""
+
+    transport: int
+    security: int
+    session: int
+    request: int
+
+
+class RoundTripChange(Received):
+    """Round trips of one part with another value of a setting."""
+
+    setting: str
+    value: SettingValue
+    part: Literal["transport", "security", "session", "request"]
+    round_trips: int
+
+
+class FlowControl(Received):
+    """How much may be on its way before the receiver allows more, and the settings that say so."""
+
+    default_window_bytes: int | None = None
+    """Of an exchange that is no page's load; none if it is wide enough to be no limit."""
+    stream_settings: tuple[str, ...]
+    connection_settings: tuple[str, ...]
+    streams_setting: str
+
+
+class Timing(Received):
+    """What the time of an exchange follows from, besides its link and its workload."""
+
+    round_trips: RoundTrips
+    changes: tuple[RoundTripChange, ...] = ()
+    sequential: bool = False
+    """Whether a connection carries one exchange at a time."""
+    flow_control: FlowControl | None = None
+    block_setting: str | None = None
+    """The setting with the size of the blocks that carry a body, a round trip each."""
+    timer_setting: str | None = None
+    """The setting, in milliseconds, with the first retransmission time-out."""
+    unannounced_bytes: int | None = None
+    """A longer body waits a round trip on a new connection."""
+
+    @classmethod
+    def usual(cls, transport: str, *, secure: bool) -> Timing:
+        """Of a protocol of which nothing else is known: TCP's handshake, one round trip of security, one request."""
+        trips = RoundTrips(transport=int(transport == "tcp"), security=int(secure), session=0, request=1)
+        return cls(round_trips=trips)
+
+
+class SuccessStatus(Received):
+    """How an answer says that all went well, to a request without a body and to one with a body."""
+
+    fetched: int
+    stored: int
+
+
 class StackDescription(Received):
     """One stack."""
 
@@ -59,6 +114,11 @@ class StackDescription(Received):
     transport: str
     default_port: int
     secure: bool
+    echo: bool = False
+    """Whether it has no application protocol and sends back what it is sent: the reference for the others."""
+    http_version: str | None = None
+    success: SuccessStatus | None = None
+    timing: Timing
     roles: tuple[Role, ...]
     workloads: tuple[str, ...]
     settings: tuple[SettingDescription, ...]
@@ -78,6 +138,10 @@ class ImpairmentDescription(Received):
 
     kind: str
     about: str
+    slot: Literal["outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder"] | None = None
+    """Where it stands in a direction unless an experiment says otherwise; none of a shared stage."""
+    is_flat: bool = False
+    """Whether all its parameters are single values."""
 
 
 class Description(Received):
@@ -88,6 +152,10 @@ class Description(Received):
     impairments: tuple[ImpairmentDescription, ...]
     shared: tuple[ImpairmentDescription, ...]
     """Stages that both directions of a link share."""
+
+    def names(self, which: Callable[[StackDescription], bool]) -> frozenset[str]:
+        """Names of the stacks that have a property."""
+        return frozenset(stack.name for stack in self.stacks if which(stack))
 
     def with_stacks(self, stacks: Iterable[StackDescription]) -> Description:
         """The same, and stacks of the user's own."""
@@ -101,9 +169,4 @@ class Description(Received):
 @cache
 def registered() -> Description:
     """What this version has: `schema/stacks.json`, from the wheel or from the checkout."""
-    shipped = resources.files("wirelab.schema").joinpath("json", "stacks.json")
-    checkout = Path(__file__).parents[3] / "schema" / "stacks.json"
-    for candidate in (shipped, checkout):
-        if candidate.is_file():
-            return Description.model_validate_json(candidate.read_text(encoding="utf-8"))
-    raise RunError(f"no description of the stacks at {checkout}", hint="in a checkout: make generate")
+    return Description.model_validate_json(generated("stacks.json"))

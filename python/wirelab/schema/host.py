@@ -6,10 +6,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 
 from wirelab.schema.base import Border, Received, Unsigned
-from wirelab.schema.link import LinkReport, LinkSpec
+from wirelab.schema.link import LinkReport
+from wirelab.schema.link_spec import LinkSpec
 
 
 class LaneLink(Border):
@@ -243,7 +244,9 @@ class HostError(Received):
 
 HostReply = Annotated[Opened | TrialDone | Cancelled | HostError, Field(discriminator="result")]
 
-_REPLY: TypeAdapter[Opened | TrialDone | Cancelled | HostError] = TypeAdapter(HostReply)
+_REPLY: TypeAdapter[Opened | TrialDone | Cancelled | HostError] = TypeAdapter(
+    HostReply, config=ConfigDict(defer_build=True)
+)
 
 
 def parse_reply(line: str | bytes) -> Opened | TrialDone | Cancelled | HostError:

@@ -10,7 +10,9 @@ from pydantic import Field
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.describe import Description, StackDescription, registered
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.link import LinkSpec
+from wirelab.schema.link import link_key
+from wirelab.schema.link_facts import LinkFacts
+from wirelab.schema.link_spec import LinkSpec
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.schema.workload import WorkloadSpec
 
@@ -84,6 +86,9 @@ class Scenario(Border):
     """One scenario; `points` are the places of the grid that it stands for."""
 
     key: str
+    """What its records are kept under: they count again only for a scenario of the same key."""
+    identity: str
+    """What its random numbers are drawn from: no name that is only for people is in it, and no version of a file."""
     name: str
     levels: dict[str, Level]
     points: tuple[dict[str, Level], ...]
@@ -144,13 +149,21 @@ class Plan(Border):
 
     schema_version: int = SCHEMA_VERSION
     experiment: ExperimentRecord
+    identity_version: Unsigned
+    """Of the scenarios' identities."""
     seed: Unsigned
     stacks: tuple[StackDescription, ...] = ()
     """Those of the user's own."""
     programs: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of each foreign program that plays a role: of its entry, and of the files that the entry names."""
+    link_facts: dict[str, LinkFacts] = Field(default_factory=dict)
+    """What is known of each link without running it, by `link_key`: asked of the agent when the plan was made."""
     scenarios: tuple[Scenario, ...]
     blocks: tuple[Block, ...]
+
+    def facts(self, link: LinkSpec) -> LinkFacts:
+        """What is known of a link of its scenarios."""
+        return self.link_facts[link_key(link)]
 
     @property
     def known(self) -> Description:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from wirelab.schema.base import Border, Unsigned, Unsigned32
-from wirelab.schema.link import AddressFamily
+from wirelab.schema.link_spec import AddressFamily
 
 Port = Annotated[int, Field(ge=0, lt=2**16)]
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from wirelab.schema.base import Border, Unsigned
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.host import LaneLink
-from wirelab.schema.link import LinkSpec
+from wirelab.schema.link_spec import LinkSpec
 
 
 class TopologyLink(LaneLink):

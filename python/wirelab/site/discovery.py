@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from wirelab.errors import CombinedError, Where, WirelabError
+from wirelab.site.bounds import MAX_BYTES, MAX_RESOURCES
 from wirelab.site.css import scan_css
 from wirelab.site.decoding import decode_css, decode_html
 from wirelab.site.html import scan_html
@@ -18,9 +19,6 @@ from wirelab.site.reference import Reference
 from wirelab.site.urls import LeavesError, is_elsewhere, resolve
 from wirelab.site.words import count, too_large
 
-MAX_RESOURCES = 1000
-MAX_BYTES = 64 * 1024 * 1024
-"""Of all bodies: they are held in memory."""
 MAX_DEPTH = 32
 """Of resources that name one another."""
 MOST_TOLD = 10

@@ -8,7 +8,8 @@ from typing import NoReturn
 from urllib.parse import quote, unquote
 
 from wirelab.errors import Where, WirelabError
-from wirelab.site.discovery import MAX_BYTES, discover
+from wirelab.site.bounds import MAX_BYTES
+from wirelab.site.discovery import discover
 from wirelab.site.media_types import HTML, TEXT, media_type
 from wirelab.site.page import Page
 from wirelab.site.urls import LeavesError, resolve

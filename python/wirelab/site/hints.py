@@ -1,12 +1,15 @@
-"""What a server that is told of a page's resources by hand is told: a hint, a media type, a place."""
+"""What a third-party server is configured with for a page: hints, media types, its folder. Starts no server."""
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from wirelab.site.manifest import Kind, Resource, Site
 
 _AS = {Kind.STYLESHEET: "style", Kind.SCRIPT: "script", Kind.IMAGE: "image", Kind.FONT: "font"}
+
+NO_PAGE: dict[str, object] = {"resources": (), "media_types": ()}
+"""The variables of a workload that loads no page."""
 
 
 def preload_link(resource: Resource) -> str:
@@ -19,7 +22,7 @@ def preload_link(resource: Resource) -> str:
 
 
 def resource_texts(site: Site) -> tuple[dict[str, str], ...]:
-    """The placeholders of each resource, the document first (`docs/contract.md`)."""
+    """What is known of each resource, the document first (`docs/contract.md`)."""
     return tuple(
         {
             "path": resource.path,
@@ -30,3 +33,15 @@ def resource_texts(site: Site) -> tuple[dict[str, str], ...]:
         }
         for resource in site.resources
     )
+
+
+def page_variables(site: Site, folder: Path) -> dict[str, object]:
+    """What the texts of a program's entry may ask of a page, whose files are in this folder (`docs/contract.md`)."""
+    known = resource_texts(site)
+    types = [(each["media_type"], each["extension"]) for each in known if each["extension"]]
+    return {
+        "site": str(folder),
+        "document": f"/{site.document.file}",
+        "resources": known,
+        "media_types": tuple(dict.fromkeys(types)),
+    }

@@ -7,11 +7,10 @@ import struct
 import zlib
 from functools import cache
 
-from wirelab.site.discovery import MAX_RESOURCES, discover_in
+from wirelab.site.bounds import LEAST_IMAGE_BYTES
+from wirelab.site.discovery import discover_in
 from wirelab.site.page import Page
 
-MOST_IMAGES = MAX_RESOURCES - 1
-LEAST_IMAGE_BYTES = 100
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _WIDTH = 64
 _CHUNK_BYTES = 12

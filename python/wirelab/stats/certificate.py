@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from wirelab.stats.estimate import Estimate
-from wirelab.stats.family import bonferroni
 from wirelab.stats.link import GRADES, INVALID_SHARE, TEACHING_SHARE
 
 Json = Mapping[str, Any]
@@ -88,7 +87,8 @@ class Certificate:
 def certify(links: Sequence[Sequence[Check]], error_rate: float = ERROR_RATE) -> list[Certificate]:
     """Judge the checks of all links of a campaign together."""
     size = sum(not check.exact and (check.measure or check.p) is not None for checks in links for check in checks)
-    level = bonferroni(error_rate, size)
+    # Bonferroni: all intervals hold together, but for the error rate.
+    level = 1 - error_rate / max(size, 1)
     return [Certificate(tuple(_judge(check, level) for check in checks)) for checks in links]
 
 

@@ -15,7 +15,6 @@ from wirelab.stats.bootstrap import Draws
 from wirelab.stats.dataset import points
 from wirelab.stats.descriptive import method_name
 from wirelab.stats.estimate import LEVEL, Comparison, Estimate
-from wirelab.stats.family import benjamini_hochberg
 from wirelab.stats.sample import Sample
 
 ERROR_RATE = 0.05
@@ -54,13 +53,15 @@ def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: floa
 
 def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons of one metric as a family: the false discovery rate is controlled, since they explore."""
+    from scipy.stats import false_discovery_control
+
     family = {
         "name": f"all comparisons of {comparisons[0].metric}" if comparisons else "",
         "size": len(comparisons),
         "method": "Benjamini-Hochberg",
         "error_rate": ERROR_RATE,
     }
-    values = benjamini_hochberg([comparison.p for comparison in comparisons])
+    values = false_discovery_control([comparison.p for comparison in comparisons], method="bh").tolist()
     return [replace(c, p_adjusted=p, family=family) for c, p in zip(comparisons, values, strict=True)]
 
 

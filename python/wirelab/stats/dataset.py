@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,15 @@ from numpy.typing import NDArray
 
 from wirelab.errors import RunError
 from wirelab.launcher import launched
-from wirelab.metrics import EXCHANGE_METRICS, Metric
 from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.metrics.registry import EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
 from wirelab.metrics.steps import next_command
 from wirelab.metrics.tables import read_table
-from wirelab.schema.campaign import read_plan
+from wirelab.schema import LinkFacts, link_key
+from wirelab.schema.campaign import PLAN, read_plan
 from wirelab.stats.sample import Sample
+from wirelab.stats.units import UNITS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,8 +37,6 @@ CENSORED_OF = {"page": {"load-time", "time-to-first-byte"}}
 """Of a kind of workload alone, besides."""
 EARLIER = {"time-to-first-byte"}
 """Metrics that may have a value of what timed out later: it counts, and is not above the time-out."""
-UNITS = {"ns": ("s", 1e-9), "bps": ("bit/s", 1.0), "bytes": ("B", 1.0), "j": ("J", 1.0)}
-"""Unit and factor from a column to an estimate; others keep theirs."""
 
 _HITS = ("retransmissions", "lost_packets", "client_retransmissions")
 
@@ -83,11 +84,24 @@ class Dataset:
     def scenarios(self) -> list[dict[str, Any]]:
         return list(self.plan["scenarios"])
 
+    @cached_property
+    def _identities(self) -> dict[str, str]:
+        return {scenario["key"]: scenario["identity"] for scenario in self.scenarios}
+
+    def link_facts(self, link: Mapping[str, Any]) -> LinkFacts:
+        """What the plan knows of a link. Raises `RunError` if it knows nothing: another version wrote it."""
+        facts = self.plan.get("link_facts", {}).get(link_key(link))
+        if facts is None:
+            what = f"{self.folder / PLAN} says nothing of link {link_key(link)}: another version wrote it"
+            raise RunError(what, hint=launched(f"run FILE --out {self.folder} --fresh"))
+        return LinkFacts.model_validate(facts)
+
     def rng(self, *names: str) -> np.random.Generator:
         """A generator seeded by the campaign's seed and what it is for, so that another scenario or metric changes
-        nothing.
+        nothing. A name that is a scenario's key stands for the scenario's identity.
         """
-        digest = hashlib.sha256("\0".join([str(self.plan["seed"]), *names]).encode()).digest()
+        what = [self._identities.get(name, name) for name in names]
+        digest = hashlib.sha256("\0".join([str(self.plan["seed"]), *what]).encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
     def denominators(self, scenario: str) -> dict[str, int]:

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from wirelab.metrics.battery import battery_days
-from wirelab.metrics.energy import BOUNDS, DAY, MESSAGE, METRICS, RADIO, column
+from wirelab.metrics.energy import METRICS
+from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, column
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab.metrics.tables import read_table
 from wirelab.stats.dataset import Dataset

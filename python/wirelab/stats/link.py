@@ -8,17 +8,17 @@ measured loss excludes what was told. `publishable` otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from wirelab.stats.delay_model import mean_delay_ns
+from wirelab.schema import DirectionFacts
+from wirelab.schema.link_facts import Pattern, SharedFacts
 from wirelab.stats.estimate import LEVEL, Estimate
-from wirelab.stats.loss_model import long_run
+from wirelab.stats.over_time import mean_delay_ns, mean_rate_bps
 from wirelab.stats.proportion import clopper_pearson, effective_size
-from wirelab.stats.rate_model import mean_rate, medium_rate
 
-Json = Mapping[str, Any]
 GRADES = ("publishable", "teaching", "invalid")
 NOT_MEASURED = "not measured"
 """In the place of a grade, of a direction in which nothing passed: there is nothing that it could be good for."""
@@ -42,7 +42,7 @@ class Told:
     loss: float | None
     rate_bps: int | None
     bursty: float | None
-    pattern: tuple[str, bool] | None = None
+    pattern: Pattern | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {"delay_s": self.delay_s, "loss": self.loss, "rate_bps": self.rate_bps}
@@ -68,24 +68,22 @@ class Counts:
     unsure: int = 0
 
 
-def told(direction: Sequence[Json], medium: Json | None = None, spans_ns: Sequence[int] = ()) -> Told:
-    """A direction of a `LinkSpec`, summed up over trials that last so long. Only what `loss` drops is told here;
-    queues, outages, radios, media and address translation drop by what the traffic does.
+def told(direction: DirectionFacts, shared: Sequence[SharedFacts] = (), spans_ns: Sequence[int] = ()) -> Told:
+    """A direction of a link with what both directions share, summed up over trials that last so long. Only what is lost
+    on purpose is told here; queues, outages, radios, media and address translation drop by what the traffic does.
     """
     loss: float | None = 0.0
     bursty: float | None = 1.0
-    models = [model for stage in direction if (model := long_run(stage)) is not None]
-    for share, effect in models:
-        loss = None if loss is None or share is None else loss + (1 - loss) * share
-        bursty = None if bursty is None or effect is None else max(bursty, effect)
-    pattern = next(
-        ((stage["pattern"], stage["repeat"]) for stage in direction if stage["kind"] == "loss-pattern"), None
-    )
+    models = [stage.loss for stage in direction.stages if stage.loss is not None]
+    for model in models:
+        loss = None if loss is None or model.share is None else loss + (1 - loss) * model.share
+        bursty = None if bursty is None or model.design_effect is None else max(bursty, model.design_effect)
+    pattern = next((model.pattern for model in models if model.pattern is not None), None)
     if pattern is not None and len(models) > 1:
         loss, pattern = None, None
-    limits = (medium_rate(medium), *(mean_rate(stage, spans_ns) for stage in direction))
+    limits = (*(each.rate_bps for each in shared), *(mean_rate_bps(stage, spans_ns) for stage in direction.stages))
     rates = [rate for rate in limits if rate is not None]
-    delay_s = sum(mean_delay_ns(stage, spans_ns) for stage in direction) / 1e9
+    delay_s = sum(mean_delay_ns(stage, spans_ns) for stage in direction.stages) / 1e9
     return Told(delay_s, loss, min(rates, default=None), bursty, pattern)
 
 
@@ -162,13 +160,10 @@ def _late(trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: 
     return None
 
 
-def _lost_by(pattern: tuple[str, bool], packets: int) -> int:
+def _lost_by(pattern: Pattern, packets: int) -> int:
     """Losses of a pattern among the first packets."""
-    fates, repeats = pattern
-    whole, rest = divmod(packets, len(fates))
-    if not repeats:
-        return fates[:packets].count("1")
-    return whole * fates.count("1") + fates[:rest].count("1")
+    whole, rest = divmod(packets, pattern.period) if pattern.repeat else (0, packets)
+    return whole * len(pattern.lost) + bisect_left(pattern.lost, rest)
 
 
 def _seed_effect(trials: Sequence[Counts]) -> float:

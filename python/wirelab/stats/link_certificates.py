@@ -37,7 +37,7 @@ def link_certificates(dataset: Dataset) -> list[dict[str, Any]]:
     probed = [(path, read_probes(path)) for path in probed_folders(dataset.folder)]
     # A link that the experiment no longer has was probed for an earlier run.
     probed = [(path, probes) for path, probes in probed if canonical_json(probes.link) in {*names, *elsewhere}]
-    judged = certify([checks(probes) for _, probes in probed])
+    judged = certify([checks(probes, dataset.link_facts(probes.link)) for _, probes in probed])
     found = []
     for (path, probes), certificate in zip(probed, judged, strict=True):
         key, told = canonical_json(probes.link), certificate.as_dict()

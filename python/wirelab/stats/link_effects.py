@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
+from wirelab.schema import DirectionFacts
 from wirelab.stats.estimate import Estimate
 from wirelab.stats.link import INVALID_SHARE, LOSS_LEVEL, Counts, Told, measured_loss
-from wirelab.stats.loss_model import share_below
 
 if TYPE_CHECKING:
     import polars as pl
 
-Json = Mapping[str, Any]
-
-STAGES = {"duplicated": "duplicate", "corrupted": "corrupt", "reordered": "reorder"}
+NAMES = ("duplicated", "corrupted", "reordered")
 
 
 class Effect(NamedTuple):
@@ -42,36 +40,37 @@ class Effect(NamedTuple):
         return ("invalid" if far else "teaching"), f"{words} [{measured.low:.4%}, {measured.high:.4%}]"
 
 
-def effects(chain: Sequence[Json], trials: pl.DataFrame, prefix: str) -> list[Effect]:
+def effects(direction: DirectionFacts, trials: pl.DataFrame, prefix: str) -> list[Effect]:
     """Each effect of one direction over trials whose log could be read; none if there is no such trial."""
-    return [effect for effect in _effects(chain, trials, prefix) if effect.counts]
+    return [effect for effect in _effects(direction, trials, prefix) if effect.counts]
 
 
-def may_reorder(chain: Sequence[Json]) -> bool:
+def may_reorder(direction: DirectionFacts) -> bool:
     """Whether a packet may overtake another on purpose."""
-    return any(stage["kind"] == "reorder" or stage.get("overtaking") for stage in chain) or has_fair_queues(chain)
+    return any(stage.overtakes for stage in direction.stages) or has_fair_queues(direction)
 
 
-def has_fair_queues(chain: Sequence[Json]) -> bool:
+def has_fair_queues(direction: DirectionFacts) -> bool:
     """Whether flows may overtake each other."""
-    return any(stage.get("queue", {}).get("discipline") == "fq-codel" for stage in chain)
+    return any(stage.queue is not None and stage.queue.fair for stage in direction.stages)
 
 
-def _effects(chain: Sequence[Json], trials: pl.DataFrame, prefix: str) -> Iterator[Effect]:
+def _effects(direction: DirectionFacts, trials: pl.DataFrame, prefix: str) -> Iterator[Effect]:
     packets = f"{prefix}_log_packets"
     rows = list(trials.drop_nulls(packets).iter_rows(named=True))
-    for name in STAGES:
+    for name in NAMES:
         counts = (Counts(row[packets], row[f"{prefix}_log_{name}"], row["replicate"]) for row in rows)
-        yield Effect(name, _told(name, chain), tuple(count for count in counts if count.reached))
+        yield Effect(name, _told(name, direction), tuple(count for count in counts if count.reached))
 
 
-def _told(name: str, chain: Sequence[Json]) -> float | None:
+def _told(name: str, direction: DirectionFacts) -> float | None:
     if name == "reordered":
-        return None if may_reorder(chain) else 0.0
+        return None if may_reorder(direction) else 0.0
     spared = 1.0
-    for stage in chain:
-        if stage["kind"] == STAGES[name]:
-            if stage.get("correlation"):
+    for stage in direction.stages:
+        chance = stage.duplicated if name == "duplicated" else stage.corrupted
+        if chance is not None:
+            if chance.correlated:
                 return None
-            spared *= 1 - share_below(stage["probability"], 0.0)
+            spared *= 1 - chance.share
     return 1 - spared

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from wirelab.metrics import CPU_TIMES, DELAYS, UNTIMED
 from wirelab.metrics.link import mean_lateness_ns
+from wirelab.metrics.registry import CPU_TIMES, DELAYS, UNTIMED
 from wirelab.schema import is_netem
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.endpoint_waits import stolen

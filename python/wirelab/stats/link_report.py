@@ -35,13 +35,15 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
         trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
         link = scenarios[0]["link"]
         spans = trials["duration_ns"].drop_nulls().to_list()
-        up, down = (told(link[direction], link.get("medium"), spans) for direction, _, _ in _SIDES)
-        for (direction, prefix, index), what in zip(_SIDES, (up, down), strict=True):
+        facts = dataset.link_facts(link)
+        ways = (facts.uplink, facts.downlink)
+        up, down = (told(way, facts.shared, spans) for way in ways)
+        for (direction, prefix, index), way, what in zip(_SIDES, ways, (up, down), strict=True):
             histograms = list(lateness_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
-            counts = list(_counts(trials, prefix, LossPath.of(link, direction)))
+            counts = list(_counts(trials, prefix, LossPath.of(way)))
             netem = is_netem(link)
-            found = [] if netem else effects(link[direction], trials, prefix)
+            found = [] if netem else effects(way, trials, prefix)
             off = [reason for effect in found if (reason := effect.grade()) is not None]
             broken = [("invalid", reason) for reason in _broken(trials)]
             flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])

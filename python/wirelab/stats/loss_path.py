@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from wirelab.stats.loss_model import long_run
-
-Json = Mapping[str, Any]
-
-RATES = frozenset({"rate", "token-bucket", "delivery-trace", "schedule", "duty-cycle"})
-AQM = frozenset({"codel", "fq-codel"})
-HOLDERS = RATES | {"delay", "reorder", "outage", "radio", "buffer", "medium"}
-"""Stages inside which packets may be when the trial ends."""
+from wirelab.schema import DirectionFacts
+from wirelab.schema.link_facts import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +20,15 @@ class LossPath:
     more: frozenset[str]
 
     @classmethod
-    def of(cls, link: Json, direction: str) -> LossPath:
-        """That of one direction of a `LinkSpec`; without a loss stage every packet counts."""
-        stages = list(_stages(link, direction))
-        first = next((index for index, stage in enumerate(stages) if long_run(stage) is not None), None)
+    def of(cls, direction: DirectionFacts) -> LossPath:
+        """That of one direction of a link; without a loss stage every packet counts."""
+        steps = direction.path
+        first = next((index for index, step in enumerate(steps) if step.loses), None)
         if first is None:
             return cls(frozenset(), frozenset(), frozenset())
-        own = _leaves([stages[first]])  # a schedule's packets are lost behind its queue
-        ahead, behind = _leaves(stages[:first]) | own, _leaves(stages[first + 1 :]) | (own & {"held"})
-        made = {"duplicated" for stage in stages[:first] if stage["kind"] == "duplicate"}
+        own = _kept([steps[first]])  # a schedule's packets are lost behind its queue
+        ahead, behind = _kept(steps[:first]) | own, _kept(steps[first + 1 :]) | (own & {"held"})
+        made = {"duplicated" for step in steps[:first] if step.copies}
         return cls(ahead - behind, ahead & behind, frozenset(made))
 
     def reached(self, counts: Mapping[str, int]) -> tuple[int, int]:
@@ -46,33 +39,6 @@ class LossPath:
         return max(counts["received"] + joined - gone, counts["lost"]), unsure
 
 
-def _stages(link: Json, direction: str) -> Sequence[Json]:
-    """In the order in which packets pass them: the network's buffer for a sleeping radio drops, the radio waits."""
-    chain = list(link[direction])
-    radio = [{"kind": "radio"}] if link.get("radio") else []
-    buffer = [{"kind": "buffer"}] if link.get("radio") else []
-    medium = [{**link["medium"], "kind": "medium"}] if link.get("medium") else []
-    nat = [{"kind": "nat"}] if link.get("nat") else []
-    if direction == "uplink":
-        return [*radio, *chain, *medium, *nat]
-    return [*nat, *chain, *medium, *buffer]
-
-
-def _leaves(stages: Sequence[Json]) -> frozenset[str]:
-    """Columns in which packets that these stages keep are counted."""
-    found: set[str] = set()
-    for stage in stages:
-        kind = stage["kind"]
-        if kind in HOLDERS:
-            found.add("held")
-        if kind in RATES or kind == "buffer":
-            found.add("queue_full")
-        if kind in RATES and stage.get("queue", {}).get("discipline") in AQM:
-            found.add("aqm")
-        if kind == "outage":
-            found |= {"outage", "queue_full"} if stage.get("hold_bytes") is not None else {"outage"}
-        if kind == "medium":
-            found |= {"queue_full", "retries"}
-        if kind == "nat":
-            found.add("nat")
-    return frozenset(found)
+def _kept(steps: Iterable[Step]) -> frozenset[str]:
+    """Columns in which packets that these steps keep are counted."""
+    return frozenset(kept.value.replace("-", "_") for step in steps for kept in step.keeps)

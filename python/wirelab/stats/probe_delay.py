@@ -12,7 +12,7 @@ from wirelab.stats.certificate import LATE, Check
 from wirelab.stats.link import LATENESS_FLOOR_S
 from wirelab.stats.probe_estimates import LEAST_DELAYS, batches, median, quantile
 from wirelab.stats.probe_packets import Packets
-from wirelab.stats.probe_way import Way, is_random, lone_delay_s
+from wirelab.stats.probe_way import Way, changes_all_along, is_random, lone_delay_s
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,7 @@ def delays(way: Way) -> Iterator[Check]:
     """Delay, end to end, lateness."""
     taken = way.packets.probes(ProbeKind.DELAY, uplink=way.uplink)
     alone = taken.only(taken.delivered & ~taken.copy & ~_asleep(way, taken))
-    what = lone_delay_s(way.chain, way.link.get("medium"), int(taken.size[0])) if len(taken) else None
+    what = lone_delay_s(way.direction.stages, way.shared, int(taken.size[0])) if len(taken) else None
     why = _unsteady(way)
     if what is None or why is not None:
         reason = why or ("no probe was sent" if not len(taken) else "how long the medium takes for it is not known")
@@ -33,13 +33,13 @@ def delays(way: Way) -> Iterator[Check]:
         # Mean lateness is one packet's, if the machine was busy with something else once; the line below is for that.
         late_s = float(np.median(alone.lateness_s)) if len(alone) else 0.0
         values = alone.told_delay_s + late_s
-        typical = batches if is_random(way) else median
+        typical = batches if is_random(way.direction.stages, way.shared) else median
         few = _few(way, len(values)) if len(values) < LEAST_DELAYS else None
         # The path to the link and from it, and both ends' wake-ups.
         beyond = max(10 * LATENESS_FLOOR_S, way.tolerance_s)
         tolerance = beyond if way.netem else way.tolerance_s
         yield Check("delay", way.name, "s", what, tolerance, typical(values), few, LATE)
-        if not way.netem and not way.link.get("radio"):
+        if not way.netem and not any(each.sleeps for each in way.shared):
             # Whom the radio kept waiting, the ends do not know.
             yield Check("end to end", way.name, "s", what, beyond, typical(_end_to_end_s(way)), few, LATE)
     late = quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
@@ -48,8 +48,10 @@ def delays(way: Way) -> Iterator[Check]:
 
 
 def _few(way: Way, n: int) -> str:
-    if any(stage["kind"] == "duty-cycle" for stage in way.chain):
-        return f"n = {n}: the duty cycle lets no more be sent in this time; the replay reproduces each packet's"
+    rates = (stage.rate for stage in way.direction.stages)
+    why = next((rate.sparse for rate in rates if rate is not None and rate.sparse is not None), None)
+    if why is not None:
+        return f"n = {n}: {why}; the replay reproduces each packet's"
     return f"n = {n} is too few for an interval: more time tells it"
 
 
@@ -63,18 +65,15 @@ def _end_to_end_s(way: Way) -> Floats:
 
 def _unsteady(way: Way) -> str | None:
     """Why the delay has no one figure."""
-    kinds = {stage["kind"] for stage in way.chain}
-    if kinds & {"schedule", "delivery-trace"}:
-        return "changes with time; the replay reproduces each packet's"
-    if any(stage.get("hold_bytes") is not None for stage in way.chain):
-        return "an outage holds packets back; the replay reproduces each packet's"
-    return None
+    unsteady = sorted(
+        (stage for stage in way.direction.stages if stage.varies is not None), key=changes_all_along, reverse=True
+    )
+    return f"{unsteady[0].varies}; the replay reproduces each packet's" if unsteady else None
 
 
 def _asleep(way: Way, taken: Packets) -> NDArray[np.bool_]:
     """Probes that may have waited for the radio: the first, and what came long after the one before."""
-    radio = way.link.get("radio")
-    if not radio or not radio["sleeps"]:
+    lightest = next((each.sleeps[0].after_ns for each in way.shared if each.sleeps), None)
+    if lightest is None:
         return np.zeros(len(taken), dtype=np.bool_)
-    lightest = radio["sleeps"][0]["after_ns"]
     return np.asarray(taken.quiet_ns > 0.8 * lightest)

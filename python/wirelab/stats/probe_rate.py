@@ -2,62 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.schema.link_facts import Facts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import LATE, Check
 from wirelab.stats.estimate import Estimate
 from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE
-from wirelab.stats.loss_model import long_run
-from wirelab.stats.medium_model import service
 from wirelab.stats.probe_packets import Packets
+from wirelab.stats.probe_way import Way, shared_service
 
-Json = Mapping[str, Any]
 Floats = NDArray[np.float64]
 
-CHANGING = {
-    "token-bucket": "its bucket fills again between probes",
-    "delivery-trace": "changes with time",
-    "schedule": "changes with time",
-    "duty-cycle": "after each packet it is silent for longer than probes last",
-}
 LEAST_TRAINS = 3
 BETWEEN_TRAINS_NS = 2 * 10**6
 """Of silence at least (`wirelab.runner.probe_plan`)."""
 
 
-def rate_check(  # noqa: PLR0913 (what is measured, and what is said of it)
-    name: str, chain: Sequence[Json], link: Json, packets: Packets, *, uplink: bool, otherwise: str
-) -> Check | None:
-    """The line of its rate; None where nothing limits it. `otherwise` says what answers for a rate that changes."""
-    told = [stage["rate_bps"] for stage in chain if stage["kind"] == "rate"]
-    for stage in chain:
-        if stage["kind"] in CHANGING and (stage["kind"] != "schedule" or _is_limited(stage)):
-            return Check("rate", name, "bit/s", None, None, None, f"{CHANGING[stage['kind']]}; {otherwise}")
-    medium = link.get("medium")
-    trains = packets.probes(ProbeKind.RATE, uplink=uplink)
+def rate_check(way: Way) -> Check | None:
+    """The line of its rate; None where nothing limits it."""
+    rates = [stage.rate for stage in way.direction.stages if stage.rate is not None]
+    why = next((rate.changes for rate in rates if rate.changes is not None), None)
+    if why is not None:
+        return Check("rate", way.name, "bit/s", None, None, None, f"{why}; {way.otherwise}")
+    steady = [(float(rate.steady_bps), rate.overhead_bytes) for rate in rates if rate.steady_bps is not None]
+    told, overhead = min(steady, default=(None, 0))
+    trains = way.packets.probes(ProbeKind.RATE, uplink=way.uplink)
     size = int(trains.size[0]) if len(trains) else 0
-    overhead = min(
-        ((stage["rate_bps"], stage.get("overhead_bytes", 0)) for stage in chain if stage["kind"] == "rate"),
-        default=(0, 0),
-    )[1]
-    if medium is not None:
-        shared = service(medium, size) if size else None
-        if size and shared is None:
-            return Check("rate", name, "bit/s", None, None, None, "what the medium sustains is not known")
-        if shared is not None and (not told or shared.busy * min(told) > (size + overhead) * 8):
-            told, overhead = [size * 8 / shared.busy], 0
-    if not told and medium is None:
+    in_turn = any(stage.service for stage in way.shared)
+    if in_turn and size:
+        service = shared_service(way.shared, size)
+        if service is None:
+            return Check("rate", way.name, "bit/s", None, None, None, "what the medium sustains is not known")
+        if told is None or service.busy * told > (size + overhead) * 8:
+            told, overhead = size * 8 / service.busy, 0
+    if told is None and not in_turn:
         return None
-    if not told or not size:
-        told_bps = min(told) if told else None
-        return Check("rate", name, "bit/s", told_bps, None, None, "too slow for a train of probes: more time tells it")
-    what = float(min(told))
-    spans = busy_spans(trains, what, overhead, chain)
+    if told is None or not size:
+        slow = "too slow for a train of probes: more time tells it"
+        return Check("rate", way.name, "bit/s", told, None, None, slow)
+    what = told
+    spans = busy_spans(trains, what, overhead, way.direction.stages)
     why = None
     if len(spans) < LEAST_TRAINS:
         sent = 1 + int((np.diff(trains.arrival) > BETWEEN_TRAINS_NS).sum())
@@ -66,15 +54,15 @@ def rate_check(  # noqa: PLR0913 (what is measured, and what is said of it)
     # The first and the last packet of a train may be as late as any.
     span_s = float(np.mean([seconds for _, seconds in spans])) if spans else float("inf")
     tolerance = max(TEACHING_SHARE, LATENESS_FLOOR_S / span_s) * what
-    return Check("rate", name, "bit/s", what, tolerance, _rate(spans), why, LATE)
+    return Check("rate", way.name, "bit/s", what, tolerance, _rate(spans), why, LATE)
 
 
-def busy_spans(trains: Packets, told_bps: float, overhead: int, chain: Sequence[Json]) -> list[tuple[float, float]]:
+def busy_spans(trains: Packets, told_bps: float, overhead: int, stages: Sequence[Facts]) -> list[tuple[float, float]]:
     """Bits and seconds of each train in which packets waited for one another, from the departure of its first.
 
     Who is lost behind the rate took its time there all the same; who is dropped at its queue did not.
     """
-    behind = _lost_behind(chain)
+    behind = _lost_behind(stages)
     served = trains.only(~trains.copy & (trains.delivered | ((trains.fate == "loss") & behind)))
     if len(served) < 2:
         return []
@@ -120,12 +108,8 @@ def _rate(spans: Sequence[tuple[float, float]]) -> Callable[[float], Estimate]:
     return measure
 
 
-def _lost_behind(chain: Sequence[Json]) -> bool:
+def _lost_behind(stages: Sequence[Facts]) -> bool:
     """The loss stands behind the last rate."""
-    kinds = [index for index, stage in enumerate(chain) if stage["kind"] == "rate"]
-    losses = [index for index, stage in enumerate(chain) if long_run(stage) is not None]
-    return bool(kinds and losses and min(losses) > max(kinds))
-
-
-def _is_limited(stage: Json) -> bool:
-    return any(point.get("rate_bps") is not None for point in stage["points"])
+    rates = [at for at, stage in enumerate(stages) if stage.rate is not None and stage.rate.steady_bps is not None]
+    losses = [at for at, stage in enumerate(stages) if stage.loss is not None]
+    return bool(rates and losses and min(losses) > max(rates))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from wirelab.schema import is_netem
-from wirelab.stats.delay_model import mean_delay_ns
+from wirelab.schema import DirectionFacts
+from wirelab.schema.link_facts import Facts, SharedFacts
 from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE
-from wirelab.stats.medium_model import service
+from wirelab.stats.over_time import mean_delay_ns
 from wirelab.stats.probe_packets import Packets
 
 if TYPE_CHECKING:
     import polars as pl
-
-Json = Mapping[str, Any]
 
 NO_LOG = "netem keeps no log"
 
@@ -26,18 +24,15 @@ class Way:
 
     name: str
     uplink: bool
-    chain: Sequence[Json]
-    link: Json
+    direction: DirectionFacts
+    shared: tuple[SharedFacts, ...]
+    netem: bool
+    """Whether `packets` are what the ends saw, for netem keeps no log."""
     packets: Packets
     entered: Packets
     """By the log of the link process."""
     received: pl.DataFrame
     round_trip_s: float
-
-    @property
-    def netem(self) -> bool:
-        """Whether `packets` are what the ends saw, for netem keeps no log."""
-        return is_netem(self.link)
 
     @property
     def otherwise(self) -> str:
@@ -50,26 +45,47 @@ class Way:
         return max(LATENESS_FLOOR_S, TEACHING_SHARE * self.round_trip_s)
 
 
-def lone_delay_s(chain: Sequence[Json], medium: Json | None, size: int) -> float | None:
-    """Mean delay of a packet that meets no other; None where it is not known."""
-    total = sum(map(mean_delay_ns, chain)) / 1e9
-    for stage in chain:
-        match stage["kind"]:
-            case "rate" | "duty-cycle":
-                total += (size + stage.get("overhead_bytes", 0)) * 8 / stage["rate_bps"]
-            case "schedule" | "delivery-trace":
-                return None
-    if medium is not None:
-        shared = service(medium, size)
-        if shared is None:
+class Service(NamedTuple):
+    """Mean seconds. `idle`: from arrival to the last bit where nobody else sends; `busy`: from one packet's to the
+    next one's.
+    """
+
+    idle: float
+    busy: float
+
+
+def shared_service(shared: Iterable[SharedFacts], size: int) -> Service | None:
+    """How long what is shared takes for packets of so many IP bytes of one lone sender; None where it is not known."""
+    idle = busy = 0.0
+    for stage in shared:
+        if not stage.service:
+            continue
+        piece = next((each for each in stage.service if each.from_bytes <= size <= each.to_bytes), None)
+        if piece is None:
             return None
-        total += shared.idle
-    return total
+        idle += (piece.idle_ns + size * piece.idle_ns_per_byte) / 1e9
+        busy += (piece.busy_ns + size * piece.busy_ns_per_byte) / 1e9
+    return Service(idle, busy)
 
 
-def is_random(way: Way) -> bool:
+def lone_delay_s(stages: Iterable[Facts], shared: Iterable[SharedFacts], size: int) -> float | None:
+    """Mean delay of a packet that meets no other; None where it is not known."""
+    stages = list(stages)
+    if any(changes_all_along(stage) for stage in stages):
+        return None
+    total = sum(map(mean_delay_ns, stages)) / 1e9
+    for rate in (stage.rate for stage in stages):
+        if rate is not None and rate.lone_bps is not None:
+            total += (size + rate.overhead_bytes) * 8 / rate.lone_bps
+    service = shared_service(shared, size)
+    return None if service is None else total + service.idle
+
+
+def changes_all_along(stage: Facts) -> bool:
+    """Whether the delay of a lone packet has no one figure at any time; it has one between times without a link."""
+    return stage.varies is not None and stage.away is None
+
+
+def is_random(stages: Iterable[Facts], shared: Iterable[SharedFacts]) -> bool:
     """Whether the delay of lone packets differs by chance."""
-    chancy = any(stage.get("jitter") is not None or stage["kind"] == "reorder" for stage in way.chain)
-    medium = way.link.get("medium") or {"kind": "none"}
-    # Frames of 802.11 on idle air are sent at once: only one that is sent again draws a back-off.
-    return chancy or medium["kind"] == "ieee802154" or medium.get("frame_error", 0) > 0
+    return any(each.delay is not None and each.delay.random for each in stages) or any(each.random for each in shared)

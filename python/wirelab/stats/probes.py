@@ -2,76 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from wirelab.stats import probe_rate
+from wirelab.schema import LinkFacts
+from wirelab.schema.link_facts import SharedFacts
 from wirelab.stats.certificate import Check
-from wirelab.stats.delay_model import jitter_reach_ns, mean_delay_ns
 from wirelab.stats.estimate import Estimate
 from wirelab.stats.link import LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.over_time import mean_delay_ns
 from wirelab.stats.probe_delay import delays
 from wirelab.stats.probe_effects import order, shares
 from wirelab.stats.probe_ends import seen_by_ends
 from wirelab.stats.probe_estimates import ratio
 from wirelab.stats.probe_loss import losses
 from wirelab.stats.probe_packets import packets_of
+from wirelab.stats.probe_rate import rate_check
 from wirelab.stats.probe_way import NO_LOG, Way, lone_delay_s
 
 if TYPE_CHECKING:
     from wirelab.metrics.probes import Probes
 
-Json = Mapping[str, Any]
 
-
-def checks(probes: Probes) -> list[Check]:
+def checks(probes: Probes, facts: LinkFacts) -> list[Check]:
     """Each line of the link's certificate, still to be judged; of one that netem ran, by what its ends saw."""
-    link = probes.link
     seen = seen_by_ends(probes) if probes.netem else probes.packets
-    round_trip_s = sum(map(mean_delay_ns, [*link["uplink"], *link["downlink"]])) / 1e9
+    round_trip_s = sum(map(mean_delay_ns, (*facts.uplink.stages, *facts.downlink.stages))) / 1e9
     found = []
-    for name, uplink in (("uplink", True), ("downlink", False)):
+    for name, own in (("uplink", facts.uplink), ("downlink", facts.downlink)):
+        uplink = name == "uplink"
         packets, entered = packets_of(seen, uplink=uplink), packets_of(probes.packets, uplink=uplink)
-        direction = Way(name, uplink, link[name], link, packets, entered, probes.received, round_trip_s)
-        found += [*delays(direction), *losses(direction), *shares(direction), order(direction), *_rates(direction)]
-    return [*found, *_shared(probes), _accounted(probes), _replayed(probes)]
+        way = Way(
+            name, uplink, own, facts.shared, probes.netem, packets, entered, probes.received, round_trip_s
+        )  # fmt: skip
+        found += [*delays(way), *losses(way), *shares(way), order(way)]
+        found += [] if (rate := rate_check(way)) is None else [rate]
+    return [*found, *_shared(probes, facts), _accounted(probes, facts), _replayed(probes)]
 
 
-def _rates(way: Way) -> Iterator[Check]:
-    found = probe_rate.rate_check(
-        way.name, way.chain, way.link, way.packets, uplink=way.uplink, otherwise=way.otherwise
-    )
-    if found is not None:
-        yield found
-
-
-def _shared(probes: Probes) -> Iterator[Check]:
+def _shared(probes: Probes, facts: LinkFacts) -> Iterator[Check]:
     """What both directions share."""
-    link = probes.link
-    radio = link.get("radio")
-    if radio and radio["sleeps"]:
-        yield _wake_up(probes, radio)
-    if link.get("nat"):
-        seconds = link["nat"]["udp_timeout_ns"] / 1e9
-        why = f"mappings end after {seconds:g} s of silence, which probes do not wait for; the replay reproduces them"
-        yield Check("NAT time-out", "both", "s", seconds, None, None, why)
+    for stage in facts.shared:
+        if stage.sleeps:
+            yield _wake_up(probes, facts, stage)
+        if stage.silence_ns is not None:
+            seconds = stage.silence_ns / 1e9
+            why = (
+                f"mappings end after {seconds:g} s of silence, which probes do not wait for; the replay reproduces them"
+            )
+            yield Check(stage.silence_words or stage.key, "both", "s", seconds, None, None, why)
 
 
-def _wake_up(probes: Probes, radio: Json) -> Check:
+def _wake_up(probes: Probes, facts: LinkFacts, radio: SharedFacts) -> Check:
     """The first packet of the client finds the radio in its deepest sleep."""
     up = packets_of(probes.packets, uplink=True)
-    deepest = radio["sleeps"][-1]["wake_ns"] / 1e9
+    deepest = radio.sleeps[-1].wake_ns / 1e9
     if not len(up) or not up.delivered[0]:
         return Check("wake-up", "uplink", "s", deepest, None, None, "the first probe was lost: another seed tells it")
-    rest = lone_delay_s(probes.link["uplink"], probes.link.get("medium"), int(up.size[0])) or 0.0
+    rest = lone_delay_s(facts.uplink.stages, facts.shared, int(up.size[0])) or 0.0
     took = Estimate(float(up.delay_s[0]) - rest, None, None, 1.0, 1, "the first packet")
-    jitter_s = sum(map(jitter_reach_ns, probes.link["uplink"])) / 1e9
+    jitter_s = sum(stage.delay.reach_ns for stage in facts.uplink.stages if stage.delay is not None) / 1e9
     tolerance = max(10 * LATENESS_FLOOR_S, TEACHING_SHARE * deepest) + jitter_s
     return Check("wake-up", "uplink", "s", deepest, tolerance, lambda _: took, exact=True)
 
 
-def _accounted(probes: Probes) -> Check:
+def _accounted(probes: Probes, facts: LinkFacts) -> Check:
     """Packets that were sent and never reached the link, or left it and were never received.
 
     Who left netem its counters know; packets that are no probes are among them.
@@ -87,7 +82,7 @@ def _accounted(probes: Probes) -> Check:
     received = probes.received.height
     if probes.netem:
         delivered = sum(direction["delivered"] for direction in probes.result["link"]["directions"])
-        damaged = sum(stage["kind"] == "corrupt" for stage in chain(probes.link["uplink"], probes.link["downlink"]))
+        damaged = sum(stage.corrupted is not None for stage in (*facts.uplink.stages, *facts.downlink.stages))
         others = packets.height - arrived.height
         lacking = 0 if damaged else max(delivered - others - received, received - delivered, 0)
     else:

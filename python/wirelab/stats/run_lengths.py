@@ -7,16 +7,14 @@ fixed seed, and a scaled chi-square of these two moments (Satterthwaite) gives t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wirelab.stats.loss_model import loss_chain, stationary
+from wirelab.schema.link_facts import LossChain
 
-Json = Mapping[str, Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -51,15 +49,12 @@ def run_lengths(lost: NDArray[np.bool_]) -> Integers:
     return np.asarray(gaps[gaps > 0], dtype=np.int64)
 
 
-def run_distribution(stage: Json) -> Floats | None:
-    """Probability of each length from 1 on; None where the model is not a chain that moves with each packet."""
-    chain = loss_chain(stage)
-    if chain is None:
-        return None
-    transitions, loss = chain
+def run_distribution(chain: LossChain) -> Floats | None:
+    """Probability of each length from 1 on; None where nothing is lost."""
+    transitions, loss, stationary = _arrays(chain)
     passes = transitions.T * (1 - loss)  # [to, from]: passed in `from`, then moved
     loses = transitions.T * loss
-    at = passes @ stationary(transitions)
+    at = passes @ stationary
     begun = loses @ at
     lengths = []
     for _ in range(LONGEST):
@@ -69,9 +64,9 @@ def run_distribution(stage: Json) -> Floats | None:
     return np.asarray(lengths) / total if total > 0 else None
 
 
-def run_test(stage: Json, lost: NDArray[np.bool_]) -> RunTest | None:
+def run_test(chain: LossChain, lost: NDArray[np.bool_]) -> RunTest | None:
     """The test; None where the model or the number of runs allows none."""
-    distribution = run_distribution(stage)
+    distribution = run_distribution(chain)
     lengths = run_lengths(lost)
     if distribution is None or len(lengths) < LEAST_RUNS:
         return None
@@ -81,11 +76,7 @@ def run_test(stage: Json, lost: NDArray[np.bool_]) -> RunTest | None:
     if len(edges) < 2:
         return RunTest(told, measured, len(lengths), _alone(lengths), 1)
     statistic = _chi_square(lengths, distribution, edges)
-    chain = loss_chain(stage)
-    assert chain is not None
-    n = min(len(lost), MOST_SIMULATED)
-    key = (chain[0].tobytes(), chain[1].tobytes(), len(chain[1]))
-    mean, variance = _null(key, n)
+    mean, variance = _null(chain, min(len(lost), MOST_SIMULATED))
     return RunTest(told, measured, len(lengths), _p(statistic, mean, variance), len(edges))
 
 
@@ -128,13 +119,11 @@ def _chi_square(lengths: Integers, distribution: Floats, edges: list[int]) -> fl
 
 
 @lru_cache(maxsize=64)
-def _null(key: tuple[bytes, bytes, int], n: int) -> tuple[float, float]:
+def _null(chain: LossChain, n: int) -> tuple[float, float]:
     """Mean and variance of the statistic under the model, simulated."""
-    transitions = np.frombuffer(key[0]).reshape(key[2], key[2])
-    loss = np.frombuffer(key[1])
-    distribution = run_distribution({"kind": "markov", "transitions": transitions, "loss": loss})
+    distribution = run_distribution(chain)
     assert distribution is not None
-    lost = simulate(transitions, loss, n, REPETITIONS, np.random.default_rng(0))
+    lost = simulate(chain, n, REPETITIONS, np.random.default_rng(0))
     values = []
     for row in lost:
         lengths = run_lengths(row)
@@ -147,12 +136,11 @@ def _null(key: tuple[bytes, bytes, int], n: int) -> tuple[float, float]:
     return float(np.mean(values)), float(np.var(values, ddof=1))
 
 
-def simulate(
-    transitions: Floats, loss: Floats, packets: int, repetitions: int, generator: np.random.Generator
-) -> NDArray[np.bool_]:
+def simulate(chain: LossChain, packets: int, repetitions: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Fates by a chain that starts in its stationary state, a row for each repetition: true is lost."""
+    transitions, loss, stationary = _arrays(chain)
     cumulative = np.cumsum(transitions, axis=1)
-    state = np.searchsorted(np.cumsum(stationary(transitions)), generator.random(repetitions))
+    state = np.searchsorted(np.cumsum(stationary), generator.random(repetitions))
     state = np.minimum(state, len(loss) - 1)
     lost = np.empty((repetitions, packets), dtype=np.bool_)
     for packet in range(packets):
@@ -160,3 +148,7 @@ def simulate(
         state = (generator.random(repetitions)[:, None] > cumulative[state]).sum(axis=1)
         np.minimum(state, len(loss) - 1, out=state)
     return lost
+
+
+def _arrays(chain: LossChain) -> tuple[Floats, Floats, Floats]:
+    return np.array(chain.transitions), np.array(chain.loss), np.array(chain.stationary)

@@ -13,8 +13,7 @@ from wirelab.stats.dataset import Dataset
 if TYPE_CHECKING:
     import polars as pl
 
-NOT_SEEN = "no end tells by itself, and no capture could be opened"
-UNFINISHED = "no end tells by itself, and no handshake ended in any capture that could be opened"
+NOT_KNOWN = "neither end is an endpoint of Wirelab that recorded a connection"
 NOT_SAID = "nothing on the wire tells of it"
 
 
@@ -59,7 +58,13 @@ def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> 
     mine = None if seen is None else seen.filter(pl.col("setting") == setting.name)
     if mine is None or mine.is_empty():
         nothing = {"announced": None, "effective": None, "used": None, "source": None, "trials": 0, "connections": 0}
-        yield {**row, "end": None, **nothing, "in_force": None, "why": _untold(seen)}
+        yield {
+            **row,
+            "end": None,
+            **nothing,
+            "in_force": None,
+            "why": NOT_KNOWN if seen is None or seen.is_empty() else NOT_SAID,
+        }
         return
     for (end,), rows in mine.group_by("end", maintain_order=True):
         unsaid = rows["announced_low"].null_count() > 0
@@ -72,12 +77,6 @@ def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> 
             "trials": rows["trial"].n_unique(), "connections": int(rows["connections"].sum()),
             "in_force": why is None, "why": why,
         }  # fmt: skip
-
-
-def _untold(seen: pl.DataFrame | None) -> str:
-    if seen is None or seen.is_empty():
-        return NOT_SEEN
-    return UNFINISHED if seen["setting"].is_null().all() else NOT_SAID
 
 
 def _bounds(rows: pl.DataFrame, name: str) -> list[Any] | None:

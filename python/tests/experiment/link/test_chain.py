@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
+from tests.asked import ask, single_link
 from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
-from wirelab.experiment.single_link import single_link
 from wirelab.schema import (
     AddressFamily,
     Corrupt,
@@ -37,7 +37,7 @@ LOSS = Loss(probability=0.1)
 
 
 def spec(*layers: dict[str, Any]) -> LinkSpec:
-    return link_spec(LinkTable.model_validate(merge(layers)))
+    return link_spec(LinkTable.model_validate(merge(layers)), ask)
 
 
 def test_a_round_trip_is_split_equally() -> None:
@@ -212,7 +212,7 @@ def test_a_schedule_without_rates_needs_no_queue() -> None:
 def test_a_trace_is_the_files_opportunities(tmp_path: Path) -> None:
     (tmp_path / "up.trace").write_text("0\n5\n5\n")
     table = LinkTable.model_validate({"trace": "up.trace", "queue": "1 kB"}, context=Files(tmp_path))
-    assert link_spec(table).uplink == (DeliveryTrace(opportunities_ms=(0, 5, 5), queue=DropTail(bytes=1000)),)
+    assert link_spec(table, ask).uplink == (DeliveryTrace(opportunities_ms=(0, 5, 5), queue=DropTail(bytes=1000)),)
 
 
 def test_radio_and_address_translation_are_the_links() -> None:

@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from tests.asked import ask
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, link_spec, merge
 from wirelab.schema import Delay, DropTail, GilbertElliott, LinkSpec, Loss, Rate, TokenBucket, Wifi
 
@@ -11,7 +12,7 @@ WIFI = {"kind": "wifi", "rate": "54 Mbit/s", "queue": "256 kB"}
 
 
 def spec(*layers: dict[str, Any]) -> LinkSpec:
-    return link_spec(LinkTable.model_validate(merge(layers)))
+    return link_spec(LinkTable.model_validate(merge(layers)), ask)
 
 
 def test_a_later_layers_round_trip_replaces_every_delay() -> None:

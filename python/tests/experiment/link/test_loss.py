@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.asked import ask
 from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkTable, link_spec
 from wirelab.experiment.link.loss import MAX_STATES
@@ -14,7 +15,7 @@ CHAIN = {"transitions": [["90 %", "10 %"], ["50 %", "50 %"]], "loss": ["0 %", "6
 
 
 def stage(table: dict[str, Any], folder: Path = Path()) -> ImpairmentSpec:
-    (found,) = link_spec(LinkTable.model_validate(table, context=Files(folder))).uplink
+    (found,) = link_spec(LinkTable.model_validate(table, context=Files(folder)), ask).uplink
     return found
 
 

@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from tests.asked import ask
 from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkTable, link_spec
 from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, Schedule, SchedulePoint
@@ -55,7 +56,7 @@ def test_what_is_no_queue_is_refused(written: object) -> None:
 
 def test_a_schedule_is_points_in_order() -> None:
     points = [{"at": "0 s", "rate": "1 Mbit/s", "delay": "10 ms"}, {"at": "30 s", "rate": "0 bit/s", "loss": "1 %"}]
-    (stage,) = link_spec(read({"schedule": {"points": points, "repeat": "60 s"}, "queue": "1 kB"})).uplink
+    (stage,) = link_spec(read({"schedule": {"points": points, "repeat": "60 s"}, "queue": "1 kB"}), ask).uplink
     first = SchedulePoint(at_ns=0, rate_bps=1_000_000, delay_ns=10_000_000)
     second = SchedulePoint(at_ns=30 * 10**9, rate_bps=0, loss=0.01)
     assert stage == Schedule(points=(first, second), repeat_ns=60 * 10**9, queue=DropTail(bytes=1000))
@@ -63,7 +64,7 @@ def test_a_schedule_is_points_in_order() -> None:
 
 def test_a_schedule_is_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "replay.csv").write_text("time_s,delay_ms,rate_kbps,loss\n100,20,1000,0.01\n100.5,,2000,\n")
-    (stage,) = link_spec(read({"schedule": {"file": "replay.csv"}, "queue": "1 kB"}, tmp_path)).uplink
+    (stage,) = link_spec(read({"schedule": {"file": "replay.csv"}, "queue": "1 kB"}, tmp_path), ask).uplink
     first = SchedulePoint(at_ns=0, delay_ns=20_000_000, rate_bps=1_000_000, loss=0.01)
     second = SchedulePoint(at_ns=500_000_000, rate_bps=2_000_000)
     assert stage == Schedule(points=(first, second), queue=DropTail(bytes=1000))
@@ -108,5 +109,5 @@ def test_what_is_no_rate_schedule_or_outage_is_refused(table: dict[str, Any]) ->
 
 
 def test_an_outage_without_an_end_of_its_kind_comes_once() -> None:
-    (stage,) = link_spec(read({"outage": {"start": "1 s", "duration": "2 s"}})).uplink
+    (stage,) = link_spec(read({"outage": {"start": "1 s", "duration": "2 s"}}), ask).uplink
     assert stage == Outage(start_ns=10**9, duration_ns=2 * 10**9)

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
-from wirelab.experiment.link.netem import refusal, shared_refusal
-from wirelab.experiment.link.table import LANE_MTU, LEAST_IPV6_MTU, STAGES, DirectionTable, LinkTable
+from wirelab.experiment.link.table import LANE_MTU, LEAST_IPV6_MTU, PLAIN_KINDS, STAGES, DirectionTable, LinkTable
 from wirelab.schema import (
     AddressFamily,
     Corrupt,
@@ -30,6 +29,7 @@ from wirelab.schema import (
     TokenBucket,
     Wifi,
 )
+from wirelab.schema.link_answer import AskLink, LinkRefusedError
 from wirelab.units import format_size
 
 IDLE_QUEUE = DropTail(packets=1000)
@@ -38,9 +38,9 @@ IDLE_QUEUE = DropTail(packets=1000)
 _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
 
-def link_spec(link: LinkTable) -> LinkSpec:
+def link_spec(link: LinkTable, ask: AskLink) -> LinkSpec:
     """What the data plane is told; IPv4 and our own emulator as nothing, for scenarios of before there was a choice are
-    the same ones.
+    the same ones. Raises `LinkConflictError` also for what the data plane refuses.
     """
     ipv6 = link.family == "ipv6"
     if ipv6 and link.mtu is not None and link.mtu < LEAST_IPV6_MTU:
@@ -50,19 +50,24 @@ def link_spec(link: LinkTable) -> LinkSpec:
         raise LinkConflictError(
             "signal", "signal needs a technology and a medium of kind wifi", 'such as profile = "wifi-n"'
         )
-    netem = link.backend == "netem"
+    sides = {way: _Side(link, way, getattr(link, way)) for way in ("uplink", "downlink")}
     spec = LinkSpec(
-        uplink=_Side(link, "uplink", link.uplink).chain(netem=netem),
-        downlink=_Side(link, "downlink", link.downlink).chain(netem=netem),
+        uplink=sides["uplink"].chain(),
+        downlink=sides["downlink"].chain(),
         medium=link.medium,
         radio=None if link.radio is None else link.radio.spec(),
         nat=None if link.nat is None else link.nat.spec(),
         mtu=link.mtu,
         family=AddressFamily.IPV6 if ipv6 else None,
-        backend=LinkBackend.NETEM if netem else None,
+        backend=LinkBackend.NETEM if link.backend == "netem" else None,
     )
-    if netem and (refused := shared_refusal(spec)) is not None:
-        raise LinkConflictError(*refused)
+    try:
+        ask(spec)
+    except LinkRefusedError as error:
+        why = error.why
+        if why.direction is None:
+            raise LinkConflictError(why.key, why.what, why.hint) from None
+        raise sides[why.direction].conflict(why.key, why.what, why.hint) from None
     return spec
 
 
@@ -74,14 +79,9 @@ class _Side:
     way: str
     own: DirectionTable | None
 
-    def chain(self, *, netem: bool) -> tuple[ImpairmentSpec, ...]:
-        chain = self._in_order()
-        if netem and (refused := refusal(chain)) is not None:
-            raise self.conflict(*refused)
-        return chain
-
-    def _in_order(self) -> tuple[ImpairmentSpec, ...]:
-        stages = {name: stage for name in STAGES if (stage := _BUILDERS[name](self)) is not None}
+    def chain(self) -> tuple[ImpairmentSpec, ...]:
+        """The stages in the order in which packets pass them."""
+        stages = {name: stage for name in STAGES if (stage := self._stage(name)) is not None}
         order = self.value("order")
         if order is None:
             return tuple(stages.values())
@@ -89,6 +89,11 @@ class _Side:
             if name not in order:
                 raise self.conflict("order", f"has no place for {name}", f"name it: {', '.join([*order, name])}")
         return tuple(stages[name] for name in order if name in stages)
+
+    def _stage(self, name: str) -> ImpairmentSpec | None:
+        found: ImpairmentSpec | None
+        found = self.value(name.replace("-", "_")) if name in PLAIN_KINDS else _BUILDERS[name](self)
+        return found
 
     def has(self, name: str) -> bool:
         """Whether the direction itself says so."""
@@ -101,8 +106,8 @@ class _Side:
     def value(self, name: str) -> Any:
         return getattr(self.own if self.has(name) else self.link, name)
 
-    def conflict(self, key: str, what: str, hint: str) -> LinkConflictError:
-        prefix = f"{self.way}." if self.has(key.replace("-", "_")) else ""
+    def conflict(self, key: str, what: str, hint: str | None) -> LinkConflictError:
+        prefix = f"{self.way}." if self.has(key.partition(".")[0].replace("-", "_")) else ""
         return LinkConflictError(prefix + key, what, hint)
 
 

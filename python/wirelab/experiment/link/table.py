@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -15,6 +15,7 @@ from wirelab.experiment.link.loss import (
     LossPatternTable,
     MarkovTable,
 )
+from wirelab.experiment.link.plain import kind_of, plain_keys
 from wirelab.experiment.link.rate import OutageTable, Queue, ScheduleTable, Trace
 from wirelab.experiment.link.shared import Medium, NatTable, RadioTable
 from wirelab.experiment.quantities import (
@@ -30,9 +31,22 @@ from wirelab.experiment.quantities import (
     Table,
     none,
 )
+from wirelab.schema import ImpairmentSpec
+from wirelab.schema.link_spec import STAGE_ORDER
 from wirelab.units import UnitError
 
-STAGES = ("outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder")
+_LOSSES = ("loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern")
+_RATES = ("rate", "token-bucket", "delivery-trace", "schedule", "duty-cycle")
+KEYED = {
+    **dict.fromkeys(_LOSSES, "loss"),
+    **dict.fromkeys(_RATES, "rate"),
+    **{kind: kind for kind in ("outage", "corrupt", "duplicate", "delay", "reorder")},
+}
+"""Kinds of impairments that have keys of their own, each with its stage; others are stages by themselves."""
+_PLAIN = plain_keys(each for each in get_args(get_args(ImpairmentSpec)[0]) if kind_of(each) not in KEYED)
+PLAIN_KINDS = frozenset(name.replace("_", "-") for name in _PLAIN.model_fields)
+"""Kinds whose keys are made from their models."""
+STAGES = tuple(dict.fromkeys(KEYED.get(kind, kind) for kind in STAGE_ORDER if kind in KEYED or kind in PLAIN_KINDS))
 """Stages of a direction in the order in which packets pass them unless `order` says otherwise."""
 LEAST_MTU, LEAST_IPV6_MTU, LANE_MTU = 68, 1280, 1500
 """RFC 791: every host forwards 68 bytes; RFC 8200, section 5: every link carries 1280 bytes; and what lanes carry, the
@@ -56,10 +70,15 @@ def read_mtu(value: int) -> int:
     return value
 
 
+if TYPE_CHECKING:
+    _PlainKeys = Table
+else:
+    _PlainKeys = _PLAIN
+
 Stage = Annotated[str, WithJsonSchema({"enum": list(STAGES)})]
 
 
-class DirectionTable(Table):
+class DirectionTable(_PlainKeys):
     """What one direction has; each key overrides the link's own."""
 
     delay: Duration | None = Field(default=None, description="One-way delay.")

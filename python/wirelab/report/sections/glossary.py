@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from wirelab.metrics import METRICS
+from wirelab.metrics.registry import METRICS
 from wirelab.report.blocks import Definitions, Section
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import metric_name

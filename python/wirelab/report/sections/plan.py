@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import ValidationError
-
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, number
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, levels_words
-from wirelab.schema import LinkSpec
-from wirelab.schema.link_words import link_words
-from wirelab.site import count
-from wirelab.units import format_duration, format_size
+from wirelab.report.workload_words import workload_words
+from wirelab.schema import link_key
+from wirelab.units import format_duration
 
 
 def section(campaign: Campaign) -> Section:
@@ -23,7 +20,7 @@ def section(campaign: Campaign) -> Section:
     workloads = list(dict.fromkeys(workload_words(s.plan.get("workload") or {}) for s in campaign.scenarios))
     for scenario in campaign.scenarios:
         link = scenario.plan.get("link") or {}
-        links.setdefault(f"{scenario.plan.get('link_name')}: {chain(link)}", link)
+        links.setdefault(f"{scenario.plan.get('link_name')}: {chain(campaign.plan, link)}", link)
     rows = [[Cell(text.partition(": ")[0]), Cell(text.partition(": ")[2])] for text in links]
     table = Table(
         "Links as told", [Column("link", numeric=False), Column("impairments, in order", numeric=False)], rows
@@ -32,74 +29,12 @@ def section(campaign: Campaign) -> Section:
     return Section("plan", "Plan", [*blocks, Items([f"Workload: {words}." for words in workloads])])
 
 
-def chain(link: Json) -> str:
-    """A link in words, from the client's radio to the far end."""
-    try:
-        words = link_words(LinkSpec.model_validate(link))
-    except ValidationError:
+def chain(plan: Json, link: Json) -> str:
+    """A link of a plan in words, from the client's radio to the far end."""
+    facts = (plan.get("link_facts") or {}).get(link_key(link))
+    if facts is None:
         return "as another version of Wirelab has it: plan.json"
-    return "; ".join(f"{where} {what}" for where, what in words)
-
-
-def workload_words(workload: Json) -> str:
-    """A workload in words."""
-    if not workload:
-        return "unknown"
-    if workload.get("kind") in {"notify", "stream"}:
-        return _telling_words(workload)
-    if workload.get("kind") == "page":
-        return _page_words(workload)
-    arrival = workload.get("arrival") or {}
-    process = {"closed": "the next starts when one ends"}.get(
-        str(arrival.get("process")), f"{arrival.get('process')} arrivals at {arrival.get('rate_hz')} /s"
-    )
-    connection = workload.get("connection") or {}
-    policy = {
-        "fresh": "a fresh connection for each",
-        "resumed": "a connection for each that resumes the session before",
-    }.get(str(connection.get("policy")), "kept connections: " + str(connection.get("connections")))
-    if workload.get("kind") == "deliver":
-        content = f"readings of {format_size(workload.get('message_bytes', 0))} delivered"
-    else:
-        content = (
-            f"upload {format_size(workload.get('upload_bytes', 0))}, "
-            f"download {_download_words(workload.get('download_bytes', 0))}"
-        )
-    clients = workload.get("clients", 1)
-    of_each = f" of each of {clients} clients" if clients > 1 else ""
-    return (
-        f"{workload.get('exchanges')} exchanges a trial{of_each}, {content}; {process}, "
-        f"{workload.get('concurrency')} at once; {policy}; "
-        f"given up after {format_duration(workload.get('timeout_ns', 0))}"
-    )
-
-
-def _download_words(sizes: int | list[int]) -> str:
-    return format_size(sizes) if isinstance(sizes, int) else " and ".join(map(format_size, sizes)) + " in turn"
-
-
-def _page_words(workload: Json) -> str:
-    page = workload.get("page") or {}
-    return (
-        f"{count(workload.get('loads', 0), 'load')} a trial of the page {page.get('name')} "
-        f"({count(page.get('resources', 0), 'resource')}, "
-        f"{format_size(page.get('body_bytes', 0))}), one after another, each without connections and with an empty "
-        f"cache; given up after {format_duration(workload.get('timeout_ns', 0))}"
-    )
-
-
-def _telling_words(workload: Json) -> str:
-    arrival = workload.get("arrival") or {"process": "fixed", "rate_hz": workload.get("rate_hz")}
-    spacing = "evenly spaced" if arrival.get("process") == "fixed" else "Poisson"
-    buffer = ""
-    if (delay_ns := workload.get("playout_delay_ns")) is not None:
-        buffer = f"; the player buffers {format_duration(delay_ns)}"
-    return (
-        f"{workload.get('kind')}: {workload.get('messages')} messages a trial of "
-        f"{format_size(workload.get('message_bytes', 0))}, {spacing} at {arrival.get('rate_hz')} /s, to "
-        f"{workload.get('subscribers', 1)} waiting; given up after {format_duration(workload.get('timeout_ns', 0))}"
-        f"{buffer}"
-    )
+    return "; ".join(f"{where} {what}" for where, what in facts["words"])
 
 
 def _summary(campaign: Campaign) -> str:

@@ -10,9 +10,9 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.figures.tiles import Tile, tiles
 from wirelab.report.model import Levels, Scenario, level_words
 from wirelab.report.numbers import COUNT, MILLISECONDS, plain, with_unit
-from wirelab.report.programs import FLOORS
 from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
+from wirelab.report.stacks import is_reference
 from wirelab.stats.compare import is_implementation
 from wirelab.stats.link import GRADES
 
@@ -60,7 +60,7 @@ def section(campaign: Campaign) -> Section | None:
     """Maps over two factors of the grid; None without two, without two stacks, or for a metric that is no time."""
     declared = tuple(campaign.experiment.get("choices") or {})
     axes = _Axes.of(campaign, declared)
-    stacks = {series.label for series in campaign.series if series.stack not in FLOORS}
+    stacks = {series.label for series in campaign.series if not is_reference(series.stack)}
     if axes is None or campaign.unit is not MILLISECONDS or len(stacks) < 2:
         return None
     maps = _maps(campaign, axes)

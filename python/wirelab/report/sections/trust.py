@@ -20,7 +20,7 @@ from wirelab.report.settings_in_force import settings_in_force
 from wirelab.report.topology import topology
 from wirelab.schema import is_netem
 from wirelab.stats.link import GRADES, NOT_MEASURED
-from wirelab.stats.link_effects import STAGES
+from wirelab.stats.link_effects import NAMES
 from wirelab.units import format_rate
 
 MOST_ROWS = 14
@@ -139,7 +139,7 @@ def _effects(links: Iterable[Json]) -> Block | None:
     rows = []
     counted = False
     for link in links:
-        for name in STAGES:
+        for name in NAMES:
             measured = Estimate.of(_measured(link).get(name))
             if measured is None:
                 continue

@@ -1,0 +1,56 @@
+"""Links of tests, with what the agent says of them: each is asked once in a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from wirelab.experiment import experiment, interop
+from wirelab.experiment import single_link as links
+from wirelab.experiment.experiment import Check, Experiment
+from wirelab.link_facts import asking, facts_of_plan
+from wirelab.schema import Description, DirectionFacts, LinkFacts, LinkSpec, canonical_json
+
+Json = Mapping[str, Any]
+
+
+def ask(link: LinkSpec) -> LinkFacts:
+    """What the agent says of a link."""
+    return _asked(canonical_json(link.to_json()))
+
+
+@cache
+def _asked(text: str) -> LinkFacts:
+    with asking() as found:
+        return found(LinkSpec.model_validate_json(text))
+
+
+def facts(link: Json) -> LinkFacts:
+    """The same of a link's JSON, of which a direction may be left out."""
+    return ask(LinkSpec.model_validate({"uplink": [], "downlink": [], **link}))
+
+
+def chain(*stages: Json) -> DirectionFacts:
+    """Of one direction."""
+    return facts({"uplink": stages}).uplink
+
+
+def with_facts(plan: dict[str, Any]) -> dict[str, Any]:
+    """The JSON of a plan with the facts of its links."""
+    return {**plan, "link_facts": facts_of_plan(plan, ask)}
+
+
+def load_experiment(
+    name: str, sets: Iterable[str] = (), known: Description | None = None, check: Check | None = None
+) -> Experiment:
+    return experiment.load_experiment(name, sets, ask, known, check)
+
+
+def single_link(word: str, sets: Sequence[str] = (), others: Iterable[str] = ()) -> LinkSpec:
+    return links.single_link(word, sets, ask, others)
+
+
+def interop_experiment(folder: Path, only: interop.Only, **more: Any) -> Experiment:
+    return interop.interop_experiment(folder, only, ask, **more)

@@ -1,0 +1,56 @@
+"""How much trials compute, and which have the machine to themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.asked import load_experiment
+from tests.runner.fakes import make_plan
+from wirelab.experiment.duration.trial import runs_alone, trial_cpu_ns
+from wirelab.plan import make_plan as plan_of
+from wirelab.schema import Kept
+from wirelab.schema.plan import Implementations, Scenario
+from wirelab.schema.topology import BulkTraffic
+
+MS = 1_000_000
+
+
+def scenario(trial_ms: int, **changed: Any) -> Scenario:
+    """Of ten exchanges, each a tenth of the trial."""
+    [one] = make_plan(scenarios=1, blocks=1).scenarios
+    workload = one.workload.model_copy(update={"exchanges": 10, **changed})
+    times = {"expected_trial_ns": trial_ms * MS, "expected_exchange_ns": trial_ms * MS // 10}
+    return one.model_copy(update={"workload": workload, **times})
+
+
+def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() -> None:
+    fresh = scenario(1_000)
+    kept = scenario(1_000, connection=Kept(connections=1))
+    curl = fresh.model_copy(update={"implementation": Implementations(client="curl", server="builtin")})
+    assert trial_cpu_ns(kept) < trial_cpu_ns(fresh) < trial_cpu_ns(curl)
+
+
+def test_background_traffic_computes_as_long_as_the_trial_lasts() -> None:
+    idle = scenario(10_000)
+    bulk = BulkTraffic(name="bulk", source="client", to="server", flows=5, direction="upload", stagger_ns=0)
+    busy = idle.model_copy(update={"traffic": (bulk,)})
+    longer = busy.model_copy(update={"expected_trial_ns": 20_000 * MS})
+    assert trial_cpu_ns(longer) - trial_cpu_ns(idle) == 2 * (trial_cpu_ns(busy) - trial_cpu_ns(idle)) > 0
+
+
+def test_a_trial_of_short_exchanges_or_one_that_fills_a_cpu_runs_alone() -> None:
+    assert not runs_alone(scenario(1_000))
+    assert runs_alone(scenario(90))
+    assert runs_alone(scenario(1_000, download_bytes=11_000_000))
+    assert not runs_alone(scenario(100_000, download_bytes=(11_000_000, 612)))
+
+
+def test_of_elmangoush2017_the_perfect_channel_runs_alone() -> None:
+    plan = plan_of(load_experiment("elmangoush2017"))
+    assert {scenario.link_name for scenario in plan.scenarios if runs_alone(scenario)} == {"perfect"}
+    assert sum(map(runs_alone, plan.scenarios)) == 12
+
+
+def test_of_quickstart_and_milosevic2021_nothing_does() -> None:
+    for name in ("quickstart", "milosevic2021"):
+        assert not any(map(runs_alone, plan_of(load_experiment(name)).scenarios))

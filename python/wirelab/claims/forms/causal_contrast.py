@@ -1,0 +1,113 @@
+"""What a treatment adds in one case, compared with what it adds in another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from wirelab.claims.judgement import HELD, UNDECIDED, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.part import Levels, Part
+from wirelab.claims.quantities import quantity
+from wirelab.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from wirelab.stats.bootstrap import Draws
+
+
+class CausalContrast(Part):
+    """What `treated` adds over `control` is compared between a case `upper` and a case `lower`.
+
+    `expect` says what the claimed cause predicts of the ratio of the two additions: `equal` (the cause acts alike in
+    both; within `margin`), or `above` (it acts in `upper` alone). `per` divides each addition by the sum of these
+    metrics' means under control. `cannot_hold` says why agreement would not show the cause. A `rival` explanation
+    stands beside the verdict and does not decide it.
+    """
+
+    form: Literal["causal-contrast"]
+    upper: Levels
+    lower: Levels
+    treated: Levels
+    control: Levels
+    expect: Literal["equal", "above"]
+    margin: float = Field(default=1.25, ge=1)
+    per: list[str] = Field(default_factory=list)
+    cannot_hold: str | None = None
+    rival: str | None = None
+
+    @property
+    def decides(self) -> bool:
+        return not self.rival and super().decides
+
+    def judge(self, bench: Bench) -> Judgement:
+        upper, lower = bench.words(self.upper), bench.words(self.lower)
+        treated, control = bench.words(self.treated), bench.words(self.control)
+        share = f" for each of {', '.join(self.per)}" if self.per else ""
+        text = f"{quantity(self, bench)}: what {treated} adds over {control}{share}, {upper} against {lower}"
+        if self.rival:
+            text = f"{self.rival} ({text})"
+        additions = []
+        for case in (self.upper, self.lower):
+            addition = _addition(self, case, bench)
+            if isinstance(addition, str):
+                return bench.missing("causal-contrast", text, addition)
+            additions.append(addition)
+        a, b = additions
+        surplus, deficit = a.minus(b.times(self.margin)), a.minus(b.times(1 / self.margin))
+        if self.expect == "equal":
+            verdict = _between(bench, surplus, deficit)
+            judged = _judged(bench, verdict, surplus, f"more than {self.margin:g} times") + _judged(
+                bench, verdict, deficit, f"more than 1/{self.margin:g}"
+            )
+            expected = f"alike (within a factor of {self.margin:g})"
+        else:
+            verdict = within(bench, a.minus(b), 0.0, None, strict=True)
+            judged = _judged(bench, verdict, a.minus(b), "more")
+            expected = "more"
+        ratio = a.over(b)
+        shown = number(ratio) if ratio.interval(bench.hold)[0] is not None else None
+        why = f"{treated} adds {_added(a)} to {upper} and {_added(b)} to {lower}{share}; the cause predicts {expected}"
+        if verdict == HELD and self.cannot_hold:
+            verdict = UNDECIDED
+        if verdict == UNDECIDED and self.cannot_hold:
+            why = f"{why}; {self.cannot_hold}"
+        objection = self.cannot_hold
+        return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=objection, judged=judged)
+
+
+def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:
+    """Held if the surplus over the margin is below 0 and the deficit above; refuted if either is not at all."""
+    above, below = within(bench, surplus, None, 0.0), within(bench, deficit, 0.0, None)
+    return all_of([above, below])
+
+
+def _addition(part: CausalContrast, case: Levels, bench: Bench) -> Draws | str:
+    where = {**part.where, **case}
+    values = []
+    for state in (part.treated, part.control):
+        draws = bench.source.draws(part.metric, part.statistic, {**where, **state})
+        if draws is None:
+            return f"{part.statistic} {part.metric} of {bench.words({**where, **state})}"
+        values.append(draws)
+    added = values[0].minus(values[1])
+    if not part.per:
+        return added
+    exposed = 0.0
+    for metric in part.per:
+        draws = bench.source.draws(metric, "mean", {**where, **part.control})
+        if draws is None:
+            return f"{metric} of {bench.words({**where, **part.control})}"
+        exposed += draws.point
+        if not any(draws.tells):
+            added = replace(added, tells=draws.tells)
+    return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {bench.words(where)}"
+
+
+def _judged(bench: Bench, verdict: str, difference: Draws, words: str) -> tuple[tuple[str, Estimate], ...]:
+    return decided_by(bench, verdict, difference.times(1e3), f"{words}, by ms")
+
+
+def _added(draws: Draws) -> str:
+    estimate = number(draws.times(1e3))
+    return f"{written(estimate)} ms"

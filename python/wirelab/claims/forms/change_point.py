@@ -1,0 +1,53 @@
+"""Where along a factor a ratio crosses 1."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from wirelab.claims.judgement import UNDECIDED, Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.part import Levels, Place
+from wirelab.claims.quantities import of_all, quantity, steps_of
+
+
+class ChangePoint(Place):
+    """Along a factor, `upper` over `lower` crosses 1 between the two published levels."""
+
+    form: Literal["change-point"]
+    lower: Levels
+
+    def judge(self, bench: Bench) -> Judgement:
+        import numpy as np
+
+        first, last = self.published
+        text = (
+            f"{quantity(self, bench)}: {bench.words(self.upper)} over {bench.words(self.lower)} crosses 1 "
+            f"between {first} and {last} of {self.along.path}"
+        )
+        steps = steps_of(self, bench)
+        if isinstance(steps, str):
+            return bench.missing("change-point", text, steps)
+        point = _crossing(np.array([[np.log(step.point)] for step in steps]))
+        values = _crossing(np.log(np.array([step.values for step in steps])))
+        place = of_all(steps, float(point[0]), values)
+        if not np.isfinite(values).all():
+            share = float(np.mean(np.isfinite(values)))
+            why = f"it crosses once in {share:.0%} of the resamples only"
+            return Judgement("change-point", text, UNDECIDED, why, f"{first} to {last}")
+        bounds = [float(self.along.levels.index(level)) for level in self.published]
+        verdict = within(bench, place, min(bounds), max(bounds))
+        why = f"it crosses at position {written(number(place))} of the levels {', '.join(self.along.levels)}, from 0"
+        judged = decided_by(bench, verdict, place)
+        return Judgement("change-point", text, verdict, why, f"{first} to {last}", number(place), judged=judged)
+
+
+def _crossing(logs: Any) -> Any:
+    """For each column: where, counted in levels from 0, it changes sign, interpolated; NaN unless it does once."""
+    import numpy as np
+
+    change = np.signbit(logs[1:]) != np.signbit(logs[:-1])
+    first = np.argmax(change, axis=0)
+    columns = np.arange(logs.shape[1])
+    left, right = logs[first, columns], logs[first + 1, columns]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = first + left / (left - right)
+    return np.where(change.sum(axis=0) == 1, place, np.nan)

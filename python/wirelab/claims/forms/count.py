@@ -1,0 +1,88 @@
+"""In how many cells of a grid one case is below another."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from wirelab.claims.judgement import UNDECIDED, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.part import Form, Grid, Levels, Statistic, cells_of
+
+if TYPE_CHECKING:
+    from wirelab.stats.bootstrap import Draws
+
+LEAST_DF = 4
+"""With fewer trials every resample may agree on who is below, whatever the truth."""
+
+
+class Count(Form):
+    """In how many cells of the grid `winner` is below `loser`; a cell for each metric, statistic and combination of
+    `over`.
+
+    `majority` adds the direction: more than half. `counted` is what the publication's own tables give, where its text
+    says something else; both are judged, and `published` decides.
+    """
+
+    form: Literal["count"]
+    winner: Levels
+    loser: Levels
+    metrics: list[str] = Field(min_length=1)
+    statistics: list[Statistic] = Field(min_length=1)
+    over: Grid
+    where: Levels = Field(default_factory=dict)
+    published: int = Field(ge=1)
+    counted: int | None = None
+    majority: bool = False
+
+    def metric_names(self) -> list[str]:
+        return self.metrics
+
+    def statistic_names(self) -> list[Statistic]:
+        return self.statistics
+
+    def judge(self, bench: Bench) -> Judgement:
+        cells = [
+            (metric, statistic, {**self.where, **cell})
+            for metric, statistic, cell in product(self.metrics, self.statistics, cells_of(self.over))
+        ]
+        winner, loser = bench.words(self.winner), bench.words(self.loser)
+        text = f"{winner} below {loser} in {self.published} of {len(cells)} comparisons"
+        found = []
+        for metric, statistic, levels in cells:
+            pair = [bench.source.draws(metric, statistic, {**levels, **side}) for side in (self.winner, self.loser)]
+            if pair[0] is None or pair[1] is None:
+                side = self.winner if pair[0] is None else self.loser
+                return bench.missing("count", text, f"{statistic} {metric} of {bench.words({**side, **levels})}")
+            found.append((pair[0], pair[1]))
+        wins = _wins(found)
+        if wins.df < LEAST_DF:
+            why = f"a count needs {LEAST_DF + 1} trials of each scenario"
+            return Judgement("count", text, UNDECIDED, why, self.published, number(wins))
+        verdicts = [within(bench, wins, self.published / bench.factor, self.published * bench.factor)]
+        words = f"{written(number(wins))} of {len(cells)}"
+        if self.majority:
+            verdicts.append(within(bench, wins, len(cells) / 2, None, strict=True))
+            words += f"; more than half {verdicts[1]}"
+        why = f"{winner} is below in {words}; the published {self.published} {verdicts[0]}"
+        if self.counted is not None:
+            counted = within(bench, wins, self.counted / bench.factor, self.counted * bench.factor)
+            why += f"; {self.counted}, as the publication's own tables count, {counted}"
+        verdict = all_of(verdicts)
+        judged = decided_by(bench, verdict, wins)
+        return Judgement("count", text, verdict, why, self.published, number(wins), judged=judged)
+
+
+def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
+    import numpy as np
+
+    from wirelab.stats.bootstrap import Draws
+
+    point = float(sum(winner.point < loser.point for winner, loser in pairs))
+    values = np.array([winner.values < loser.values for winner, loser in pairs], dtype=np.float64).sum(axis=0)
+    df = min(min(winner.df, loser.df) for winner, loser in pairs)
+    # A cell is no win for sure if the winner may be higher, and none less for sure if it may be lower.
+    surpluses = [winner.minus(loser).tells for winner, loser in pairs]
+    tells = all(high for _, high in surpluses), all(low for low, _ in surpluses)
+    return Draws(point, values, df, sum(winner.n + loser.n for winner, loser in pairs), tells)

@@ -1,0 +1,35 @@
+"""A published ratio of two cases."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from wirelab.claims.judgement import HELD, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.part import Levels, Part
+from wirelab.claims.quantities import quantity, ratio_of
+
+
+class Ratio(Part):
+    """`upper` over `lower` has a published value. `printed` is what its rounding or truncation in print allows."""
+
+    form: Literal["ratio"]
+    upper: Levels
+    lower: Levels
+    published: float = Field(gt=0)
+    printed: tuple[float, float]
+
+    def judge(self, bench: Bench) -> Judgement:
+        text = f"{quantity(self, bench)}: {bench.words(self.upper)} {self.published:g} times {bench.words(self.lower)}"
+        ratio = ratio_of(self, self.upper, self.lower, bench)
+        if isinstance(ratio, str):
+            return bench.missing("ratio", text, ratio)
+        low, high = self.printed[0] / bench.factor, self.printed[1] * bench.factor
+        size = within(bench, ratio, low, high)
+        sides = [1.0, None] if self.published > 1 else [None, 1.0]
+        side = within(bench, ratio, *sides, strict=True) if self.published != 1 else HELD
+        why = f"the ratio is {written(number(ratio))}; direction {side}, magnitude ({low:.3g} to {high:.3g}) {size}"
+        verdict = all_of([side, size])
+        judged = decided_by(bench, verdict, ratio)
+        return Judgement("ratio", text, verdict, why, self.published, number(ratio), judged=judged)

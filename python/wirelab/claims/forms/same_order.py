@@ -1,0 +1,51 @@
+"""Cases in one order, whichever it is, in every cell of a grid."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Literal
+
+from pydantic import Field
+
+from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.part import Form, Grid, Levels, Part, cells_of
+from wirelab.claims.quantities import quantity, ratio_of
+
+
+class SameOrder(Part):
+    """Cases stand in one order, whichever it is, in every cell of `across`."""
+
+    form: Literal["same-order"]
+    of: list[Levels] = Field(min_length=2)
+    across: Grid
+
+    def judge(self, bench: Bench) -> Judgement:
+        first, second = self.of
+        cells = list(cells_of(self.across))
+        both = f"{bench.words(first)} and {bench.words(second)}"
+        text = f"{quantity(self, bench)}: {both} in one order in {len(cells)} cells"
+        # Any two cells may be those that differ.
+        pairs = max(len(cells) * (len(cells) - 1) // 2, 1)
+        either = replace(bench, refute=1 - (1 - bench.refute) / pairs)
+        slower, faster, ratios = [], [], []
+        for cell in cells:
+            ratio = ratio_of(self.model_copy(update={"where": {**self.where, **cell}}), second, first, bench)
+            if isinstance(ratio, str):
+                return bench.missing("same-order", text, ratio)
+            slower.append(within(either, ratio, 1.0, None, strict=True))
+            faster.append(within(either, ratio, None, 1.0, strict=True))
+            ratios.append((bench.words(cell), ratio))
+        if REFUTED in slower and REFUTED in faster:
+            verdict = REFUTED
+        else:
+            verdict = HELD if {HELD} in ({*slower}, {*faster}) else UNDECIDED
+        told = ", ".join(f"{written(number(ratio))} ({words})" for words, ratio in ratios)
+        why = f"{bench.words(second)} takes so many times as much as {bench.words(first)}: {told}"
+        judged = tuple(each for words, ratio in ratios for each in decided_by(either, verdict, ratio, words))
+        return Judgement("same-order", text, verdict, why, judged=judged)
+
+    def expand(self) -> list[Form]:
+        return [
+            cell.model_copy(update={"of": list(pair)}) for cell in self.cells() for pair in combinations(self.of, 2)
+        ]

@@ -1,0 +1,53 @@
+"""Exchanges that stay unanswered, judged by counts of outcomes and not by a metric."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Literal
+
+from pydantic import Field
+
+from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, written
+from wirelab.claims.part import Form, Grid, Levels, cells_of
+from wirelab.stats.estimate import LEVEL
+
+
+class Unanswered(Form):
+    """Some exchanges of the cases `of` stay unanswered: they time out or fail. A share below `least` counts as none; it
+    is of the exchanges of all cells of `over` together.
+    """
+
+    form: Literal["unanswered"]
+    of: Levels
+    where: Levels = Field(default_factory=dict)
+    over: Grid = Field(default_factory=dict)
+    least: float = Field(gt=0, lt=1)
+
+    def judge(self, bench: Bench) -> Judgement:
+        from wirelab.stats.proportion import share
+
+        """Held by a single exchange without an answer, which shows that there are some; refuted if the interval of the
+        share lies below `least`.
+        """
+        text = f"some exchanges of {bench.words({**self.of, **self.where})} stay unanswered"
+        found = []
+        for cell in cells_of(self.over):
+            levels = {**self.where, **cell, **self.of}
+            trials = bench.source.unanswered(levels)
+            if trials is None:
+                return bench.missing("unanswered", text, f"how exchanges of {bench.words(levels)} ended")
+            found.append(trials)
+        missing, sizes = zip(*chain.from_iterable(found), strict=True)
+        ours = share(missing, sizes, LEVEL)
+        wide = share(missing, sizes, bench.refute)
+        verdict = UNDECIDED
+        if any(missing):
+            verdict = HELD
+        elif wide.high is not None and wide.high < self.least:
+            verdict = REFUTED
+        why = f"{sum(missing)} of {sum(sizes)} without an answer, a share of {written(ours)}"
+        if verdict == UNDECIDED:
+            why += f"; {self.least:.3g} or more is not excluded"
+        # A single exchange holds it, whatever the interval.
+        judged = () if verdict == HELD else (("", wide),)
+        return Judgement("unanswered", text, verdict, why, None, ours, judged=judged)

@@ -1,0 +1,179 @@
+"""What an exchange of a scenario asks of its path, by workload, settings and the protocol's descriptor, and with
+`formula` how long that takes. Knows no protocol's name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil
+
+from wirelab.experiment.duration.formula import (
+    HEADER_BYTES,
+    LEAST_TIMER_NS,
+    PROCESSING_NS,
+    Flow,
+    Limit,
+    Parts,
+    exchange_time,
+    waits,
+)
+from wirelab.experiment.duration.path import path
+from wirelab.experiment.duration.traffic import queueing_ns
+from wirelab.experiment.scenario import Scenario
+from wirelab.schema import (
+    Closed,
+    Deliver,
+    Kept,
+    Notify,
+    PageLoads,
+    RequestResponse,
+    StackDescription,
+    Stream,
+    WorkloadSpec,
+)
+from wirelab.schema.describe import RoundTrips, Timing
+
+CONNECTIONS_TO_A_HOST = 6
+"""That a browser opens where a connection carries one exchange at a time."""
+REQUEST_BYTES = 100
+"""Of a resource of a page, coded by a protocol that codes fields."""
+HOLDS_BACK = "devtools-latency"
+"""A browser's own setting: milliseconds before each response."""
+PATIENCE_NS = 3600 * 10**9
+
+
+def exchange_parts(scenario: Scenario, stack: StackDescription) -> Parts:
+    """Of one exchange in a closed loop, on average: a request, a page's load, or a message that a client waits for.
+
+    Of several sizes in turn those of the largest.
+    """
+    workload = scenario.workload
+    if isinstance(workload, PageLoads):
+        return _load(scenario, workload, stack.timing)
+    if isinstance(workload, Notify | Stream):
+        return _message(scenario, workload)
+    return _request(scenario, workload, stack.timing, max(workload.downloads))
+
+
+def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
+    """Time that one exchange takes; of several sizes in turn their mean."""
+    workload = scenario.workload
+    if not isinstance(workload, RequestResponse | Deliver):
+        return exchange_parts(scenario, stack).total_ns
+    each = [_request(scenario, workload, stack.timing, size).total_ns for size in workload.downloads]
+    return sum(each) // len(each)
+
+
+def patient_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
+    """The same if nobody gave up sooner than after `PATIENCE_NS`."""
+    timeout_ns = max(scenario.workload.timeout_ns, PATIENCE_NS)
+    patient = scenario.workload.model_copy(update={"timeout_ns": timeout_ns})
+    return expected_exchange_ns(replace(scenario, workload=patient), stack)
+
+
+def _message(scenario: Scenario, workload: Notify | Stream) -> Parts:
+    """Down the link once."""
+    way = path(scenario.link, workload.messages).downlink
+    once_ns = way.delay_ns + round(way.sending_ns(workload.message_bytes + HEADER_BYTES, 1))
+    rtt_ns = path(scenario.link).rtt_ns
+    timer_ns = max(LEAST_TIMER_NS, 2 * rtt_ns)
+    recovery_ns = round(timer_ns * waits(way, workload.timeout_ns / timer_ns))
+    fixed_ns = PROCESSING_NS + way.pause_ns + queueing_ns(scenario)
+    return Parts(0, rtt_ns, once_ns, recovery_ns, fixed_ns, workload.timeout_ns, Limit.RATE)
+
+
+def _request(scenario: Scenario, workload: RequestResponse | Deliver, timing: Timing, download: int) -> Parts:
+    bodies = (workload.upload_bytes, download)
+    trips = _round_trips(scenario, timing)
+    opening = 0 if isinstance(workload.connection, Kept) else trips.transport + trips.security + trips.session
+    if opening and timing.unannounced_bytes is not None and workload.upload_bytes > timing.unannounced_bytes:
+        opening += 1
+    if timing.block_setting in scenario.settings and trips.request:
+        block_bytes = int(scenario.settings[str(timing.block_setting)])
+        blocks = sum(max(1, ceil(body / block_bytes)) for body in bodies) - 1
+        return _time(scenario, timing, Flow(bodies, opening, blocks))
+    request = Flow(
+        bodies=bodies,
+        opening=opening,
+        asking=trips.request,
+        slow_start_bytes=max(bodies) if trips.request else 0,
+        window_bytes=_window(scenario, timing, wide=False),
+        windows=sum(body // (_stream_window(scenario, timing) or body + 1) for body in bodies),
+    )
+    return _time(scenario, timing, request)
+
+
+def _load(scenario: Scenario, workload: PageLoads, timing: Timing) -> Parts:
+    """The document, then what it names in as many rounds as there are connections or streams for."""
+    page, others, flow = workload.page, workload.page.resources - 1, timing.flow_control
+    connections = max(1, min(others, CONNECTIONS_TO_A_HOST)) if timing.sequential else 1
+    streams = others if flow is None else _given(scenario, flow.streams_setting) or others
+    at_once = connections if timing.sequential else max(1, min(others, streams))
+    rounds = 1 + ceil(others / at_once)
+    trips = _round_trips(scenario, timing)
+    held_back_ms = max((int(each.get(HOLDS_BACK, 0)) for each in scenario.program_settings.values()), default=0)
+    load = Flow(
+        bodies=(REQUEST_BYTES * page.resources, page.body_bytes),
+        opening=(trips.transport + trips.security + trips.session) * (2 if connections > 1 else 1),
+        asking=rounds,
+        slow_start_bytes=page.body_bytes // connections,
+        window_bytes=_window(scenario, timing, wide=True, at_once=at_once),
+        windows=page.body_bytes // (_stream_window(scenario, timing) or page.body_bytes + 1),
+        connections=connections,
+        held_back_ns=rounds * held_back_ms * 10**6,
+    )
+    return _time(scenario, timing, load)
+
+
+def _time(scenario: Scenario, timing: Timing, flow: Flow) -> Parts:
+    exchanges, at_once, gap_ns = _pace(scenario.workload)
+    timer_ms = scenario.settings.get(timing.timer_setting or "")
+    paced = replace(
+        flow,
+        gap_ns=gap_ns,
+        first_share=min(1.0, at_once / exchanges),
+        timer_ns=None if timer_ms is None else max(int(timer_ms) * 10**6, 1),
+    )
+    met = path(scenario.link, max(flow.opening + flow.asking, 1) * exchanges)
+    return exchange_time(paced, met, queueing_ns(scenario), scenario.workload.timeout_ns)
+
+
+def _round_trips(scenario: Scenario, timing: Timing) -> RoundTrips:
+    """With the scenario's settings."""
+    changed: dict[str, int] = {
+        each.part: each.round_trips for each in timing.changes if scenario.settings.get(each.setting) == each.value
+    }
+    return timing.round_trips.model_copy(update=changed)
+
+
+def _window(scenario: Scenario, timing: Timing, *, wide: bool, at_once: int = 1) -> int | None:
+    """What may be on its way in exchanges that go on `at_once`; none without a limit, `wide` where the default is."""
+    if (flow := timing.flow_control) is None:
+        return None
+    default = None if wide else flow.default_window_bytes
+    stream = _stream_window(scenario, timing)
+    connection = min((given for name in flow.connection_settings if (given := _given(scenario, name))), default=default)
+    return min(filter(None, (default if stream is None else stream * at_once, connection)), default=None)
+
+
+def _stream_window(scenario: Scenario, timing: Timing) -> int | None:
+    """Of one exchange, if it is given."""
+    settings = () if timing.flow_control is None else timing.flow_control.stream_settings
+    return min((given for name in settings if (given := _given(scenario, name))), default=None)
+
+
+def _given(scenario: Scenario, setting: str) -> int | None:
+    """A setting's number; none where a word leaves it to the endpoints, or where the protocol has none."""
+    value = scenario.settings.get(setting)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _pace(workload: WorkloadSpec) -> tuple[int, int, int]:
+    """Exchanges of a client, how many begin together, and the time between them."""
+    if isinstance(workload, PageLoads):
+        return workload.loads, 1, 0
+    if isinstance(workload, Notify | Stream):
+        return workload.messages, 1, 0
+    if isinstance(workload.arrival, Closed):
+        return workload.exchanges, workload.concurrency, 0
+    return workload.exchanges, 1, round(1e9 / workload.arrival.rate_hz)

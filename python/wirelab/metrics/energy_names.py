@@ -1,0 +1,19 @@
+"""What the metrics of energy and their columns are called. Defines no metric."""
+
+from __future__ import annotations
+
+from itertools import product
+
+BOUNDS = {"typical": "", "low": "-least", "high": "-most"}
+"""Of a range of the model, what its metrics end with."""
+RADIO, MESSAGE, DAY, TRIAL = "radio-energy", "message-energy", "day-energy", "trial-radio-energy"
+
+
+def column(what: str, bound: str) -> str:
+    """The column that a metric is made of."""
+    return f"{what.replace('-', '_')}_{bound}"
+
+
+def columns(*whats: str) -> list[str]:
+    """Those of all bounds."""
+    return [column(what, bound) for what, bound in product(whats, BOUNDS)]
