@@ -1,19 +1,26 @@
 # Every command that CI runs, runnable at home.
-.PHONY: test lint bench fuzz generate
+.PHONY: test check lint nightly toys bench fuzz generate
 
 test:
 	scripts/test
 
+check:
+	scripts/check
+
 lint:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo deny check bans licenses sources
-	cargo fmt --manifest-path fuzz/Cargo.toml --check
-	cargo clippy --manifest-path fuzz/Cargo.toml --all-targets --locked -- -D warnings
-	cargo deny --manifest-path fuzz/Cargo.toml check bans licenses sources
+	. scripts/environment.sh && cargo deny check bans licenses sources
 	scripts/uv run --locked ruff check
 	scripts/uv run --locked ruff format --check
 	scripts/uv run --locked mypy
+
+# PART=uml runs one part.
+nightly:
+	scripts/nightly $(PART)
+
+toys:
+	scripts/toys
 
 bench:
 	bench/run
@@ -23,4 +30,7 @@ fuzz:
 
 generate:
 	cargo run --locked --package wirelab-agent -- generate --out schema
+	scripts/uv run --locked python scripts/border.py
 	scripts/uv run --locked python -m wirelab.experiment.schema > schema/experiment.json
+	scripts/uv run --locked python -m wirelab.metrics.described > schema/metrics.json
+	scripts/uv run --locked python -m wirelab.site.drawn > python/wirelab/data/pages.json

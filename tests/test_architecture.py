@@ -11,11 +11,19 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "wirelab"
 
 CRATE_EDGES = {
-    "wirelab-agent": {"wirelab-net", "wirelab-stacks", "wirelab-schema"},
-    "wirelab-net": {"wirelab-link"},
+    "wirelab-agent": {"wirelab-net", "wirelab-capture", "wirelab-stacks", "wirelab-schema"},
+    # The loop writes the packet log and the captures that `wirelab-capture` reads: each format stands in one place.
+    "wirelab-net": {"wirelab-link", "wirelab-capture"},
+    # Its rows are types of the border, and a log's header names its link.
+    "wirelab-capture": {"wirelab-link", "wirelab-schema"},
+    # Not the agent: what it measures of a link goes through the agent's program.
+    "wirelab-bench": {"wirelab-net", "wirelab-capture", "wirelab-schema"},
+    # Whatever reads bytes of others, wherever it is.
+    "wirelab-fuzz": {"wirelab-agent", "wirelab-net", "wirelab-capture", "wirelab-stacks", "wirelab-schema"},
     "wirelab-stacks": {"wirelab-schema"},
     "wirelab-link": set(),
-    "wirelab-schema": set(),
+    # Links are described where they are built: each impairment has its description in its own file.
+    "wirelab-schema": {"wirelab-link"},
 }
 
 # Endpoints that ship as scripts: programs by themselves, which the runner starts and which nothing imports.
@@ -26,7 +34,19 @@ TEMPLATES = PACKAGE / "data" / "templates"
 # border's types.
 LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema"}
 PACKAGE_EDGES = {
-    "cli": {"report", "claims", "stats", "metrics", "runner", "plan", "experiment", "site", "fit", "energy"},
+    "cli": {
+        "report",
+        "claims",
+        "stats",
+        "metrics",
+        "runner",
+        "plan",
+        "experiment",
+        "site",
+        "fit",
+        "energy",
+        "link_facts",
+    },
     "report": {"claims", "stats", "metrics", "site"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
@@ -34,6 +54,7 @@ PACKAGE_EDGES = {
     "metrics": {"site", "energy"},
     "energy": set(),
     "site": set(),
+    "link_facts": set(),
     "runner": {"plan", "experiment", "site"},
     "plan": {"experiment"},
     "experiment": {"site"},
@@ -45,7 +66,7 @@ PACKAGE_EDGES = {
     "launcher": set(),
     "data": set(),
     "__main__": {"cli"},
-}
+}  # fmt: skip
 
 
 def test_crates_depend_only_along_the_line() -> None:
@@ -85,6 +106,10 @@ def test_only_wirelab_net_has_unsafe() -> None:
     _assert_absent(r"\bunsafe\b(?!_code)", {"wirelab-net"})
 
 
+def test_wirelab_capture_forbids_unsafe_code() -> None:
+    assert "#![forbid(unsafe_code)]" in (ROOT / "crates/wirelab-capture/src/lib.rs").read_text()
+
+
 def test_no_clock_is_read_outside_its_owners() -> None:
     clocks = r"\b(std::time::Instant::now|SystemTime::now|clock_gettime)"
     _assert_absent(clocks, {"wirelab-net", "wirelab-agent"}, {"clock.rs"})
@@ -109,6 +134,35 @@ def test_scripts_that_ship_are_programs_by_themselves() -> None:
 
 def test_no_unseeded_generator_is_used() -> None:
     _assert_absent(r"\b(thread_rng|StdRng|from_os_rng|from_entropy|rand::random)", set())
+
+
+# Files that may name protocols, with the reason.
+NAMING_PROTOCOLS = {
+    "python/wirelab/report/palette.py": "colours that readers know; a protocol without one has a colour by its name",
+    "python/wirelab/experiment/topology.py": "the default of a key of experiment files, which has to be some protocol",
+}
+
+
+def test_only_a_protocols_own_file_and_the_registry_name_it() -> None:
+    described = json.loads((ROOT / "schema" / "stacks.json").read_text(encoding="utf-8"))["stacks"]
+    protocols = {stack["name"] for stack in described}
+    assert len(protocols) > 10
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if _room(path) != "data":
+            constants = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+            found[path] = [(node.value, node.lineno) for node in constants if node.value in protocols]
+    literal = re.compile(r'"([a-z0-9+-]+)"')
+    for path in sorted((ROOT / "crates").glob("*/src/**/*.rs")):
+        if path.relative_to(ROOT).parts[1] != "wirelab-stacks" and path.name != "tests.rs":
+            lines = [
+                line.split("//")[0] for line in path.read_text().split("#[cfg(test)]\nmod tests {")[0].splitlines()
+            ]
+            named = ((name, number) for number, line in enumerate(lines, 1) for name in literal.findall(line))
+            found[path] = [(name, number) for name, number in named if name in protocols]
+    places = {str(path.relative_to(ROOT)): names for path, names in found.items() if names}
+    odd = set(places) ^ set(NAMING_PROTOCOLS)
+    assert not odd, {place: places.get(place, "names none any longer") for place in odd}
 
 
 def _room(path: Path) -> str:

@@ -86,12 +86,12 @@ def test_a_figure_that_must_be_zero_has_no_ratio() -> None:
 
 @pytest.fixture
 def setup(tmp_path: Path) -> Setup:
-    """One user, whose agent says nothing that a question can use."""
+    """One user, whose agent and instruments say nothing that a question can use."""
     agent = tmp_path / "agent"
     agent.write_text("#!/bin/sh\necho no such thing >&2\nexit 1\n")
     agent.chmod(0o755)
     users = (User("user", None),)
-    return Setup(agent, tmp_path, users, {"user": "slice"}, (), (), quick=True)
+    return Setup(agent, agent, tmp_path, users, {"user": "slice"}, (), (), quick=True)
 
 
 def test_a_path_that_fails_leaves_its_targets_not_measured(setup: Setup) -> None:

@@ -23,7 +23,7 @@ def test_an_interval_of_a_median_leaves_out_as_many_at_each_end_as_its_level_let
 
 @pytest.fixture
 def setup(tmp_path: Path) -> Setup:
-    return Setup(Path("agent"), tmp_path, (), {}, (), (), quick=True)
+    return Setup(Path("agent"), Path("bench"), tmp_path, (), {}, (), (), quick=True)
 
 
 def compared(setup: Setup, monkeypatch: pytest.MonkeyPatch, took: object) -> Answer:

@@ -55,6 +55,11 @@ def find_h2spec() -> Path | None:
     return Path(found) if found else by_go if by_go.exists() else None
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for packets come first, so that none of them is left alone at the end of a parallel run."""
+    items.sort(key=lambda item: item.get_closest_marker("namespaces") is None)
+
+
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Skip with the reason, or fail with it where everything is required."""
     reasons = []
@@ -110,21 +115,21 @@ class Bench:
             (folder / name).write_bytes(body)
         return folder
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start the command line."""
+    def start(self, *arguments: str, module: str = "wirelab") -> subprocess.Popen[str]:
+        """Start the command line, or another program."""
         self.temporary.mkdir(exist_ok=True)
         environment = {
-            **os.environ, "WIRELAB_AGENT": str(self.agent), "PYTHONPATH": str(ROOT / "python"),
+            **os.environ, "WIRELAB_AGENT": str(self.agent), "PYTHONPATH": f"{ROOT / 'python'}:{ROOT}",
             "WIRELAB_TEST_MARK": self.mark, "TMPDIR": str(self.temporary),
         }  # fmt: skip
         return subprocess.Popen(
-            [sys.executable, "-m", "wirelab", *arguments],
+            [sys.executable, "-m", module, *arguments],
             cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def run(self, *arguments: str, timeout_s: int = TIMEOUT_S) -> tuple[int, str, str]:
-        """Run the command line to its end: exit code, stdout, stderr."""
-        process = self.start(*arguments)
+    def run(self, *arguments: str, timeout_s: int = TIMEOUT_S, module: str = "wirelab") -> tuple[int, str, str]:
+        """Run the command line, or another program, to its end: exit code, stdout, stderr."""
+        process = self.start(*arguments, module=module)
         try:
             out, words = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -134,10 +139,19 @@ class Bench:
         return process.returncode, out, words
 
     def run_experiment(self, text: str, *options: str) -> str:
-        """Run an experiment that must succeed; what it said on stderr."""
+        """Run an experiment that must succeed, to its report; what it said on stderr."""
         status, out, words = self.run("run", str(self.experiment(text)), "--out", str(self.campaign), *options)
         assert status == 0, f"{out}\n{words}"
         return words
+
+    def measure_experiment(self, text: str, *options: str) -> None:
+        """Run an experiment that must succeed, without probes and until it is measured; with `--estimates`, analyzed.
+
+        Estimates and a report take longer than a small campaign, which most tests read one table of.
+        """
+        arguments = (str(self.experiment(text)), "--out", str(self.campaign), *options)
+        status, out, words = self.run(*arguments, module="tests.interop.straight_line")
+        assert status == 0, f"{out}\n{words}"
 
     def statuses(self) -> dict[str, str]:
         """The last status of each trial in the journal."""
@@ -168,16 +182,37 @@ class Bench:
         assert not [path.name for path in named.glob("*wirelab*")] if named.exists() else True
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
+@pytest.fixture(scope="session")
+def agent_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build that goes on meanwhile must not replace the agent under a running campaign."""
     agent = built_agent()
     assert agent is not None
-    # A copy: a build that goes on beside the tests must not replace the agent under a running campaign.
-    copy = tmp_path / "wirelab-agent"
-    shutil.copy2(agent, copy)
-    bench = Bench(tmp_path, copy)
+    return Path(shutil.copy2(agent, tmp_path_factory.mktemp("agent")))
+
+
+@contextlib.contextmanager
+def made_bench(folder: Path, agent_copy: Path) -> Iterator[Bench]:
+    """A bench of which nothing outlives the tests that share it."""
+    agent = folder / "wirelab-agent"
+    agent.hardlink_to(agent_copy)
+    bench = Bench(folder, agent)
     yield bench
     for process in bench.processes():
         # It may end by itself meanwhile.
         with contextlib.suppress(ProcessLookupError):
             os.kill(process, signal.SIGKILL)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, agent_copy: Path) -> Iterator[Bench]:
+    with made_bench(tmp_path, agent_copy) as bench:
+        yield bench
+
+
+@pytest.fixture(scope="module")
+def shared_bench(tmp_path_factory: pytest.TempPathFactory, agent_copy: Path) -> Iterator[Bench]:
+    """A bench for a campaign that several tests of a module only read. They are of one `xdist_group`, or each worker
+    runs a campaign of its own.
+    """
+    with made_bench(tmp_path_factory.mktemp("shared"), agent_copy) as bench:
+        yield bench

@@ -21,9 +21,9 @@ from tests.interop.endpoints import SECURE, TIMEOUT_S, free_port
 
 from wirelab.experiment.implementations import ServerEntry
 from wirelab.runner.implementations import find_program, load
-from wirelab.schema import registered
+from wirelab.schema import PageIdentity, PageLoads, registered
 from wirelab.site import Page
-from wirelab.site.hints import resource_texts
+from wirelab.site.hints import page_variables
 
 NAME = "server.test"
 BROWSER = Path(str(resources.files("wirelab.data").joinpath("clients", "chromium.py")))
@@ -50,29 +50,31 @@ class Peers:
     def manifest(self) -> Path:
         return self.folder / "manifest.json"
 
+    def loads(self, loads: int) -> PageLoads:
+        """The workload of so many loads."""
+        site = self.page.site
+        size = {"resources": len(site.resources), "body_bytes": site.body_bytes}
+        page = PageIdentity(name="page", sha256=site.digest, **size)
+        return PageLoads(loads=loads, timeout_ns=round(TIMEOUT_S * 1e9), page=page)
+
     @contextmanager
     def server(self, program: str, stack: str, **settings: Any) -> Iterator[int]:
         """The port of a foreign server, started as its entry says; it must end when told to."""
-        entry = load(None)[program].roles.server
+        described = load(None)[program]
+        entry = described.roles.server
         assert isinstance(entry, ServerEntry)
         folder, port = self._folder(f"{program}-{stack}"), free_port()
         known = defaults(stack) | settings
         parameters = self.parameters("server", stack, port, folder, known, loads=1, timeout_s=TIMEOUT_S)
-        placeholders = {
-            "address": "127.0.0.1", "host": "127.0.0.1", "port": str(port), "name": NAME, "directory": str(folder),
-            "stack": stack, "upload_bytes": "0", "download_bytes": "0", "parameters": str(parameters),
-            "site": str(self.site), "document": f"/{self.page.site.document.file}", **self._certificates(),
+        values = {
+            **entry.variables(stack, known, self.loads(1)), **page_variables(self.page.site, self.site),
+            "address": "127.0.0.1", "host": "127.0.0.1", "port": port, "name": NAME, "directory": str(folder),
+            "upload_bytes": 0, "download_bytes": 0, "parameters": str(parameters), **self._certificates(),
         }  # fmt: skip
-        facts = {**known, "stack": stack, "workload": "page", "upload": False, "download": False}
-
-        def fill(*texts: str) -> list[str]:
-            return entry.fill(texts, placeholders, facts, resource_texts(self.page.site))
-
         for file in entry.files:
-            path, text = fill(file.path, file.text)
-            (folder / path).write_text(text)
-        command = fill(*entry.command, *entry.added(facts))
-        variables = dict(zip(entry.environment, fill(*entry.environment.values()), strict=True))
+            (folder / described.text(file.path, values)).write_text(described.text(file.text, values))
+        command = described.command([*entry.command, *entry.arguments], values)
+        variables = {key: described.text(text, values) for key, text in entry.environment.items()}
         with (folder / "stderr.txt").open("wb") as words:
             process = subprocess.Popen(
                 [find_program(command[0]) or command[0], *command[1:]], cwd=folder, env={**os.environ, **variables},

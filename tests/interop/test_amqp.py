@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from proton.reactor import AtMostOnce
 from proton.utils import BlockingConnection, SendException
 from tests.interop import rabbitmq
 from tests.interop.conftest import built_agent
+from tests.interop.covering import covering
 from tests.interop.endpoints import Endpoints, free_port
 from tests.interop.rabbitmq import RabbitMq
 
@@ -64,6 +66,11 @@ def check_delivered(rows: pl.DataFrame, stack: str, delivery: str) -> None:
     assert (rows["first_final_byte_ns"].is_not_null() == (delivery == "at-least-once")).all()
 
 
+def with_rabbitmq(test: Any) -> Any:
+    """Of a test of RabbitMQ, which takes ten seconds to start: all of them share one."""
+    return pytest.mark.rabbitmq(pytest.mark.xdist_group("rabbitmq")(test))
+
+
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RabbitMq]:
     folder = tmp_path_factory.mktemp("rabbitmq")
@@ -83,9 +90,11 @@ def endpoints(bench: Bench, request: pytest.FixtureRequest) -> Iterator[Endpoint
     endpoints.kill()
 
 
-@pytest.mark.rabbitmq
-@pytest.mark.parametrize("stack", ["amqp", "amqps"])
-@pytest.mark.parametrize("sasl", ["none", "anonymous", "plain"])
+@with_rabbitmq
+@pytest.mark.parametrize(
+    ("stack", "sasl"),
+    covering(itertools.product(["amqp", "amqps"], ["none", "anonymous", "plain"]), (0,)),
+)
 def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, stack: str, sasl: str) -> None:
     port = broker.port if stack == "amqp" else broker.tls_port
     for delivery in ("at-least-once", "at-most-once"):
@@ -94,9 +103,11 @@ def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, sta
             check_delivered(hand_over(endpoints, stack, port, connection, **settings), stack, delivery)
 
 
-@pytest.mark.rabbitmq
-@pytest.mark.parametrize("stack", ["amqp", "amqps"])
-@pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
+@with_rabbitmq
+@pytest.mark.parametrize(
+    ("stack", "delivery"),
+    covering(itertools.product(["amqp", "amqps"], ["at-least-once", "at-most-once"]), ()),
+)
 def test_our_subscribers_hear_our_publisher_through_rabbitmq(
     endpoints: Endpoints, broker: RabbitMq, stack: str, delivery: str
 ) -> None:
@@ -106,7 +117,7 @@ def test_our_subscribers_hear_our_publisher_through_rabbitmq(
     assert set(heard["copies"]) == {1}
 
 
-@pytest.mark.rabbitmq
+@with_rabbitmq
 def test_what_rabbitmq_refuses_fails_the_exchange_with_its_words(endpoints: Endpoints, broker: RabbitMq) -> None:
     refused = hand_over(endpoints, "amqp", broker.port, FRESH, address_prefix="queue://")
     assert refused["outcome"].to_list() == ["failed"] * READINGS
@@ -245,7 +256,7 @@ MORE = {"deliver": "exchanges = 3", "notify": 'messages = 3\nsubscribers = 2\nar
 @pytest.mark.namespaces
 @pytest.mark.parametrize("kind", list(MORE))
 def test_a_campaign_over_a_link(bench: Bench, kind: str) -> None:
-    bench.run_experiment(EXPERIMENT.format(kind=kind, more=MORE[kind]))
+    bench.measure_experiment(EXPERIMENT.format(kind=kind, more=MORE[kind]))
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     assert set(rows["outcome"]) == {"completed"}

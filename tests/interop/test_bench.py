@@ -9,10 +9,11 @@ import sys
 import tempfile
 import time
 import uuid
+from functools import cache
 from pathlib import Path
 
 import pytest
-from bench import instructions
+from bench import build, instructions
 from bench.flow import Plan, send
 from bench.generators import Load, loads
 from bench.peers import Peer, Stages, Veth, Wirelab
@@ -30,15 +31,16 @@ PATIENCE_S = 60.0
 def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_told(path: str, tmp_path: Path) -> None:
     agent = built_agent()
     assert agent is not None
+    instruments = _built_instruments()
     peer: Peer = Veth() if path == "veth" else Wirelab(agent)
     stages, plan = Stages(20.0, rate_bps=1_000_000), Plan(packets=40, interval_us=1000.0, payload=100)
-    received = send(agent, peer, stages, plan, Place(User("this", None), tmp_path))
+    received = send(instruments, peer, stages, plan, Place(User("this", None), tmp_path))
     assert received.number.tolist() == list(range(plan.packets))
     assert received.one_way_us.min() >= 1e3 * peer.told_ms(stages, plan.ip_bytes)
 
 
 def test_a_bare_thread_tells_how_late_it_was_for_each_instant() -> None:
-    words = [str(built_agent()), "bare", "--instants", "50", "--interval-us", "1000"]
+    words = [str(_built_instruments()), "bare", "--instants", "50", "--interval-us", "1000"]
     began = time.monotonic()
     late_ns = subprocess.run(words, capture_output=True, check=True, text=True).stdout.split()
     assert len(late_ns) == 50
@@ -53,7 +55,7 @@ def test_a_bench_that_is_ended_leaves_nothing(
     mark = uuid.uuid4().hex
     environment = {
         **os.environ, "WIRELAB_TEST_MARK": mark, "WIRELAB_AGENT": str(built_agent()), "TMPDIR": str(tmp_path),
-        "PYTHONPATH": f"{ROOT / 'python'}:{ROOT}",
+        "WIRELAB_BENCH": str(_built_instruments()), "PYTHONPATH": f"{ROOT / 'python'}:{ROOT}",
     }  # fmt: skip
     words = [sys.executable, "-m", "bench", "delay", "--out", str(tmp_path / "out")]
     with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as bench:
@@ -64,7 +66,7 @@ def test_a_bench_that_is_ended_leaves_nothing(
     if how is signal.SIGKILL:
         assert [path.name.startswith("wirelab-bench-") for path in tmp_path.iterdir()] == [True]
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-        with make_setup(Path(environment["WIRELAB_AGENT"]), quick=True):
+        with make_setup(Path(environment["WIRELAB_AGENT"]), Path(environment["WIRELAB_BENCH"]), quick=True):
             pass
         assert list(tmp_path.iterdir()) == []
     else:
@@ -84,7 +86,7 @@ def test_each_generator_of_a_load_makes_all_its_requests(
     agent = built_agent()
     assert agent is not None
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    with make_setup(agent, quick=True) as setup:
+    with make_setup(agent, _built_instruments(), quick=True) as setup:
         for generator in (BUILTIN, load.tool):
             made = make(setup, load, generator, copies, requests=50)
             assert made.per_s > 0
@@ -103,6 +105,18 @@ def test_no_impairment_takes_more_or_fewer_instructions_than_in_the_snapshot() -
         )
     else:
         print(f"{counted.compiler}, not {kept.compiler}\n{shown}")
+
+
+@cache
+def _built_instruments() -> Path:
+    """The program that `WIRELAB_BENCH` names, or the newest one built: a debug build sends and receives the same."""
+    if named := os.environ.get("WIRELAB_BENCH"):
+        return Path(named)
+    built = [path for kind in ("debug", "release") if (path := build.target() / kind / "wirelab-bench").exists()]
+    if not built:
+        subprocess.run(["cargo", "build", "--locked", "--quiet", "--package", "wirelab-bench"], cwd=ROOT, check=True)
+        return build.target() / "debug" / "wirelab-bench"
+    return max(built, key=lambda path: path.stat().st_mtime)
 
 
 def _wait_for(condition: object) -> None:

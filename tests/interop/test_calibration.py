@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
+from tests.interop.covering import nightly
 
 if TYPE_CHECKING:
     from conftest import Bench
@@ -27,17 +28,17 @@ stack = ["http1", "https1", "h2"]
 "client.implementation" = ["builtin", "curl", "curl-warm"]
 link = ["clean"]
 [links]
-clean = { rtt = "20 ms" }
+clean = {{ rtt = "20 ms" }}
 [endpoints]
-server = { implementation = "nginx" }
+server = {{ implementation = "nginx" }}
 [workload]
 kind = "request-response"
 upload = "30 B"
 connection = "fresh"
-exchanges = 30
+exchanges = {exchanges}
 timeout = "20 s"
 [stop]
-replicates = 3
+replicates = {replicates}
 """
 STACKS = ("http1", "https1", "h2")
 CURLS = ("curl", "curl-warm")
@@ -47,9 +48,12 @@ METRICS = ("phase_connect", "phase_handshake", "response_time_curl", "end_to_end
 @pytest.mark.namespaces
 @pytest.mark.curl
 @pytest.mark.nginx
-def test_our_phases_stand_beside_curls(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("exchanges", "replicates"), [(10, 1), nightly(30, 3)])
+def test_our_phases_stand_beside_curls(
+    bench: Bench, capsys: pytest.CaptureFixture[str], exchanges: int, replicates: int
+) -> None:
     (bench.folder / "implementations.toml").write_text(_curl_warm())
-    bench.run_experiment(EXPERIMENT, "--lanes", "1")
+    bench.measure_experiment(EXPERIMENT.format(exchanges=exchanges, replicates=replicates), "--lanes", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())
     who = pl.DataFrame(
         [(s["key"], s["stack"], s["implementation"]["client"]) for s in plan["scenarios"]],
@@ -80,18 +84,12 @@ def _curl_warm() -> str:
     catalogue = resources.files("wirelab.data").joinpath("implementations.toml").read_text(encoding="utf-8")
     curl = catalogue[catalogue.index("[curl]") : catalogue.index("[nginx]")].replace("[curl", "[curl-warm")
     # Only the catalogue's own entries name its scripts so.
-    curl = curl.replace("{scripts}", str(resources.files("wirelab.data").joinpath("clients")))
+    curl = curl.replace("{{ scripts }}", str(resources.files("wirelab.data").joinpath("clients")))
     start = '"curl", "--disable", "--silent",'
     assert start in curl
     options = '"--insecure", "--max-time", "20", "--noproxy", "*", "--output", "/dev/null"'
-    first = f'{start} {options}, "{{warm_up}}", "--next", "--silent",'
-    origins = [("http", STACKS[:1]), ("https", STACKS[1:])]
-    warm_ups = "".join(
-        f"[[curl-warm.roles.client.define]]\nwhen = {{ stack = {json.dumps(stacks)} }}\n"
-        f'warm_up = "{scheme}://{{address}}:{{port}}/"\n'
-        for scheme, stacks in origins
-    )
-    return curl.replace(start, first) + warm_ups
+    warm_up = f"http{{{{ 's' if stack != '{STACKS[0]}' }}}}://{{{{ address }}}}:{{{{ port }}}}/"
+    return curl.replace(start, f'{start} {options}, "{warm_up}", "--next", "--silent",')
 
 
 def _line(stack: str, name: str, ours_ns: float | None, curls_ns: float | None) -> str:

@@ -56,10 +56,19 @@ def captured(
 ) -> dict[str, Path]:
     """Run a trial of each stack; their folders."""
     text = EXPERIMENT.format(stacks=json.dumps(stacks), link=link, client=client, server=server, exchanges=EXCHANGES)
-    bench.run_experiment(text, "--capture", "--lanes", "2")
+    bench.measure_experiment(text, "--capture", "--lanes", "2")
     assert set(bench.statuses().values()) == {"done"}
     bench.assert_nothing_left()
     return {path.name.split("-")[0]: path for path in (bench.campaign / "trials").iterdir()}
+
+
+@pytest.fixture(scope="module")
+def folders(shared_bench: Bench) -> dict[str, Path]:
+    """Trials of built-in stacks over a link that loses nothing."""
+    return captured(shared_bench, "http1", "https1", "h2", "h3")
+
+
+reads_the_shared_campaign = pytest.mark.xdist_group("captures")
 
 
 def comments(folder: Path, end: str) -> list[str]:
@@ -70,8 +79,8 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o777
 
 
-def test_tshark_finds_nothing_malformed_and_reads_http_through_tls_and_quic(bench: Bench) -> None:
-    folders = captured(bench, "http1", "https1", "h2", "h3")
+@reads_the_shared_campaign
+def test_tshark_finds_nothing_malformed_and_reads_http_through_tls_and_quic(folders: dict[str, Path]) -> None:
     for stack, folder in folders.items():
         for end in ENDS:
             capture = folder / f"{end}.pcapng"
@@ -98,13 +107,14 @@ def test_tshark_finds_nothing_malformed_and_reads_http_through_tls_and_quic(benc
             assert len(headers) == EXCHANGES
 
 
-def test_without_its_secrets_a_capture_shows_no_http(bench: Bench) -> None:
-    folder = captured(bench, "https1")["https1"]
+@reads_the_shared_campaign
+def test_without_its_secrets_a_capture_shows_no_http(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = folders["https1"]
     capture = folder / "client.pcapng"
     secrets = (folder / "client" / "tls-secrets.txt").read_bytes()
     assert secrets in capture.read_bytes()
     # A secret by another name opens nothing.
-    closed = folder / "closed.pcapng"
+    closed = tmp_path / "closed.pcapng"
     closed.write_bytes(capture.read_bytes().replace(b"TRAFFIC_SECRET", b"TRAFFIC_SECRXT"))
     assert tshark(closed, "tls", "frame.number")
     assert not tshark(closed, "http", "frame.number")
@@ -144,8 +154,9 @@ def test_what_the_link_did_to_a_packet_is_its_comment(bench: Bench) -> None:
     assert any(words.endswith("of the packet inverted by the link") for words in everything)
 
 
-def test_each_end_sees_the_other_half_a_round_trip_away(bench: Bench) -> None:
-    folder = captured(bench, "http1")["http1"]
+@reads_the_shared_campaign
+def test_each_end_sees_the_other_half_a_round_trip_away(folders: dict[str, Path]) -> None:
+    folder = folders["http1"]
     [client, server] = (
         tshark(folder / f"{end}.pcapng", "tcp.flags.syn == 1 && tcp.flags.ack == 0", "frame.time_epoch") for end in ENDS
     )
@@ -153,8 +164,9 @@ def test_each_end_sees_the_other_half_a_round_trip_away(bench: Bench) -> None:
         assert float(arrived[0]) - float(left[0]) >= RTT_S / 2 - 1e-6
 
 
-def test_every_quic_connection_has_a_qlog_at_both_ends(bench: Bench) -> None:
-    folder = captured(bench, "h3")["h3"]
+@reads_the_shared_campaign
+def test_every_quic_connection_has_a_qlog_at_both_ends(folders: dict[str, Path]) -> None:
+    folder = folders["h3"]
     names = {end: sorted(path.name for path in (folder / end / "qlog").iterdir()) for end in ENDS}
     assert names["client"] == names["server"]
     ports = {name.removesuffix(".sqlog").rpartition("-")[2] for name in names["client"]}
@@ -167,7 +179,7 @@ def test_every_quic_connection_has_a_qlog_at_both_ends(bench: Bench) -> None:
 
 
 def test_a_trial_captures_nothing_unless_it_is_asked_to(bench: Bench) -> None:
-    bench.run_experiment(
+    bench.measure_experiment(
         EXPERIMENT.format(stacks='["h3"]', link="", client="builtin", server="builtin", exchanges=1), "--lanes", "1"
     )
     [folder] = (bench.campaign / "trials").iterdir()

@@ -73,7 +73,7 @@ replicates = 1
 @pytest.mark.namespaces
 @pytest.mark.rabbitmq
 def test_rabbitmq_tells_every_subscriber_at_a_topic(bench: Bench) -> None:
-    bench.run_experiment(NOTIFIED, "--no-probes")
+    bench.measure_experiment(NOTIFIED)
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     assert (rows.height, set(rows["outcome"])) == (6, {"completed"})
     bench.assert_nothing_left()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.namespaces, pytest.mark.tshark]
 
+STACKS = ("http1", "https1", "h2", "h3", "coap", "coaps", "mqtt", "amqp")
 MESSAGE = 612
 ETHERNET = 14
 EXCHANGES = 2
@@ -50,19 +51,29 @@ overhead = "{OVERHEAD} B"
 Ledger = dict[str, dict[str, Any]]
 
 
-def measured(bench: Bench, *stacks: str) -> dict[str, tuple[Path, Ledger]]:
-    """A trial of each stack: its folder, and its ledger by direction."""
-    names = ", ".join(f'"{stack}"' for stack in stacks)
-    bench.run_experiment(EXPERIMENT.format(stacks=f"[{names}]"), "--lanes", "2", "--no-probes")
-    assert set(bench.statuses().values()) == {"done"}
-    ledger = pl.read_parquet(bench.campaign / "ledger.parquet")
+@pytest.fixture(scope="module")
+def campaign(shared_bench: Bench) -> Path:
+    """A trial of each stack over a link that loses nothing."""
+    names = ", ".join(f'"{stack}"' for stack in STACKS)
+    shared_bench.measure_experiment(EXPERIMENT.format(stacks=f"[{names}]"), "--lanes", "2")
+    assert set(shared_bench.statuses().values()) == {"done"}
+    return shared_bench.campaign
+
+
+@pytest.fixture(scope="module")
+def found(campaign: Path) -> dict[str, tuple[Path, Ledger]]:
+    """Of each stack its trial's folder, and its ledger by direction."""
+    ledger = pl.read_parquet(campaign / "ledger.parquet")
     found: dict[str, tuple[Path, Ledger]] = {}
     for row in ledger.to_dicts():
         stack = re.sub(r"-[0-9a-f]{12}-[0-9]+$", "", row["trial"])
-        folder = bench.campaign / "trials" / row["trial"]
+        folder = campaign / "trials" / row["trial"]
         found.setdefault(stack, (folder, {}))[1][row["direction"]] = row
-    assert set(found) == set(stacks)
+    assert set(found) == set(STACKS)
     return found
+
+
+reads_the_shared_campaign = pytest.mark.xdist_group("ledger")
 
 
 def sent(folder: Path, way: str, query: str, *fields: str) -> list[tuple[str, ...]]:
@@ -76,9 +87,11 @@ def total(rows: list[tuple[str, ...]]) -> int:
     return sum(int(word) for row in rows for field in row for word in field.split(",") if word)
 
 
-def test_every_byte_is_counted_once_and_nothing_stays_closed(bench: Bench) -> None:
-    found = measured(bench, "http1", "https1", "h2", "h3", "coap", "coaps", "mqtt", "amqp")
-    trials = pl.read_parquet(bench.campaign / "trials.parquet")
+@reads_the_shared_campaign
+def test_every_byte_is_counted_once_and_nothing_stays_closed(
+    campaign: Path, found: dict[str, tuple[Path, Ledger]]
+) -> None:
+    trials = pl.read_parquet(campaign / "trials.parquet")
     for stack, (folder, ledger) in found.items():
         [trial] = trials.filter(pl.col("trial") == folder.name).to_dicts()
         for way, row in ledger.items():
@@ -96,7 +109,7 @@ def test_every_byte_is_counted_once_and_nothing_stays_closed(bench: Bench) -> No
 def test_the_parts_sum_to_the_packet_log_in_every_stack_whatever_the_link_loses_and_adds(bench: Bench) -> None:
     stacks = ", ".join(f'"{stack.name}"' for stack in registered().stacks)
     text = EXPERIMENT.format(stacks=f"[{stacks}]").replace("[links.wire]", LOSSY)
-    bench.run_experiment(text, "--no-probes")
+    bench.measure_experiment(text)
     counted = pl.read_parquet(bench.campaign / "ledger.parquet")
     trials = pl.read_parquet(bench.campaign / "trials.parquet").filter(~pl.col("excluded"), status="done")
     assert set(counted["trial"]) == set(trials["trial"])
@@ -111,8 +124,8 @@ def test_the_parts_sum_to_the_packet_log_in_every_stack_whatever_the_link_loses_
     assert lost > 0
 
 
-def test_tshark_counts_the_same_in_every_layer(bench: Bench) -> None:
-    found = measured(bench, "http1", "https1", "h3", "coaps")
+@reads_the_shared_campaign
+def test_tshark_counts_the_same_in_every_layer(found: dict[str, tuple[Path, Ledger]]) -> None:
     for stack in ("http1", "https1"):
         folder, ledger = found[stack]
         for way, row in ledger.items():
@@ -134,8 +147,8 @@ def test_tshark_counts_the_same_in_every_layer(bench: Bench) -> None:
         assert row["transport"] == 8 * len(sent(folder, way, "udp && !icmp", "frame.number"))
 
 
-def test_fixed_headers_are_what_the_standards_say(bench: Bench) -> None:
-    found = measured(bench, "coap", "mqtt", "amqp")
+@reads_the_shared_campaign
+def test_fixed_headers_are_what_the_standards_say(found: dict[str, tuple[Path, Ledger]]) -> None:
     folder, _ = found["coap"]
     for way in ("up", "down"):
         fields = ("udp.payload", "coap.version", "coap.token_len", "coap.mid")

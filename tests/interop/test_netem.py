@@ -57,6 +57,7 @@ LEAST_DELAY_S = {"far": 0.06, "narrow": 0.02 + 1000 * 8 / 400e3}
 SCALES = {"share": (100, " %"), "s": (1000, " ms"), "bit/s": (0.001, " kbit/s"), "packets": (1, "")}
 
 
+@pytest.mark.nightly
 @pytest.mark.namespaces
 def test_netem_does_the_same_to_packets_and_a_wrong_link_is_told_from_it(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -93,6 +94,7 @@ def test_netem_does_the_same_to_packets_and_a_wrong_link_is_told_from_it(
     }  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.namespaces
 def test_a_campaign_runs_over_netem_from_its_start_to_its_report(bench: Bench) -> None:
     require_guest()

@@ -15,7 +15,8 @@ from tests.interop.page_peers import NAME, Peers, defaults, rows
 from wirelab.experiment.implementations import ClientEntry
 from wirelab.runner.implementations import load, missing
 from wirelab.runner.resource_rows import wrong_resources
-from wirelab.site import Page, fischer2021, h2window2017, images
+from wirelab.site import Page, fischer2021, h2window2017
+from wirelab.site.synthetic import images
 
 
 @pytest.fixture(params=[h2window2017.site, h2window2017.equal, fischer2021.page], ids=["site", "equal", "fischer2021"])
@@ -27,15 +28,16 @@ def peers(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Peers]:
 
 def load_by_nghttp(peers: Peers, port: int, timeout_s: float = TIMEOUT_S, **more: Any) -> Path:
     """Two loads as the entry says; the folder of the rows."""
-    entry = load(None)["nghttp"].roles.client
+    program = load(None)["nghttp"]
+    entry = program.roles.client
     assert isinstance(entry, ClientEntry)
     folder = peers.folder / "client"
     folder.mkdir()
     settings = defaults("h2c") | more
     parameters = peers.parameters("client", "h2c", port, folder, settings, loads=2, timeout_s=timeout_s)
-    facts = {**settings, "stack": "h2c", "workload": "page", "upload": False, "download": False}
-    places = {"host": "127.0.0.1", "port": str(port), "name": NAME, "parameters": str(parameters)}
-    command = entry.fill([*entry.loading, *entry.added(facts)], places, facts)
+    places = {"host": "127.0.0.1", "port": port, "name": NAME, "parameters": str(parameters)}
+    variables = {**entry.variables("h2c", settings, peers.loads(2)), **places}
+    command = program.command([*entry.loading, *entry.arguments], variables)
     done = subprocess.run(command, capture_output=True, text=True, timeout=2 * TIMEOUT_S, check=False)
     assert done.returncode == 0, done.stderr
     return folder

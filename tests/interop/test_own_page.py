@@ -56,18 +56,18 @@ IMPLEMENTATIONS = """
 title = "Python's server, and a client of one's own"
 homepage = "https://docs.python.org/3/library/http.server.html"
 install = "it comes with Python"
-version_command = ["{python}", "--version"]
+version_command = ["{{ python }}", "--version"]
 
 [mine.roles.server]
 stacks = ["http1"]
 workloads = ["page"]
-command = ["{python}", "-m", "http.server", "{port}", "--bind", "{address}", "--directory", "{site}"]
+command = ["{{ python }}", "-m", "http.server", "{{ port }}", "--bind", "{{ address }}", "--directory", "{{ site }}"]
 ready = "tcp-connect"
 
 [mine.roles.client]
 stacks = ["http1"]
 workloads = ["page"]
-command = ["{python}", "{beside}/client.py", "{parameters}"]
+command = ["{{ python }}", "{{ beside }}/client.py", "{{ parameters }}"]
 """
 EXPERIMENT = """
 title = "A page of one's own"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
+from tests.interop.covering import nightly
 from tests.interop.test_pages import require
 
 from wirelab import agent
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 RELATIVE = 0.15
 STACKS = ("http1", "https1", "h2", "h3")
 CLIENTS = ("builtin", "chromium")
-LOADS = 5
 EXPERIMENT = f"""
 title = "loads of a page, ours and Chromium's"
 metric = "load-time"
@@ -35,7 +35,7 @@ rtt = "100 ms"
 [workload]
 kind = "page"
 page = "fischer2021"
-loads = {LOADS}
+loads = LOADS
 timeout = "60 s"
 [stop]
 replicates = 1
@@ -45,9 +45,10 @@ FIRST_IMAGES = {f"/{number}.jpg" for number in range(1, 6)}
 
 @pytest.mark.namespaces
 @pytest.mark.chromium
-def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("count", [2, nightly(5)])
+def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFixture[str], count: int) -> None:
     require("chromium")
-    bench.run_experiment(EXPERIMENT, "--lanes", "1", "--no-probes")
+    bench.measure_experiment(EXPERIMENT.replace("LOADS", str(count)), "--lanes", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())
     who = {each["key"]: (each["stack"], each["implementation"]["client"]) for each in plan["scenarios"]}
     loads, requests = (_rows(bench, name, who) for name in ("exchanges", "resources"))
@@ -58,12 +59,12 @@ def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFi
             print(_line(stack, *(_median_ms(loads[stack, client]) for client in CLIENTS)))
     for case, rows in loads.items():
         one_each = case[0] in {"http1", "https1"}
-        assert [row["outcome"] for row in rows] == ["completed"] * LOADS, case
+        assert [row["outcome"] for row in rows] == ["completed"] * count, case
         assert {row["connections"] for row in rows} == {6 if one_each else 1}, case
         assert all(0 < row["time_to_first_byte_ns"] < row["load_time_ns"] for row in rows), case
         assert {row["body_received_bytes"] for row in rows} == {fischer2021.page().site.body_bytes}, case
     for case, rows in requests.items():
-        for load in range(LOADS):
+        for load in range(count):
             _check_order(case, [row for row in rows if row["exchange"] == load])
     for stack in STACKS:
         ours, theirs = ({_said(row) for row in requests[stack, client]} for client in CLIENTS)

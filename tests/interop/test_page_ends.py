@@ -52,12 +52,12 @@ IMPLEMENTATIONS = """
 title = "A server that never ends c.png"
 homepage = "https://docs.python.org/3/library/http.server.html"
 install = "it comes with Python"
-version_command = ["{python}", "--version"]
+version_command = ["{{ python }}", "--version"]
 
 [holds-back.roles.server]
 stacks = ["http1"]
 workloads = ["page"]
-command = ["{python}", "{beside}/server.py", "{address}", "{port}", "{site}"]
+command = ["{{ python }}", "{{ beside }}/server.py", "{{ address }}", "{{ port }}", "{{ site }}"]
 ready = "tcp-connect"
 """
 EXPERIMENT = """

@@ -19,13 +19,15 @@ from typing import Any
 import pytest
 from PIL import Image
 from tests.interop.conftest import REQUIRED, built_agent
+from tests.interop.covering import covering, nightly
 from tests.interop.endpoints import TIMEOUT_S
 from tests.interop.page_peers import NAME, Peers, defaults, processes_in
 
 from wirelab.experiment.implementations import RoleEntry
 from wirelab.runner.implementations import find_program, load, missing
 from wirelab.schema import registered
-from wirelab.site import fischer2021, read_folder
+from wirelab.site import fischer2021
+from wirelab.site.folder import read_folder
 
 SERVERS = ("nginx", "apache", "caddy", "nghttpd", "node")
 BROWSER = load(None)["chromium"]
@@ -98,7 +100,7 @@ def require(*names: str) -> None:
 
 
 @pytest.mark.chromium
-@pytest.mark.parametrize(("server", "stack", "hints"), varied(BROWSER.roles.client))
+@pytest.mark.parametrize(("server", "stack", "hints"), covering(varied(BROWSER.roles.client), (0,), (1, 2)))
 def test_a_browser_loads_the_papers_page(peers: Peers, server: str, stack: str, hints: str) -> None:
     require("chromium", server)
     site = peers.page.site
@@ -127,7 +129,9 @@ def test_a_browser_loads_the_papers_page(peers: Peers, server: str, stack: str, 
     assert loads[0]["end_ns"] < loads[1]["start_ns"]
 
 
-@pytest.mark.parametrize(("server", "stack", "hints"), pairs(None, "push", "early-hints", "preload"))
+@pytest.mark.parametrize(
+    ("server", "stack", "hints"), covering(pairs(None, "push", "early-hints", "preload"), (0,), (1, 2))
+)
 def test_a_server_says_ahead_what_the_page_needs(peers: Peers, server: str, stack: str, hints: str) -> None:
     require(server)
     if stack == "h3" or find_program("nghttp" if stack in {"h2c", "h2"} else "curl") is None:
@@ -157,8 +161,18 @@ def spoken(stack: str, place: str) -> str:
 
 
 @pytest.mark.chromium
-@pytest.mark.parametrize("kind", ["rsa-4096", "ecdsa-p384"])
-@pytest.mark.parametrize(("stack", "tls"), [("https1", "1.2"), ("h2", "1.3"), ("h3", None)])
+@pytest.mark.parametrize(
+    ("kind", "stack", "tls"),
+    covering(
+        [
+            (kind, *protocol)
+            for protocol in (("https1", "1.2"), ("h2", "1.3"), ("h3", None))
+            for kind in ("rsa-4096", "ecdsa-p384")
+        ],
+        (0,),
+        (1,),
+    ),
+)
 def test_a_browser_takes_certificates_of_either_kind(
     tmp_path: Path, certificates: dict[str, Path], kind: str, stack: str, tls: str | None
 ) -> None:
@@ -194,14 +208,15 @@ def test_a_server_of_another_protocol_fails_the_load_with_the_reason(peers: Peer
 
 
 @pytest.mark.chromium
-def test_a_hundred_loads_leave_no_process_no_profile_and_nothing_temporary(
-    peers: Peers, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("count", [10, nightly(100)])
+def test_many_loads_leave_no_process_no_profile_and_nothing_temporary(
+    peers: Peers, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
     require("chromium", "node")
     temporary = tempfile.mkdtemp()  # a test's own folder has too long a path for a socket
     monkeypatch.setenv("TMPDIR", temporary)
     with peers.server("node", "h2") as port:
-        process, folder = peers.start_browser("h2", port, loads=100)
+        process, folder = peers.start_browser("h2", port, loads=count)
         process.communicate(timeout=5 * TIMEOUT_S)
     assert process.returncode == 0
     left = {"parameters.json", "stderr.txt", "exchanges.jsonl", "resources.jsonl"}
@@ -209,7 +224,7 @@ def test_a_hundred_loads_leave_no_process_no_profile_and_nothing_temporary(
     assert processes_in(folder) == {}
     Path(temporary).rmdir()
     exchanges = [json.loads(line) for line in (folder / "exchanges.jsonl").read_text().splitlines()]
-    assert [(row["index"], row["outcome"]) for row in exchanges] == [(index, "completed") for index in range(100)]
+    assert [(row["index"], row["outcome"]) for row in exchanges] == [(index, "completed") for index in range(count)]
 
 
 class Asked(BaseHTTPRequestHandler):

@@ -61,7 +61,7 @@ Messages = dict[str, list[tuple[int, int]]]
 
 def measured(bench: Bench, stack: str, settings: str) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The folder of its one trial, and its ledger by direction."""
-    bench.run_experiment(EXPERIMENT.format(stack=stack, settings=settings), "--no-probes")
+    bench.measure_experiment(EXPERIMENT.format(stack=stack, settings=settings))
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "ledger.parquet").to_dicts()
     return bench.campaign / "trials" / rows[0]["trial"], {row["direction"]: row for row in rows}

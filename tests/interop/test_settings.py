@@ -18,7 +18,6 @@ pytestmark = pytest.mark.namespaces
 
 EXPERIMENT = """
 title = "settings"
-{head}
 [factors]
 stack = {stacks}
 {factors}
@@ -40,14 +39,22 @@ Row = dict[str, Any]
 
 
 def ran(
-    bench: Bench, *stacks: str, head: str = "", factors: str = "", settings: str = "", connection: str = "kept"
+    bench: Bench,
+    *stacks: str,
+    factors: str = "",
+    settings: str = "",
+    connection: str = "kept",
+    report: bool = False,
 ) -> dict[str, list[Row]]:
     """Every setting of every scenario that was given, by the scenario's name."""
     text = EXPERIMENT.format(
-        head=head, stacks=json.dumps(stacks), factors=factors, settings=settings, connection=connection,
+        stacks=json.dumps(stacks), factors=factors, settings=settings, connection=connection,
         concurrency=3 if connection == "kept" else 1,
     )  # fmt: skip
-    bench.run_experiment(text, "--lanes", "2", "--no-probes")
+    if report:
+        bench.run_experiment(text, "--lanes", "2", "--no-probes")
+    else:
+        bench.measure_experiment(text, "--lanes", "2", "--estimates")
     assert set(bench.statuses().values()) == {"done"}
     scenarios = json.loads((bench.campaign / "estimates.json").read_text())["scenarios"]
     assert all(s["denominators"]["completed"] == s["denominators"]["exchanges"] for s in scenarios)
@@ -60,12 +67,11 @@ def needs(*programs: str) -> None:
         (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
 
 
-@pytest.mark.parametrize("capture", [True, False])
-def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench, capture: bool) -> None:
+def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench) -> None:
     found = ran(
-        bench, "h2", head="capture = true" if capture else "",
+        bench, "h2",
         factors='"stacks.h2.header-table-size" = ["512 B", "64 KiB"]\n'
-        '"stacks.h2.initial-window-size" = ["255 B", "65535 B"]',
+        '"stacks.h2.initial-window-size" = ["255 B", "65535 B"]', report=True,
     )  # fmt: skip
     assert len(found) == 4
     for name, rows in found.items():
@@ -78,7 +84,7 @@ def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench, c
         # Credit for what the library has handed over may come before the last of a body of 40 kB.
         least, most = (255, 255) if "255 B" in name else (16_384, 40_000)
         assert least <= client["used"] <= most, name
-        assert {row["source"] for row in rows} == ({"capture"} if capture else {"client", "server"})
+        assert {row["source"] for row in rows} == {"client", "server"}
     page = (bench.campaign / "report.html").read_text()
     assert "Settings not in force: 2 scenarios are not what was asked for" in page
     assert "told 65536 B, 4096 held in its place" in page
@@ -86,10 +92,9 @@ def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench, c
 
 def test_over_quic_what_the_library_clamps_shows_in_what_it_asks_for(bench: Bench) -> None:
     settings = '[stacks.h3]\nstream-window = "2 kB"\nconnection-window = "30 kB"\nmax-concurrent-streams = 2\n'
-    found = ran(
-        bench, "h3", head="capture = true", factors='"stacks.h3.ack-delay" = ["10 ms", "10 s"]', settings=settings
-    )
+    found = ran(bench, "h3", factors='"stacks.h3.ack-delay" = ["10 ms", "10 s"]', settings=settings)
     for name, rows in found.items():
+        assert {row["source"] for row in rows} == {"client", "server"}
         by_setting = {(row["setting"], row["end"]): row for row in rows}
         window = by_setting["stream-window", "client"]
         assert (window["announced"], window["used"], window["in_force"]) == ([2000, 2000], 2000, True)
@@ -142,3 +147,27 @@ def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench)
     assert of_client["initial-window-size"]["used"] == 4095
     assert of_client["connection-window"]["announced"] == [1_048_575, 1_048_575]
     assert of_client["header-table-size"]["effective"] == [512, 512]
+
+
+def test_between_two_programs_of_others_nothing_is_known(bench: Bench) -> None:
+    needs("nghttp", "nghttpd")
+    [rows] = ran(
+        bench, "h2", connection="fresh",
+        settings='[endpoints]\nclient = { implementation = "nghttp" }\nserver = { implementation = "nghttpd" }\n'
+        '[stacks.h2]\ninitial-window-size = "4095 B"\n', report=True,
+    ).values()  # fmt: skip
+    [row] = rows
+    assert (row["end"], row["in_force"], row["announced"], row["source"]) == (None, None, None, None)
+    page = (bench.campaign / "report.html").read_text()
+    assert "not known" in page
+    assert "Settings not in force" not in page
+
+
+def test_an_end_of_ours_reads_what_a_quic_client_of_others_announces(bench: Bench) -> None:
+    needs("aioquic")
+    [rows] = ran(
+        bench, "h3",
+        settings='[endpoints]\nclient = { implementation = "aioquic" }\n[stacks.h3]\nmax-concurrent-streams = 2\n',
+    ).values()  # fmt: skip
+    [server] = rows
+    assert (server["end"], server["source"], server["in_force"]) == ("server", "server", True)

@@ -42,7 +42,7 @@ FOREIGN = ["http1", "https1", "h2c", "h2"]
 
 def campaign(bench: Bench, stacks: list[str], client: str, server: str, connection: str = "fresh") -> pl.DataFrame:
     """Run it; its exchanges with the stack of each."""
-    bench.run_experiment(
+    bench.measure_experiment(
         EXPERIMENT.format(
             stacks=json.dumps(stacks), client=client, server=server, connection=connection, exchanges=EXCHANGES
         ),
@@ -158,7 +158,7 @@ install = "it is beside the experiment"
 version_command = [{python}, "--version"]
 [mine.roles.server]
 stacks = ["http1"]
-command = [{python}, {json.dumps(str(script))}, "{{address}}", "{{port}}"]
+command = [{python}, {json.dumps(str(script))}, "{{{{ address }}}}", "{{{{ port }}}}"]
 ready = "tcp-connect"
 """)
     check(campaign(bench, ["http1"], "builtin", "mine"), ["http1"])

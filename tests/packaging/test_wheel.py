@@ -4,10 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.xdist_group("wheel")
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -35,6 +37,25 @@ def run(installed: Path, folder: Path, *arguments: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.parametrize("platform", ["manylinux_2_28_x86_64", "manylinux_2_28_aarch64"])
+def test_a_wheel_of_an_agent_built_elsewhere_has_the_tag_of_its_platform(tmp_path: Path, platform: str) -> None:
+    agent = tmp_path / "agent"
+    agent.write_bytes(b"built elsewhere")
+    subprocess.run(
+        [ROOT / "scripts" / "uv", "build", "--quiet", "--wheel", "--out-dir", tmp_path],
+        cwd=ROOT,
+        env={**os.environ, "WIRELAB_AGENT": str(agent), "WIRELAB_PLATFORM": platform},
+        check=True,
+    )
+    [wheel] = tmp_path.glob("*.whl")
+    assert wheel.name.endswith(f"-py3-none-{platform}.whl")
+    with zipfile.ZipFile(wheel) as content:
+        [name] = [name for name in content.namelist() if name.endswith("scripts/wirelab-agent")]
+        assert content.read(name) == agent.read_bytes()
+        [facts] = [name for name in content.namelist() if name.endswith("WHEEL")]
+        assert f"Tag: py3-none-{platform}" in content.read(facts).decode()
 
 
 def test_the_experiments_profiles_and_the_agent_are_inside(installed: Path, tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wirelab.metrics.probes import Probes
+from wirelab.schema import LinkFacts
+from wirelab.schema.link_facts import Facts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import Check
 from wirelab.stats.estimate import Estimate
@@ -30,7 +32,6 @@ RATE_SHARE = 0.01
 BATCHES = 40
 HEADER_BYTES = 28
 """IPv4 and UDP."""
-CHAINS = ("gilbert-elliott", "four-state", "loss")
 
 
 @dataclass(frozen=True)
@@ -110,16 +111,17 @@ def read_flows(probes: Probes) -> Flows:
     return flows
 
 
-def compare(ours: Flows, theirs: Flows, link: Json, plan: Json) -> Iterator[Difference]:
+def compare(ours: Flows, theirs: Flows, link: LinkFacts, plan: Json) -> Iterator[Difference]:
     """Theirs minus ours, line by line; and the run lengths of theirs against the model."""
     for (kind, up), one in ours.items():
         other = theirs[kind, up]
         way = "uplink" if up else "downlink"
-        jitter = any(stage.get("jitter") for stage in link[way])
+        stages = (link.uplink if up else link.downlink).stages
+        jitter = any(each.delay is not None and each.delay.random and each.held_back is None for each in stages)
         match kind:
             case ProbeKind.LOSS:
                 yield from _shares(way, one, other, sparse=jitter)
-                yield from _runs(way, one, other, link[way])
+                yield from _runs(way, one, other, stages)
                 if jitter:
                     late_s = _lateness_s(ours[kind, not up], theirs[kind, not up])
                     yield from (_delay(way, one, other, q, late_s) for q in (0.1, 0.5, 0.9))
@@ -149,11 +151,11 @@ def _after_loss(flow: Flow) -> Flags:
     return np.asarray(lost[1:][lost[:-1]])
 
 
-def _runs(way: str, ours: Flow, theirs: Flow, chain: Sequence[Json]) -> Iterator[Difference]:
-    for stage in chain:
-        if stage["kind"] not in CHAINS:
+def _runs(way: str, ours: Flow, theirs: Flow, stages: Sequence[Facts]) -> Iterator[Difference]:
+    for chain in (stage.loss.chain for stage in stages if stage.loss is not None):
+        if chain is None:
             continue
-        one, other = (run_test(stage, flow.lost) for flow in (ours, theirs))
+        one, other = (run_test(chain, flow.lost) for flow in (ours, theirs))
         if one is not None and other is not None:
             check = Check("run lengths", way, "packets", other.told, None, None, "netem's against our model", p=other.p)
             yield Difference(check, one.measured, other.measured)

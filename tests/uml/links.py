@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab.experiment.single_link import single_link
+from tests.asked import single_link
 from wirelab.runner.probe_plan import SERVER_PORT, SMALL_BYTES
 from wirelab.schema import LinkSpec
 from wirelab.schema.probe import ProbeFlow, ProbeKind, ProbePlan

@@ -10,16 +10,15 @@ import pytest
 from numpy.random import Generator
 from tests.uml.compare import Difference, Flow, Flows, compare
 
+from tests.asked import facts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.certificate import certify
 
 PACKETS = 6000
 SPACING_NS = 750_000
 DELAY_NS = 20_000_000
-LINK = {
-    "uplink": [{"kind": "delay", "jitter": {"distribution": "normal"}}, {"kind": "loss", "probability": 0.1}],
-    "downlink": [{"kind": "delay"}],
-}
+JITTER = {"kind": "delay", "delay_ns": DELAY_NS, "jitter": {"distribution": "normal", "sigma_ns": 300_000}}
+LINK = {"uplink": [JITTER, {"kind": "loss", "probability": 0.1}], "downlink": [{"kind": "delay", "delay_ns": DELAY_NS}]}
 TRAIN = {"client_port": ProbeKind.RATE.port(uplink=True), "packets": 8, "payload_bytes": 1200}
 PLAN = {"flows": [TRAIN]}
 
@@ -54,7 +53,7 @@ def _flows(loss: Flow, rate: Flow) -> Flows:
 
 
 def _out(ours: Flows, theirs: Flows) -> set[str]:
-    found: list[Difference] = list(compare(ours, theirs, LINK, PLAN))
+    found: list[Difference] = list(compare(ours, theirs, facts(LINK), PLAN))
     [certificate] = certify([[one.check for one in found]])
     return {line.name for line in certificate.lines if line.verdict == "out"}
 

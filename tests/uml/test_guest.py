@@ -39,6 +39,7 @@ def test_a_command_runs_with_netem_and_may_write_to_its_folder_alone(tmp_path: P
     assert _processes(tmp_path) == []
 
 
+@pytest.mark.nightly
 def test_a_guest_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
     require_guest()
     with pytest.raises(guest.GuestError, match="no end"):
@@ -47,6 +48,7 @@ def test_a_guest_that_comes_to_no_end_is_ended(tmp_path: Path) -> None:
     assert not (tmp_path / "uml").exists()
 
 
+@pytest.mark.nightly
 def test_a_guest_goes_with_whoever_started_it(tmp_path: Path) -> None:
     require_guest()
     call = f"guest.run(Path({str(tmp_path)!r}), ['sleep', '1000'], {{}}, 60)"

@@ -1,0 +1,127 @@
+"""The scripts behind `make test`, `make check` and `make nightly`: what they print, choose and refuse."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.interop.covering import covering
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def sh(folder: Path, script: str) -> tuple[int, str]:
+    """Exit code and everything printed, by the shell that runs the scripts."""
+    done = subprocess.run(
+        ["/bin/sh", "-euc", f". {ROOT}/scripts/stages.sh; {script}"],
+        cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    return done.returncode, done.stdout
+
+
+def rows(printed: str) -> dict[str, str]:
+    """The table of stages: what stands behind each name."""
+    _, _, table = printed.partition("CPU s\n")
+    return {line[:28].strip(): line[28:].strip() for line in table.splitlines() if line.strip()}
+
+
+def test_every_stage_has_its_seconds_at_the_end(tmp_path: Path) -> None:
+    code, printed = sh(tmp_path, "begin late sh -c 'sleep 0.2; echo background'; stage one echo words; finish late")
+    assert code == 0
+    assert printed.index("words") < printed.index("background")
+    table = rows(printed)
+    assert list(table) == ["late", "one", "in all"]
+    assert re.fullmatch(r"\d+\.\d +\d+\.\d \(background\)", table["late"])
+    assert re.fullmatch(r"\d+\.\d +\d+\.\d", table["one"])
+
+
+def test_a_stage_that_fails_ends_the_script_with_the_table_and_its_name(tmp_path: Path) -> None:
+    code, printed = sh(tmp_path, "begin never sleep 1000; stage good true; stage bad false; stage next touch there")
+    assert code == 1
+    table = rows(printed)
+    assert table["bad"].endswith("FAILED")
+    assert table["never"].endswith("(background) (not finished)")
+    assert "next" not in table
+    assert not (tmp_path / "there").exists()
+    assert printed.endswith("failed: bad\n")
+
+
+def test_a_stage_of_the_background_that_fails_is_named_with_its_output(tmp_path: Path) -> None:
+    code, printed = sh(tmp_path, "begin bad sh -c 'echo why; exit 3'; stage good true; finish bad; stage next true")
+    assert code == 1
+    assert "why\n" in printed
+    assert rows(printed)["bad"].endswith("(background) FAILED")
+    assert "next" not in rows(printed)
+
+
+def test_cpu_seconds_are_those_of_the_stage_and_its_children(tmp_path: Path) -> None:
+    busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+    _, printed = sh(tmp_path, f"stage busy sh -c '{busy}'; stage idle sleep 0.3")
+    table = rows(printed)
+    assert float(table["busy"].split()[1]) > float(table["idle"].split()[1])
+
+
+def stamped(folder: Path, record: Path, **files: str) -> dict[str, int]:
+    """The times of a clone's files, in the order of their names, after the record was applied."""
+    folder.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=folder, check=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    subprocess.run(["git", "add", "."], cwd=folder, check=True)
+    subprocess.run([sys.executable, ROOT / "scripts" / "stamps.py", record], cwd=folder, check=True)
+    return {name: (folder / name).stat().st_mtime_ns for name in files}
+
+
+def test_a_file_of_the_same_content_keeps_the_time_of_the_last_clones(tmp_path: Path) -> None:
+    record = tmp_path / "stamps.json"
+    first = stamped(tmp_path / "first", record, same="a", changed="a")
+    second = stamped(tmp_path / "second", record, same="a", changed="b", new="a")
+    assert second["same"] == first["same"]
+    assert second["changed"] > first["changed"]
+    # What it had before the last clone is forgotten: the last build was of something else.
+    third = stamped(tmp_path / "third", record, same="a", changed="a")
+    assert third["same"] == first["same"]
+    assert third["changed"] > second["changed"]
+
+
+def touched(*changed: str) -> list[str]:
+    command = [sys.executable, ROOT / "scripts" / "touched.py", *changed]
+    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+
+
+def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -> None:
+    found = touched("python/wirelab/stats/certificate.py")
+    assert {"python/tests/stats/test_certificate.py", "python/tests/stats/test_compare.py"} <= set(found)
+    assert "tests/test_architecture.py" in found
+    assert "python/tests/claims/test_judge.py" not in found
+    assert "python/tests/cli/test_describe_page.py" in touched("python/wirelab/units.py")
+
+
+def test_a_test_touches_itself_and_a_document_nothing() -> None:
+    assert touched("python/tests/test_units.py", "README.md") == ["python/tests/test_units.py"]
+
+
+def test_a_part_of_nightly_that_there_is_not_is_refused_with_those_that_there_are() -> None:
+    done = subprocess.run(
+        [ROOT / "scripts" / "nightly", "moon"], capture_output=True, text=True, check=False, timeout=60,
+        env={**os.environ, "WIRELAB_AGENT": "/none"},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: there is no part 'moon' of nightly; there are rabbitmq ")
+
+
+def test_of_many_combinations_those_that_bring_something_new_are_always_run() -> None:
+    cases = [("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+    always = [case.values for case in covering(cases, (0,), (1,)) if not case.marks]
+    assert always == [("a", 1), ("a", 2), ("b", 1)]
+
+
+def test_no_example_in_a_doc_comment_is_left_to_rustdoc() -> None:
+    """`scripts/test` leaves rustdoc's tests out: to look for them takes longer than anything that they could be."""
+    fence = re.compile(r"^\s*//[/!] ?```(\w*)", re.MULTILINE)
+    for path in sorted((ROOT / "crates").rglob("*.rs")):
+        openings = fence.findall(path.read_text(encoding="utf-8"))[::2]
+        assert set(openings) <= {"text", "json", "toml"}, path
