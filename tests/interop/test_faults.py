@@ -9,8 +9,8 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -188,30 +188,28 @@ def test_a_calibration_whose_host_is_killed_says_so_and_leaves_nothing(bench: Be
 CLONE_NEWNS = 0x20000
 
 
-@contextmanager
-def small_disk(at: Path, size: str) -> Iterator[None]:
-    """A file system of so many bytes, which this thread and what it starts alone see: it goes with them however they
-    end.
+def with_small_disk(at: Path, size: str, body: Callable[[], None]) -> None:
+    """Call `body` where a file system of so many bytes is at a path, which `body` and what it starts alone see.
+
+    In a thread of its own: with its mounts a thread leaves the working directory that all others share, for good.
     """
     at.mkdir()
-    folder = Path.cwd()
-    outside = os.open("/proc/thread-self/ns/mnt", os.O_RDONLY)
-    try:
-        _call("unshare", CLONE_NEWNS)
+
+    def mounted() -> None:
+        _unshare(CLONE_NEWNS)
         subprocess.run(["mount", "--make-rprivate", "/"], check=True)
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(at)], check=True)
-        yield
-    finally:
-        _call("setns", outside, CLONE_NEWNS)
-        os.close(outside)
-        os.chdir(folder)
+        body()
+
+    with ThreadPoolExecutor(max_workers=1) as threads:
+        threads.submit(mounted).result()
 
 
-def _call(name: str, *arguments: int) -> None:
-    """A system call that Python has no function for."""
-    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments):
+def _unshare(flags: int) -> None:
+    """The system call, which Python has a function for since 3.12."""
+    if ctypes.CDLL(None, use_errno=True).unshare(flags):
         number = ctypes.get_errno()
-        raise OSError(number, f"{name}: {os.strerror(number)}")
+        raise OSError(number, f"unshare: {os.strerror(number)}")
 
 
 @pytest.mark.namespaces
@@ -219,22 +217,25 @@ def _call(name: str, *arguments: int) -> None:
 def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench, options: tuple[str, ...]) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
-    with small_disk(bench.campaign, "5m"):
-        assert str(bench.campaign) in Path("/proc/thread-self/mounts").read_text()
-        assert str(bench.campaign) not in Path("/proc/1/mounts").read_text()
-        experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=8))
-        command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", *options)
-        status, out, words = bench.run(*command)
-        assert status == 1, out + words
-        assert "no space left on the device" in words
-        assert "finished trials are kept" in words
-        entries, _ = read_journal(bench.campaign / "c" / "journal.jsonl")
-        assert EntryStatus.FAILED not in {entry.status for entry in entries}
-        bench.assert_nothing_left()
-        subprocess.run(["mount", "-o", "remount,size=200m", str(bench.campaign)], check=True)
-        # The last entry of a trial counts: a block whose link was late on a busy machine was discarded.
-        last = {entry.trial: entry.status for entry in entries}
-        before = sum(status is EntryStatus.DONE for status in last.values())
-        status, out, words = bench.run(*command)
-        assert status == 0, out + words
-        assert f"{before} reused" in words
+    with_small_disk(bench.campaign, "5m", partial(_fill_and_go_on, bench, options))
+
+
+def _fill_and_go_on(bench: Bench, options: tuple[str, ...]) -> None:
+    assert str(bench.campaign) in Path("/proc/thread-self/mounts").read_text()
+    assert str(bench.campaign) not in Path("/proc/self/mounts").read_text()
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=8))
+    command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", *options)
+    status, out, words = bench.run(*command)
+    assert status == 1, out + words
+    assert "no space left on the device" in words
+    assert "finished trials are kept" in words
+    entries, _ = read_journal(bench.campaign / "c" / "journal.jsonl")
+    assert EntryStatus.FAILED not in {entry.status for entry in entries}
+    bench.assert_nothing_left()
+    subprocess.run(["mount", "-o", "remount,size=200m", str(bench.campaign)], check=True)
+    # The last entry of a trial counts: a block whose link was late on a busy machine was discarded.
+    last = {entry.trial: entry.status for entry in entries}
+    before = sum(status is EntryStatus.DONE for status in last.values())
+    status, out, words = bench.run(*command)
+    assert status == 0, out + words
+    assert f"{before} reused" in words
