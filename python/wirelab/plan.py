@@ -15,6 +15,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from wirelab.experiment.duration.exchange import expected_exchange_ns
+from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.scenario import IDENTITY_VERSION
@@ -156,6 +157,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         origin=scenario.origin,
         cpu=dict(scenario.cpu),
         program_settings={name: dict(each) for name, each in scenario.program_settings.items()},
+        background_packets_per_s=background_packets_per_s(scenario),
         expected_exchange_ns=exchange_ns,
         expected_trial_ns=trial_ns + experiment.starts_in_ns(scenario, Role.CLIENT),
         server_starts_in_ns=experiment.starts_in_ns(scenario, Role.SERVER),

@@ -12,7 +12,6 @@ from tests.runner.fakes import make_plan
 from wirelab.plan import make_plan as plan_of
 from wirelab.runner.lanes import Lanes, default_lanes, start_gap_ns
 from wirelab.schema.plan import Scenario
-from wirelab.schema.topology import BulkTraffic
 
 MS = 1_000_000
 
@@ -63,8 +62,7 @@ def test_the_cpu_that_a_link_has_for_itself_is_not_the_endpoints() -> None:
 
 def test_background_traffic_takes_lanes() -> None:
     idle = scenario(10_000)
-    bulk = BulkTraffic(name="bulk", source="client", to="server", flows=5, direction="upload", stagger_ns=0)
-    busy = idle.model_copy(update={"traffic": (bulk,)})
+    busy = idle.model_copy(update={"background_packets_per_s": 1500.0})
     assert default_lanes([busy], 500, 2, real_time=True).number < default_lanes([idle], 500, 2, real_time=True).number
 
 

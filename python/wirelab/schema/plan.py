@@ -111,6 +111,8 @@ class Scenario(Border):
     """Share of one CPU that a role's host has, where it has less than the machine."""
     program_settings: dict[str, dict[str, SettingValue]] = Field(default_factory=dict)
     """What the programs that play take beside the settings of the stack."""
+    background_packets_per_s: float = 0.0
+    """Of its traffic over all links, both ways."""
     expected_exchange_ns: Unsigned
     expected_trial_ns: Unsigned
     server_starts_in_ns: Unsigned = 0

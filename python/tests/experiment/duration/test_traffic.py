@@ -8,7 +8,9 @@ import pytest
 
 from tests.asked import load_experiment
 from wirelab.experiment.duration.traffic import background_packets_per_s, queueing_ns
+from wirelab.experiment.experiment import Experiment
 from wirelab.experiment.scenario import Scenario
+from wirelab.plan import make_plan
 
 FILE = """
 title = "Loaded"
@@ -32,15 +34,24 @@ SHARED = 'medium = { rate = "12 Mbit/s", queue = "150 kB" }'
 MS = 1_000_000
 
 
-def loaded(folder: Path, air: str, bulk: str = "") -> Scenario:
+def experiment(folder: Path, air: str, bulk: str = "") -> Experiment:
     path = folder / "loaded.toml"
     path.write_text(FILE.format(air=air, bulk=bulk), encoding="utf-8")
-    [scenario] = load_experiment(str(path)).scenarios
+    return load_experiment(str(path))
+
+
+def loaded(folder: Path, air: str, bulk: str = "") -> Scenario:
+    [scenario] = experiment(folder, air, bulk).scenarios
     return scenario
 
 
 def test_bulk_keeps_a_rate_busy_with_its_packets_and_their_acknowledgements(tmp_path: Path) -> None:
     assert background_packets_per_s(loaded(tmp_path, RATE)) == pytest.approx(1500)
+
+
+def test_a_plan_keeps_how_many_packets_that_is(tmp_path: Path) -> None:
+    [planned] = make_plan(experiment(tmp_path, RATE)).scenarios
+    assert planned.background_packets_per_s == pytest.approx(1500)
 
 
 def test_a_shared_medium_carries_no_more_for_bulk_that_goes_both_ways(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from wirelab.experiment.duration.trial import runs_alone, trial_cpu_ns
 from wirelab.plan import make_plan as plan_of
 from wirelab.schema import Kept
 from wirelab.schema.plan import Implementations, Scenario
-from wirelab.schema.topology import BulkTraffic
 
 MS = 1_000_000
 
@@ -32,8 +31,7 @@ def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() ->
 
 def test_background_traffic_computes_as_long_as_the_trial_lasts() -> None:
     idle = scenario(10_000)
-    bulk = BulkTraffic(name="bulk", source="client", to="server", flows=5, direction="upload", stagger_ns=0)
-    busy = idle.model_copy(update={"traffic": (bulk,)})
+    busy = idle.model_copy(update={"background_packets_per_s": 1500.0})
     longer = busy.model_copy(update={"expected_trial_ns": 20_000 * MS})
     assert trial_cpu_ns(longer) - trial_cpu_ns(idle) == 2 * (trial_cpu_ns(busy) - trial_cpu_ns(idle)) > 0
 

@@ -73,9 +73,9 @@ def patient_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
 
 def _message(scenario: Scenario, workload: Notify | Stream) -> Parts:
     """Down the link once."""
-    way = path(scenario.link, workload.messages).downlink
+    way = path(scenario.facts[0], workload.messages).downlink
     once_ns = way.delay_ns + round(way.sending_ns(workload.message_bytes + HEADER_BYTES, 1))
-    rtt_ns = path(scenario.link).rtt_ns
+    rtt_ns = path(scenario.facts[0]).rtt_ns
     timer_ns = max(LEAST_TIMER_NS, 2 * rtt_ns)
     recovery_ns = round(timer_ns * waits(way, workload.timeout_ns / timer_ns))
     fixed_ns = PROCESSING_NS + way.pause_ns + queueing_ns(scenario)
@@ -134,7 +134,7 @@ def _time(scenario: Scenario, timing: Timing, flow: Flow) -> Parts:
         first_share=min(1.0, at_once / exchanges),
         timer_ns=None if timer_ms is None else max(int(timer_ms) * 10**6, 1),
     )
-    met = path(scenario.link, max(flow.opening + flow.asking, 1) * exchanges)
+    met = path(scenario.facts[0], max(flow.opening + flow.asking, 1) * exchanges)
     return exchange_time(paced, met, queueing_ns(scenario), scenario.workload.timeout_ns)
 
 

@@ -1,16 +1,18 @@
-"""A link as a flow meets it, in numbers: the only place in which durations look at a link. Knows no protocol."""
+"""A link as a flow meets it, in numbers from its facts: the only place in which durations look at a link. Knows no
+protocol and no kind of stage.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 
-from wirelab.experiment.expected_link import delay_ns, loss, medium_loss, medium_ns, outage_ns, sending_ns, waking_ns
-from wirelab.schema import DropTail, ImpairmentSpec, LinkSpec, MediumSpec, RadioSpec
+from wirelab.schema.link_facts import DirectionFacts, Facts, LinkFacts, QueueFacts, SharedFacts, SleepSpec
 
 PACKET_BYTES = 1500
-_LONG = 10 * PACKET_BYTES
-"""Beyond a first packet: so long that what a frame cannot hold is spread evenly."""
+AFTER_AWAY_NS = 10**9
+"""What is lost while the link is away is repeated about so long after it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,8 @@ class Path:
     downlink: Way
     shared: bool
     """Whether both directions and all hosts have one medium."""
-    radio: RadioSpec | None
+    sleeps: tuple[SleepSpec, ...]
+    """The radio's depths of sleep, from light to deep."""
 
     @property
     def ways(self) -> tuple[Way, Way]:
@@ -57,47 +60,78 @@ class Path:
         return sum(way.delay_ns + way.packet_ns for way in self.ways)
 
     def waking_ns(self, gap_ns: int, answer_ns: int, trips: int, first: float) -> int:
-        """Waking the radio for an exchange so long after the one before, and for answers that come after `answer_ns`;
-        `first` is the share of exchanges that begin in its deepest sleep.
+        """Waking the radio for an exchange so long after the one before, and for answers that come after `answer_ns`.
+
+        `first` is the share of exchanges that begin with the trial, in the deepest sleep. A sleeping radio listens each
+        cycle after it fell asleep; without a cycle what waits comes with the next uplink packet.
         """
-        return waking_ns(self.radio, gap_ns, answer_ns, trips, first)
+        if not self.sleeps:
+            return 0
+        asleep = [sleep for sleep in self.sleeps if sleep.after_ns < gap_ns]
+        later = asleep[-1].wake_ns if asleep else 0
+        total = round(first * self.sleeps[-1].wake_ns + (1 - first) * later)
+        waiting = [sleep for sleep in self.sleeps if sleep.after_ns < answer_ns]
+        if waiting:
+            slept = answer_ns - waiting[-1].after_ns
+            total += trips * (-slept % (waiting[-1].cycle_ns or slept) + waiting[-1].wake_ns)
+        return total
 
 
-def path(link: LinkSpec, packets: int | None = None) -> Path:
+def path(link: LinkFacts, packets: int | None = None) -> Path:
     """A link's path; of a loss pattern that does not repeat, for so many packets of a trial."""
-    up, down = (_way(stages, link.medium, packets) for stages in (link.uplink, link.downlink))
-    return Path(up, down, shared=link.medium is not None, radio=link.radio)
-
-
-def _way(stages: Iterable[ImpairmentSpec], medium: MediumSpec | None, packets: int | None) -> Way:
-    stages = tuple(stages)
-    on_air = medium_loss(medium)
-    losses = [(on_air, on_air), *(loss(stage, packets) for stage in stages)]
-    passes = passes_again = 1.0
-    for first, again in losses:
-        passes *= 1 - first
-        passes_again *= 1 - (again if first else 0.0)
-    rates = [rate for stage in stages if (rate := _rate_bps(sending_ns((stage,), PACKET_BYTES, 1)))]
-    long_ns = medium_ns(medium, PACKET_BYTES + _LONG, 1) - medium_ns(medium, PACKET_BYTES, 1)
-    if long_ns:
-        rates.append(_LONG * 8e9 / long_ns)
-    queues = [queue for stage in stages if isinstance(queue := getattr(stage, "queue", None), DropTail)]
-    queues += [] if medium is None else [DropTail(bytes=medium.queue_bytes, packets=medium.queue_packets)]
-    return Way(
-        delay_ns=delay_ns(stages),
-        rate_bps=min(rates, default=None),
-        packet_ns=medium_ns(medium, 0, 1),
-        loss=1 - passes,
-        loss_again=1 - passes_again,
-        pause_ns=outage_ns(stages),
-        queue_bytes=max(map(_bytes, queues), default=0.0),
+    queues = [each.queue for each in link.shared if each.queue is not None]
+    return Path(
+        uplink=_way(link.uplink, [queue.uplink for queue in queues], link.shared, packets),
+        downlink=_way(link.downlink, [queue.downlink for queue in queues], link.shared, packets),
+        shared=any(each.airtime is not None for each in link.shared),
+        sleeps=tuple(sleep for each in link.shared for sleep in each.sleeps),
     )
 
 
-def _rate_bps(packet_ns: int) -> float | None:
-    return PACKET_BYTES * 8e9 / packet_ns if packet_ns else None
+def _way(
+    own: DirectionFacts, waiting: Iterable[QueueFacts | None], shared: Iterable[SharedFacts], packets: int | None
+) -> Way:
+    stages, media = own.stages, [each.airtime for each in shared if each.airtime is not None]
+    losses = [(each.loss, each.loss) for each in shared] + [_loss(stage, packets) for stage in stages]
+    rates = [stage.rate.busy_bps for stage in stages if stage.rate is not None]
+    rates += [8e9 / (air.per_byte_ns + (air.per_frame_ns / air.frame_bytes if air.frame_bytes else 0)) for air in media]
+    queues = [stage.queue for stage in stages] + list(waiting)
+    return Way(
+        delay_ns=round(sum(stage.delay.mean_ns for stage in stages if stage.delay is not None)),
+        rate_bps=min((rate for rate in rates if rate), default=None),
+        packet_ns=round(sum(air.per_frame_ns for air in media)),
+        loss=1 - prod(1 - first for first, _ in losses),
+        loss_again=1 - prod(1 - (again if first else 0.0) for first, again in losses),
+        pause_ns=round(sum(map(_pause_ns, stages))),
+        queue_bytes=max((_bytes(queue) for queue in queues if queue is not None), default=0.0),
+    )
 
 
-def _bytes(queue: DropTail) -> float:
+def _loss(stage: Facts, packets: int | None) -> tuple[float, float]:
+    """Probability that a packet is lost, and that its repetition is lost too. A corrupt packet is a lost one: its
+    receiver's checksum tells.
+    """
+    corrupt = 0.0 if stage.corrupted is None else stage.corrupted.share
+    if (loss := stage.loss) is None:
+        return corrupt, corrupt
+    first, again = loss.first, loss.again
+    if (pattern := loss.pattern) is not None and not pattern.repeat and packets is not None:
+        first = again = sum(at < packets for at in pattern.lost) / packets
+    return 1 - (1 - first) * (1 - corrupt), 1 - (1 - again) * (1 - corrupt)
+
+
+def _pause_ns(stage: Facts) -> float:
+    """Waiting for the end of times without a link that come again and again; one alone is rare."""
+    away = stage.away
+    if away is None or not away.every_ns:
+        return 0.0
+    wait_ns = away.duration_ns / 2 + (0 if away.holds else AFTER_AWAY_NS)
+    return wait_ns * away.duration_ns / away.every_ns
+
+
+def _bytes(queue: QueueFacts) -> float:
+    """That wait in a full one; 0 in a queue that is kept short."""
+    if queue.aqm is not None or queue.fair:
+        return 0.0
     limits = [None if queue.packets is None else queue.packets * PACKET_BYTES, queue.bytes]
     return min((float(limit) for limit in limits if limit is not None), default=0.0)

@@ -7,11 +7,11 @@ access point has one queue, and each station its own.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
 
 from wirelab.experiment.duration.path import PACKET_BYTES, Path, Way, path
-from wirelab.schema import LinkSpec
-from wirelab.schema.topology import BulkTraffic, PingTraffic, TopologyLink, Traffic
+from wirelab.experiment.scenario import Scenario
+from wirelab.schema import LinkFacts
+from wirelab.schema.topology import BulkTraffic, PingTraffic, Traffic
 
 ACKS = 0.5
 """Acknowledgements for each full packet (RFC 9293, section 3.8.6.3)."""
@@ -20,22 +20,11 @@ LEAST_NS = 20_000
 CLIENT = "client"
 
 
-class Loaded(Protocol):
-    """A scenario, of the experiment or of a plan."""
-
-    @property
-    def link(self) -> LinkSpec: ...
-    @property
-    def topology(self) -> tuple[TopologyLink, ...]: ...
-    @property
-    def traffic(self) -> tuple[Traffic, ...]: ...
-
-
-def background_packets_per_s(scenario: Loaded) -> float:
+def background_packets_per_s(scenario: Scenario) -> float:
     """Packets of background traffic over all links, both ways."""
     total = 0.0
-    for link, traffic in _by_link(scenario):
-        met = path(link)
+    for facts, traffic in _by_link(scenario):
+        met = path(facts)
         asked = sum(_pings_per_s(each) for each in traffic if isinstance(each, PingTraffic))
         ways = {_is_up(scenario, each) for each in traffic if isinstance(each, BulkTraffic)}
         if met.shared:
@@ -46,14 +35,14 @@ def background_packets_per_s(scenario: Loaded) -> float:
     return total
 
 
-def queueing_ns(scenario: Loaded) -> int:
+def queueing_ns(scenario: Scenario) -> int:
     """How long a round trip of the client waits behind bulk on its own link."""
     total = 0.0
-    for link, traffic in _by_link(scenario):
+    for facts, traffic in _by_link(scenario):
         bulk = [each for each in traffic if isinstance(each, BulkTraffic)]
-        if link is not scenario.link or not bulk:
+        if facts is not scenario.facts[0] or not bulk:
             continue
-        met = path(link)
+        met = path(facts)
         ways = {_is_up(scenario, each) for each in bulk}
         for up in ways:
             way = _way(met, up=up)
@@ -66,16 +55,20 @@ def queueing_ns(scenario: Loaded) -> int:
     return round(total)
 
 
-def _by_link(scenario: Loaded) -> Iterable[tuple[LinkSpec, list[Traffic]]]:
+def _by_link(scenario: Scenario) -> Iterable[tuple[LinkFacts, list[Traffic]]]:
+    client, *own = scenario.facts
     if not scenario.topology:
-        return [(scenario.link, list(scenario.traffic))]
-    found: list[tuple[LinkSpec, list[Traffic]]] = [(each.link or scenario.link, []) for each in scenario.topology]
+        return [(client, list(scenario.traffic))]
+    others = iter(own)
+    found: list[tuple[LinkFacts, list[Traffic]]] = [
+        (client if each.link is None else next(others), []) for each in scenario.topology
+    ]
     for traffic in scenario.traffic:
         found[_link_of(scenario, traffic)][1].append(traffic)
     return found
 
 
-def _link_of(scenario: Loaded, traffic: Traffic) -> int:
+def _link_of(scenario: Scenario, traffic: Traffic) -> int:
     """The first link with its hosts on the two sides."""
     ends = {traffic.source, traffic.to}
     return next(
@@ -85,7 +78,7 @@ def _link_of(scenario: Loaded, traffic: Traffic) -> int:
     )
 
 
-def _is_up(scenario: Loaded, bulk: BulkTraffic) -> bool:
+def _is_up(scenario: Scenario, bulk: BulkTraffic) -> bool:
     """Whether its packets go from the near side to the far one."""
     near: Sequence[str] = scenario.topology[_link_of(scenario, bulk)].near if scenario.topology else (CLIENT,)
     return _sender(bulk) in near

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Protocol
 
 from wirelab.experiment.duration.exchange import CONNECTIONS_TO_A_HOST
-from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.library import BUILTIN
 from wirelab.schema import Asking, Closed, Kept, Notify, PageLoads, Stream, WorkloadSpec, registered
 from wirelab.schema.plan import Scenario
@@ -76,7 +75,7 @@ def _is_sequential(stack: str) -> bool:
 def trial_cpu_ns(scenario: Scenario) -> int:
     """CPU time that one trial takes."""
     workload, ends = scenario.workload, scenario.implementation
-    background = round(background_packets_per_s(scenario) * BACKGROUND_CPU_NS / 1e9 * scenario.expected_trial_ns)
+    background = round(scenario.background_packets_per_s * BACKGROUND_CPU_NS / 1e9 * scenario.expected_trial_ns)
     if isinstance(workload, PageLoads):
         return TRIAL_CPU_NS + _load_cpu_ns(scenario, workload) * workload.loads + background
     opens = isinstance(workload, Asking) and not isinstance(workload.connection, Kept)
