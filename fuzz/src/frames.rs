@@ -9,6 +9,7 @@ use wirelab_capture::dissect::rows;
 use wirelab_capture::flow::{FLOW_BYTES, Flows};
 use wirelab_capture::log_file;
 use wirelab_capture::packet_log::LogWriter;
+use wirelab_capture::replay::replay;
 use wirelab_net::lane::{Carried, Offered, Trial};
 use wirelab_net::link::Instant;
 use wirelab_net::socket::{ETHERNET_BYTES, Frame};
@@ -90,7 +91,7 @@ fn try_check(input: &mut Unstructured<'_>) -> Result<()> {
     let packets = received + report.directions.iter().map(|counts| counts.duplicated).sum::<u64>();
     assert_eq!(rows::packets(&log).count() as u64, packets);
     assert_eq!(rows::flows("log", &log).iter().flat_map(|flow| flow.packets).sum::<u64>(), received);
-    let replay = inputs::replay(&log).expect("its link was built before");
+    let replay = replay("log".to_owned(), &log).expect("its link was built before");
     assert_eq!((replay.packets, replay.mismatches), (packets, 0), "{replay:?}");
     Ok(())
 }

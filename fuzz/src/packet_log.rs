@@ -1,8 +1,8 @@
 //! A packet log that was damaged: its packets, flows and what a radio saw are told and it is replayed, or it is refused.
 
-use wirelab_agent::inputs;
 use wirelab_capture::dissect::{radio, rows};
 use wirelab_capture::log_file;
+use wirelab_capture::replay::replay;
 
 use crate::frames;
 
@@ -15,7 +15,7 @@ pub fn check(bytes: &[u8]) {
     if let Ok(seen) = radio::packets("log", &log, "client") {
         assert!(seen.len() <= packets && seen.is_sorted_by_key(|packet| packet.at_ns));
     }
-    if let Ok(report) = inputs::replay(&log) {
+    if let Ok(report) = replay("log".to_owned(), &log) {
         assert_eq!(report.packets, packets as u64);
         assert_eq!(report.mismatches > 0, report.first_mismatch.is_some());
     }

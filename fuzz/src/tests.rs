@@ -36,7 +36,10 @@ fn seeds_are_what_they_are_meant_to_be() {
     }
     for log in crate::packet_log::seeds() {
         assert!(
-            wirelab_agent::inputs::replay(&wirelab_capture::log_file::parse(&log[..]).unwrap()).unwrap().packets > 0
+            wirelab_capture::replay::replay("log".to_owned(), &wirelab_capture::log_file::parse(&log[..]).unwrap())
+                .unwrap()
+                .packets
+                > 0
         );
     }
     for capture in crate::capture::seeds() {

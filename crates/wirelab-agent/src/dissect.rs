@@ -76,10 +76,43 @@ pub fn write_lines<T: Serialize>(output: &mut impl Write, rows: impl IntoIterato
 
 #[cfg(test)]
 mod tests {
-    use wirelab_schema::DissectedPacket;
+    use std::time::Duration;
+
+    use wirelab_capture::link::{Instant, PortId};
+    use wirelab_capture::log_file::{self, Log};
+    use wirelab_capture::packet_log::{Fate, LogWriter, Record};
+    use wirelab_schema::{DissectedPacket, LinkSpec, PacketLogHeader, SCHEMA_VERSION};
 
     use super::*;
-    use crate::packet_log::tests::log;
+
+    /// Of a lost TCP segment and a UDP datagram that was delivered.
+    fn log() -> Log {
+        let segment = [195, 80, 1, 187, 0, 0, 0, 9, 0, 0, 0, 0, 0x50, 0x02, 0, 0, 0, 0, 0, 0];
+        let datagram = [0, 5, 0, 7, 0, 20, 0, 0];
+        let ports = vec!["client".to_owned(), "server".to_owned()];
+        let header = PacketLogHeader { schema_version: SCHEMA_VERSION, link: LinkSpec::default(), seed: 1, ports };
+        let mut writer = LogWriter::new(Vec::new(), &serde_json::to_vec(&header).unwrap()).unwrap();
+        let payloads = [(6, Fate::Loss, &segment[..]), (17, Fate::Delivered, &datagram)];
+        for (sequence, (protocol, fate, payload)) in (0..).zip(payloads) {
+            let mut packet = vec![0x45, 0, 0, 40, 0, 0, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+            packet.extend(payload);
+            let [arrival, departure] = [0, 10].map(|after| Instant::from_nanos(100 * (sequence + 1) + after));
+            let (port, lateness) = (PortId(0), Duration::ZERO);
+            let record = Record {
+                sequence,
+                port,
+                fate,
+                copy: false,
+                corrupted_bit: None,
+                size: 40,
+                arrival,
+                departure,
+                lateness,
+            };
+            writer.write(&record, &packet).unwrap();
+        }
+        log_file::parse(&writer.finish().unwrap()[..]).unwrap()
+    }
 
     #[test]
     fn rows_are_lines_of_json() {

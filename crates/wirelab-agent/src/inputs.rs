@@ -1,12 +1,11 @@
 //! What the agent makes of bytes that others wrote, without files, processes and namespaces. Any bytes are read or refused; none make it panic.
 
 use anyhow::Result;
-use wirelab_capture::log_file::Log;
 use wirelab_net::link::Link;
-use wirelab_schema::{LinkSpec, ReplayReport};
+use wirelab_schema::LinkSpec;
 
 use crate::link::LinkCommand;
-use crate::{link_chain, replay as verb};
+use crate::link_chain;
 
 /// The link of a description, a `LinkSpec` in JSON, and whether it tells flows apart.
 pub fn link(json: &[u8], seed: u64) -> Result<(Link, bool)> {
@@ -18,9 +17,4 @@ pub fn link(json: &[u8], seed: u64) -> Result<(Link, bool)> {
 pub fn is_order(line: &[u8]) -> Result<()> {
     serde_json::from_slice::<LinkCommand>(line)?;
     Ok(())
-}
-
-/// As `wirelab-agent replay` prints what comes of a log.
-pub fn replay(log: &Log) -> Result<ReplayReport> {
-    verb::of("log".to_owned(), log)
 }

@@ -18,6 +18,3 @@ pub fn build(spec: &LinkSpec, seed: u64) -> Result<Link, SpecError> {
     }
     Ok(link)
 }
-
-#[cfg(test)]
-pub mod tests;

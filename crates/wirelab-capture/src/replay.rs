@@ -1,24 +1,16 @@
 //! The link accounts for itself: a log's arrivals, run through a fresh chain of the same description and seed, must reproduce every fate and
-//! departure, every copy and every inverted bit. It builds no link: it is given one.
+//! departure, every copy and every inverted bit.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
+use anyhow::{Result, ensure};
 use wirelab_link::{Direction, Impairment, Instant, Link, Packet, PortId};
 use wirelab_schema::{DeliveredPackets, ReplayMismatch, ReplayReport, ReplayedPacket};
 
 use crate::flow::Flows;
 use crate::log_file::{self, Log};
 use crate::packet_log::{Fate, Record};
-
-/// The link of a log, built again from its header.
-#[derive(Debug)]
-pub struct Rebuilt {
-    /// In the state in which the trial began.
-    pub link: Link,
-    /// Some of its stages treat the packets of each flow apart.
-    pub tells_flows_apart: bool,
-}
 
 /// Which packet: its `sequence`, and if it is a copy. Several copies of one packet share it.
 type Key = (u64, bool);
@@ -34,12 +26,14 @@ struct Outcome {
     departure: Instant,
 }
 
-/// Replay one log.
-pub fn replay(name: String, log: &Log, rebuilt: Rebuilt) -> ReplayReport {
-    let Rebuilt { mut link, tells_flows_apart } = rebuilt;
+/// Replay one log through the link of its header, built again. There is none of a link that netem ran.
+pub fn replay(name: String, log: &Log) -> Result<ReplayReport> {
+    let spec = &log.header.link;
+    ensure!(!spec.is_netem(), "netem ran this link, and keeps no log of what it did");
+    let mut link = spec.build(log.header.seed)?;
     let ends = log.records.iter().map(|(record, _)| record.arrival.max(record.departure));
     let end = ends.max().unwrap_or_default();
-    let flows = tells_flows_apart.then(Flows::default);
+    let flows = spec.tells_flows_apart().then(Flows::default);
     let mut replayed = drive(&mut link, flows, &log.records, end);
 
     let mut mismatches = Mismatches { count: 0, first: None };
@@ -60,7 +54,7 @@ pub fn replay(name: String, log: &Log, rebuilt: Rebuilt) -> ReplayReport {
     let packets = log.records.len() as u64;
     let Mismatches { count: mismatches, first: first_mismatch } = mismatches;
     let directions = Direction::ALL.map(|direction| delivered(&log.records, direction));
-    ReplayReport { log: name, packets, mismatches, first_mismatch, directions }
+    Ok(ReplayReport { log: name, packets, mismatches, first_mismatch, directions })
 }
 
 /// What befell the delivered packets of a direction.
@@ -167,3 +161,6 @@ impl Mismatches {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,3 +1,4 @@
+use wirelab_net::link::IMPAIRMENTS;
 use wirelab_net::topology::{Chance, NetemJitter, NetemLoss};
 use wirelab_schema::ImpairmentSpec;
 
@@ -172,7 +173,7 @@ fn an_effect_that_stands_twice_is_refused() {
 #[test]
 fn every_impairment_is_mapped_or_refused_by_its_name() {
     let mut able = Vec::new();
-    for stage in super::super::tests::one_of_each() {
+    for stage in IMPAIRMENTS.iter().flat_map(|kind| (kind.examples)()) {
         let spec = LinkSpec { uplink: vec![stage.clone()], ..LinkSpec::default() };
         let kind = serde_json::to_value(&stage).unwrap()["kind"].as_str().unwrap().to_owned();
         match qdiscs(&spec, 1) {

@@ -1,108 +1,22 @@
+//! What no link can do is refused with its place and its value; and the lists of kinds are those of the schema.
+
+#[path = "common/specs.rs"]
+mod specs;
+
 use std::collections::BTreeSet;
 
-use wirelab_net::link::{IMPAIRMENTS, SHARED};
-use wirelab_schema::{
-    AddressFamily, CorruptSpec, DelaySpec, DeliveryTraceSpec, DuplicateSpec, DutyCycleSpec, FourStateSpec,
-    GilbertElliottSpec, GilbertElliottTimeSpec, Ieee802154Spec, ImpairmentSpec, JitterSpec, LossPatternSpec, LossSpec,
-    MarkovSpec, MediumSpec, NatSpec, OutageSpec, QueueSpec, RadioSpec, RateSpec, ReorderSpec, SchedulePoint,
-    ScheduleSpec, SerialiserSpec, SleepSpec, TokenBucketSpec, WifiSpec,
+use specs::*;
+use wirelab_link::impairment::{
+    CorruptSpec, DeliveryTraceSpec, DuplicateSpec, DutyCycleSpec, FourStateSpec, GilbertElliottSpec,
+    GilbertElliottTimeSpec, ImpairmentSpec, JitterSpec, LossPatternSpec, LossSpec, MarkovSpec, MediumSpec, OutageSpec,
+    RadioSpec, ReorderSpec, SchedulePoint, ScheduleSpec, SerialiserSpec, TokenBucketSpec,
 };
-
-use super::*;
-
-pub const MILLISECOND: u64 = 1_000_000;
-
-pub fn drop_tail(bytes: u64) -> QueueSpec {
-    QueueSpec::DropTail { bytes: Some(bytes), packets: None }
-}
-
-pub fn codel(bytes: u64) -> QueueSpec {
-    QueueSpec::Codel { target_ns: 5 * MILLISECOND, interval_ns: 100 * MILLISECOND, bytes }
-}
-
-pub fn fq_codel(packets: u32) -> QueueSpec {
-    QueueSpec::FqCodel {
-        target_ns: 5 * MILLISECOND,
-        interval_ns: 100 * MILLISECOND,
-        flows: 1024,
-        quantum_bytes: 1514,
-        packets,
-    }
-}
-
-pub fn delay(delay_ns: u64, jitter: Option<JitterSpec>) -> ImpairmentSpec {
-    ImpairmentSpec::Delay(DelaySpec { delay_ns, jitter, correlation: 0.0, overtaking: false })
-}
-
-pub fn loss(probability: f64) -> ImpairmentSpec {
-    ImpairmentSpec::Loss(LossSpec { probability, correlation: 0.0 })
-}
-
-pub fn rate_of(rate_bps: u64, queue: QueueSpec, overhead_bytes: u32) -> ImpairmentSpec {
-    ImpairmentSpec::Rate(RateSpec { rate_bps, queue, overhead_bytes })
-}
-
-pub fn schedule_of(points: Vec<SchedulePoint>, repeat_ns: Option<u64>) -> ImpairmentSpec {
-    ImpairmentSpec::Schedule(ScheduleSpec { points, repeat_ns, queue: drop_tail(10_000), overhead_bytes: 0 })
-}
-
-pub fn at_ms(at_ms: u64, rate_bps: Option<u64>) -> SchedulePoint {
-    SchedulePoint { at_ns: at_ms * MILLISECOND, delay_ns: None, rate_bps, loss: None }
-}
-
-pub fn wifi(frame_error: f64) -> MediumSpec {
-    MediumSpec::Wifi(WifiSpec {
-        rate_bps: 24_000_000,
-        overhead_bytes: 36,
-        preamble_ns: 20_000,
-        ack_ns: 28_000,
-        slot_ns: 9000,
-        sifs_ns: 10_000,
-        difs_ns: 28_000,
-        cw_min: 15,
-        cw_max: 1023,
-        retries: 6,
-        frame_error,
-        queue_bytes: Some(100_000),
-        queue_packets: None,
-    })
-}
-
-pub fn ieee802154(frame_error: f64) -> MediumSpec {
-    MediumSpec::Ieee802154(Ieee802154Spec {
-        compressed_bytes: 40,
-        mac_bytes: 23,
-        frame_error,
-        retries: 3,
-        max_backoffs: 4,
-        min_be: 3,
-        max_be: 5,
-        queue_bytes: Some(10_000),
-        queue_packets: None,
-    })
-}
-
-pub fn psm() -> RadioSpec {
-    let sleep = |after_ms, cycle_ms: Option<u64>| SleepSpec {
-        after_ns: after_ms * MILLISECOND,
-        cycle_ns: cycle_ms.map(|cycle| cycle * MILLISECOND),
-        wake_ns: MILLISECOND,
-    };
-    RadioSpec { sleeps: vec![sleep(2, Some(3)), sleep(20, None)], buffer_bytes: 4000 }
-}
-
-pub fn nat_of_10_ms() -> NatSpec {
-    NatSpec { udp_timeout_ns: 10 * MILLISECOND, tcp_timeout_ns: 20 * MILLISECOND }
-}
-
-/// Every example of every impairment.
-/// Every example of every impairment.
-pub fn one_of_each() -> Vec<ImpairmentSpec> {
-    IMPAIRMENTS.iter().flat_map(|kind| (kind.examples)()).collect()
-}
+use wirelab_link::queue::QueueSpec;
+use wirelab_link::spec::{AddressFamily, LinkSpec};
+use wirelab_link::{IMPAIRMENTS, SHARED};
 
 fn refused(spec: &LinkSpec) -> String {
-    build(spec, 1).expect_err("no link can do this").to_string()
+    spec.build(1).expect_err("no link can do this").to_string()
 }
 
 /// The error that a stage is refused with, without its place in the chain.
@@ -163,7 +77,7 @@ fn a_link_with_every_impairment_is_built() {
             family: Some(AddressFamily::Ipv6),
             backend: None,
         };
-        build(&spec, 1).unwrap();
+        spec.build(1).unwrap();
     }
 }
 
@@ -175,7 +89,7 @@ fn jitter_of_every_distribution_is_built() {
         JitterSpec::Pareto { sigma_ns: 1000 },
         JitterSpec::ParetoNormal { sigma_ns: 1000 },
     ] {
-        build(&LinkSpec { uplink: vec![delay(MILLISECOND, Some(jitter))], ..LinkSpec::default() }, 1).unwrap();
+        LinkSpec { uplink: vec![delay(MILLISECOND, Some(jitter))], ..LinkSpec::default() }.build(1).unwrap();
     }
 }
 
@@ -260,7 +174,7 @@ fn what_no_rate_can_do_is_refused_with_its_value() {
     assert_eq!(error(bucket.clone()), "burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
     let with_mtu = |mtu| LinkSpec { uplink: vec![bucket.clone()], mtu: Some(mtu), ..LinkSpec::default() };
     assert_eq!(refused(&with_mtu(1500)), "uplink[0].burst_bytes: a bucket of 1513 bytes lets no packet of 1514 pass");
-    build(&with_mtu(1499), 1).unwrap();
+    with_mtu(1499).build(1).unwrap();
     let trace = |opportunities_ms| {
         error(ImpairmentSpec::DeliveryTrace(DeliveryTraceSpec {
             opportunities_ms,

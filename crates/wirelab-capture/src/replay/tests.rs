@@ -7,18 +7,15 @@ use wirelab_schema::{
     ScheduleSpec, SerialiserSpec, TokenBucketSpec,
 };
 
-use wirelab_capture::flow::Flows;
-use wirelab_capture::link::{Impairment, Instant, Link, Packet, PortId};
-use wirelab_capture::log_file;
-use wirelab_capture::packet_log::{Fate, Record};
-use wirelab_schema::{DeliveredPackets, ReplayMismatch};
-
 use super::*;
-use crate::link_chain::tests::{
+use crate::log_file::tests::{record, written};
+use specs::{
     MILLISECOND, at_ms, codel, delay, drop_tail, fq_codel, ieee802154, loss, nat_of_10_ms, one_of_each, psm, rate_of,
     schedule_of, wifi,
 };
-use crate::packet_log::tests::{record, written};
+
+#[path = "../../../wirelab-link/tests/common/specs.rs"]
+mod specs;
 
 /// A packet to send: nanoseconds after the last one, port, size, and how late the emulator is in looking at it.
 type Send = (u64, u16, u32, u64);
@@ -26,7 +23,7 @@ type Logged = (Record, Vec<u8>);
 
 /// Drive a link as the emulator does, with a virtual clock that oversleeps, and log it.
 fn emulate(spec: &LinkSpec, seed: u64, train: &[Send], lasts: u64) -> Vec<u8> {
-    let mut link = link_chain::build(spec, seed).unwrap();
+    let mut link = spec.build(seed).unwrap();
     let (mut records, mut arrival, mut end) = (Vec::new(), 0, Instant::default());
     let mut flows = Flows::default();
     for (sequence, (gap, port, size, late)) in (0..).zip(train) {
@@ -75,7 +72,7 @@ fn logged(packet: Packet, fate: Fate, departure: Instant, now: Instant) -> Logge
 }
 
 fn replayed(log: &[u8]) -> ReplayReport {
-    of("log".to_owned(), &log_file::parse(log).unwrap()).unwrap()
+    replay("log".to_owned(), &log_file::parse(log).unwrap()).unwrap()
 }
 
 fn without_bytes(records: impl IntoIterator<Item = Record>) -> Vec<Logged> {
