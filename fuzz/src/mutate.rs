@@ -1,5 +1,7 @@
 //! Links and bytes made from what somebody wrote once.
 
+use std::sync::LazyLock;
+
 use arbitrary::{Result, Unstructured};
 use serde_json::{Map, Value, json};
 use wirelab_net::link::IMPAIRMENTS;
@@ -21,7 +23,8 @@ pub fn links() -> Vec<Value> {
 
 /// A link with stages of [`links`] in any order, some of whose values are others.
 pub fn link(input: &mut Unstructured<'_>) -> Result<Value> {
-    let links = links();
+    static LINKS: LazyLock<Vec<Value>> = LazyLock::new(links);
+    let links = &*LINKS;
     let stages: Vec<&Value> = links.iter().flat_map(|link| ["uplink", "downlink"].map(|key| &link[key])).collect();
     let stages: Vec<&Value> = stages.into_iter().filter_map(Value::as_array).flatten().collect();
     let mut link = Map::new();

@@ -129,16 +129,24 @@ pub(crate) fn draw_weights(cells: usize, correlation: f64) -> Vec<f64> {
     edges.into_iter().scan(0.0, |before, edge| Some((edge - std::mem::replace(before, edge)).max(0.0))).collect()
 }
 
+/// Waves turned by less differ from none by less than half of the last bit of 1.
+const NO_TURN: f64 = 5e-9;
+/// What is below adds nothing to a share.
+const NO_WAVE: f64 = 1e-18;
+
 /// A draw is (1 - c) x the sum of c^k x uniform ones. Its distribution on [0, 1] is a Fourier series whose coefficients are products of sinc.
 fn factors(correlation: f64) -> Vec<f64> {
     let left = (1.0 - correlation) * correlation.powi(2 * COUNTED_PAST) / (1.0 + correlation) / 12.0;
     let weights: Vec<f64> = (0..COUNTED_PAST).map(|past| (1.0 - correlation) * correlation.powi(past)).collect();
     let factor = |term: usize| {
         let term = term as f64;
-        let counted: f64 = weights.iter().map(|weight| sinc(term * weight)).product();
+        let turns = weights.iter().map(|weight| term * weight).take_while(|turn| *turn > NO_TURN);
+        let counted: f64 = turns.map(sinc).product();
         counted * libm::exp(-2.0 * PI * PI * term * term * left) / (PI * term)
     };
-    (1..=TERMS).map(factor).collect()
+    let mut factors: Vec<f64> = (1..=TERMS).map(factor).collect();
+    factors.truncate(factors.iter().rposition(|factor| factor.abs() > NO_WAVE).map_or(0, |last| last + 1));
+    factors
 }
 
 fn sinc(value: f64) -> f64 {

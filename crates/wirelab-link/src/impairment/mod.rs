@@ -83,6 +83,7 @@ use self::spec::kinds;
 use crate::Seed;
 use crate::facts::Facts;
 use crate::netem::{NetemRefusal, NetemStage};
+use crate::queue::QueueSpec;
 use crate::spec::{Place, SpecError};
 
 /// The one list of impairments: `kind` in a link's description, variant, description.
@@ -113,6 +114,13 @@ macro_rules! impairments {
             pub fn facts(&self) -> Facts {
                 match self {
                     $(Self::$name(spec) => spec.facts(),)*
+                }
+            }
+
+            /// See [`Spec::queue`].
+            pub fn queue(&self) -> Option<&QueueSpec> {
+                match self {
+                    $(Self::$name(spec) => spec.queue(),)*
                 }
             }
 

@@ -9,6 +9,7 @@ use super::shared::{Position, Shared};
 use crate::Seed;
 use crate::facts::{Facts, SharedFacts};
 use crate::netem::{NetemRefusal, NetemStage};
+use crate::queue::QueueSpec;
 use crate::spec::{Choices, Place, SpecError};
 
 /// The description of one kind of impairment: the parameters of a stage in a chain.
@@ -28,8 +29,13 @@ pub trait Spec: Clone + PartialEq + Serialize + DeserializeOwned + JsonSchema {
         Ok(())
     }
 
-    /// What is known of the stage without sending a packet through it.
+    /// What is known of the stage without sending a packet through it. It may take milliseconds.
     fn facts(&self) -> Facts;
+
+    /// Where its packets wait: that of its facts, at once.
+    fn queue(&self) -> Option<&QueueSpec> {
+        None
+    }
 
     /// What the kernel's netem does for it.
     fn netem(&self, at: &Place) -> Result<NetemStage, NetemRefusal>;

@@ -110,7 +110,7 @@ impl LinkSpec {
 
     /// True if a packet's fate depends on its flow.
     pub fn tells_flows_apart(&self) -> bool {
-        let fair = |stage: &ImpairmentSpec| stage.facts().queue.is_some_and(|queue| queue.fair);
+        let fair = |stage: &ImpairmentSpec| stage.queue().is_some_and(QueueSpec::tells_flows_apart);
         self.shared().iter().any(|(_, stage)| stage.facts().tells_flows_apart)
             || self.uplink.iter().chain(&self.downlink).any(fair)
     }

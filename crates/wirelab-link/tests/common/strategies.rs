@@ -46,7 +46,7 @@ fn rate() -> impl Strategy<Value = u64> {
 
 /// Every transmitter; each sends all it is given soon or, where a schedule ends with a rate of 0, never.
 pub fn sender() -> impl Strategy<Value = Sender> {
-    let has_queue = |kind: &usize| (IMPAIRMENTS[*kind].examples)()[0].facts().queue.is_some();
+    let has_queue = |kind: &usize| (IMPAIRMENTS[*kind].examples)()[0].queue().is_some();
     let kinds: Vec<usize> = (0..IMPAIRMENTS.len()).filter(has_queue).collect();
     let stages = prop::sample::select(kinds).prop_flat_map(|kind| chosen(IMPAIRMENTS[kind].arbitrary));
     stages.prop_map(|stage| Sender::of(&stage).expect("it has a queue"))

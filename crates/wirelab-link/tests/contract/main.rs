@@ -13,7 +13,7 @@ use checks::{SEEDS, disagreements};
 use common::{Caller, Send, drive};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use wirelab_link::facts::{Facts, LinkFacts};
+use wirelab_link::facts::{Facts, LinkFacts, QueueFacts};
 use wirelab_link::impairment::{ImpairmentSpec, Kind, SharedStage};
 use wirelab_link::spec::{LinkSpec, Place};
 use wirelab_link::{Direction, IMPAIRMENTS, Impairment, SHARED, Seed};
@@ -97,6 +97,13 @@ fn every_shared_example_conserves_packets_and_forgives_lateness() {
 fn the_facts_of_every_example_agree_with_what_it_does() {
     let wrong: Vec<String> = examples().flat_map(|example| judge(&example, &example.facts(), SEEDS)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_queue_of_every_example_is_that_of_its_facts() {
+    for example in examples() {
+        assert_eq!(example.queue().map(QueueFacts::from), example.facts().queue, "{}", example.kind());
+    }
 }
 
 #[test]

@@ -62,6 +62,10 @@ impl Spec for RateSpec {
         }
     }
 
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
     fn netem(&self, at: &Place) -> Result<NetemStage, NetemRefusal> {
         let QueueSpec::DropTail { bytes: None, packets: Some(packets) } = self.queue else {
             let what = "netem's queue is drop-tail, counted in packets alone";

@@ -75,6 +75,10 @@ impl Spec for DutyCycleSpec {
         }
     }
 
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
     fn netem(&self, at: &Place) -> Result<NetemStage, NetemRefusal> {
         Err(NetemRefusal::absent("duty-cycle", at, "duty-cycle"))
     }

@@ -111,6 +111,10 @@ impl Spec for ScheduleSpec {
         }
     }
 
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
     fn netem(&self, at: &Place) -> Result<NetemStage, NetemRefusal> {
         Err(NetemRefusal::absent("schedule", at, "schedule"))
     }

@@ -80,6 +80,10 @@ impl Spec for TokenBucketSpec {
         }
     }
 
+    fn queue(&self) -> Option<&QueueSpec> {
+        Some(&self.queue)
+    }
+
     fn netem(&self, at: &Place) -> Result<NetemStage, NetemRefusal> {
         let QueueSpec::DropTail { bytes: Some(bytes), packets: None } = self.queue else {
             let what = "tbf's queue is drop-tail, counted in bytes alone";
