@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.interop.covering import covering
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -125,3 +127,52 @@ def test_no_example_in_a_doc_comment_is_left_to_rustdoc() -> None:
     for path in sorted((ROOT / "crates").rglob("*.rs")):
         openings = fence.findall(path.read_text(encoding="utf-8"))[::2]
         assert set(openings) <= {"text", "json", "toml"}, path
+
+
+TOYS = runpy.run_path(str(ROOT / "scripts" / "toys"))
+KINDS = ("claim-form", "impairment", "metric", "protocol", "report-section", "third-party-client")
+
+
+def test_there_is_a_toy_of_every_kind_of_plug_in_and_a_recipe_that_names_it() -> None:
+    recipes = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert sorted(path.stem for path in TOYS["TOYS"].glob("*.patch")) == sorted(KINDS)
+    assert sorted(re.findall(r"^### .+ \(`tests/toys/(.+)\.patch`\)$", recipes, re.MULTILINE)) == sorted(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_toy_applies_and_touches_few_files_none_of_them_generated(kind: str) -> None:
+    patch = TOYS["TOYS"] / f"{kind}.patch"
+    files = TOYS["files_of"](patch)
+    assert 1 <= len(files) <= 3, files
+    assert not [file for file in files if file.startswith(TOYS["GENERATED"])]
+    assert any(command.startswith(("pytest ", "cargo test ")) for command in TOYS["commands"](patch))
+    top = subprocess.run(["git", "rev-parse", "--show-toplevel"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if top.stdout.strip() != str(ROOT):
+        pytest.skip(f"{ROOT} is not a git checkout: {top.stderr.strip() or top.stdout.strip()}")
+    done = subprocess.run(["git", "apply", "--check", patch], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{patch.name} no longer applies: {done.stderr}"
+
+
+def test_generated_files_are_those_that_a_toy_may_not_have() -> None:
+    marked = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "python" / "wirelab").rglob("*.py")
+        if "by `make generate`; do not edit." in path.read_text(encoding="utf-8")
+    }
+    assert marked
+    assert marked <= {*TOYS["GENERATED"]}
+
+
+def test_a_clones_target_folder_has_the_libraries_of_others_and_nothing_of_wirelab(tmp_path: Path) -> None:
+    built = tmp_path / "built"
+    for name in ("deps/libserde-1.rlib", "deps/libwirelab_link-1.rlib", ".fingerprint/serde-1/lib-serde",
+                 ".fingerprint/wirelab-link-1/lib-wirelab_link", "deps/contract-1", "wirelab-agent"):  # fmt: skip
+        (built / name).parent.mkdir(parents=True, exist_ok=True)
+        (built / name).write_text(name)
+    target = tmp_path / "target"
+    TOYS["link_libraries"](built, target)
+    files = {str(path.relative_to(target)) for path in target.rglob("*") if path.is_file()}
+    assert files == {"deps/libserde-1.rlib", ".fingerprint/serde-1/lib-serde"}
+    # Cargo writes fingerprints in place: they are copies.
+    (target / ".fingerprint/serde-1/lib-serde").write_text("changed")
+    assert (built / ".fingerprint/serde-1/lib-serde").read_text() == ".fingerprint/serde-1/lib-serde"
