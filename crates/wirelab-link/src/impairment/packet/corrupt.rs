@@ -60,7 +60,7 @@ impl Spec for CorruptSpec {
         }
     }
 
-    fn netem(&self, __at: &Place) -> Result<NetemStage, NetemRefusal> {
+    fn netem(&self, _at: &Place) -> Result<NetemStage, NetemRefusal> {
         let Self { probability, correlation } = *self;
         Ok(NetemStage::Corrupt(netem::Chance { probability, correlation }))
     }
