@@ -163,9 +163,13 @@ fn delays(facts: &Facts, settled: &[Vec<&Seen>], found: &mut Vec<String>) {
         let delays: Vec<f64> = run.iter().filter_map(|seen| seen.delay_ns).map(|delay| delay as f64).collect();
         delays.iter().sum::<f64>() / delays.len() as f64
     };
-    let seen = Mean::of(
-        &settled.iter().filter(|run| run.iter().any(|seen| seen.delay_ns.is_some())).map(of_run).collect::<Vec<_>>(),
-    );
+    let means: Vec<f64> =
+        settled.iter().filter(|run| run.iter().any(|seen| seen.delay_ns.is_some())).map(of_run).collect();
+    // A link that loses every packet shows no delay.
+    if means.is_empty() {
+        return;
+    }
+    let seen = Mean::of(&means);
     // Departures are whole nanoseconds; the mean of a distribution is that of 4096 steps.
     if !seen.agrees(expected, 1.0 + 2e-5 * mean_ns) {
         found.push(format!("mean delay: the facts say {expected} ns, packets show {} ± {} ns", seen.mean, seen.error));

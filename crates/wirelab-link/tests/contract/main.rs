@@ -100,6 +100,12 @@ fn the_facts_of_every_example_agree_with_what_it_does() {
 }
 
 #[test]
+fn a_link_that_loses_everything_agrees_with_its_facts() {
+    let everything: ImpairmentSpec = serde_json::from_str(r#"{"kind": "loss", "probability": 1.0}"#).unwrap();
+    assert_eq!(judge(&everything, &everything.facts(), FEW_SEEDS), Vec::<String>::new());
+}
+
+#[test]
 fn the_queue_of_every_example_is_that_of_its_facts() {
     for example in examples() {
         assert_eq!(example.queue().map(QueueFacts::from), example.facts().queue, "{}", example.kind());
