@@ -67,7 +67,7 @@ def words_of(process: subprocess.Popen[str]) -> str:
 
 @pytest.mark.namespaces
 def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: Bench) -> None:
-    experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=4))
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=10, replicates=4))
     command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "4")
     chance = random.Random(7)
     kept: dict[str, str] = {}
@@ -86,7 +86,7 @@ def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: B
     status, out, words = bench.run(*command)
     assert status == 0, out + words
     assert set(bench.statuses().values()) == {"done"}
-    assert len(pl.read_parquet(bench.campaign / "exchanges.parquet")) == 4 * 4 * 20
+    assert len(pl.read_parquet(bench.campaign / "exchanges.parquet")) == 4 * 4 * 10
     folders = {path.name for path in (bench.campaign / "trials").iterdir() if ".discarded-" not in path.name}
     assert folders == set(bench.statuses())
     bench.assert_nothing_left()
@@ -95,8 +95,8 @@ def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: B
 @pytest.mark.namespaces
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Bench, how: signal.Signals) -> None:
-    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=3))
-    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2")
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=3))
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2", "--no-probes")
     process = bench.start(*command)
     until(lambda: finished(bench) >= 2, "two finished trials")
     process.send_signal(how)
@@ -113,8 +113,8 @@ def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Ben
 
 @pytest.mark.namespaces
 def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> None:
-    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=2))
-    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2")
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=2))
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2", "--no-probes")
     process = bench.start(*command)
     until(lambda: finished(bench) >= 1, "a finished trial")
     [host] = [pid for pid, line in bench.processes().items() if line.split()[1:] == ["host"]]
@@ -131,8 +131,8 @@ def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> No
 @pytest.mark.namespaces
 @pytest.mark.parametrize("role", ["client", "server"])
 def test_a_killed_endpoint_fails_its_trial_alone(bench: Bench, role: str) -> None:
-    experiment = bench.experiment(EXPERIMENT.format(exchanges=100, replicates=1))
-    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--lanes", "1")
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=1))
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--lanes", "1", "--no-probes")
     victim = re.compile(rf"endpoint \S+/{role}/parameters\.json")
 
     def victims() -> list[int]:
@@ -217,14 +217,14 @@ def _unshare(flags: int) -> None:
 def test_a_full_disk_stops_the_run_and_more_room_lets_it_go_on(bench: Bench, options: tuple[str, ...]) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can mount a small file system")
-    with_small_disk(bench.campaign, "5m", partial(_fill_and_go_on, bench, options))
+    with_small_disk(bench.campaign, "4608k", partial(_fill_and_go_on, bench, options))
 
 
 def _fill_and_go_on(bench: Bench, options: tuple[str, ...]) -> None:
     assert str(bench.campaign) in Path("/proc/thread-self/mounts").read_text()
     assert str(bench.campaign) not in Path("/proc/self/mounts").read_text()
-    experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=8))
-    command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", *options)
+    experiment = bench.experiment(EXPERIMENT.format(exchanges=10, replicates=5))
+    command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", "--no-probes", *options)
     status, out, words = bench.run(*command)
     assert status == 1, out + words
     assert "no space left on the device" in words
@@ -236,6 +236,7 @@ def _fill_and_go_on(bench: Bench, options: tuple[str, ...]) -> None:
     # The last entry of a trial counts: a block whose link was late on a busy machine was discarded.
     last = {entry.trial: entry.status for entry in entries}
     before = sum(status is EntryStatus.DONE for status in last.values())
+    assert before
     status, out, words = bench.run(*command)
     assert status == 0, out + words
     assert f"{before} reused" in words
