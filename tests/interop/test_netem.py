@@ -22,7 +22,7 @@ from tests.uml.play import Job, Probing, play
 
 from wirelab.cli.table import columns
 from wirelab.metrics.probes import measure_probes, read_probes
-from wirelab.stats.certificate import Certificate, Line, certify
+from wirelab.stats.link.certificate import Certificate, Line, certify
 
 if TYPE_CHECKING:
     from conftest import Bench

@@ -19,9 +19,9 @@ from wirelab.metrics.probes import Probes
 from wirelab.schema import LinkFacts
 from wirelab.schema.link_facts import Facts
 from wirelab.schema.probe import ProbeKind
-from wirelab.stats.certificate import Check
-from wirelab.stats.estimate import Estimate
-from wirelab.stats.run_lengths import run_test
+from wirelab.stats.estimate.model import Estimate
+from wirelab.stats.link.certificate import Check
+from wirelab.stats.link.run_lengths import run_test
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,7 +12,7 @@ from tests.uml.compare import Difference, Flow, Flows, compare
 
 from tests.asked import facts
 from wirelab.schema.probe import ProbeKind
-from wirelab.stats.certificate import certify
+from wirelab.stats.link.certificate import certify
 
 PACKETS = 6000
 SPACING_NS = 750_000

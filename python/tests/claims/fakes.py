@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wirelab.claims.part import Levels
-from wirelab.stats.bootstrap import Draws
+from wirelab.stats.estimate.bootstrap import Draws
 
 
 class Fake:

@@ -13,7 +13,7 @@ from wirelab.claims.family import Rules, judge_family
 from wirelab.claims.judgement import Judgement
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
-from wirelab.stats.bootstrap import Draws
+from wirelab.stats.estimate.bootstrap import Draws
 
 FILE = Path(str(wirelab.data.__file__)).parent / "experiments" / "elmangoush2017.claims.toml"
 

@@ -11,7 +11,7 @@ from wirelab.claims.family import Rules, judge, judge_family
 from wirelab.claims.forms import NotMeasured, Order
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Levels
-from wirelab.stats.bootstrap import Draws
+from wirelab.stats.estimate.bootstrap import Draws
 
 RULES = Rules(0.05, 1.25, {})
 

@@ -17,8 +17,8 @@ from wirelab.claims.judgement import (
     within,
     written,
 )
-from wirelab.stats.bootstrap import Draws
-from wirelab.stats.estimate import Estimate
+from wirelab.stats.estimate.bootstrap import Draws
+from wirelab.stats.estimate.model import Estimate
 
 
 def exactly(value: float) -> Draws:

@@ -14,7 +14,7 @@ from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
 from wirelab.claims.source import same_level
 from wirelab.experiment.scenario import shorten
-from wirelab.stats.bootstrap import Draws
+from wirelab.stats.estimate.bootstrap import Draws
 
 FOLDER = Path(str(wirelab.data.__file__)).parent / "experiments"
 

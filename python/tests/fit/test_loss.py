@@ -9,7 +9,7 @@ import pytest
 from tests.fit import samples
 from wirelab.fit.gilbert_elliott import Runs, fit, log_likelihood
 from wirelab.fit.loss import count_runs, fit_losses, independence, share_in_bursts, simple_gilbert
-from wirelab.stats.estimate import Estimate
+from wirelab.stats.estimate.model import Estimate
 
 
 def fates(text: str) -> samples.Fates:

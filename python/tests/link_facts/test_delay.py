@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.asked import chain
-from wirelab.stats.over_time import mean_delay_ns as mean
+from wirelab.stats.link.over_time import mean_delay_ns as mean
 
 MS = 1_000_000
 

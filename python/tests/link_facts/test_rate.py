@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.asked import chain, facts
-from wirelab.stats.over_time import mean_rate_bps
+from wirelab.stats.link.over_time import mean_rate_bps
 
 QUEUE = {"discipline": "drop-tail", "bytes": 1000}
 FALLING = {"kind": "schedule", "queue": QUEUE, "points": [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 1, "rate_bps": 50}]}

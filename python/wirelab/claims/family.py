@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, Source, all_of, leaving_out
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
-from wirelab.stats.bootstrap import UNKNOWN
+from wirelab.stats.estimate.bootstrap import UNKNOWN
 
 METHOD = (
     "Holm's step-down over the claims; within a claim all parts must hold (no correction needed) and one refuted part "

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wirelab.stats.compare.link_error import link_rows, scenario_reasons, waits_in
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.link import GRADES
-from wirelab.stats.link_error import link_rows, scenario_reasons, waits_in
+from wirelab.stats.link.grade import GRADES
 
 Json = Mapping[str, Any]
 

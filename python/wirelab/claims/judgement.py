@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.estimate.model import LEVEL, Estimate
 
 if TYPE_CHECKING:
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
 HELD, REFUTED, UNDECIDED = "held", "refuted", "undecided"
 

@@ -41,8 +41,8 @@ class PublishedTable(Table):
 class ClaimsFile(Table):
     """A file of claims. `metrics` maps a name to the metrics that may be meant by it; the first is the one judged
     by. `choices` are paths outside the grid at which some claims name the levels themselves. `outlier_rule` is what the
-    publication removed outliers by, if it did (`wirelab.stats.published_rule`), and `published_level` the level of
-    confidence that it asked for, each claim by itself.
+    publication removed outliers by, if it did (`wirelab.stats.estimate.published_rule`), and `published_level` the
+    level of confidence that it asked for, each claim by itself.
     """
 
     paper: str

@@ -8,7 +8,7 @@ from wirelab.claims.judgement import Bench
 from wirelab.claims.part import Levels, Part, Steps
 
 if TYPE_CHECKING:
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
 
 def quantity(part: Part, bench: Bench) -> str:
@@ -28,7 +28,7 @@ def ratio_of(part: Part, upper: Levels, lower: Levels, bench: Bench) -> Draws | 
 
 def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
     """The quantity at each level of the factor, without those that were not run where fewer are enough."""
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
     steps: list[Draws] = []
     absent = ""
@@ -50,7 +50,7 @@ def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
 
 def of_all(steps: list[Draws], point: float, values: Any) -> Draws:
     """A statistic of every step; it tells something only if all of them do."""
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
     tells = all(all(step.tells) for step in steps)
     return Draws(point, values, min(step.df for step in steps), sum(step.n for step in steps), (tells, tells))

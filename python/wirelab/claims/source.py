@@ -11,10 +11,10 @@ import numpy as np
 
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
-from wirelab.stats import bootstrap, published_rule
-from wirelab.stats.bootstrap import RESAMPLES, Draws
 from wirelab.stats.dataset import Dataset, points
-from wirelab.stats.sample import Floats, Sample
+from wirelab.stats.estimate import bootstrap, published_rule
+from wirelab.stats.estimate.bootstrap import RESAMPLES, Draws
+from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 MOST_TIMED_OUT = 0.01

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from wirelab.schema import HostFacts, LinkFacts, LinkSpec
     from wirelab.schema.probe import ProbePlan
-    from wirelab.stats.certificate import Certificate
+    from wirelab.stats.link.certificate import Certificate
 
 DEFAULT = "60s"
 LEAST_NS = 10**9
@@ -93,8 +93,8 @@ def _certified(
     from wirelab.metrics.probes import measure_probes, read_probes
     from wirelab.runner.probe_plan import doing
     from wirelab.runner.probes import probed_alone
-    from wirelab.stats.certificate import certify
-    from wirelab.stats.probes import checks
+    from wirelab.stats.link.certificate import certify
+    from wirelab.stats.link.probes.checks import checks
 
     console = Console(stderr=True, highlight=False)
 

@@ -26,7 +26,7 @@ from wirelab.units import format_energy
 if TYPE_CHECKING:
     from wirelab.energy.trace import Trace
     from wirelab.energy.trace.against import Compared
-    from wirelab.stats.estimate import Estimate
+    from wirelab.stats.estimate.model import Estimate
 
 WHAT_IS_IN = (
     "The measurement has the whole device in it, and the model its radio alone: their difference is also the "
@@ -145,7 +145,7 @@ def _compared(
 
 def _pooled(compared: Sequence[Compared], trace: Trace) -> Estimate | None:
     """The sum of the model over the sum of the measurement, with a bootstrap interval over trials."""
-    from wirelab.stats.pooled_ratio import pooled_ratio
+    from wirelab.stats.estimate.pooled_ratio import pooled_ratio
 
     pairs = [(each.model_j.typical, each.measured.above_idle_j.typical) for each in compared if each.ratio is not None]
     return pooled_ratio(pairs, seed=len(trace.times_s)) if pairs else None

@@ -140,7 +140,7 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
     from wirelab.cli.progress import LiveProgress
     from wirelab.cli.terminate import terminated_as_interrupted
     from wirelab.runner.start import run_plan
-    from wirelab.stats.stopping import make_enough
+    from wirelab.stats.estimate.stopping import make_enough
 
     document = plan.to_json()
     with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:

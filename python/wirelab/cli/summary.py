@@ -15,7 +15,7 @@ from wirelab.report.missing import why_missing
 from wirelab.report.numbers import Estimate, plain, share, with_unit
 from wirelab.schema import is_netem
 from wirelab.stats.energy import modelled
-from wirelab.stats.link import GRADES
+from wirelab.stats.link.grade import GRADES
 from wirelab.units import format_size
 
 if TYPE_CHECKING:

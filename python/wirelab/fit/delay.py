@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from wirelab.fit.observations import Delays, Observations, Way
-from wirelab.stats.estimate import LEVEL, Estimate
-from wirelab.stats.proportion import ranks
+from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.proportion import ranks
 
 POINTS = 101
 """Length of a table: each percent, from the least to the most."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wirelab.fit.observations import Lost
-from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.estimate.model import LEVEL, Estimate
 
 Matrix = NDArray[np.float64]
 Cost = Callable[[NDArray[np.float64]], float]

@@ -13,8 +13,8 @@ from typing import Literal
 
 from wirelab.fit import gilbert_elliott
 from wirelab.fit.observations import Lost
-from wirelab.stats.estimate import LEVEL, Estimate
-from wirelab.stats.proportion import clopper_pearson
+from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.proportion import clopper_pearson
 
 Model = Literal["none", "independent", "gilbert", "gilbert-elliott"]
 SIGNIFICANT = 1 - LEVEL

@@ -10,7 +10,7 @@ from wirelab.fit.delay import quantile, successive
 from wirelab.fit.loss import SIGNIFICANT, Losses
 from wirelab.fit.observations import Observations, Source, Way
 from wirelab.fit.written import milliseconds, percent
-from wirelab.stats.estimate import Estimate
+from wirelab.stats.estimate.model import Estimate
 from wirelab.units import format_duration, format_rate, format_share
 
 _FEW = 100

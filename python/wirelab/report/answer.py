@@ -11,7 +11,7 @@ from wirelab.report.model import Json, Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.stacks import is_reference, is_secure, title
 from wirelab.report.statement import Statement, listed, resting_on
-from wirelab.stats.link import GRADES, NOT_MEASURED
+from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 
 _LESSER = {
     "teaching": "on a link or machine that is good for teaching only",

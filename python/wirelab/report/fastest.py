@@ -14,7 +14,7 @@ from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, un
 from wirelab.report.sections.common import metric_words
 from wirelab.report.stacks import is_reference
 from wirelab.report.statement import Statement, listed, resting_on
-from wirelab.stats.link import GRADES
+from wirelab.stats.link.grade import GRADES
 
 MOST_CONDITIONS = 6
 WIDEST = 1000

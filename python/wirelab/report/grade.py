@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json
-from wirelab.stats.link import GRADES
+from wirelab.stats.link.grade import GRADES
 
 PREVIEW = "preview, no result"
 LINK, MACHINE = "the link", "the machine"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wirelab.report.model import Condition, Group, Json, Levels, Scenario, level_words, makes_row
-from wirelab.stats.compare import is_implementation
+from wirelab.stats.compare.scenarios import is_implementation
 
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
 MOST_MARKS = 48

@@ -8,7 +8,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, Scenario, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.stacks import is_reference
-from wirelab.stats.compare import ERROR_RATE
+from wirelab.stats.compare.scenarios import ERROR_RATE
 
 
 def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:

@@ -8,18 +8,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from wirelab.stats import compare, descriptive, link_error, published_rule
-from wirelab.stats.background import background
-from wirelab.stats.cpu_limits import cpu_limits
+from wirelab.stats.compare import link_error
+from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
-from wirelab.stats.endpoint_waits import endpoint_waits
 from wirelab.stats.energy import modelled, radio_energies
-from wirelab.stats.estimate import LEVEL, Estimate
+from wirelab.stats.estimate import descriptive, published_rule
+from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.modes import modes
 from wirelab.stats.ledger import ledgers
-from wirelab.stats.link import GRADES
-from wirelab.stats.link_certificates import link_certificates, with_certificates
-from wirelab.stats.link_report import lateness_by_lane, links, replay
-from wirelab.stats.modes import modes
+from wirelab.stats.link.background import background
+from wirelab.stats.link.certificates import link_certificates, with_certificates
+from wirelab.stats.link.grade import GRADES
+from wirelab.stats.link.report import lateness_by_lane, links, replay
+from wirelab.stats.machine.cpu_limits import cpu_limits
+from wirelab.stats.machine.endpoint_waits import endpoint_waits
 from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 Progress = Callable[[str], None]

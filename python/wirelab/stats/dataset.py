@@ -21,7 +21,7 @@ from wirelab.metrics.steps import next_command
 from wirelab.metrics.tables import read_table
 from wirelab.schema import LinkFacts, link_key
 from wirelab.schema.campaign import PLAN, read_plan
-from wirelab.stats.sample import Sample
+from wirelab.stats.estimate.sample import Sample
 from wirelab.stats.units import UNITS
 
 if TYPE_CHECKING:

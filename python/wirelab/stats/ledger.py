@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from wirelab.metrics.ledger import LEDGER, PARTS
 from wirelab.metrics.tables import read_table
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.descriptive import mean_and_sd
-from wirelab.stats.sample import Sample
+from wirelab.stats.estimate.descriptive import mean_and_sd
+from wirelab.stats.estimate.sample import Sample
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from wirelab.claims.part import Place
 from wirelab.claims.quantities import of_all, quantity, steps_of
 
 if TYPE_CHECKING:
-    from wirelab.stats.sample import Floats
+    from wirelab.stats.estimate.sample import Floats
 
 TRIED = 20
 """Places that are tried for each step from one level to the next."""

@@ -10,10 +10,10 @@ from pydantic import Field
 from wirelab.claims.judgement import HELD, UNDECIDED, Bench, Judgement, all_of, decided_by, number, within, written
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity
-from wirelab.stats.estimate import Estimate
+from wirelab.stats.estimate.model import Estimate
 
 if TYPE_CHECKING:
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
 
 class CausalContrast(Part):

@@ -11,7 +11,7 @@ from wirelab.claims.judgement import UNDECIDED, Bench, Judgement, all_of, decide
 from wirelab.claims.part import Form, Grid, Levels, Statistic, cells_of
 
 if TYPE_CHECKING:
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
 LEAST_DF = 4
 """With fewer trials every resample may agree on who is below, whatever the truth."""
@@ -77,7 +77,7 @@ class Count(Form):
 def _wins(pairs: list[tuple[Draws, Draws]]) -> Draws:
     import numpy as np
 
-    from wirelab.stats.bootstrap import Draws
+    from wirelab.stats.estimate.bootstrap import Draws
 
     point = float(sum(winner.point < loser.point for winner, loser in pairs))
     values = np.array([winner.values < loser.values for winner, loser in pairs], dtype=np.float64).sum(axis=0)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, written
 from wirelab.claims.part import Form, Grid, Levels, cells_of
-from wirelab.stats.estimate import LEVEL
+from wirelab.stats.estimate.model import LEVEL
 
 
 class Unanswered(Form):
@@ -24,7 +24,7 @@ class Unanswered(Form):
     least: float = Field(gt=0, lt=1)
 
     def judge(self, bench: Bench) -> Judgement:
-        from wirelab.stats.proportion import share
+        from wirelab.stats.estimate.proportion import share
 
         """Held by a single exchange without an answer, which shows that there are some; refuted if the interval of the
         share lies below `least`.

@@ -11,7 +11,7 @@ from wirelab.report.model import Json, Levels, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.published import removed_outliers
 from wirelab.report.sections.common import LINK_TONES
-from wirelab.stats.link import GRADES
+from wirelab.stats.link.grade import GRADES
 
 TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
 MARKS = {"held": "✓", "refuted": "✗", "undecided": "?"}

@@ -8,7 +8,7 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntr
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Json, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
-from wirelab.stats.link import NOT_MEASURED
+from wirelab.stats.link.grade import NOT_MEASURED
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}

@@ -13,8 +13,8 @@ from wirelab.report.numbers import COUNT, MILLISECONDS, plain, with_unit
 from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
 from wirelab.report.stacks import is_reference
-from wirelab.stats.compare import is_implementation
-from wirelab.stats.link import GRADES
+from wirelab.stats.compare.scenarios import is_implementation
+from wirelab.stats.link.grade import GRADES
 
 OPEN, INVALID, NONE = "not told apart", GRADES[-1], "half or more of its exchanges timed out or failed"
 MOST_NAMED = 2

@@ -19,8 +19,8 @@ from wirelab.report.sections.common import series_cell
 from wirelab.report.settings_in_force import settings_in_force
 from wirelab.report.topology import topology
 from wirelab.schema import is_netem
-from wirelab.stats.link import GRADES, NOT_MEASURED
-from wirelab.stats.link_effects import NAMES
+from wirelab.stats.link.effects import NAMES
+from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 from wirelab.units import format_rate
 
 MOST_ROWS = 14

@@ -1,0 +1,126 @@
+"""A difference that the link could have made is flagged where it is claimed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.synthetic import write_campaign
+from wirelab.metrics.link import mean_lateness_ns
+from wirelab.stats.compare.link_error import link_rows, round_trip_errors, with_link
+from wirelab.stats.dataset import Dataset
+
+GOOD = {"link_name": "clean", "direction": "uplink", "flag": "publishable", "why": "delay and loss are as told"}
+
+
+def compared(
+    shift_s: float,
+    error_s: float | None,
+    row: dict[str, Any] = GOOD,
+    waits: dict[str, Any] | None = None,
+    metric: str = "end-to-end-delay",
+) -> Any:
+    shift = {"point": shift_s, "low": shift_s - 1e-4, "high": shift_s + 1e-4}
+    comparison = {"metric": metric, "a": "one", "b": "two", "shift": shift}
+    errors = {} if error_s is None else {"one": error_s / 2, "two": error_s}
+    return with_link(comparison, errors, {"one": [row], "two": [row]}, waits or {})["link"]
+
+
+@pytest.mark.parametrize(
+    ("shift_s", "error_s", "flag"),
+    [
+        (0.020, 0.001, "publishable"), (-0.020, 0.001, "publishable"), (0.009, 0.001, "teaching"),
+        (-0.009, 0.001, "teaching"), (0.0009, 0.001, "invalid"), (0.00005, 0.001, "publishable"),
+    ],
+)  # fmt: skip
+def test_an_effect_below_ten_times_the_links_error_is_flagged(shift_s: float, error_s: float, flag: str) -> None:
+    found = compared(shift_s, error_s)
+    assert (found["flag"], found["error_s"]) == (flag, error_s)
+
+
+def test_the_reason_has_both_figures() -> None:
+    assert compared(0.009, 0.001)["why"] == (
+        "the difference of 9 ms is less than 10 times the link's mean error of 1 ms a round trip"
+    )
+
+
+def test_a_comparison_is_no_better_than_its_link() -> None:
+    found = compared(0.020, 0.001, {**GOOD, "flag": "invalid", "why": "1 trials saw the clock step"})
+    assert (found["flag"], found["why"]) == ("invalid", "uplink: 1 trials saw the clock step")
+    assert found["causes"] == ["the link"]
+
+
+def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
+    waits = {"two": {"name": "h2", "flag": "teaching", "why": "endpoints waited"}}
+    found = compared(0.020, 0.001, waits=waits)
+    assert (found["flag"], found["why"], found["causes"]) == ("teaching", "h2: endpoints waited", ["the machine"])
+
+
+@pytest.mark.parametrize("metric", ["wire-bytes", "client-cpu-work"])
+def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one(metric: str) -> None:
+    waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
+    found = compared(0.0005, 0.001, waits=waits, metric=metric)
+    assert (found["flag"], found["causes"]) == ("publishable", [])
+    lossy = {**GOOD, "flag": "teaching", "why": "lost more"}
+    assert compared(0.0005, 0.001, lossy, waits, metric)["flag"] == "teaching"
+
+
+def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not() -> None:
+    waited = {"flag": "invalid", "share": 0.5, "why": "endpoints waited"}
+    waits = {
+        side: {**waited, "name": name, "steal": steal}
+        for side, name, steal in (("one", "h2", 0.03), ("two", "h3", 0.04))
+    }
+    found = compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")
+    assert (found["flag"], found["causes"]) == ("teaching", ["the machine"])
+    assert found["why"] == "h3: a hypervisor gave 4.0% of a CPU to others"
+    waits["one"]["steal"] = 0.2
+    assert compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")["flag"] == "invalid"
+    assert compared(0.0005, 0.001, waits=waits, metric="wire-bytes")["flag"] == "publishable"
+
+
+@pytest.mark.parametrize("metric", ["client-utilisation", "throughput", "radio-energy"])
+def test_what_is_no_delay_is_not_held_against_a_delay_but_against_waits(metric: str) -> None:
+    assert compared(0.0005, 0.001, metric=metric)["flag"] == "publishable"
+    waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
+    assert compared(0.0005, 0.001, waits=waits, metric=metric)["flag"] == "invalid"
+
+
+def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:
+    waits = {
+        side: {"name": name, "flag": "invalid", "share": share, "why": f"endpoints waited {share:.0%}"}
+        for side, name, share in (("one", "h2", 0.3), ("two", "h3", 0.2))
+    }
+    assert compared(0.020, 0.001, waits=waits)["why"] == "h2: endpoints waited 30%"
+
+
+def test_an_unknown_lateness_is_not_taken_for_none() -> None:
+    assert compared(0.020, None)["flag"] == "teaching"
+
+
+def test_the_mean_is_of_all_packets_and_never_above_the_largest() -> None:
+    histogram = {"upper_ns": [1000, 2000, 2**63], "packets": [1, 1, 2], "max_ns": 5000}
+    assert mean_lateness_ns([histogram]) == (1000 + 2000 + 5000 + 5000) / 4
+    assert mean_lateness_ns([]) is None
+
+
+def test_how_late_netem_was_is_not_known_of_the_packets_that_went_in(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path, links=("lossless",), uploads=("30 B",), trials=2, exchanges=5)
+    path = folder / "plan.json"
+    plan = json.loads(path.read_text())
+    netem, *others = plan["scenarios"]
+    netem["link"]["backend"] = "netem"
+    path.write_text(json.dumps(plan))
+    assert round_trip_errors(Dataset.read(folder)).keys() == {scenario["key"] for scenario in others}
+
+
+def test_every_scenario_of_a_campaign_has_its_links_error(tmp_path: Any) -> None:
+    dataset = Dataset.read(write_campaign(tmp_path, trials=2, exchanges=5))
+    errors = round_trip_errors(dataset)
+    assert set(errors) == {scenario["key"] for scenario in dataset.scenarios}
+    assert all(0 < error < 1e-3 for error in errors.values())
+    rows = link_rows(dataset, [{**GOOD, "link_name": "burst"}])
+    assert {len(rows[scenario["key"]]) for scenario in dataset.scenarios if scenario["link_name"] == "burst"} == {1}

@@ -1,0 +1,75 @@
+"""The stopping rule, and what the reported interval covers when it decides how much is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.repeats import repeats
+from wirelab.stats.estimate.descriptive import median
+from wirelab.stats.estimate.sample import Floats, Sample
+from wirelab.stats.estimate.stopping import make_enough, narrow_enough
+
+REPEATS = repeats(250)
+LEAST, MOST = 5, 20
+
+
+def _lognormal(size: int, effect: float, rng: np.random.Generator) -> Floats:
+    return 0.05 * np.exp(rng.normal(rng.normal(0, effect), 0.6, size))
+
+
+def _two_modes(size: int, effect: float, rng: np.random.Generator) -> Floats:
+    hit = rng.random(size) < np.clip(0.45 + rng.normal(0, effect), 0, 1)
+    return np.where(hit, 0.24, 0.04) * np.exp(rng.normal(0, 0.05, size))
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("size", [5, 16])
+@pytest.mark.parametrize(
+    ("draw", "effect", "truth"),
+    [(_lognormal, 0.0, 0.05), (_lognormal, 0.15, 0.05), (_two_modes, 0.0, None), (_two_modes, 0.05, None)],
+)
+def test_the_interval_covers_as_often_as_it_says_under_the_rule(
+    draw: Callable[[int, float, np.random.Generator], Floats], effect: float, truth: float | None, size: int
+) -> None:
+    rng = np.random.default_rng(21)
+    if truth is None:
+        truth = float(np.median(np.concatenate([draw(200, effect, rng) for _ in range(3000)])))
+    covered = 0
+    for _ in range(REPEATS):
+        trials = [draw(size, effect, rng) for _ in range(LEAST)]
+        while len(trials) < MOST and not narrow_enough([list(trial) for trial in trials], 0.1):
+            trials.append(draw(size, effect, rng))
+        estimate = median(Sample.of(trials))
+        covered += estimate.low is not None and estimate.high is not None and estimate.low <= truth <= estimate.high
+    assert covered / REPEATS >= 0.95 - 3 * (0.95 * 0.05 / REPEATS) ** 0.5
+
+
+def _plan(interval: dict[str, object] | None) -> dict[str, object]:
+    return {"experiment": {"stop": {"interval": interval}}}
+
+
+def test_a_narrow_interval_is_enough_and_a_wide_one_is_not() -> None:
+    rng = np.random.default_rng(0)
+    values = {
+        "narrow": [list(rng.normal(1, 0.05, 20)) for _ in range(6)],
+        "wide": [list(np.exp(rng.normal(0, 1, 20))) for _ in range(6)],
+    }
+    enough = make_enough(_plan({"relative": 0.1, "of": "median"}), values.__getitem__)
+    assert enough("narrow")
+    assert not enough("wide")
+
+
+def test_without_a_rule_it_is_never_enough() -> None:
+    assert not make_enough(_plan(None), lambda _: [[1.0] * 100] * 30)("any")
+
+
+def test_few_trials_are_not_enough_however_narrow() -> None:
+    assert not narrow_enough([[1.0] * 100] * 4, 0.1)
+    assert narrow_enough([[1.0] * 100] * 5, 0.1)
+
+
+def test_a_scenario_that_mostly_times_out_is_not_enough() -> None:
+    assert not narrow_enough([[1.0] + [float("inf")] * 9] * 10, 0.1)

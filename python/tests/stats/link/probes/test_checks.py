@@ -1,0 +1,180 @@
+"""Probes of links in virtual time: an honest one is certified, one that is off by what matters is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tests.asked import chain, facts
+from wirelab.metrics.probes import Probes
+from wirelab.schema.probe import ProbeKind
+from wirelab.stats.link.certificate import Certificate, Line, certify
+from wirelab.stats.link.probes.checks import checks
+from wirelab.stats.link.probes.rate import _rate as train_rate
+from wirelab.stats.link.probes.way import lone_delay_s
+
+MS = 10**6
+RATE, DELAY = 1_000_000, 20 * MS
+LINK: dict[str, Any] = {
+    "uplink": [
+        {"kind": "rate", "rate_bps": RATE, "queue": {"discipline": "drop-tail", "bytes": 64_000}, "overhead_bytes": 0},
+        {"kind": "delay", "delay_ns": DELAY},
+        {"kind": "loss", "probability": 0.05},
+    ],
+    "downlink": [{"kind": "delay", "delay_ns": DELAY}],
+}
+
+
+def probed(
+    *, rate: float = RATE, delay: int = DELAY, loss: float = 0.05, lateness: int = 10_000, seed: int = 1
+) -> Probes:
+    """Probes of a link that does this, whatever it was told."""
+    generator = np.random.default_rng(seed)
+    rows = []
+    free = 0
+    arrivals = [(i * 20 * MS, 44, ProbeKind.DELAY) for i in range(400)]
+    arrivals += [(8000 * MS + i * 2 * MS, 44, ProbeKind.LOSS) for i in range(8000)]
+    arrivals += [(25_000 * MS + train * 150 * MS, 1000, ProbeKind.RATE) for train in range(20) for _ in range(10)]
+    for at, size, kind in arrivals:
+        free = max(free, at) + round(size * 8e9 / rate)
+        fate = "loss" if generator.random() < loss else "delivered"
+        late = 0 if fate == "loss" else int(generator.integers(0, lateness))
+        rows.append((True, size, at, free + delay, late, fate, kind.port(uplink=True)))
+    rows += [
+        (False, 44, i * 20 * MS + 7 * MS, i * 20 * MS + 7 * MS + DELAY, 5000, "delivered", 41_011) for i in range(400)
+    ]
+    rows.sort(key=lambda row: row[2])
+    names = ["uplink", "size_bytes", "arrival_ns", "departure_ns", "lateness_ns", "fate", "client_port"]
+    packets = pl.DataFrame(rows, schema=names, orient="row").with_columns(
+        sequence=pl.int_range(pl.len()), copy=pl.lit(value=False), corrupted=pl.lit(value=False)
+    )
+    sent: Counter[tuple[bool, int]] = Counter()
+    for uplink, port in packets.select("uplink", "client_port").iter_rows():
+        sent[uplink, port] += 1
+    arrived = packets.filter(pl.col("fate") == "delivered")
+    received = arrived.select(
+        "uplink", "client_port", number="sequence", sent_ns="arrival_ns",
+        received_ns=pl.col("departure_ns") + pl.col("lateness_ns"),
+    )  # fmt: skip
+    return Probes(LINK, {}, packets, sent, received, {"packets": len(rows), "mismatches": 0}, {})
+
+
+def certificate(probes: Probes) -> Certificate:
+    return certify([checks(probes, facts(probes.link))])[0]
+
+
+def line(probes: Probes, name: str, direction: str = "uplink") -> Line:
+    [found] = [each for each in certificate(probes).lines if (each.name, each.direction) == (name, direction)]
+    return found
+
+
+def test_an_honest_link_is_publishable_on_every_line() -> None:
+    found = certificate(probed())
+    assert found.grade == "publishable"
+    assert {(each.name, each.verdict) for each in found.lines if each.direction == "downlink"} == {
+        ("delay", "in"), ("end to end", "in"), ("lateness p99", "in"), ("loss", "in"), ("reordered", "in"),
+    }  # fmt: skip
+    assert [each.name for each in found.lines if each.verdict == "out"] == []
+
+
+@pytest.mark.parametrize(
+    ("off", "name", "grade"),
+    [
+        ({"delay": DELAY + MS}, "delay", "teaching"),
+        ({"delay": DELAY + 10 * MS}, "delay", "invalid"),
+        ({"rate": 1.05 * RATE}, "rate", "teaching"),
+        ({"rate": 0.8 * RATE}, "rate", "invalid"),
+        ({"loss": 0.1}, "loss", "invalid"),
+        ({"lateness": 2 * MS}, "lateness p99", "teaching"),
+    ],
+)
+def test_a_link_that_is_off_is_caught_on_the_line_that_says_so(off: dict[str, Any], name: str, grade: str) -> None:
+    found = line(probed(**off), name)
+    assert (found.verdict, found.grade) == ("out", grade)
+
+
+def test_honest_links_are_flagged_in_no_campaign_of_a_hundred() -> None:
+    # The chance of one or more is 1 in 10 if every line is flagged at its nominal rate.
+    flagged = [seed for seed in range(60) if certificate(probed(seed=seed)).grade != "publishable"]
+    assert len(flagged) <= 1
+
+
+def test_a_packet_that_nobody_accounts_for_makes_the_link_invalid() -> None:
+    probes = probed()
+    probes.sent[True, ProbeKind.DELAY.port(uplink=True)] += 1
+    found = line(probes, "unaccounted", "both")
+    assert (found.verdict, found.grade) == ("out", "invalid")
+    assert found.why is not None
+    assert found.why.startswith("1 of 9,001 sent never reached the link, 0 of ")
+
+
+def test_a_mismatch_of_the_replay_makes_the_link_invalid() -> None:
+    probes = probed()
+    probes.replay["mismatches"] = 1
+    assert certificate(probes).grade == "invalid"
+
+
+def test_losses_that_are_told_by_nobody_make_the_link_invalid() -> None:
+    probes = probed()
+    clean = {**LINK, "uplink": LINK["uplink"][:2]}
+    honest = Probes(clean, {}, probes.packets, probes.sent, probes.received, probes.replay, {})
+    assert line(honest, "loss").grade == "invalid"
+
+
+def test_what_a_lone_packet_takes_is_serialisation_and_delay() -> None:
+    schedule = {"kind": "schedule", "points": [{"at_ns": 0}], "queue": LINK["uplink"][0]["queue"]}
+    assert lone_delay_s(facts(LINK).uplink.stages, (), 125) == pytest.approx(0.021)
+    assert lone_delay_s(chain(schedule).stages, (), 125) is None
+
+
+def woken(after_ns: int) -> Probes:
+    """Probes of a link that sleeps, and whose first packet came so late; its jitter is 2 ms either way."""
+    probes = probed(loss=0.0)
+    jitter = {"distribution": "uniform", "half_width_ns": 2 * MS}
+    sleeps = [{"after_ns": 10**10, "wake_ns": 100 * MS}]
+    link = {
+        **LINK, "uplink": [{"kind": "delay", "delay_ns": DELAY, "jitter": jitter}],
+        "radio": {"sleeps": sleeps, "buffer_bytes": 1000},
+    }  # fmt: skip
+    first = pl.int_range(pl.len()) == 0
+    late = pl.when(first).then(pl.col("arrival_ns") + DELAY + after_ns).otherwise("departure_ns")
+    return replace(probes, link=link, packets=probes.packets.with_columns(departure_ns=late))
+
+
+@pytest.mark.parametrize(("after_ns", "verdict"), [(100 * MS, "in"), (102 * MS, "in"), (110 * MS, "out")])
+def test_a_wake_up_is_judged_to_within_the_jitter(after_ns: int, verdict: str) -> None:
+    assert line(woken(after_ns), "wake-up").verdict == verdict
+
+
+def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_tell() -> None:
+    few = probed(loss=0.0)
+    assert line(few, "loss runs").why == "fewer than 10 runs of losses: more time tells it"
+    pattern = {"kind": "loss-pattern", "pattern": "0000000001", "repeat": True}
+    link = {**LINK, "uplink": [*LINK["uplink"][:2], pattern]}
+    why = line(replace(probed(), link=link), "loss runs").why
+    assert why is not None
+    assert why.startswith("the model moves with time or by a pattern")
+
+
+def test_the_rate_of_short_trains_is_told_as_closely_as_lateness_allows() -> None:
+    # Trains of ten packets at 1 Mbit/s last 72 ms, of which the emulator's 50 us are less than a hundredth.
+    assert line(probed(), "rate").tolerance == pytest.approx(0.01 * RATE)
+    fast = {**LINK, "uplink": [{**LINK["uplink"][0], "rate_bps": 10**9}, *LINK["uplink"][1:]]}
+    quick = line(replace(probed(rate=1e9), link=fast), "rate")
+    # Nine packets of 1000 B take 72 us at 1 Gbit/s.
+    assert quick.tolerance is not None
+    assert quick.tolerance == pytest.approx(50 / 72 * 1e9, rel=0.1)
+
+
+def test_no_interval_of_a_rate_holds_a_negative_one() -> None:
+    spans = [(1000.0, 0.01), (1000.0, 1.0), (1000.0, 0.02), (1000.0, 3.0), (1000.0, 0.01)]
+    found = train_rate(spans)(0.9999)
+    assert found.point is not None
+    assert found.low == 0.0
+    assert found.high is not None
+    assert found.high > found.point

@@ -1,0 +1,124 @@
+"""Probes of links that netem ran: judged by what their ends saw."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tests.asked import facts
+from wirelab.metrics.probes import Probes
+from wirelab.schema import LinkFacts
+from wirelab.schema.probe import ProbeKind
+from wirelab.stats.link.certificate import Line, certify
+from wirelab.stats.link.probes.checks import checks
+from wirelab.stats.link.probes.ends import seen_by_ends
+
+MS = 10**6
+START = 10**9
+DELAY_NS = 20 * MS
+DELAY = {"kind": "delay", "delay_ns": DELAY_NS}
+LOSS = {"kind": "loss", "probability": 0.05}
+FLOWS = ((ProbeKind.DELAY, 0, 400, 20 * MS, 1), (ProbeKind.LOSS, 8000 * MS, 8000, 2 * MS, 1))
+TRAINS = (ProbeKind.RATE, 25_000 * MS, 20, 150 * MS, 10)
+PAYLOAD = 1000 - 28
+RATE_BPS = 1_000_000
+RATE = {"kind": "rate", "rate_bps": RATE_BPS, "queue": {"discipline": "drop-tail", "packets": 100}}
+
+
+def probed(
+    *stages: dict[str, Any], loss: float = 0.0, delay_ns: int = DELAY_NS, copies: float = 0.0, rate: float | None = None
+) -> Probes:
+    """Probes of an uplink that does this, whatever it was told."""
+    generator = np.random.default_rng(1)
+    plan: list[dict[str, Any]] = []
+    log: list[tuple[Any, ...]] = []
+    came: list[tuple[Any, ...]] = []
+    free = 0
+    for kind, begin, bursts, every, packets in (*FLOWS, *([TRAINS] if rate else [])):
+        port, payload = kind.port(uplink=True), PAYLOAD if packets > 1 else 16
+        plan.append({
+            "uplink": True, "client_port": port, "begin_ns": begin, "every_ns": every, "bursts": bursts,
+            "packets": packets, "payload_bytes": payload, "spread_ns": 0,
+        })  # fmt: skip
+        for number in range(bursts * packets):
+            sent = START + begin + number // packets * every
+            log.append((len(log), True, payload + 28, sent, sent, 1000, "delivered", False, False, port))
+            free = max(free, sent) + (round((payload + 28) * 8e9 / rate) if rate else 0)
+            times = 0 if generator.random() < loss else 1 + (generator.random() < copies)
+            came += [(True, port, number, sent, free + delay_ns)] * times
+    names = [
+        "sequence", "uplink", "size_bytes", "arrival_ns", "departure_ns", "lateness_ns", "fate", "copy", "corrupted",
+        "client_port",
+    ]  # fmt: skip
+    received = pl.DataFrame(
+        came, schema=["uplink", "client_port", "number", "sent_ns", "received_ns"], orient="row"
+    )  # fmt: skip
+    sent_by_port: Counter[tuple[bool, int]] = Counter()
+    for row in log:
+        sent_by_port[True, row[-1]] += 1
+    link = {"uplink": list(stages), "downlink": [], "backend": "netem"}
+    result = {"link": {"directions": [{"delivered": len(came)}, {"delivered": 0}]}}
+    packets_log = pl.DataFrame(log, schema=names, orient="row")
+    return Probes(link, {"start_ns": START, "flows": plan}, packets_log, sent_by_port, received, None, result)
+
+
+def chain_of(probes: Probes) -> LinkFacts:
+    """What is known of the link, which the kernel need not be able to run."""
+    return facts({"uplink": probes.link["uplink"]})
+
+
+def lines(probes: Probes) -> dict[str, Line]:
+    [certificate] = certify([checks(probes, chain_of(probes))])
+    return {line.name: line for line in certificate.lines if line.direction != "downlink"}
+
+
+def test_ends_that_agree_with_what_was_told_are_in_tolerance() -> None:
+    found = lines(probed(LOSS, DELAY, loss=0.05))
+    assert {name: line.verdict for name, line in found.items()} == {
+        "delay": "in", "into netem p99": "in", "loss": "open", "loss runs": "in", "reordered": "in",
+        "unaccounted": "in", "replay mismatches": "unjudged",
+    }  # fmt: skip
+    assert found["replay mismatches"].why == "netem keeps no log"
+
+
+def test_what_netem_did_otherwise_is_seen_though_the_log_knows_nothing_of_it() -> None:
+    assert lines(probed(LOSS, DELAY, loss=0.1))["loss"].verdict == "out"
+    late = lines(probed(LOSS, DELAY, loss=0.05, delay_ns=DELAY_NS + MS))["delay"]
+    assert (late.verdict, late.told) == ("out", 0.02)
+    assert lines(probed(DELAY, loss=0.01))["loss"].grade == "invalid"
+
+
+def test_a_rate_is_that_of_trains_as_they_arrive() -> None:
+    assert lines(probed(DELAY, RATE, rate=RATE_BPS))["rate"].verdict == "in"
+    assert lines(probed(DELAY, RATE, rate=0.9 * RATE_BPS))["rate"].verdict == "out"
+
+
+def test_copies_are_what_arrives_twice() -> None:
+    duplicate = {"kind": "duplicate", "probability": 0.1}
+    probes = probed(duplicate, DELAY, copies=0.1)
+    found = lines(probes)["duplicated"]
+    assert found.measured is not None
+    assert found.measured.point == (probes.received.height - 8400) / 8400
+    assert found.verdict == "open"
+
+
+def test_what_corrupted_packets_hide_is_not_judged() -> None:
+    found = lines(probed({"kind": "corrupt", "probability": 0.01}, DELAY, loss=0.01))
+    assert [found[name].verdict for name in ("loss", "corrupted")] == ["unjudged"] * 2
+
+
+def test_who_left_netem_and_never_arrived_is_unaccounted_for() -> None:
+    probes = probed(DELAY)
+    probes.result["link"]["directions"][0]["delivered"] += 5
+    found = lines(probes)["unaccounted"]
+    assert (found.verdict, found.grade) == ("out", "invalid")
+
+
+def test_who_never_came_is_lost_at_the_planned_instant_and_stands_where_it_was_sent() -> None:
+    seen = seen_by_ends(probed(LOSS, DELAY, loss=0.05))
+    assert seen["sequence"].to_list() == list(range(8400))
+    assert seen["arrival_ns"].is_sorted()
+    assert set(seen.filter(seen["fate"] == "loss")["copy"]) == {False}

@@ -1,0 +1,1 @@
+"""Estimates of one sample of a scenario: means, quantiles, shares, with their intervals. It compares nothing."""

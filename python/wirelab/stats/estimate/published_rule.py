@@ -1,0 +1,77 @@
+"""The rule of milosevic2021: values more than three scaled median absolute deviations from the median are removed.
+
+It removes the effect of loss, and unequally between stacks, so it stands beside the estimates with what it removed and
+never replaces them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wirelab.stats.estimate.descriptive import mean_and_sd
+from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.sample import Floats, Sample
+
+REACH = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRule:
+    """What the rule removed, and mean and standard deviation of what it kept.
+
+    `retransmission_hit` counts the exchanges in which a packet was retransmitted or lost, None if that was not
+    recorded. `note` says so when the deviation is 0 and the rule removes everything that is not exactly the median.
+    """
+
+    removed: int
+    removed_retransmission_hit: int | None
+    retransmission_hit: int | None
+    mean: Estimate
+    sd: Estimate
+    note: str | None
+
+
+def keep(values: Floats) -> NDArray[np.bool_]:
+    """Which values the rule keeps: those within three scaled deviations of the median."""
+    from scipy.stats import median_abs_deviation
+
+    if len(values) == 0:
+        return np.zeros(0, dtype=np.bool_)
+    reach = REACH * float(median_abs_deviation(values, scale="normal"))
+    kept: NDArray[np.bool_] = np.abs(values - np.median(values)) <= reach
+    return kept
+
+
+def filtered(sample: Sample) -> Sample:
+    """The sample as the rule leaves it; the median is that of all completed values, censored ones are gone."""
+    kept = _by_trial(sample)
+    return Sample.of(trial[mask] for trial, mask in zip(sample.trials, kept, strict=True))
+
+
+def apply(
+    sample: Sample, hit: Sequence[NDArray[np.bool_]] | None, rng: np.random.Generator, level: float = LEVEL
+) -> PublishedRule:
+    """The rule on one sample; `hit[i]` marks trial i's retransmission-hit values."""
+    kept = _by_trial(sample)
+    removed = sum(int((~mask).sum()) for mask in kept)
+    hits = removed_hits = None
+    if hit is not None:
+        hits = sum(int(mask.sum()) for mask in hit)
+        removed_hits = sum(int((marked & ~mask).sum()) for marked, mask in zip(hit, kept, strict=True))
+    mean, sd = mean_and_sd(filtered(sample), rng, level)
+    values = sample.values
+    constant = len(values) > 0 and removed > 0 and float(np.median(np.abs(values - np.median(values)))) == 0
+    note = (
+        f"the deviation is 0: the rule removed all {removed} values that differ from the median" if constant else None
+    )
+    return PublishedRule(removed, removed_hits, hits, mean, sd, note)
+
+
+def _by_trial(sample: Sample) -> list[NDArray[np.bool_]]:
+    mask = keep(sample.values)
+    ends = np.cumsum([len(trial) for trial in sample.trials])
+    return np.split(mask, ends[:-1]) if len(ends) else []

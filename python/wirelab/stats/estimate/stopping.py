@@ -1,0 +1,56 @@
+"""The rule that ends a scenario early: enough trials when the median's interval is narrow.
+
+Looking after every block and stopping at the first narrow interval favours intervals that are narrow by luck. Coverage
+of the reported interval was simulated under the rule (`python/tests/stats/estimate/test_stopping.py`): lognormal and
+two-mode delays, with and without an effect of the trial, 5 to 20 trials of 5 or 16. It stayed at 94.8 % or above,
+because the interval counts trials, not exchanges; this holds from `LEAST_TRIALS` trials and `LEAST_VALUES` values on,
+and the rule asks for both.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from wirelab.stats.estimate.descriptive import median
+from wirelab.stats.estimate.sample import Sample
+
+LEAST_TRIALS = 5
+LEAST_VALUES = 30
+
+ReadValues = Callable[[str], Sequence[Sequence[float]]]
+
+
+def make_enough(plan: Mapping[str, Any], read_values: ReadValues) -> Callable[[str], bool]:
+    """A function from a scenario's key to whether it has enough trials; asked at the end of a block.
+
+    `plan` is that of `plan.json`. `read_values` gives the headline metric's values of each trial so far, infinity for a
+    timed-out exchange. Without a rule in the plan, n is fixed and the answer is always no.
+    """
+    rule = plan["experiment"]["stop"]["interval"]
+    if rule is None:
+        return lambda _: False
+    if rule["of"] != "median":
+        raise ValueError(f"the stopping rule knows the median, not the {rule['of']}")
+    relative = float(rule["relative"])
+    return lambda scenario: narrow_enough(read_values(scenario), relative)
+
+
+def narrow_enough(trials: Sequence[Sequence[float]], relative: float) -> bool:
+    """True if half the median's interval is at most `relative` of the median."""
+    sample = _sample(trials)
+    if len(sample.completed()) < LEAST_TRIALS or sample.n < LEAST_VALUES:
+        return False
+    estimate = median(sample)
+    if estimate.point is None or estimate.low is None or estimate.high is None:
+        return False
+    return (estimate.high - estimate.low) / 2 <= relative * estimate.point
+
+
+def _sample(trials: Sequence[Sequence[float]]) -> Sample:
+    completed = [[value for value in trial if math.isfinite(value)] for trial in trials]
+    late = [sum(map(math.isinf, trial)) for trial in trials]
+    return Sample(tuple(np.array(values, dtype=np.float64) for values in completed), tuple(late))

@@ -1,0 +1,142 @@
+"""A link's certificate: each property and direction, as told and as measured by probes.
+
+Every interval of a family of links holds at once, but in one campaign of a thousand (Bonferroni). A line is `out` if
+its whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (what was told may
+well be so), and `unjudged` where no figure was told or nothing could be measured; the reason stands in `why`.
+Tolerances are a hundredth of the round trip, of the rate and of the loss; what is ten times as far out is invalid, what
+is nearer is for teaching.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from wirelab.stats.estimate.model import Estimate
+from wirelab.stats.link.grade import GRADES, INVALID_SHARE, TEACHING_SHARE
+
+Json = Mapping[str, Any]
+Verdict = Literal["in", "out", "open", "unjudged"]
+
+ERROR_RATE = 0.001
+"""Chance that an honest family of links has a line out."""
+LATE = (
+    "the emulator was late: a quieter machine is more exact, or real-time scheduling where it is not in force "
+    "(`wirelab doctor`)"
+)
+FAR = INVALID_SHARE / TEACHING_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One property of one direction (or of both). Quantities are seconds, bit/s or shares, as `unit` says."""
+
+    name: str
+    direction: str
+    unit: str
+    told: float | None
+    measured: Estimate | None
+    tolerance: float | None
+    verdict: Verdict
+    grade: str
+    why: str | None
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A line that is still to be judged: `measure` gives the estimate at the level that the family's size asks for."""
+
+    name: str
+    direction: str
+    unit: str
+    told: float | None
+    tolerance: float | None
+    measure: Callable[[float], Estimate] | None
+    why: str | None = None
+    blame: str | None = None
+    """What is most likely to blame if it is out."""
+    exact: bool = False
+    """No chance is in it: whatever differs is out, and it is no part of the family."""
+    p: float | None = None
+    """Of a test, instead of an interval about what was told."""
+    at_most: bool = False
+    """What was told is a bound: less is as good."""
+    invalid: bool = False
+    """Whatever is out makes the link invalid."""
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is known of one link."""
+
+    lines: tuple[Line, ...]
+
+    @property
+    def grade(self) -> str:
+        """The worst of the lines."""
+        return max((line.grade for line in self.lines), key=GRADES.index, default=GRADES[0])
+
+    def as_dict(self) -> dict[str, Any]:
+        return {"grade": self.grade, "lines": [line.as_dict() for line in self.lines]}
+
+
+def certify(links: Sequence[Sequence[Check]], error_rate: float = ERROR_RATE) -> list[Certificate]:
+    """Judge the checks of all links of a campaign together."""
+    size = sum(not check.exact and (check.measure or check.p) is not None for checks in links for check in checks)
+    # Bonferroni: all intervals hold together, but for the error rate.
+    level = 1 - error_rate / max(size, 1)
+    return [Certificate(tuple(_judge(check, level) for check in checks)) for checks in links]
+
+
+def _judge(check: Check, level: float) -> Line:
+    measured = check.measure(level) if check.measure is not None else None
+    if check.at_most and measured is not None and measured.point is not None:
+        # A bound is kept by what was seen, and broken only by what cannot have been chance.
+        kept = check.told is not None and check.tolerance is not None and measured.point <= check.told + check.tolerance
+        measured = replace(measured, high=measured.point, low=measured.point if kept else measured.low)
+    line = Line(
+        check.name, check.direction, check.unit, check.told, measured, check.tolerance, "unjudged", "publishable",
+        check.why,
+    )  # fmt: skip
+    if check.p is not None:
+        judged = replace(line, verdict="in")
+        return (
+            judged
+            if check.p > 1 - level
+            else _out(line, check, f"the run lengths are not the model's (p {check.p:.1g})")
+        )
+    if check.told is None or measured is None or check.tolerance is None:
+        return line
+    if measured.point is None:
+        return replace(line, why=check.why or measured.method)
+    if measured.low is None or measured.high is None:
+        if not check.exact:
+            return replace(line, verdict="open", why=check.why or measured.method)
+        measured = replace(measured, low=measured.point, high=measured.point)
+    return _set_against(line, check, measured)
+
+
+def _set_against(line: Line, check: Check, measured: Estimate) -> Line:
+    assert check.told is not None
+    assert check.tolerance is not None
+    assert measured.low is not None
+    assert measured.high is not None
+    least = float("-inf") if check.at_most else check.told - check.tolerance
+    most = check.told + check.tolerance
+    # Rounding of a sum of nanoseconds is no reason.
+    slack = 1e-12 * max(abs(check.told), 1e-9)
+    if measured.low > most + slack or measured.high < least - slack:
+        beyond = max(measured.low - most, least - measured.high) + check.tolerance
+        far = check.invalid or beyond > FAR * check.tolerance
+        return _out(line, check, check.blame or check.why, far=far)
+    if measured.low >= least - slack and measured.high <= most + slack:
+        return replace(line, verdict="in")
+    return replace(line, verdict="open", why=f"n = {measured.n:,} does not tell it as closely as that: more time does")
+
+
+def _out(line: Line, check: Check, why: str | None, *, far: bool = False) -> Line:
+    return replace(line, verdict="out", grade="invalid" if far or check.invalid else "teaching", why=why)

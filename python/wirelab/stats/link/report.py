@@ -1,0 +1,146 @@
+"""Each link and direction of a campaign: told, measured, graded; and the emulator's lateness by lane."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from wirelab.metrics.link import lateness_quantile
+from wirelab.schema import LinkBackend, is_netem
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.estimate.model import LEVEL
+from wirelab.stats.link.effects import effects
+from wirelab.stats.link.grade import GRADES, Counts, grade, measured_loss, told
+from wirelab.stats.link.loss_path import LossPath
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NETEM = "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
+_SIDES = (("uplink", "up", 0), ("downlink", "down", 1))
+
+
+def links(dataset: Dataset) -> list[dict[str, Any]]:
+    """One row for each distinct link and direction, over the trials that count."""
+    import polars as pl
+
+    kept = kept_trials(dataset)
+    distinct: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for scenario in dataset.scenarios:
+        distinct[json.dumps([scenario["link_name"], scenario["link"]], sort_keys=True)].append(scenario)
+    rows = []
+    for scenarios in distinct.values():
+        trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
+        link = scenarios[0]["link"]
+        spans = trials["duration_ns"].drop_nulls().to_list()
+        facts = dataset.link_facts(link)
+        ways = (facts.uplink, facts.downlink)
+        up, down = (told(way, facts.shared, spans) for way in ways)
+        for (direction, prefix, index), way, what in zip(_SIDES, ways, (up, down), strict=True):
+            histograms = list(lateness_histograms(dataset, trials["trial"], index))
+            p99 = _seconds(lateness_quantile(histograms, 0.99))
+            counts = list(_counts(trials, prefix, LossPath.of(way)))
+            netem = is_netem(link)
+            found = [] if netem else effects(way, trials, prefix)
+            off = [reason for effect in found if (reason := effect.grade()) is not None]
+            broken = [("invalid", reason) for reason in _broken(trials)]
+            flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])
+            if netem and flag == GRADES[0]:
+                why = NETEM
+            p50 = _seconds(lateness_quantile(histograms, 0.5))
+            largest = _seconds(max((histogram["max_ns"] for histogram in histograms), default=None))
+            # Of a packet that was late into netem, nobody knows how late it was out of it.
+            errors = (None, None, None) if netem else (p50, p99, largest)
+            measured = {
+                "delay_error_s": dict(zip(("p50", "p99", "max"), errors, strict=True)),
+                "loss": measured_loss(what.over(counts), counts).as_dict(),
+                **{effect.name: effect.measured(LEVEL).as_dict() for effect in found},
+                "packets": int(trials[f"{prefix}_received"].sum() or 0),
+            }
+            as_told = {**what.over(counts).as_dict(), **{effect.name: effect.told for effect in found}}
+            row = {"told": as_told, "measured": measured, "flag": flag, "why": why}
+            backend = link.get("backend") or LinkBackend.WIRELAB.value
+            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, "backend": backend, **row})
+    return rows
+
+
+def replay(dataset: Dataset) -> dict[str, int] | None:
+    """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
+    import polars as pl
+
+    # netem keeps no log that could be.
+    netem = [scenario["key"] for scenario in dataset.scenarios if is_netem(scenario["link"])]
+    done = kept_trials(dataset).filter(~pl.col("scenario").is_in(netem))
+    replayed = done.drop_nulls("replay_packets")
+    if replayed.is_empty():
+        return None
+    return {
+        "trials": done.height,
+        "replayed": replayed.height,
+        "reproduced": int((replayed["replay_mismatches"] == 0).sum()),
+        "packets": int(replayed["replay_packets"].sum()),
+        "mismatches": int(replayed["replay_mismatches"].sum()),
+    }
+
+
+def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
+    """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
+    rows = []
+    for (lane,), trials in sorted(dataset.trials.drop_nulls("lane").group_by("lane")):
+        histograms = [h for index in (0, 1) for h in lateness_histograms(dataset, trials["trial"], index)]
+        if not histograms:
+            continue
+        packets = sum(sum(histogram["packets"]) for histogram in histograms)
+        quantiles = {name: _seconds(lateness_quantile(histograms, q)) for name, q in _QUANTILES.items()}
+        largest = max(histogram["max_ns"] for histogram in histograms) / 1e9
+        rows.append({"lane": lane, "packets": packets, **quantiles, "max_s": largest})
+    return rows
+
+
+def kept_trials(dataset: Dataset) -> pl.DataFrame:
+    """Trials that count."""
+    import polars as pl
+
+    return dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
+
+
+def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
+    """Lateness of each of these trials in one direction (0: uplink) as `result.json` has it."""
+    for trial in trials:
+        path = dataset.folder / "trials" / trial / "result.json"
+        if not path.exists():
+            continue
+        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
+        if index < len(directions):
+            yield directions[index]["lateness"]
+
+
+_QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
+
+
+def _counts(trials: pl.DataFrame, prefix: str, path: LossPath) -> Iterator[Counts]:
+    """Trials of one link; their replicate stands for the seed, which is drawn from the link and the replicate alone."""
+    for row in trials.iter_rows(named=True):
+        if row[f"{prefix}_received"] is not None:
+            counts = {name.removeprefix(f"{prefix}_"): value or 0 for name, value in row.items()}
+            reached, unsure = path.reached(counts)
+            yield Counts(reached, counts["lost"], row["replicate"], unsure)
+
+
+def _broken(trials: pl.DataFrame) -> Iterator[str]:
+    for column, words in (
+        ("kernel_drops", "packets were dropped by the kernel"),
+        ("oversized", "frames were longer than the MTU"),
+        ("clock_step", "trials saw the clock step"),
+    ):
+        count = int(trials[column].cast(int).sum() or 0)
+        if count:
+            yield f"{count} {words}"
+    if wrong := int((trials["replay_mismatches"] > 0).sum()):
+        yield f"{wrong} of {trials.height} trials have packets that a replay of their log does not reproduce"
+
+
+def _seconds(nanoseconds: int | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds / 1e9

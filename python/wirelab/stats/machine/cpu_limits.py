@@ -1,0 +1,38 @@
+"""What limits on the CPU time of a scenario's hosts did: how often they were in force, and for how long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link.report import kept_trials
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROLES = ("client", "server")
+
+
+def cpu_limits(dataset: Dataset) -> dict[str, dict[str, Any]]:
+    """For each scenario with a limited host, by role: `share` of a CPU as told; `periods` with work in all trials that
+    count and `throttled` of them; for how long the host was held back in a trial, `throttled_s`.
+    """
+    trials = kept_trials(dataset)
+    found = {}
+    for scenario in dataset.scenarios:
+        mine = trials.filter(trials["scenario"] == scenario["key"])
+        shares = scenario.get("cpu") or {}
+        limits = {role: _limit(mine, role, shares[role]) for role in ROLES if role in shares}
+        if limits:
+            found[scenario["key"]] = limits
+    return found
+
+
+def _limit(trials: pl.DataFrame, role: str, share: float) -> dict[str, Any]:
+    counted = trials.drop_nulls(f"{role}_throttled_ns")
+    return {
+        "share": share,
+        "periods": int(counted[f"{role}_quota_periods"].sum()),
+        "throttled": int(counted[f"{role}_throttled_periods"].sum()),
+        "throttled_s": int(counted[f"{role}_throttled_ns"].sum()) / len(counted) / 1e9 if len(counted) else None,
+    }

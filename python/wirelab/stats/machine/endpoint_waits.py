@@ -1,0 +1,120 @@
+"""What a scenario's endpoints waited for a CPU: delay that is the machine's, and no stack's and no link's.
+
+The kernel counts how long a ready thread waited (`/proc/PID/schedstat`), and how much CPU time a hypervisor gave to
+others. Both are set against the time of the exchanges, as the link's lateness is against the round trip.
+A host under a limit waits for that on purpose, and the kernel counts both as one: the other hosts tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from wirelab.schema.campaign import JOURNAL, read_journal
+from wirelab.stats.dataset import Dataset
+from wirelab.stats.link.grade import GRADES, INVALID_SHARE, LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.link.report import kept_trials
+from wirelab.units import format_duration
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROLES = ("client", "server")
+WAITS = tuple(f"{role}_run_delay_ns" for role in ROLES)
+
+
+def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
+    """For each scenario with trials that count: `wait_s` of both endpoints for each exchange, its `share` of the
+    exchange, `steal` (CPUs that the machine did not have), `flag`, `why`, and `cure`: what to do about it.
+    """
+    import polars as pl
+
+    rows = dataset.exchanges.group_by("trial").agg(pl.len().alias("exchanges"), _busy_ns().sum().alias("busy_ns"))
+    trials = kept_trials(dataset).join(rows, on="trial", how="inner")
+    lanes = _lanes(dataset)
+    return {
+        str(scenario): _judged(mine, max((lanes.get(trial, 1) for trial in mine["trial"]), default=1))
+        for (scenario,), mine in trials.group_by("scenario")
+    }
+
+
+def stolen(waits: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The same for CPU times: of what was waited only what a hypervisor took, which counts as a thread's CPU time
+    where the kernel does not take it out (`CONFIG_PARAVIRT_TIME_ACCOUNTING`). A `share` is of a CPU here.
+    """
+    return {
+        key: {"name": side["name"], "share": side["steal"], "flag": flag, "why": why}
+        for key, side in waits.items()
+        for flag, why in _stolen(side.get("steal"))
+    }
+
+
+def _lanes(dataset: Dataset) -> dict[str, int]:
+    """How many lanes each trial ran beside, itself among them."""
+    return {entry.trial: entry.lanes for entry in read_journal(dataset.folder / JOURNAL)[0]}
+
+
+def _busy_ns() -> pl.Expr:
+    """How long an exchange took, or was waited for."""
+    import polars as pl
+
+    return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
+
+
+def _judged(trials: pl.DataFrame, lanes: int) -> dict[str, Any]:
+    counted = trials.filter(_told())
+    wait_s = share = None
+    reasons = []
+    if counted.is_empty() or not counted["busy_ns"].sum():
+        reasons.append(("publishable", "how long endpoints waited for a CPU was not counted"))
+    else:
+        waited = sum(int(counted[name].sum()) for name in WAITS)
+        wait_s = waited / int(counted["exchanges"].sum()) / 1e9
+        share = waited / int(counted["busy_ns"].sum())
+        reasons.append(_waited(wait_s, share))
+    steal = _steal(trials)
+    reasons += _stolen(steal)
+    flag = max((grade for grade, _ in reasons), key=GRADES.index)
+    why = "; ".join(words for grade, words in reasons if grade == flag)
+    cure = None
+    if flag != GRADES[0]:
+        cure = _cure(lanes) if reasons[0][0] == flag else "run it when the machine is quieter"
+    return {"wait_s": wait_s, "share": share, "steal": steal, "flag": flag, "why": why, "cure": cure}
+
+
+def _cure(lanes: int) -> str:
+    """Against waiting: a trial that ran by itself had no other lane to give way to."""
+    return f"{'run fewer lanes (--lanes), or ' * (lanes > 1)}leave the machine alone"
+
+
+def _told() -> pl.Expr:
+    """Whether each host's wait was counted, or is not to be told from its limit, and that of one was."""
+    import polars as pl
+
+    known = pl.all_horizontal(
+        pl.col(wait).is_not_null() | pl.col(f"{role}_throttled_ns").is_not_null()
+        for role, wait in zip(ROLES, WAITS, strict=True)
+    )
+    return known & pl.any_horizontal(pl.col(wait).is_not_null() for wait in WAITS)
+
+
+def _waited(wait_s: float, share: float) -> tuple[str, str]:
+    part = f"{share:.1%} of it" if share <= 1 else f"{share:.1f} times what it takes"
+    words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {part}"
+    if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
+        return "publishable", words
+    return ("invalid" if share > INVALID_SHARE else "teaching"), words
+
+
+def _stolen(steal: float | None) -> list[tuple[str, str]]:
+    """Grade and words, if it was too much."""
+    if steal is None or steal <= TEACHING_SHARE:
+        return []
+    return [("invalid" if steal > INVALID_SHARE else "teaching", f"a hypervisor gave {steal:.1%} of a CPU to others")]
+
+
+def _steal(trials: pl.DataFrame) -> float | None:
+    """CPUs that were stolen on average while the trials ran."""
+    counted = trials.drop_nulls(["stolen_cpu_ns", "duration_ns"])
+    total = int(counted["duration_ns"].sum())
+    return int(counted["stolen_cpu_ns"].sum()) / total if total else None
