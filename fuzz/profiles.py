@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from wirelab.experiment.library import profiles
-from wirelab.experiment.single_link import single_link
+from wirelab.experiment.link.single import single_link
 
 folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)

@@ -139,7 +139,7 @@ def test_no_unseeded_generator_is_used() -> None:
 # Files that may name protocols, with the reason.
 NAMING_PROTOCOLS = {
     "python/wirelab/report/palette.py": "colours that readers know; a protocol without one has a colour by its name",
-    "python/wirelab/experiment/topology.py": "the default of a key of experiment files, which has to be some protocol",
+    "python/wirelab/experiment/file/topology.py": "the default of a key, which has to be some protocol",
 }
 
 

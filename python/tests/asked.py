@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.experiment import experiment, interop
-from wirelab.experiment import single_link as links
 from wirelab.experiment.experiment import Check, Experiment
+from wirelab.experiment.link import single as links
 from wirelab.link_facts import asking, facts_of_plan
 from wirelab.schema import Description, DirectionFacts, LinkFacts, LinkSpec, canonical_json
 

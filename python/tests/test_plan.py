@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.described import BASE, load
-from wirelab.experiment.scenario import IDENTITY_VERSION
+from wirelab.experiment.grid.scenario import IDENTITY_VERSION
 from wirelab.plan import expected_ns, make_plan, stable_hash
 from wirelab.schema.plan import Plan, Trial
 

@@ -18,8 +18,8 @@ from wirelab.experiment.duration.exchange import expected_exchange_ns
 from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
-from wirelab.experiment.scenario import IDENTITY_VERSION
-from wirelab.experiment.scenario import Scenario as ResolvedScenario
+from wirelab.experiment.grid.scenario import IDENTITY_VERSION
+from wirelab.experiment.grid.scenario import Scenario as ResolvedScenario
 from wirelab.schema import SCHEMA_VERSION, LinkFacts, LinkSpec, Role, canonical_json, link_key
 from wirelab.schema.plan import (
     Block,

@@ -19,7 +19,7 @@ from typing import Any
 
 from tests.interop.endpoints import SECURE, TIMEOUT_S, free_port
 
-from wirelab.experiment.implementations import ServerEntry
+from wirelab.experiment.programs.implementations import ServerEntry
 from wirelab.runner.implementations import find_program, load
 from wirelab.schema import PageIdentity, PageLoads, registered
 from wirelab.site import Page

@@ -12,7 +12,7 @@ from tests.interop.conftest import REQUIRED
 from tests.interop.endpoints import TIMEOUT_S
 from tests.interop.page_peers import NAME, Peers, defaults, rows
 
-from wirelab.experiment.implementations import ClientEntry
+from wirelab.experiment.programs.implementations import ClientEntry
 from wirelab.runner.implementations import load, missing
 from wirelab.runner.resource_rows import wrong_resources
 from wirelab.site import Page, fischer2021, h2window2017

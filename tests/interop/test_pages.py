@@ -23,7 +23,7 @@ from tests.interop.covering import covering, nightly
 from tests.interop.endpoints import TIMEOUT_S
 from tests.interop.page_peers import NAME, Peers, defaults, processes_in
 
-from wirelab.experiment.implementations import RoleEntry
+from wirelab.experiment.programs.implementations import RoleEntry
 from wirelab.runner.implementations import find_program, load, missing
 from wirelab.schema import registered
 from wirelab.site import fischer2021

@@ -13,7 +13,7 @@ from wirelab.claims.family import Rules, judge
 from wirelab.claims.load import Claims, load
 from wirelab.claims.part import Levels
 from wirelab.claims.source import same_level
-from wirelab.experiment.scenario import shorten
+from wirelab.experiment.grid.scenario import shorten
 from wirelab.stats.estimate.bootstrap import Draws
 
 FOLDER = Path(str(wirelab.data.__file__)).parent / "experiments"

@@ -8,8 +8,8 @@ from tests.asked import load_experiment
 from tests.described import BASE, load
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment
+from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import experiment_names
-from wirelab.experiment.scenario import Scenario
 from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import (
     Delay,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from wirelab.errors import WirelabError
-from wirelab.experiment.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry
-from wirelab.experiment.program_texts import PER_EXCHANGE
-from wirelab.experiment.workload import WorkloadTable
+from wirelab.experiment.file.workload import WorkloadTable
+from wirelab.experiment.programs.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry
+from wirelab.experiment.programs.texts import PER_EXCHANGE
 from wirelab.runner.implementations import load, missing, version
 from wirelab.schema import Role, StackDescription, registered
 from wirelab.site import Kind, Resource, Site

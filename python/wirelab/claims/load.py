@@ -14,9 +14,9 @@ from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
 from wirelab.claims.part import Form, Grid, Levels
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
-from wirelab.experiment.positions import Path as KeyPath
-from wirelab.experiment.positions import positions
-from wirelab.experiment.problems import problems, shown
+from wirelab.experiment.file.positions import Path as KeyPath
+from wirelab.experiment.file.positions import positions
+from wirelab.experiment.file.problems import problems, shown
 from wirelab.metrics.described import described
 from wirelab.toml import parse_toml, read_text
 

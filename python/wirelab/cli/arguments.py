@@ -15,8 +15,8 @@ from wirelab.units import UnitError, duration_ns
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
-    from wirelab.experiment.model import ExperimentFile
-    from wirelab.experiment.source import Source
+    from wirelab.experiment.file.model import ExperimentFile
+    from wirelab.experiment.file.source import Source
 
 
 PAGE = "workload.page"

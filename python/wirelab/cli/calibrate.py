@@ -61,7 +61,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     clean. Every line is in tolerance, out of it, or says why the probes cannot tell. The exit code is 1 if the link is
     invalid: no result that was measured over it could be believed.
     """
-    from wirelab.experiment.single_link import single_link
+    from wirelab.experiment.link.single import single_link
     from wirelab.link_facts import asking
 
     with asking() as ask:

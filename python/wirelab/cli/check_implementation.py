@@ -17,7 +17,7 @@ from wirelab.errors import WirelabError, did_you_mean
 from wirelab.schema import Role
 
 if TYPE_CHECKING:
-    from wirelab.experiment.implementations import ClientEntry, Implementation
+    from wirelab.experiment.programs.implementations import ClientEntry, Implementation
 
 MESSAGES = {"deliver": ("1 B", "30 B", "20 kB"), "notify": ("30 B", "20 kB")}
 OK, NO = "ok", "no"
@@ -99,7 +99,7 @@ def _pairs(name: str, programs: Mapping[str, Implementation]) -> Iterable[tuple[
     the other role.
     """
     from wirelab.experiment.library import BUILTIN
-    from wirelab.experiment.own_stacks import own_stacks
+    from wirelab.experiment.programs.own_stacks import own_stacks
 
     own = {stack.name for stack in own_stacks(Path.cwd())}
     for role, other in ((Role.CLIENT, "server"), (Role.SERVER, "client")):

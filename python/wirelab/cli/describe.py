@@ -120,7 +120,7 @@ def _claims(experiment: Experiment) -> list[tuple[str, str]]:
 def _link(name: str) -> str:
     from wirelab.cli.citations import Citations
     from wirelab.experiment.library import Profile, is_profile_file, profile_file, profiles
-    from wirelab.experiment.single_link import CLEAN, single_link
+    from wirelab.experiment.link.single import CLEAN, single_link
     from wirelab.link_facts import asking
 
     own = is_profile_file(name)
@@ -149,7 +149,7 @@ def _link(name: str) -> str:
 
 
 def _netem(name: str, ask: AskLink) -> str:
-    from wirelab.experiment.single_link import single_link
+    from wirelab.experiment.link.single import single_link
 
     try:
         single_link(name, ["backend=netem"], ask)
@@ -160,7 +160,7 @@ def _netem(name: str, ask: AskLink) -> str:
 
 def _stack(name: str) -> str:
     from wirelab.experiment.library import BUILTIN, implementations
-    from wirelab.experiment.own_stacks import own_stacks
+    from wirelab.experiment.programs.own_stacks import own_stacks
     from wirelab.schema import registered
 
     known = registered().with_stacks(own_stacks(Path.cwd()))
@@ -180,7 +180,7 @@ def _stack(name: str) -> str:
 
 
 def _settings(settings: Iterable[SettingDescription]) -> list[str]:
-    from wirelab.experiment.settings import describe_default, describe_values
+    from wirelab.experiment.programs.settings import describe_default, describe_values
 
     parts = []
     for each in settings:
@@ -190,7 +190,7 @@ def _settings(settings: Iterable[SettingDescription]) -> list[str]:
 
 
 def _workload(name: str) -> str:
-    from wirelab.experiment.workload import ABOUT, KEYS, LOAD_TIMEOUT_NS, TIMEOUT_NS, WorkloadTable
+    from wirelab.experiment.file.workload import ABOUT, KEYS, LOAD_TIMEOUT_NS, TIMEOUT_NS, WorkloadTable
     from wirelab.schema import registered
     from wirelab.units import format_duration
 
@@ -247,8 +247,8 @@ def _device(name: str) -> str:
 
 
 def _implementation(name: str) -> str:
-    from wirelab.experiment.implementations import own_settings
     from wirelab.experiment.library import BUILTIN, implementations
+    from wirelab.experiment.programs.implementations import own_settings
     from wirelab.schema import registered
 
     if name == BUILTIN:

@@ -46,7 +46,7 @@ def describe_page(name: str) -> str:
 
 def page_forms() -> str:
     """The forms that a page has in an experiment file and on the command line."""
-    from wirelab.experiment.pages import FORMS
+    from wirelab.experiment.file.pages import FORMS
 
     vary = {
         "vary": launched("run page --set workload.page.objects=1,10,100"),

@@ -165,7 +165,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     The exit code is COMMAND's, and 125 if there was no link, 126 or 127 if COMMAND could not be started or found.
     """
     from wirelab.agent import find_agent
-    from wirelab.experiment.single_link import single_link
+    from wirelab.experiment.link.single import single_link
     from wirelab.link_facts import asking
     from wirelab.schema import is_netem
 

@@ -48,14 +48,14 @@ def _links() -> Rows:
 
 
 def _stacks() -> Rows:
-    from wirelab.experiment.own_stacks import own_stacks
+    from wirelab.experiment.programs.own_stacks import own_stacks
     from wirelab.schema import registered
 
     return [(stack.name, stack.title) for stack in registered().with_stacks(own_stacks(Path.cwd())).stacks]
 
 
 def _workloads() -> Rows:
-    from wirelab.experiment.workload import ABOUT
+    from wirelab.experiment.file.workload import ABOUT
 
     return [(kind, about.partition(":")[0].partition(";")[0]) for kind, about in ABOUT.items()]
 

@@ -27,7 +27,7 @@ def command(file: Path, origin: str | None, site: Path | None, stack: str | None
     the experiment is of a stack of your own, and a client and a server that speak it lie beside the file; an
     implementations.toml that is there already gets their entry below its own.
     """
-    from wirelab.experiment.implementations import CATALOGUE
+    from wirelab.experiment.programs.implementations import CATALOGUE
 
     for option, given in (("--from", origin), ("--site", site)):
         if stack is not None and given is not None:
@@ -66,7 +66,7 @@ def _shipped(file: Path, origin: str) -> dict[Path, str]:
 def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
     """The same with the page of a folder in place of the workload's."""
     from wirelab.experiment.experiment import load_experiment
-    from wirelab.experiment.source import source_of_text
+    from wirelab.experiment.file.source import source_of_text
     from wirelab.link_facts import asking
     from wirelab.site.folder import read_folder
 
@@ -87,8 +87,8 @@ def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
 
 
 def _own_stack(file: Path, name: str) -> dict[Path, str]:
-    from wirelab.experiment.implementations import CATALOGUE
     from wirelab.experiment.library import templates
+    from wirelab.experiment.programs.implementations import CATALOGUE
     from wirelab.schema import registered
 
     if not _NAME.fullmatch(name):
@@ -107,7 +107,7 @@ def _own_stack(file: Path, name: str) -> dict[Path, str]:
 
 def _grown(catalogue: Path, name: str, entries: str) -> str:
     """A folder's own catalogue with the entries of another stack below what is there."""
-    from wirelab.experiment.implementations import STACKS_TABLE
+    from wirelab.experiment.programs.implementations import STACKS_TABLE
     from wirelab.toml import parse_toml, read_text
 
     where = Where(str(catalogue))

@@ -10,25 +10,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from wirelab.errors import Where, WirelabError, did_you_mean
-from wirelab.experiment.energy import EnergyTable, check_energy
-from wirelab.experiment.factors import Point, grid, grid_size, read_factors
-from wirelab.experiment.implementations import RoleEntry, own_settings
-from wirelab.experiment.kinds import check_workload
-from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
-from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
-from wirelab.experiment.model import ExperimentFile, StopTable
-from wirelab.experiment.own_stacks import own_stacks
-from wirelab.experiment.parts import check_parts
-from wirelab.experiment.players import one_for_each
-from wirelab.experiment.problems import problems, shown
-from wirelab.experiment.programs import program_digests
-from wirelab.experiment.resolver import Resolver
-from wirelab.experiment.scenario import Scenario
-from wirelab.experiment.sets import apply_sets
-from wirelab.experiment.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
-from wirelab.experiment.source import Source, dotted, read_source
-from wirelab.experiment.topology import check_proxy, check_topology
-from wirelab.experiment.validate import (
+from wirelab.experiment.file.energy import EnergyTable, check_energy
+from wirelab.experiment.file.model import ExperimentFile, StopTable
+from wirelab.experiment.file.problems import problems, shown
+from wirelab.experiment.file.sets import apply_sets
+from wirelab.experiment.file.source import Source, dotted, read_source
+from wirelab.experiment.file.topology import check_proxy, check_topology
+from wirelab.experiment.file.validate import (
     combined,
     in_order,
     is_apart,
@@ -37,6 +25,18 @@ from wirelab.experiment.validate import (
     validate,
     without_echoes,
 )
+from wirelab.experiment.grid.factors import Point, grid, grid_size, read_factors
+from wirelab.experiment.grid.kinds import check_workload
+from wirelab.experiment.grid.parts import check_parts
+from wirelab.experiment.grid.resolver import Resolver
+from wirelab.experiment.grid.scenario import Scenario
+from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
+from wirelab.experiment.programs.contents import program_digests
+from wirelab.experiment.programs.implementations import RoleEntry, own_settings
+from wirelab.experiment.programs.own_stacks import own_stacks
+from wirelab.experiment.programs.players import one_for_each
+from wirelab.experiment.programs.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
 from wirelab.schema.link_answer import AskLink
 from wirelab.site import Page, Site

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment, resolve
-from wirelab.experiment.implementations import Implementation
+from wirelab.experiment.file.source import source_of_text
+from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import BUILTIN, implementations
-from wirelab.experiment.own_stacks import own_stacks
-from wirelab.experiment.scenario import Scenario
-from wirelab.experiment.source import source_of_text
+from wirelab.experiment.programs.implementations import Implementation
+from wirelab.experiment.programs.own_stacks import own_stacks
 from wirelab.schema import Description, Role, StackDescription, registered
 from wirelab.schema.link_answer import AskLink
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean, nearest
-from wirelab.experiment.implementations import CATALOGUE, Implementation, parse
+from wirelab.experiment.programs.implementations import CATALOGUE, Implementation, parse
 from wirelab.launcher import launched
 from wirelab.toml import parse_toml, read_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 
-from wirelab.experiment.model import ExperimentFile
+from wirelab.experiment.file.model import ExperimentFile
 
 
 def experiment_schema() -> str:

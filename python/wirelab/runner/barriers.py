@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from wirelab.experiment.implementations import Implementation
 from wirelab.experiment.library import BUILTIN
+from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner.implementations import missing
 from wirelab.schema import Description, Role
 from wirelab.schema.campaign import EntryStatus

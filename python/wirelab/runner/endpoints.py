@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wirelab.experiment.implementations import (
+from wirelab.experiment.library import BUILTIN
+from wirelab.experiment.programs.implementations import (
     ClientEntry,
     Implementation,
     RoleEntry,
     ServerEntry,
 )
-from wirelab.experiment.library import BUILTIN
-from wirelab.experiment.program_texts import PER_EXCHANGE, FilledLater
+from wirelab.experiment.programs.texts import PER_EXCHANGE, FilledLater
 from wirelab.launcher import launched
 from wirelab.runner.background import background, patience_ns
 from wirelab.runner.barriers import Barrier, program_barrier, spoken_by, told

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Set
 from pathlib import Path
 
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
-from wirelab.experiment.implementations import (
+from wirelab.experiment.library import BUILTIN
+from wirelab.experiment.programs.contents import missing_files
+from wirelab.experiment.programs.implementations import (
     FACTS,
     ClientEntry,
     Implementation,
@@ -15,9 +17,7 @@ from wirelab.experiment.implementations import (
     Words,
     variable,
 )
-from wirelab.experiment.library import BUILTIN
-from wirelab.experiment.program_texts import PER_EXCHANGE, check_text
-from wirelab.experiment.programs import missing_files
+from wirelab.experiment.programs.texts import PER_EXCHANGE, check_text
 from wirelab.runner.barriers import Foreseen, foreseen
 from wirelab.runner.implementations import load
 from wirelab.schema import Certificates, Description, Role

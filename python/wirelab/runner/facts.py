@@ -13,7 +13,7 @@ from typing import Any
 
 import wirelab
 from wirelab import agent as agents
-from wirelab.experiment.implementations import Implementation
+from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner.disk import replace_file
 from wirelab.runner.implementations import version
 from wirelab.schema import SCHEMA_VERSION, HostFacts

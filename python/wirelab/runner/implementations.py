@@ -10,7 +10,7 @@ from importlib import resources
 from importlib.util import find_spec
 from pathlib import Path
 
-from wirelab.experiment.implementations import CATALOGUE, Implementation, parse
+from wirelab.experiment.programs.implementations import CATALOGUE, Implementation, parse
 
 _SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
 

@@ -9,7 +9,7 @@ import pytest
 from tests.asked import load_experiment
 from wirelab.experiment.duration.traffic import background_packets_per_s, queueing_ns
 from wirelab.experiment.experiment import Experiment
-from wirelab.experiment.scenario import Scenario
+from wirelab.experiment.grid.scenario import Scenario
 from wirelab.plan import make_plan
 
 FILE = """

@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from tests.asked import ask, single_link
-from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
+from wirelab.experiment.link.files import Files
 from wirelab.schema import (
     AddressFamily,
     Corrupt,

@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkTable
 from wirelab.experiment.link.delay import MAX_QUANTILES
+from wirelab.experiment.link.files import Files
 from wirelab.schema import JitterSpec, NormalJitter, ParetoJitter, ParetoNormalJitter, TableJitter, UniformJitter
 
 MS = 1_000_000

@@ -124,7 +124,7 @@ def test_none_takes_away_what_an_earlier_layer_has(key: str) -> None:
 
 
 def test_a_signal_stands_for_its_rate_and_frame_error_in_its_layer() -> None:
-    from wirelab.experiment.signal import resolve
+    from wirelab.experiment.link.signal import resolve
 
     layers = ({"medium": WIFI, "technology": "802.11g"}, {"signal": "-70 dBm"})
     medium, found = spec(*layers).medium, resolve("802.11g", -70)

@@ -5,8 +5,8 @@ import pytest
 from pydantic import ValidationError
 
 from tests.asked import ask
-from wirelab.experiment.files import Files
 from wirelab.experiment.link import LinkTable, link_spec
+from wirelab.experiment.link.files import Files
 from wirelab.experiment.link.loss import MAX_STATES
 from wirelab.schema import FourState, ImpairmentSpec, LossPattern, Markov
 

@@ -6,8 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from wirelab.errors import Where
+from wirelab.experiment.file.problems import problems
 from wirelab.experiment.link.plain import plain_keys
-from wirelab.experiment.problems import problems
 from wirelab.schema import DropTail
 from wirelab.schema.base import Border, Probability, Unsigned, Unsigned32
 

@@ -19,7 +19,7 @@ from wirelab.experiment.duration.formula import (
 )
 from wirelab.experiment.duration.path import path
 from wirelab.experiment.duration.traffic import queueing_ns
-from wirelab.experiment.scenario import Scenario
+from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
     Closed,
     Deliver,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from wirelab.experiment.duration.path import PACKET_BYTES, Path, Way, path
-from wirelab.experiment.scenario import Scenario
+from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import LinkFacts
 from wirelab.schema.topology import BulkTraffic, PingTraffic, Traffic
 

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
-from wirelab.experiment.files import Files, delays
-from wirelab.experiment.quantities import Correlation, Duration, Offset, PositiveDuration, Share, Table, choose
+from wirelab.experiment.file.quantities import Correlation, Duration, Offset, PositiveDuration, Share, Table, choose
+from wirelab.experiment.link.files import Files, delays
 from wirelab.schema import (
     JitterSpec,
     NormalJitter,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from wirelab.experiment.signal import resolve
+from wirelab.experiment.link.signal import resolve
 from wirelab.units import UnitError, level_dbm
 
 DELAYS = ("rtt", "delay")

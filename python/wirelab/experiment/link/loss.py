@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
-from wirelab.experiment.files import MAX_ENTRIES, Files, losses
-from wirelab.experiment.quantities import PositiveDuration, Share, Table
+from wirelab.experiment.file.quantities import PositiveDuration, Share, Table
+from wirelab.experiment.link.files import MAX_ENTRIES, Files, losses
 from wirelab.schema import FourState, GilbertElliott, GilbertElliottTime, LossPattern, Markov
 from wirelab.units import UnitError, format_duration, format_share
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 from pydantic import BaseModel, Field, PlainValidator, ValidationInfo, create_model
 from pydantic.fields import FieldInfo
 
-from wirelab.experiment.quantities import BitRateOrZero, Duration, Share, Size, Table
+from wirelab.experiment.file.quantities import BitRateOrZero, Duration, Share, Size, Table
 from wirelab.units import UnitError
 
 _UNITS: Mapping[str, Any] = {"ns": Duration, "bps": BitRateOrZero, "bytes": Size}

@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, PlainValidator, ValidationInfo, model_validator
 
-from wirelab.experiment.files import MAX_POINTS, Files, opportunities, replay
-from wirelab.experiment.quantities import (
+from wirelab.experiment.file.quantities import (
     BitRateOrZero,
     Duration,
     Overhead,
@@ -22,6 +21,7 @@ from wirelab.experiment.quantities import (
     choose,
     positive,
 )
+from wirelab.experiment.link.files import MAX_POINTS, Files, opportunities, replay
 from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, SchedulePoint
 from wirelab.units import UnitError, size_or_packets
 

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PlainValidator, ValidationInfo, model_validator
 
-from wirelab.experiment.link.rate import Limit
-from wirelab.experiment.quantities import (
+from wirelab.experiment.file.quantities import (
     BitRate,
     Duration,
     Overhead,
@@ -19,6 +18,7 @@ from wirelab.experiment.quantities import (
     Table,
     choose,
 )
+from wirelab.experiment.link.rate import Limit
 from wirelab.schema import Ieee802154, MediumSpec, NatSpec, RadioSpec, Serialiser, SleepSpec, Wifi
 from wirelab.units import UnitError, format_duration
 

@@ -7,18 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from wirelab.errors import did_you_mean
-from wirelab.experiment.link.delay import Chance, Jitter, ReorderTable
-from wirelab.experiment.link.loss import (
-    FourStateTable,
-    GilbertElliottTable,
-    GilbertElliottTimeTable,
-    LossPatternTable,
-    MarkovTable,
-)
-from wirelab.experiment.link.plain import kind_of, plain_keys
-from wirelab.experiment.link.rate import OutageTable, Queue, ScheduleTable, Trace
-from wirelab.experiment.link.shared import Medium, NatTable, RadioTable
-from wirelab.experiment.quantities import (
+from wirelab.experiment.file.quantities import (
     BitRate,
     Correlation,
     Duration,
@@ -31,6 +20,17 @@ from wirelab.experiment.quantities import (
     Table,
     none,
 )
+from wirelab.experiment.link.delay import Chance, Jitter, ReorderTable
+from wirelab.experiment.link.loss import (
+    FourStateTable,
+    GilbertElliottTable,
+    GilbertElliottTimeTable,
+    LossPatternTable,
+    MarkovTable,
+)
+from wirelab.experiment.link.plain import kind_of, plain_keys
+from wirelab.experiment.link.rate import OutageTable, Queue, ScheduleTable, Trace
+from wirelab.experiment.link.shared import Medium, NatTable, RadioTable
 from wirelab.schema import ImpairmentSpec
 from wirelab.schema.link_spec import STAGE_ORDER
 from wirelab.units import UnitError

@@ -1,0 +1,145 @@
+"""Stacks of the user's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.asked import load_experiment
+from wirelab.errors import CombinedError, WirelabError
+from wirelab.experiment.programs.own_stacks import own_stacks
+from wirelab.plan import make_plan
+from wirelab.schema import ChoiceValues, IntegerValues
+
+STACK = """
+[stacks.mine]
+title = "Mine over TCP"
+transport = "tcp"
+port = 7007
+[stacks.mine.settings.window]
+about = "Bytes."
+default = 10
+minimum = 1
+maximum = 100
+unit = "bytes"
+[stacks.mine.settings.mode]
+about = "How."
+default = "slow"
+choices = ["slow", "fast"]
+"""
+PROGRAM = """
+[{name}]
+title = "Mine"
+homepage = "https://example.org"
+install = "it is here"
+version_command = ["true"]
+[{name}.roles.{role}]
+stacks = ["mine"]
+settings = ["mode", "window"]
+command = ["true"]
+{more}
+"""
+EXPERIMENT = """
+title = "Mine"
+[factors]
+stack = ["raw-tcp", "mine"]
+[workload]
+kind = "deliver"
+{more}
+"""
+
+
+def write(folder: Path, *programs: tuple[str, str], more: str = "", stack: str = STACK) -> str:
+    entries = [
+        PROGRAM.format(name=name, role=role, more='ready = "event"' if role == "server" else "")
+        for name, role in programs
+    ]
+    (folder / "implementations.toml").write_text(stack + "".join(entries))
+    path = folder / "experiment.toml"
+    path.write_text(EXPERIMENT.format(more=more))
+    return str(path)
+
+
+def test_its_settings_are_read_as_those_of_a_builtin_stack(tmp_path: Path) -> None:
+    write(tmp_path)
+    [stack] = own_stacks(tmp_path)
+    assert isinstance(stack.settings[0].values, IntegerValues)
+    assert isinstance(stack.settings[1].values, ChoiceValues)
+    assert not stack.builtin
+
+
+def test_its_only_program_plays_each_role_without_being_named(tmp_path: Path) -> None:
+    experiment = load_experiment(write(tmp_path, ("one", "client"), ("other", "server")))
+    assert {each.stack: dict(each.implementation) for each in experiment.scenarios} == {
+        "raw-tcp": {"client": "builtin", "server": "builtin"},
+        "mine": {"client": "one", "server": "other"},
+    }
+
+
+def test_a_plan_tells_of_it_so_that_it_can_be_run_elsewhere(tmp_path: Path) -> None:
+    plan = make_plan(load_experiment(write(tmp_path, ("one", "client"), ("other", "server"))))
+    assert [stack.name for stack in plan.stacks] == ["mine"]
+    assert plan.known.stack("mine") is not None
+
+
+def test_a_role_that_nobody_or_more_than_one_plays_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match="no programs play the server of mine"):
+        load_experiment(write(tmp_path, ("one", "client")))
+    with pytest.raises(WirelabError, match="2 programs play the client of mine"):
+        load_experiment(write(tmp_path, ("one", "client"), ("two", "client"), ("other", "server")))
+
+
+def test_everything_that_is_wrong_is_told_at_once_with_its_key(tmp_path: Path) -> None:
+    write(tmp_path, stack=STACK.replace('"tcp"', '"sctp"').replace("7007", "70000"))
+    with pytest.raises(CombinedError) as caught:
+        own_stacks(tmp_path)
+    assert "stacks.mine.transport" in str(caught.value)
+    assert "stacks.mine.port" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("default = 10", "default = 1000", "settings.window.default: is out of range (1000)\nhint: 1 to 100"),
+        ("default = 10", "default = true", "settings.window.default: should be a whole number (true)"),
+        ("default = 10", 'default = "10 ms"', "settings.window.default: "),
+        (
+            'default = "slow"',
+            'default = "slo"',
+            'mode.default: unknown value ("slo")',
+        ),
+        (
+            'default = "slow"\nchoices = ["slow", "fast"]',
+            'default = "slow"',
+            "mode.default: should be true or",
+        ),
+        ("maximum = 100\n", "", "settings.window.maximum: is missing beside minimum"),
+        ("minimum = 1\n", "", "settings.window.maximum: has no minimum beside it"),
+        ("minimum = 1\n", "minimum = 101\n", "settings.window.maximum: is less than minimum, 101"),
+        (
+            "minimum = 1\n",
+            'minimum = 1\nchoices = ["a"]\n',
+            "window.maximum: is of a number",
+        ),
+    ],
+)
+def test_a_setting_whose_values_are_of_no_kind_or_whose_default_is_none_of_them_is_refused(
+    tmp_path: Path, old: str, new: str, words: str
+) -> None:
+    write(tmp_path, stack=STACK.replace(old, new))
+    with pytest.raises(WirelabError) as caught:
+        own_stacks(tmp_path)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(("written", "default"), [("10", 10), ('"100 B"', 100)])
+def test_a_default_is_in_the_settings_unit_or_has_its_own(tmp_path: Path, written: str, default: int) -> None:
+    write(tmp_path, stack=STACK.replace("default = 10", f"default = {written}"))
+    assert own_stacks(tmp_path)[0].settings[0].default == default
+
+
+def test_it_cannot_take_a_builtin_stacks_name(tmp_path: Path) -> None:
+    write(tmp_path, stack=STACK.replace("mine", "h2"))
+    with pytest.raises(WirelabError, match="is the name of a built-in stack"):
+        own_stacks(tmp_path)

@@ -1,0 +1,129 @@
+"""The text of an experiment file with its positions, and what `--set` laid over it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wirelab.errors import Where, WirelabError, did_you_mean, nearest
+from wirelab.experiment import library
+from wirelab.experiment.file.pages import Pages
+from wirelab.experiment.file.positions import Path as KeyPath
+from wirelab.experiment.file.positions import Position, positions
+from wirelab.experiment.file.problems import shown
+from wirelab.experiment.link.files import Files
+from wirelab.experiment.programs.implementations import Implementation
+
+_SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
+_TABLE = re.compile(r"\('.*'(,|)\)")
+_QUOTED = re.compile(r"[^A-Za-z0-9_-]")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
+    foreign implementations that it may name, `files` what its links name, `pages` what its workloads load."""
+
+    name: str
+    shown: str
+    text: str
+    folder: Path
+    document: dict[str, Any]
+    index: dict[KeyPath, Position]
+    sets: dict[str, list[Any]]
+    programs: Mapping[str, Implementation]
+    files: Files
+    pages: Pages
+    _profiles: dict[str, library.Profile] = field(default_factory=dict, repr=False, compare=False)
+
+    def profile(self, name: str) -> library.Profile:
+        """A shipped link by its name, or one of the user's own by its file, which is read once."""
+        if name not in self._profiles:
+            path = self.folder / name
+            if not library.is_profile_file(name) and name not in library.profiles():
+                raise WirelabError(f"unknown profile ({shown(name)})", hint=did_you_mean(name, library.profiles()))
+            if library.is_profile_file(name) and not path.exists():
+                near = nearest(path.name, _neighbours(path))
+                hint = "it is sought beside the experiment file" if near is None else f"did you mean '{near}'?"
+                raise WirelabError(f"no such file ({shown(name)})", hint=hint)
+            try:
+                self._profiles[name] = library.find_profile(name, self.folder)
+            except (ValueError, RecursionError):
+                raise WirelabError(f"is no profile ({shown(name)})") from None
+        return self._profiles[name]
+
+    def where(self, path: KeyPath) -> Where:
+        """The place of a key, or of the nearest table around it."""
+        if len(path) > 1 and path[0] == "factors" and path[1] in self.sets:
+            return Where("--set", key=str(path[1]))
+        if dotted(path) in self.sets or self._was_set(path[:1]):
+            return Where("--set", key=dotted(path))
+        known = path
+        while known and known not in self.index:
+            known = known[:-1]
+        line, column = self.index.get(known, Position(1, 1))
+        return Where(self.shown, line, column, dotted(path) or None)
+
+    def _was_set(self, table: KeyPath) -> bool:
+        """Whether a table is there by options alone."""
+        return table not in self.index and any(path.startswith(f"{dotted(table)}.") for path in self.sets)
+
+
+def dotted(path: KeyPath) -> str:
+    """A key path as TOML writes it; array elements are left out."""
+    return ".".join(f'"{part}"' if _QUOTED.search(part) else part for part in path if isinstance(part, str))
+
+
+def read_source(name: str) -> Source:
+    """Read a file by its path, or a shipped one by its name."""
+    path = Path(name)
+    if path.exists() or path.suffix == ".toml" or len(path.parts) > 1:
+        return source_of_text(_text(path), path.stem, path.resolve().parent, shown=name)
+    if name not in library.experiment_names():
+        raise WirelabError(
+            f"no experiment '{name}': neither a file nor a shipped one",
+            hint=did_you_mean(name, library.experiment_names()),
+        )
+    shipped = Path(str(library.experiment_file(name)))
+    return source_of_text(_text(shipped), name, shipped.parent, shown=shipped.name)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        near = nearest(path.name, _neighbours(path))
+        hint = None if near is None else f"did you mean '{near}'?"
+        raise WirelabError("no such file", Where(str(path)), hint) from None
+    except UnicodeDecodeError as error:
+        raise WirelabError(f"is not UTF-8 (byte {error.start})", Where(str(path))) from None
+    except OSError as error:
+        raise WirelabError(f"cannot be read: {error.strerror}", Where(str(path))) from None
+
+
+def _neighbours(path: Path) -> Sequence[str]:
+    try:
+        return [entry.name for entry in path.parent.iterdir() if entry.suffix == ".toml"]
+    except (OSError, ValueError):
+        return []
+
+
+def source_of_text(text: str, name: str, folder: Path, shown: str | None = None) -> Source:
+    """Parse a text; `shown` is its name in errors, `folder` what relative paths in it start from."""
+    shown = shown or name
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        match = _SYNTAX.fullmatch(str(error))
+        last = text.count("\n") + 1
+        line, column = (int(match["line"]), int(match["column"])) if match and match["line"] else (last, 1)
+        what = _TABLE.sub(
+            lambda path: path[0].strip("(),'").replace("', '", "."), match["what"] if match else str(error)
+        )
+        raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
+    programs = library.implementations(folder)
+    return Source(name, shown, text, folder, document, positions(text), {}, programs, Files(folder), Pages(folder))

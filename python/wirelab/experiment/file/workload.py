@@ -1,0 +1,276 @@
+"""The workload as written, and the `WorkloadSpec` it means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, WithJsonSchema
+
+from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_size
+from wirelab.experiment.file.quantities import PositiveDuration, Size, Table, positive, quantity
+from wirelab.schema import (
+    Closed,
+    Deliver,
+    Fixed,
+    Fresh,
+    Kept,
+    Notify,
+    PageLoads,
+    Poisson,
+    RequestResponse,
+    Resumed,
+    Stream,
+    WorkloadSpec,
+)
+from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
+from wirelab.units import UnitError, duration_ns, frequency_hz, size_bytes
+
+MAX_CONNECTIONS = 10_000
+MAX_CLIENTS = 1_000
+TIMEOUT_NS = 10 * 10**9
+LOAD_TIMEOUT_NS = 60 * 10**9
+"""Of a whole page."""
+HEAD_BYTES = 12
+"""Index and instant of publication, with which every message of `notify` and `stream` begins."""
+_ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout")
+KEYS: Mapping[str, tuple[str, ...]] = {
+    "request-response": ("upload", "download", *_ASKING),
+    "deliver": ("message", *_ASKING),
+    "notify": ("message", "messages", "subscribers", "arrival", "timeout"),
+    "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
+    "page": ("page", "loads", "timeout"),
+}
+"""What belongs to each kind of workload, besides `kind`."""
+ABOUT: Mapping[str, str] = {
+    "request-response": "A client sends requests, a server answers each: an upload and a download of given sizes.",
+    "deliver": "A client hands readings over; each exchange ends when the client knows that the server's application "
+    "has the reading. What acknowledges it is the stack's (docs/concepts/equal-work.md).",
+    "notify": "The changes of a state reach each client that waits for them: from the publisher's application to the "
+    "subscriber's, on one clock.",
+    "stream": "Messages at a steady rate reach each client that waits, as of a medium that a player buffers: how late "
+    "they come, and how often it stalls.",
+    "page": "A client loads a page as a browser does: the document, and what it names as its bytes arrive. Each load "
+    "begins without connections and with an empty cache, one after another (docs/guide/pages.md).",
+}
+"""Each kind in words."""
+
+
+def read_arrival(value: object) -> Closed | Fixed | Poisson:
+    """`"closed"`, `{ fixed = "10 /s" }` or `{ poisson = "10 /s" }`."""
+    match value:
+        case "closed":
+            return Closed()
+        case {"fixed": rate, **rest} if not rest:
+            return Fixed(rate_hz=read_rate(rate))
+        case {"poisson": rate, **rest} if not rest:
+            return Poisson(rate_hz=read_rate(rate))
+    raise UnitError("is not an arrival process", hint='write "closed", { fixed = "10 /s" } or { poisson = "10 /s" }')
+
+
+def read_connection(value: object) -> Fresh | Resumed | Kept:
+    """`"fresh"`, `"resumed"`, `"kept"` (one connection) or `{ kept = N }`."""
+    match value:
+        case "fresh":
+            return Fresh()
+        case "resumed":
+            return Resumed()
+        case "kept":
+            return Kept(connections=1)
+        case {"kept": int(connections), **rest} if not rest and connections is not True:
+            if not 1 <= connections <= MAX_CONNECTIONS:
+                raise UnitError("is not a number of connections", hint=f"1 to {MAX_CONNECTIONS}")
+            return Kept(connections=connections)
+    raise UnitError("is not a connection policy", hint='write "fresh", "resumed", "kept" or { kept = 4 }')
+
+
+def read_download(value: object) -> int | tuple[int, ...]:
+    """`"612 B"`, or `["11 MB", "612 B"]`: sizes that exchanges take in turn."""
+    if not isinstance(value, list):
+        return size_bytes(value)
+    if not value:
+        raise UnitError("has no size", hint='write "612 B" or ["11 MB", "612 B"]')
+    sizes = tuple(size_bytes(size) for size in value)
+    return sizes if len(sizes) > 1 else sizes[0]
+
+
+def read_rate(value: object) -> float:
+    """`"10 /s"`, more than 0."""
+    rate = frequency_hz(value)
+    if rate == 0:
+        raise UnitError("an open loop needs a rate of more than 0")
+    return rate
+
+
+Arrival = Annotated[
+    ArrivalSpec,
+    BeforeValidator(read_arrival),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"const": "closed"},
+                *(
+                    {"type": "object", "required": [process], "properties": {process: {"type": "string"}}}
+                    for process in ("fixed", "poisson")
+                ),
+            ]
+        }
+    ),
+]
+Connection = Annotated[
+    ConnectionPolicy,
+    BeforeValidator(read_connection),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["fresh", "resumed", "kept"]},
+                {"type": "object", "required": ["kept"], "properties": {"kept": {"type": "integer", "minimum": 1}}},
+            ]
+        }
+    ),
+]
+
+
+Download = Annotated[
+    int | tuple[int, ...],
+    PlainValidator(read_download),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "pattern": r"^\s*[0-9.]", "examples": ["3.5 kB"]},
+                {"type": "array", "minItems": 1, "items": {"type": "string", "pattern": r"^\s*[0-9.]"}},
+            ]
+        }
+    ),
+]
+Rate = Annotated[float, PlainValidator(read_rate), WithJsonSchema({"type": "string", "examples": ["25 /s"]})]
+
+
+class WorkloadKeyError(UnitError):
+    """A value that does not go with the workload's kind."""
+
+    def __init__(self, key: str, what: str, hint: str | None = None) -> None:
+        super().__init__(what, hint)
+        self.key = key
+
+
+class WorkloadTable(Table):
+    """What the endpoints do. Which keys belong to which kind is in `KEYS`; a key of another kind says nothing."""
+
+    kind: Literal["request-response", "deliver", "notify", "stream", "page"] = Field(
+        default="request-response",
+        description="request-response, deliver (readings to the server), notify (changes to clients that wait), "
+        "stream (messages at a steady rate to clients that wait) or page (a page with all that it names).",
+    )
+    upload: Size = Field(
+        default=0,
+        description="request-response: request body; more than 0 makes it a POST.",
+        json_schema_extra={"default": "0 B"},
+    )
+    download: Download = Field(
+        default=0,
+        description="request-response: response body; of several sizes the exchanges of a client take turns.",
+        json_schema_extra={"default": "0 B"},
+    )
+    message: Size = Field(
+        default=100,
+        description="deliver, notify, stream: size of a message.",
+        json_schema_extra={"default": "100 B"},
+    )
+    connection: Connection = Field(
+        default=Fresh(),
+        description="request-response, deliver: a new connection for each exchange, one that resumes the session "
+        "before, or kept ones.",
+        validate_default=False,
+        json_schema_extra={"default": "fresh"},
+    )
+    exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of a trial, of each client.")
+    clients: int = Field(
+        default=1, ge=1, le=MAX_CLIENTS, description="request-response, deliver: independent clients in one process."
+    )
+    messages: int = Field(default=10, ge=1, le=2**32 - 1, description="notify, stream: messages of a trial.")
+    subscribers: int = Field(
+        default=1, ge=1, le=MAX_CLIENTS, description="notify, stream: clients that wait, each sent every message."
+    )
+    concurrency: int = Field(default=1, ge=1, le=10_000, description="Exchanges under way at once, of each client.")
+    arrival: Arrival | None = Field(
+        default=None,
+        description="When exchanges are meant to start (closed), or messages to be published (10 /s, fixed).",
+    )
+    rate: Rate = Field(default=25.0, description="stream: messages per second.", json_schema_extra={"default": "25 /s"})
+    playout_delay: PositiveDuration = Field(
+        default=2 * 10**8,
+        description="stream: what the player buffers before it plays the first message.",
+        json_schema_extra={"default": "200 ms"},
+    )
+    page: WrittenPage = Field(
+        default=DEFAULT,
+        description="page: a built-in page, a document that names so many images, or a folder of your own.",
+    )
+    loads: int = Field(default=10, ge=1, le=2**32 - 1, description="page: loads of a trial.")
+    timeout: Annotated[int | None, *quantity(duration_ns, "10 s"), AfterValidator(positive)] = Field(
+        default=None,
+        description="An exchange, or a message, is given up after this long; a page's load after 60 s by default.",
+        json_schema_extra={"default": "10 s"},
+    )
+
+    def spec(self, pages: Pages | None = None) -> WorkloadSpec:
+        """What the data plane is told. Raises `WorkloadKeyError` for a value that does not go with the kind, and
+        what is wrong with a folder that is to be a page.
+        """
+        timeout_ns = self.timeout or (LOAD_TIMEOUT_NS if self.kind == "page" else TIMEOUT_NS)
+        least = {"request-response": 0, "deliver": 1}.get(self.kind, HEAD_BYTES)
+        if self.message < least:
+            raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B")
+        match self.kind:
+            case "request-response":
+                if self.upload and not isinstance(self.download, int):
+                    what = "several sizes go without an upload: the answer to a POST has one"
+                    raise WorkloadKeyError("download", what, hint='upload = "0 B", or one size')
+                return RequestResponse(
+                    upload_bytes=self.upload,
+                    download_bytes=self.download,
+                    exchanges=self.exchanges,
+                    clients=self.clients,
+                    arrival=self.arrival or Closed(),
+                    concurrency=self.concurrency,
+                    timeout_ns=timeout_ns,
+                    connection=self.connection,
+                )
+            case "deliver":
+                return Deliver(
+                    message_bytes=self.message,
+                    exchanges=self.exchanges,
+                    clients=self.clients,
+                    arrival=self.arrival or Closed(),
+                    concurrency=self.concurrency,
+                    timeout_ns=timeout_ns,
+                    connection=self.connection,
+                )
+            case "notify":
+                if isinstance(self.arrival, Closed):
+                    what = "notify has no answer that the next message could wait for"
+                    raise WorkloadKeyError("arrival", what, hint='such as arrival = { fixed = "10 /s" }')
+                return Notify(
+                    message_bytes=self.message,
+                    messages=self.messages,
+                    subscribers=self.subscribers,
+                    arrival=self.arrival or Fixed(rate_hz=10),
+                    timeout_ns=timeout_ns,
+                )
+            case "stream":
+                return Stream(
+                    message_bytes=self.message,
+                    messages=self.messages,
+                    subscribers=self.subscribers,
+                    rate_hz=self.rate,
+                    timeout_ns=timeout_ns,
+                    playout_delay_ns=self.playout_delay,
+                )
+            case "page":
+                try:
+                    check_size(self.page)
+                except UnitError as error:
+                    raise WorkloadKeyError("page", str(error), error.hint) from None
+                identity = (pages or Pages()).identity(self.page)
+                return PageLoads(page=identity, loads=self.loads, timeout_ns=timeout_ns)

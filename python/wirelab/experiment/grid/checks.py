@@ -1,0 +1,92 @@
+"""What keeps one scenario from being run although each part of it is right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from wirelab.errors import WirelabError
+from wirelab.experiment.file.model import ExperimentFile
+from wirelab.experiment.file.positions import Path
+from wirelab.experiment.file.source import Source
+from wirelab.experiment.file.topology import PROXY, SERVER
+from wirelab.experiment.grid.scenario import Scenario
+from wirelab.schema import Role, StackDescription, Telling, is_netem
+
+_OF_ONE_PACKET = frozenset({"corrupt", "token-bucket"})
+"""Impairments that need packets as they are on a wire: with their checksums, and no larger than a burst."""
+
+_CACHE = "cache"
+"""The setting of a stack that its proxy alone heeds."""
+
+
+def check_scenario(
+    source: Source,
+    file: ExperimentFile,
+    stack: StackDescription,
+    scenario: Scenario,
+    origin: Callable[[str, Path], Path],
+) -> None:
+    """Raise the first of them; `origin(path, otherwise)` is where the level of a factor was written, or the latter."""
+    if scenario.workload.kind not in stack.workloads:
+        where = source.where(origin("workload.kind", ("workload", "kind")))
+        does = ", ".join(stack.workloads)
+        raise WirelabError(f"{stack.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
+    if file.capture and is_netem(scenario.link):
+        what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
+        raise WirelabError(what, source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
+    if file.offloads:
+        _check_offloads(source, scenario)
+    _check_hosts(source, file, scenario)
+    if Role.PROXY in stack.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
+        what = f"{stack.name} asks no proxy, and the cache is a proxy's (true)"
+        raise WirelabError(
+            what, source.where(_cache_at(file, stack, origin)), hint=f'[endpoints.proxy] stacks = ["{stack.name}"]'
+        )
+    if stack.echo and scenario.workload.upload_bytes == 0:
+        where = source.where(origin("workload.upload", ("workload", "upload")))
+        raise WirelabError(
+            f"{stack.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
+        )
+
+
+def _cache_at(file: ExperimentFile, stack: StackDescription, origin: Callable[[str, Path], Path]) -> Path:
+    """Where it was said, the strongest place first."""
+    for path in (f"stacks.{stack.name}.{_CACHE}", f"stack.{_CACHE}"):
+        if place := origin(path, ()):
+            return place
+    return ("stacks", stack.name, _CACHE) if _CACHE in file.stacks.get(stack.name, {}) else ("stack", _CACHE)
+
+
+def _check_offloads(source: Source, scenario: Scenario) -> None:
+    """What a link cannot do to packets that stand for several, and whose checksums are not there yet."""
+    for link in (scenario.link, *(each.link for each in scenario.topology if each.link is not None)):
+        stages = [stage.kind for way in (link.uplink, link.downlink) for stage in way]
+        parts = {"netem": is_netem(link), "mtu": link.mtu is not None, "medium": link.medium is not None}
+        of_one = [name for name, there in parts.items() if there] + [kind for kind in stages if kind in _OF_ONE_PACKET]
+        if of_one:
+            what = f"{scenario.link_name} has {of_one[0]}, and with offloads a packet stands for up to 64 KiB of them"
+            raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")
+
+
+def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> None:
+    """What only a link of two hosts can do."""
+    where = source.where(("topology",))
+    for each in scenario.topology:
+        link = each.link or scenario.link
+        if is_netem(link) and len(each.near) + len(each.far) > 2:
+            raise WirelabError(f"netem runs links between two hosts, and {each.name} has more", where)
+        if link.radio is not None and len(each.near) > 1:
+            raise WirelabError(f"a radio's sleep is that of one host, and {each.name}.near has several", where)
+    if not scenario.topology:
+        return
+    if scenario.origin is not None and isinstance(scenario.workload, Telling):
+        what = f"a proxy observes nothing, so that {scenario.stack} does no {scenario.workload.kind} through it"
+        raise WirelabError(what, source.where(("endpoints", PROXY, "stacks")))
+    here = SERVER in scenario.topology[0].far
+    if scenario.origin is None and not here:
+        what = f"{scenario.stack} asks no proxy, and the server is not on the client's link"
+        hint = f'[endpoints.proxy] stacks = ["{scenario.stack}"]'
+        raise WirelabError(what, where, hint)
+    if file.capture and not here:
+        what = "captures are made on the client's link, and the server is not there"
+        raise WirelabError(what, source.where(("capture",)), hint="capture = false")

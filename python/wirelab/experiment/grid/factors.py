@@ -1,0 +1,300 @@
+"""Factors: which paths can be varied, what their levels may be, and the grid that they span."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import partial
+from math import prod
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.experiment.file.model import EndpointTable, ExperimentFile
+from wirelab.experiment.file.pages import PageParts
+from wirelab.experiment.file.positions import Path
+from wirelab.experiment.file.problems import field_names, problems, shown
+from wirelab.experiment.file.source import Source
+from wirelab.experiment.file.topology import TrafficTable
+from wirelab.experiment.file.workload import WorkloadTable
+from wirelab.experiment.library import BUILTIN, profiles, who_plays
+from wirelab.experiment.link import MERGED, WAYS, LinkConflictError, LinkTable, check_conflicts
+from wirelab.experiment.programs.implementations import own_settings
+from wirelab.experiment.programs.settings import PLAYED_BY, ROLES, HasSettings, having, setting_error
+from wirelab.schema import Description, canonical_json
+
+Point = dict[str, Any]
+"""One place in the grid: factor path to level as written."""
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A path and its levels; `origin` is where they stand in the file."""
+
+    path: str
+    levels: tuple[Any, ...]
+    origin: Path
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The path's parts; `endpoints.client` is `client`."""
+        parts = tuple(self.path.split("."))
+        return parts[1:] if parts[0] == "endpoints" else parts
+
+
+def read_factors(source: Source, file: ExperimentFile, known: Description) -> tuple[list[Factor], list[WirelabError]]:
+    """Factors, then choices, and everything that is wrong with their paths and levels."""
+    found: list[Factor] = []
+    wrong: list[WirelabError] = []
+    for table, entries in (("factors", file.factors), ("choices", file.choices)):
+        for path, levels in entries.items():
+            factor = Factor(path, tuple(levels), (table, path))
+            found.append(factor)
+            wrong += _repeated(source, factor)
+            try:
+                wrong += _LevelCheck(source, file, known, factor).errors()
+            except WirelabError as error:
+                wrong.append(error)
+    several = {factor.path for factor in found if factor.origin[0] == "factors" and len(factor.levels) > 1}
+    wrong += [
+        WirelabError("is already a factor", source.where(factor.origin), hint="remove it from one of the two")
+        for factor in found
+        if factor.origin[0] == "choices" and factor.path in several
+    ]
+    return found, wrong + _hidden(source, found)
+
+
+def _hidden(source: Source, factors: Sequence[Factor]) -> list[WirelabError]:
+    """Factors of every stack or link, of which another one varies the same key for one of them: its levels would stand
+    at scenarios that do not have them.
+    """
+    of_all = {factor.parts: factor for factor in factors}
+    wrong = []
+    for factor in factors:
+        table, *keys = factor.parts
+        wide = of_all.get((table[:-1], *keys[1:])) if table in {"stacks", "links"} and len(keys) > 1 else None
+        if wide is not None:
+            told, other = (wide, factor) if wide.path in source.sets else (factor, wide)
+            what = f"varies what {other.path} varies too"
+            hint = f"vary {other.path} instead, or leave it out"
+            wrong.append(WirelabError(what, source.where(told.origin), hint))
+    return wrong
+
+
+def _repeated(source: Source, factor: Factor) -> list[WirelabError]:
+    """Levels that stand twice: a reader would look for what tells them apart."""
+    wrong = []
+    for index, level in enumerate(factor.levels):
+        if any(type(level) is type(other) and level == other for other in factor.levels[:index]):
+            where = source.where((*factor.origin, index))
+            wrong.append(WirelabError(f"stands twice ({shown(level)})", where, hint="each level has one place"))
+    return wrong
+
+
+def grid(factors: Sequence[Factor]) -> list[Point]:
+    """Every combination of the factors' levels; then, for each level of each choice alone, every combination again."""
+    varied = [factor for factor in factors if factor.origin[0] == "factors"]
+    choices = [factor for factor in factors if factor.origin[0] == "choices"]
+    base = [
+        dict(zip([factor.path for factor in varied], levels, strict=True))
+        for levels in itertools.product(*(factor.levels for factor in varied))
+    ]
+    points = list(base)
+    for choice in choices:
+        for level in choice.levels:
+            points += [{**point, choice.path: level} for point in base]
+    distinct: dict[str, Point] = {}
+    for point in points:
+        distinct.setdefault(canonical_json(point), point)
+    return list(distinct.values())
+
+
+def grid_size(factors: Sequence[Factor]) -> int:
+    """How many points the grid has at most."""
+    varied = prod(len(factor.levels) for factor in factors if factor.origin[0] == "factors")
+    return varied * (1 + sum(len(factor.levels) for factor in factors if factor.origin[0] == "choices"))
+
+
+def named(pattern: str, names: Iterable[str]) -> list[str]:
+    """The names that a path of background traffic means: `ping-*` is all that begin with `ping-`."""
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def nested(parts: tuple[str, ...], level: Any) -> dict[str, Any]:
+    """A table that holds the level at the path."""
+    for part in reversed(parts):
+        level = {part: level}
+    return dict(level)
+
+
+@dataclass(frozen=True)
+class _LevelCheck:
+    """Reads each level of one factor on its own, so that an error points at it."""
+
+    source: Source
+    file: ExperimentFile
+    known: Description
+    factor: Factor
+
+    def errors(self) -> list[WirelabError]:
+        match self.factor.parts:
+            case ("stack" | "link" | "workload" | "congestion-control" as what,):
+                wrong = self._names(self._words(what), what.replace("-", " "))
+            case ("client" | "server" as role, "implementation"):
+                wrong = self._programs([role], self.file.factors.get("stack", []))
+            case ("client" | "server", "cpu"):
+                wrong = self._table(EndpointTable, ("cpu",))
+            case ("implementation",):
+                wrong = self._programs(ROLES, self.file.factors.get("stack", [])) or self._idle()
+            case ("stacks", name, "implementation"):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._programs(ROLES, [name])
+            case ("stacks", name, "client" | "server" as role, "implementation"):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._programs([role], [name])
+            case ("stack", setting):
+                wrong = self._settings(setting, having(setting, self.file.factors, self.known.stacks))
+            case ("stacks", name, setting):
+                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._settings(setting, [stack for stack in self.known.stacks if stack.name == name])
+            case ("programs", name, setting):
+                programs = own_settings(self.source.programs)
+                self._one(name, programs, "program with settings of its own")
+                wrong = self._settings(setting, [programs[name]])
+            case ("workload" | "link" as table, *rest) if rest:
+                # What parts of a page come to together is known when the scenario is made.
+                inside = table == "workload" and rest[0] == "page" and len(rest) > 1
+                wrong = self._table(PageParts if inside else _TABLES[table], tuple(rest[inside:]))
+            case ("links" | "traffic" as table, name, *rest) if rest:
+                wrong = self._entry(table, name, tuple(rest))
+            case _:
+                hint = did_you_mean(self.factor.path, _PATHS)
+                raise WirelabError("cannot be varied", self.source.where(self.factor.origin), hint)
+        return wrong
+
+    def _words(self, what: str) -> list[str] | None:
+        """The names that a factor of names may have; none if the machine alone knows."""
+        return {
+            "stack": [stack.name for stack in self.known.stacks],
+            "link": [*self.file.links, *profiles()],
+            "workload": [*self.file.workloads],
+        }.get(what)
+
+    def _programs(self, roles: Sequence[str], stacks: Sequence[str]) -> list[WirelabError]:
+        """Of roles of these stacks."""
+        known = "; ".join(who_plays(self.source.programs, role, stacks, self.file.kinds) for role in roles)
+        return self._names([BUILTIN, *self.source.programs], "implementation", known if stacks else None)
+
+    def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
+        wrong = []
+        for index, level in enumerate(self.factor.levels):
+            if not isinstance(level, str):
+                wrong.append(WirelabError(f"should be the name of a {what} ({shown(level)})", self._where(index)))
+            elif words is not None and level not in words:
+                known = hint or did_you_mean(level, words)
+                wrong.append(WirelabError(f"unknown {what} ({shown(level)})", self._where(index), known))
+        return wrong
+
+    def _idle(self) -> list[WirelabError]:
+        """Implementations that have no role of any stack in the experiment."""
+        stacks = self.file.factors.get("stack", [])
+        return [
+            WirelabError(f"has no role of {', '.join(map(str, stacks))} ({shown(level)})", self._where(index))
+            for index, level in enumerate(self.factor.levels)
+            if level != BUILTIN and not any(self.source.programs[level].roles_of(stack) for stack in stacks)
+        ]
+
+    def _entry(self, table: str, name: str, parts: tuple[str, ...]) -> list[WirelabError]:
+        """Levels of a key of an entry of `[links]` or `[traffic]`."""
+        if table == "links":
+            self._one(name, self.file.links, "link")
+            return self._table(LinkTable, parts)
+        meant = named(name, self.file.traffic)
+        self._one(name, [*self.file.traffic, *([name] if meant else [])], table)
+        tables = [self.source.document[table][each] for each in meant]
+        return [error for each in tables for error in self._table(TrafficTable, parts, each)]
+
+    def _table(
+        self, model: type[BaseModel], parts: tuple[str, ...], rest: Mapping[str, Any] | None = None
+    ) -> list[WirelabError]:
+        """Levels of a key, `rest` being what the table cannot do without. What lies inside a link's table can only be
+        judged with the rest of that table, when the scenario is made.
+        """
+        if parts[0] not in field_names(model):
+            prefix = self.factor.path.removesuffix(".".join(parts))
+            near = did_you_mean(parts[0], field_names(model))
+            raise WirelabError(f"{prefix[:-1]} has no key '{parts[0]}'", self.source.where(self.factor.origin), near)
+        inside = model is LinkTable and len(parts) > (2 if parts[0] in WAYS else 1)
+        wrong = []
+        for index, level in enumerate(self.factor.levels):
+            if inside or (model is LinkTable and parts[0] in MERGED and isinstance(level, dict)):
+                if not _is_plain(level):
+                    wrong.append(WirelabError(f"has no place in a link ({shown(level)})", self._where(index)))
+                continue
+            table = {**(rest or {}), **nested(parts, level)}
+            try:
+                model.model_validate(table, context=self.source.files)
+                if model is LinkTable:
+                    check_conflicts(table)
+            except ValidationError as error:
+                wrong += problems(error, model, partial(self._inside, index, len(parts)))
+            except LinkConflictError as error:
+                wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
+        return wrong
+
+    def _settings(self, name: str, stacks: Sequence[HasSettings]) -> list[WirelabError]:
+        if not any(stack.setting(name) for stack in stacks):
+            names = {setting.name for stack in stacks for setting in stack.settings}
+            if self.factor.parts[0] == "stacks":
+                names |= PLAYED_BY
+            what = f"{stacks[0].name} has no" if len(stacks) == 1 else "no stack has a"
+            where = self.source.where(self.factor.origin)
+            raise WirelabError(f"{what} setting '{name}'", where, did_you_mean(name, names))
+        wrong = []
+        for index, level in enumerate(self.factor.levels):
+            if (error := setting_error(name, level, stacks)) is not None:
+                wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
+        return wrong
+
+    def _one(self, name: str, words: Iterable[str], what: str) -> None:
+        if name not in words:
+            raise WirelabError(
+                f"unknown {what} '{name}'", self.source.where(self.factor.origin), did_you_mean(name, words)
+            )
+
+    def _inside(self, index: int, depth: int, path: Path) -> Where:
+        """The place of a level, with the path of what is wrong inside it."""
+        where = self._where(index)
+        return replace(where, key=".".join([str(where.key), *map(str, path[depth:])]))
+
+    def _where(self, index: int) -> Where:
+        return self.source.where((*self.factor.origin, index))
+
+
+def _is_plain(level: Any) -> bool:
+    """Whether a level is text, whole numbers and truth values all through."""
+    match level:
+        case list():
+            return all(map(_is_plain, level))
+        case dict():
+            return all(map(_is_plain, level.values()))
+    return isinstance(level, str | int)
+
+
+_TABLES: Mapping[str, type[BaseModel]] = {"link": LinkTable, "workload": WorkloadTable}
+_PATHS = (
+    "stack",
+    "link",
+    "workload",
+    "implementation",
+    "client.implementation",
+    "server.implementation",
+    "client.cpu",
+    "server.cpu",
+    "congestion-control",
+    *(f"workload.{key}" for key in field_names(WorkloadTable)),
+    *(f"link.{key}" for key in field_names(LinkTable)),
+)

@@ -1,0 +1,100 @@
+"""One point of the grid, resolved: everything that determines what its trials do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wirelab.experiment.grid.factors import Point
+from wirelab.schema import LinkFacts, LinkSpec, WorkloadSpec, canonical_json
+from wirelab.schema.endpoint import SettingValue
+from wirelab.schema.topology import Origin, TopologyLink, Traffic
+from wirelab.site import page_words
+
+IDENTITY_VERSION = 1
+"""Of what `Scenario.identity` says. Random numbers are drawn from it: another vocabulary or another form of the same
+scenario needs a translation to this one, or a new version.
+"""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A resolved point. `points` are the places of the grid that it stands for: a factor that does not touch it (a loss
+    direction where nothing is lost) makes several; `levels` are those of the first that do."""
+
+    name: str
+    levels: Mapping[str, Any]
+    points: tuple[Point, ...]
+    stack: str
+    settings: Mapping[str, SettingValue]
+    implementation: Mapping[str, str]
+    link_name: str
+    link: LinkSpec
+    workload: WorkloadSpec
+    congestion_control: str
+    topology: tuple[TopologyLink, ...] = ()
+    """The client's link first; none where a client and a server are alone."""
+    traffic: tuple[Traffic, ...] = ()
+    origin: Origin | None = None
+    """The server that a proxy asks; without a proxy none."""
+    cpu: Mapping[str, float] = field(default_factory=dict)
+    """Share of one CPU that a role's host has, where it has less than the machine."""
+    program_settings: Mapping[str, Mapping[str, SettingValue]] = field(default_factory=dict)
+    """What the programs that play take beside the settings of the stack."""
+    facts: tuple[LinkFacts, ...] = field(default=(), compare=False, repr=False)
+    """What is known of its `links`, in their order. They follow from the links and identify nothing."""
+
+    @property
+    def links(self) -> tuple[LinkSpec, ...]:
+        """What its links are like, the client's first."""
+        return (self.link, *(each.link for each in self.topology if each.link is not None))
+
+    def identity(self) -> dict[str, Any]:
+        """What determines the scenario's trials, without any name that is only for people. Equal ones are one
+        scenario.
+        """
+        identity: dict[str, Any] = {
+            "version": IDENTITY_VERSION,
+            "stack": self.stack,
+            "settings": dict(self.settings),
+            "implementation": dict(self.implementation),
+            "link": self.link.to_json(),
+            "workload": _without_page_name(self.workload.to_json()),
+            "congestion_control": self.congestion_control,
+        }
+        if self.topology:
+            identity["topology"] = [link.to_json() for link in self.topology]
+        if self.traffic:
+            identity["traffic"] = [each.to_json() for each in self.traffic]
+        if self.origin is not None:
+            identity["origin"] = self.origin.to_json()
+        if self.cpu:
+            identity["cpu"] = dict(self.cpu)
+        if self.program_settings:
+            identity["program_settings"] = {name: dict(each) for name, each in self.program_settings.items()}
+        return identity
+
+    def digest(self) -> str:
+        """SHA-256 of the identity's canonical JSON, in hexadecimal."""
+        return hashlib.sha256(canonical_json(self.identity()).encode()).hexdigest()
+
+
+def _without_page_name(workload: dict[str, Any]) -> dict[str, Any]:
+    """A page is its digest."""
+    page = workload.get("page")
+    return workload if page is None else {**workload, "page": {key: page[key] for key in page if key != "name"}}
+
+
+def shorten(level: Any) -> str | int | float | bool:
+    """A level as written; a table or list as one line of text."""
+    return level if isinstance(level, str | int | float | bool) else json.dumps(level, ensure_ascii=False)
+
+
+def label(path: str, level: Any) -> str:
+    """A level for people."""
+    if path == "workload.page":
+        return page_words(str(level))
+    return str(level).lower() if isinstance(level, bool) else str(level)
