@@ -1,3 +1,22 @@
 """Which application protocol should my devices speak over my link? Measured, with intervals."""
 
-__version__ = "0.1.0"
+from pathlib import Path
+
+
+def _version() -> str:
+    """The version in the checkout's `Cargo.toml`, or that of the installed package.
+
+    In a checkout the package may be missing or older than the source: `make check` does not install it.
+    """
+    manifest = Path(__file__).resolve().parents[2] / "Cargo.toml"
+    # Each import here costs every command some of its start: only one of them is needed.
+    if manifest.is_file():
+        import tomllib
+
+        return str(tomllib.loads(manifest.read_text(encoding="utf-8"))["workspace"]["package"]["version"])
+    from importlib import metadata
+
+    return metadata.version("wirelab")
+
+
+__version__ = _version()

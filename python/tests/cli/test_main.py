@@ -1,6 +1,5 @@
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -82,10 +81,7 @@ def test_an_interrupt_exits_as_shells_expect(monkeypatch: pytest.MonkeyPatch) ->
     assert run("check", "quickstart")[0] == 130
 
 
-def test_the_version_is_that_of_both_planes() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
-    assert wirelab.__version__ == project["version"] == workspace["version"]
+def test_the_version_is_printed() -> None:
     assert run("--version")[1] == f"wirelab {wirelab.__version__}\n"
 
 
