@@ -81,3 +81,11 @@ def test_every_verb_that_an_issue_form_names_exists() -> None:
     verbs = {verb for form in forms for verb in re.findall(r"`wirelab ([a-z][a-z-]*)", form.read_text("utf-8"))}
     assert verbs
     assert verbs <= set(main.list_commands(click.Context(main)))
+
+
+def test_an_entry_of_the_changelog_is_one_short_line() -> None:
+    _, _, sections = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("\n## ")
+    entries = [line for line in sections.splitlines() if line.startswith("- ")]
+    assert entries
+    assert not [entry for entry in entries if len(entry.split()) > 26 or not entry.endswith(".")]
+    assert not [line for line in sections.splitlines() if line.startswith(" ")], "an entry continues on a second line"
