@@ -96,7 +96,7 @@ def touched(*changed: str) -> list[str]:
 
 def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -> None:
     found = touched("python/wirelab/stats/link/certificate.py")
-    assert {"python/tests/stats/link/test_certificate.py", "python/tests/stats/compare/test_scenarios.py"} <= set(found)
+    assert {"python/tests/stats/link/test_certificate.py", "python/tests/stats/link/test_grade.py"} <= set(found)
     assert "tests/test_architecture.py" in found
     assert "python/tests/claims/test_judge.py" not in found
     assert "python/tests/cli/test_describe_page.py" in touched("python/wirelab/units.py")
