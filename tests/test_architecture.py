@@ -32,7 +32,7 @@ TEMPLATES = PACKAGE / "data" / "templates"
 
 # Leaves that everybody may use: errors, units, users' TOML, the agent's whereabouts, how Wirelab was called, and the
 # border's types.
-LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema"}
+LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema", "synonyms"}
 PACKAGE_EDGES = {
     "cli": {
         "report",
@@ -60,6 +60,7 @@ PACKAGE_EDGES = {
     "experiment": {"site"},
     "schema": set(),
     "errors": set(),
+    "synonyms": set(),
     "units": set(),
     "toml": set(),
     "agent": set(),

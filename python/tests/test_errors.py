@@ -25,7 +25,7 @@ def test_the_nearest_word_is_offered() -> None:
 
 
 def test_few_words_are_all_named_beside_the_nearest() -> None:
-    assert did_you_mean("http2", ["http1", "h2"]) == "did you mean 'http1'? (known: h2, http1)"
+    assert did_you_mean("htpp1", ["http1", "h2"]) == "did you mean 'http1'? (known: h2, http1)"
 
 
 def test_without_a_near_word_all_are_named() -> None:
@@ -34,6 +34,11 @@ def test_without_a_near_word_all_are_named() -> None:
 
 def test_words_with_commas_are_quoted() -> None:
     assert did_you_mean("zzz", ["h2, wire", "h3"]) == "known: 'h2, wire', 'h3'"
+
+
+def test_all_that_the_word_is_a_part_of_are_offered() -> None:
+    links = ["wifi-n", "clean", "wifi-poor", "geo-satellite"]
+    assert did_you_mean("wifi", links) == "did you mean 'wifi-n' or 'wifi-poor'?"
 
 
 def test_case_is_no_difference_to_the_nearest_word() -> None:

@@ -71,8 +71,17 @@ class CombinedError(WirelabError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that offers the nearest of the known words, and names all of them if none is near or they are few."""
+    """A hint that offers what is also called so, or the nearest of the known words; it names all of them if there is
+    neither, or if they are few.
+    """
+    from wirelab.synonyms import any_of, meant
+
     words = sorted(known)
+    if (hint := meant(word, words)) is not None:
+        return hint
+    parts = [each for each in words if word.lower() in each.split("-")]
+    if len(word) >= LEAST_PART and 1 < len(parts) <= FEW:
+        return f"did you mean {any_of(parts)}?"
     listed = [f"'{each}'" for each in words] if any("," in each for each in words) else words
     every = f"known: {', '.join(listed)}" if words else "there are none"
     near = nearest(word, words)
