@@ -74,6 +74,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that offers what is also called so, or the nearest of the known words; it names all of them if there is
     neither, or if they are few.
     """
+    words = sorted(known)
+    listed = [f"'{each}'" for each in words] if any("," in each for each in words) else words
+    every = f"known: {', '.join(listed)}" if words else "there are none"
+    hint = offer(word, words)
+    if hint is None:
+        return every
+    return f"{hint} ({every})" if 1 < len(words) <= FEW and " or " not in hint else hint
+
+
+def offer(word: str, known: Iterable[str]) -> str | None:
+    """A hint that offers what is also called so, or the nearest of the known words; None if there is neither."""
     from wirelab.synonyms import any_of, meant
 
     words = sorted(known)
@@ -82,13 +93,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     parts = [each for each in words if word.lower() in each.split("-")]
     if len(word) >= LEAST_PART and 1 < len(parts) <= FEW:
         return f"did you mean {any_of(parts)}?"
-    listed = [f"'{each}'" for each in words] if any("," in each for each in words) else words
-    every = f"known: {', '.join(listed)}" if words else "there are none"
     near = nearest(word, words)
-    if near is None:
-        return every
-    offer = f"did you mean '{near}'?"
-    return f"{offer} ({every})" if 1 < len(words) <= FEW else offer
+    return None if near is None else f"did you mean '{near}'?"
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

@@ -71,9 +71,9 @@ class UnitError(ValueError):
         self.hint = hint
 
 
-def duration_ns(value: object) -> int:
-    """`"20 ms"` as nanoseconds, rounded to a whole one."""
-    return round(_quantity(value, "a duration", _DURATIONS, "ms"))
+def duration_ns(value: object, example: str = "ms") -> int:
+    """`"20 ms"` as nanoseconds, rounded to a whole one; `example` is the unit that a hint writes."""
+    return round(_quantity(value, "a duration", _DURATIONS, example))
 
 
 def offset_ns(value: object) -> int:

@@ -22,7 +22,7 @@ def test_a_default_in_nanoseconds_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("2", '2 has no unit (write "2 ms"'),
+        ("2", '2 has no unit (write "2 min"'),
         ("soon", "soon is not a duration"),
         ("0 s", "must be more than 0"),
         ("-1 s", "-1 s "),

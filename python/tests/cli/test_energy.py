@@ -17,8 +17,13 @@ RADIO, CLIENT, CAMPAIGN = ("--radio", "nrf9160-nbiot"), ("--client", "10.0.0.1")
     [
         ((), "error: give a capture, or --trace and a trace of power"),
         ((*CAPTURE, *TRACE), "error: give a capture or --trace, not both\n"),
-        (CAPTURE, "error: a capture needs --radio\nhint: wirelab list radios"),
-        ((*CAPTURE, *RADIO), "error: a capture needs --client"),
+        (
+            CAPTURE,
+            "a.pcap: no such file\nerror: a capture needs --radio\nhint: wirelab list radios\n"
+            "error: a capture needs --client\n",
+        ),
+        ((*CAPTURE, "--radio", "nrf91"), "a.pcap: no such file\nerror: unknown radio 'nrf91'\nhint: did you mean"),
+        ((*CAPTURE, *RADIO), "a.pcap: no such file\nerror: a capture needs --client"),
         ((*CAPTURE, *RADIO, "--client", "10.0.0.1", "--idle-from", "0s"), "error: --idle-from is of a trace"),
         ((*TRACE, *RADIO), "error: --radio is of a capture"),
         ((*TRACE, "--client", "10.0.0.1"), "error: --client is of a capture"),

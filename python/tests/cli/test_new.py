@@ -24,6 +24,17 @@ def test_an_own_file_can_be_copied(tmp_path: Path) -> None:
     assert (tmp_path / "one.toml").read_text() == (tmp_path / "two.toml").read_text()
 
 
+def test_a_shipped_experiments_name_is_refused_and_means_the_shipped_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refused = "quickstart: is the name of a shipped experiment\nhint: write quickstart.toml\n"
+    assert run("new", "quickstart") == (2, "", refused)
+    Path("quickstart").write_text("no experiment")
+    assert run("check", "quickstart")[0] == 0
+    assert run("check", "./quickstart")[0] == 2
+
+
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     (tmp_path / "milosevic2021.claims.toml").write_text("mine")

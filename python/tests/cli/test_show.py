@@ -133,6 +133,7 @@ def test_one_exchange_of_a_trial_can_be_named(campaign: Path) -> None:
     ("words", "said"),
     [
         (["nothing"], "no campaign 'nothing'"),
+        (["quickstart"], "'quickstart' is the name of an experiment: wirelab describe quickstart"),
         (["mine", "--stack", "h33"], "no scenario with the stack 'h33'"),
         (["mine", "--scenario", "h3, clear"], "did you mean 'h3, clean'?"),
         (["mine", "trial-0", "--exchange", "77"], "has no such exchange"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,10 +45,10 @@ class QuantityType(click.ParamType[Any]):
 
 
 class DurationType(QuantityType):
-    """A duration with its unit, as nanoseconds."""
+    """A duration with its unit, as nanoseconds; `example` is the unit that a hint writes."""
 
-    def __init__(self) -> None:
-        super().__init__("duration", duration_ns)
+    def __init__(self, example: str = "ms") -> None:
+        super().__init__("duration", partial(duration_ns, example=example))
 
 
 experiment_argument = click.argument("experiment", metavar="FILE")
@@ -67,7 +68,7 @@ site_option = click.option(
 link_option = click.option("--link", metavar="NAME", help="Run over this link alone: short for --set link=NAME.")
 budget_option = click.option(
     "--budget",
-    type=DurationType(),
+    type=DurationType("min"),
     metavar="DURATION",
     help="Begin no block after this time, such as 2min: a preview, if the whole grid must be scaled down to fit.",
 )

@@ -18,4 +18,15 @@ def existing(campaign: Path) -> Path:
             return folder
     here = sorted(path.parent.name for path in RESULTS.glob(f"*/{PLAN}"))
     hint = f"there are: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
+    if (kind := _kind(str(campaign))) is not None:
+        hint = f"'{campaign}' is the name of {kind}: {launched(f'describe {campaign}')}; {hint}"
     raise WirelabError(f"no campaign '{campaign}': it has no {PLAN}", hint=hint)
+
+
+def _kind(name: str) -> str | None:
+    """What else has this name."""
+    from wirelab.cli.list import KINDS
+
+    kinds = (kind.removesuffix("s") for kind, listed in KINDS.items() if any(name == each for each, _ in listed()))
+    kind = next(kinds, None)
+    return kind and f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"

@@ -13,7 +13,7 @@ import click
 from wirelab.cli.describe_page import describe_page, page_forms
 from wirelab.cli.sections import find, hanging, head, paragraph, section
 from wirelab.cli.table import columns
-from wirelab.errors import WirelabError, did_you_mean
+from wirelab.errors import WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
 
 if TYPE_CHECKING:
@@ -281,15 +281,17 @@ KINDS: dict[str, Callable[[str], str]] = {
 def _of_any_kind(name: str) -> str:
     from wirelab.cli.list import KINDS as LISTS
 
+    known = {kind: [listed for listed, _ in LISTS[f"{kind}s"]()] for kind in KINDS}
     for kind, describe in KINDS.items():
-        if any(name == listed for listed, _ in LISTS[f"{kind}s"]()):
+        if name in known[kind]:
             return describe(name)
     path = Path(name)
     if path.is_dir() or path.suffix in {".html", ".htm"}:
         return describe_page(name)
     if path.suffix == ".toml":
         return _link(name) if _is_link(path) else _experiment(name)
-    raise WirelabError(f"nothing is called '{name}'", hint="wirelab list names what there is")
+    hint = offer(name, {each for names in known.values() for each in names})
+    raise WirelabError(f"nothing is called '{name}'", hint=hint or "wirelab list names what there is")
 
 
 def _is_link(path: Path) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from wirelab.cli.arguments import DurationType, QuantityType
 from wirelab.cli.radio_options import energy_record, radio_options
-from wirelab.errors import WirelabError
+from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.units import duration_ns
+
+if TYPE_CHECKING:
+    from wirelab.schema.plan import EnergyRecord
 
 FORMATS = ("text", "json", "csv")
 _FILE = click.Path(path_type=Path)
@@ -68,8 +72,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         measured = None if cpu_time is None else "--cpu-time"
         record = None if radio is None else energy_record(radio, sets, device, interval, battery, voltage, measured)
         if record is None or client is None:
-            missing, hint = ("--radio", "wirelab list radios") if record is None else ("--client", "--client 10.0.0.1")
-            raise WirelabError(f"a capture needs {missing}", hint=hint)
+            raise CombinedError(_wrong_with(capture, record, client))
         of_trace = {
             "--idle-from": idle_from, "--idle-to": idle_to, "--from": work_from, "--to": work_to,
             "--campaign": campaign, "--begins-at": begins_at,
@@ -102,6 +105,23 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         tell_trace(trace, voltage, sections, format_)
     else:
         tell_trials(trace, voltage, sections, (campaign, begins_at, record), format_)
+
+
+def _wrong_with(capture: Path, record: EnergyRecord | None, client: str | None) -> Iterator[WirelabError]:
+    """What is missing, and what is wrong with what is given."""
+    from wirelab.metrics.energy_settings import Settings
+
+    if not capture.exists():
+        yield WirelabError("no such file", Where(str(capture)))
+    if record is None:
+        yield WirelabError("a capture needs --radio", hint="wirelab list radios")
+    else:
+        try:
+            Settings.of(record)
+        except WirelabError as error:
+            yield error
+    if client is None:
+        yield WirelabError("a capture needs --client", hint="--client 10.0.0.1")
 
 
 def _refuse(options: Mapping[str, object], why: str, hint: str | None = None) -> None:

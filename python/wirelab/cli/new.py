@@ -27,11 +27,14 @@ def command(file: Path, origin: str | None, site: Path | None, stack: str | None
     the experiment is of a stack of your own, and a client and a server that speak it lie beside the file; an
     implementations.toml that is there already gets their entry below its own.
     """
+    from wirelab.experiment.library import experiment_names
     from wirelab.experiment.programs.implementations import CATALOGUE
 
     for option, given in (("--from", origin), ("--site", site)):
         if stack is not None and given is not None:
             raise WirelabError(f"{option} and --stack exclude each other")
+    if str(file) in experiment_names():
+        raise WirelabError("is the name of a shipped experiment", Where(str(file)), f"write {file}.toml")
     if stack is not None:
         copies = _own_stack(file, stack)
     elif site is not None:

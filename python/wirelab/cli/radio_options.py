@@ -21,7 +21,7 @@ VOLTAGE = QuantityType("voltage", voltage_v)
 _OPTIONS = (
     click.option("--radio", metavar="NAME", help="A radio that `list radios` names, or a file of your own."),
     click.option("--device", metavar="NAME", help="The device around it, which sleeps between messages."),
-    click.option("--interval", type=DurationType(), metavar="DURATION", help="Time from one message to the next."),
+    click.option("--interval", type=DurationType("min"), metavar="DURATION", help="Time from one message to the next."),
     click.option(
         "--battery",
         type=QuantityType("charge", charge_mah),

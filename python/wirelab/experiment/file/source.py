@@ -79,11 +79,12 @@ def dotted(path: KeyPath) -> str:
 
 
 def read_source(name: str) -> Source:
-    """Read a file by its path, or a shipped one by its name."""
+    """Read a file by its path, or a shipped one by its name, which no file in this folder takes."""
     path = Path(name)
-    if path.exists() or path.suffix == ".toml" or len(path.parts) > 1:
+    shipped_name = name in library.experiment_names()
+    if path.suffix == ".toml" or "/" in name or (path.exists() and not shipped_name):
         return source_of_text(_text(path), path.stem, path.resolve().parent, shown=name)
-    if name not in library.experiment_names():
+    if not shipped_name:
         raise WirelabError(
             f"no experiment '{name}': neither a file nor a shipped one",
             hint=did_you_mean(name, library.experiment_names()),
