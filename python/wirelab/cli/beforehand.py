@@ -19,7 +19,8 @@ NAMED = 3
 
 
 def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
-    """Say on stderr what keeps scenarios from being run here, what pages leave out, and which loads would time out.
+    """Say on stderr what `--set` changed besides, what keeps scenarios from being run here, what pages leave out, and
+    which loads would time out.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything. The plan
     without what would be unsupported: it takes no time.
@@ -27,7 +28,7 @@ def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
     from wirelab.runner.entries import foreseen_failures
 
     foreseen = foreseen_failures(plan, experiment.source.folder)
-    for words in (*foreseen.words, *_left_out(experiment), *_too_late(experiment)):
+    for words in (*experiment.source.notes, *foreseen.words, *_left_out(experiment), *_too_late(experiment)):
         click.echo(words, err=True)
     left = plan.without(foreseen.unsupported)
     if plan.scenarios and not left.scenarios:

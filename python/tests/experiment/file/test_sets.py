@@ -37,6 +37,24 @@ def test_what_was_set_is_kept(tmp_path: Path) -> None:
     assert load(tmp_path, BASE, "seed=1", "link.rtt=2ms").sets == {"seed": (1,), "link.rtt": ("2ms",)}
 
 
+def test_another_kind_of_workload_drops_the_keys_that_it_lacks_and_says_which(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE, "workload.kind=deliver")
+    assert {scenario.workload.kind for scenario in experiment.scenarios} == {"deliver"}
+    assert experiment.source.notes == ("workload.kind is deliver, which has no workload.upload: left out",)
+    assert load(tmp_path, BASE).source.notes == ()
+
+
+def test_a_factor_that_the_new_kind_lacks_is_dropped_as_well(tmp_path: Path) -> None:
+    text = BASE.replace('upload = "30 B"', "").replace("[factors]", '[factors]\n"workload.upload" = ["30 B", "1 kB"]')
+    [note] = load(tmp_path, text, "workload.kind=deliver").source.notes
+    assert note == "workload.kind is deliver, which has no workload.upload: left out"
+
+
+def test_a_key_that_is_set_itself_for_another_kind_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(WirelabError, match="'upload' is no key of deliver"):
+        load(tmp_path, BASE, "workload.kind=deliver", "workload.upload=30B")
+
+
 def test_an_error_names_the_option(tmp_path: Path) -> None:
     with pytest.raises(WirelabError) as error:
         load(tmp_path, BASE, "workload.upload=30 KB")

@@ -2,19 +2,20 @@
 
 A path that can be varied becomes a factor, with one level or several, so that it holds in every scenario:
 `--set link.rtt=50ms` overrides every link's. A key about the experiment itself (`seed`, `stop.replicates`, …) takes its
-one value.
+one value. A change of the workload's kind drops the keys that no new kind has, and says which.
 """
 
 from __future__ import annotations
 
 import copy
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from wirelab.errors import Where, WirelabError
 from wirelab.experiment.file.source import Source
+from wirelab.experiment.file.workload import KEYS, KIND
 
 PLAIN = ("title", "metric", "doi", "claims", "seed", "capture", "offloads", "stop", "energy")
 """First parts of the paths that cannot be varied."""
@@ -34,7 +35,26 @@ def apply_sets(source: Source, sets: Iterable[str]) -> Source:
         else:
             document.setdefault("factors", {})[path] = levels
         applied[path] = levels
-    return replace(source, document=document, sets=applied)
+    return replace(source, document=document, sets=applied, notes=tuple(_drop_keys_of_other_kinds(document, applied)))
+
+
+def _drop_keys_of_other_kinds(document: dict[str, Any], applied: Mapping[str, list[Any]]) -> Iterator[str]:
+    """Keys that are set themselves stay: they are mistakes. So do all if no kind that is set is one."""
+    kinds = [kind for kind in applied.get(KIND, []) if kind in KEYS]
+    if not kinds:
+        return
+    known = {"kind", *(key for kind in kinds for key in KEYS[kind])}
+    other = {key for keys in KEYS.values() for key in keys} - known
+    workload, factors = document.get("workload", {}), document.get("factors", {})
+    dropped = [key for key in workload if key in other]
+    for key in dropped:
+        del workload[key]
+    varied = [path for path in factors if path.removeprefix("workload.") in other and path not in applied]
+    for path in varied:
+        del factors[path]
+    if dropped or varied:
+        names = ", ".join([*(f"workload.{key}" for key in dropped), *varied])
+        yield f"{KIND} is {' or '.join(kinds)}, which has no {names}: left out"
 
 
 def split_values(text: str) -> list[str]:

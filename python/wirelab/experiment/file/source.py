@@ -26,7 +26,9 @@ _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 @dataclass(frozen=True)
 class Source:
     """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
-    foreign implementations that it may name, `files` what its links name, `pages` what its workloads load."""
+    foreign implementations that it may name, `files` what its links name, `pages` what its workloads load. `notes` say
+    what `--set` changed besides.
+    """
 
     name: str
     shown: str
@@ -38,6 +40,7 @@ class Source:
     programs: Mapping[str, Implementation]
     files: Files
     pages: Pages
+    notes: tuple[str, ...] = ()
     _profiles: dict[str, library.Profile] = field(default_factory=dict, repr=False, compare=False)
 
     def profile(self, name: str) -> library.Profile:

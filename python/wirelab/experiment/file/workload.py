@@ -34,6 +34,7 @@ LOAD_TIMEOUT_NS = 60 * 10**9
 HEAD_BYTES = 12
 """Index and instant of publication, with which every message of `notify` and `stream` begins."""
 _ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout")
+KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", *_ASKING),
     "deliver": ("message", *_ASKING),

@@ -8,10 +8,9 @@ from wirelab.errors import WirelabError
 from wirelab.experiment.file.model import ExperimentFile
 from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
-from wirelab.experiment.file.workload import KEYS
+from wirelab.experiment.file.workload import KEYS, KIND
 from wirelab.experiment.grid.factors import Factor
 
-KIND = "workload.kind"
 _ALL = {key for keys in KEYS.values() for key in keys}
 _ALIKE = (
     ("upload", "message"),
