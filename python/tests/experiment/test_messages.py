@@ -65,7 +65,6 @@ WRONG = {
     "rate of a stream": changed(WORKLOAD, 'kind = "stream"\nrate = "0 /s"\n'),
     "part of a byte": changed(WORKLOAD, 'upload = "0.5 B"\n'),
     "rate of 0": changed(LINK, 'rate = "0 kbit/s"\nqueue = "1 kB"\n'),
-    "rate without queue": changed(LINK, 'rate = "1 Mbit/s"\n'),
     "queue without rate": changed(LINK, 'queue = "1 kB"\n'),
     "two kinds of delay": changed(LINK, 'rtt = "20 ms"\ndelay = "1 ms"\n'),
     "two kinds of loss": changed(LINK, f'loss = "1 %"\ngilbert-elliott = {GE}\n'),

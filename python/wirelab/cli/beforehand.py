@@ -19,8 +19,8 @@ NAMED = 3
 
 
 def tell_beforehand(plan: Plan, experiment: Experiment) -> Plan:
-    """Say on stderr what `--set` changed besides, what keeps scenarios from being run here, what pages leave out, and
-    which loads would time out.
+    """Say on stderr what was dropped or chosen without being asked, what keeps scenarios from being run here, what
+    pages leave out, and which loads would time out.
 
     Refuses entries of implementations.toml that are wrong, and a plan of which no program does anything. The plan
     without what would be unsupported: it takes no time.

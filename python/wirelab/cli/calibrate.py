@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.link_facts import asking
 
     with asking() as ask:
-        spec = single_link(link, with_backend(sets, backend), ask)
+        spec = single_link(link, with_backend(sets, backend), ask, say=partial(click.echo, err=True))
         known = ask(spec)
     if keep is not None:
         if keep.exists() and any(keep.iterdir()):

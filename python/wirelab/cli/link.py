@@ -11,6 +11,7 @@ import secrets
 import shlex
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -174,7 +175,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             raise WirelabError(f"{option} needs --server")
     with asking() as ask:
         others = [name for name in command.commands if name != LINK]
-        spec = single_link(link, with_backend(sets, backend), ask, others)
+        spec = single_link(link, with_backend(sets, backend), ask, others, partial(click.echo, err=True))
     if pcaps and is_netem(spec):
         raise WirelabError(
             "--pcap: netem tells nobody when a packet leaves or that it was dropped", hint="tcpdump does"

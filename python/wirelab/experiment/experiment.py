@@ -145,7 +145,9 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     wrong += without_echoes(found, wrong)
     scenarios: tuple[Scenario, ...] = ()
     if all(is_apart(error) for error in wrong):
-        scenarios, unmade = _scenarios(Resolver(source, file, known, tuple(factors), ask), grid(factors))
+        resolver = Resolver(source, file, known, tuple(factors), ask)
+        scenarios, unmade = _scenarios(resolver, grid(factors))
+        source = replace(source, notes=(*source.notes, *resolver.notes))
         wrong += unmade or _same_links(source, scenarios)
     if wrong or more:
         raise combined([*in_order(wrong), *more])

@@ -107,7 +107,6 @@ def test_no_loss_is_no_stage() -> None:
 @pytest.mark.parametrize(
     ("table", "key"),
     [
-        ({"rate": "1 kbit/s"}, "rate"),
         ({"queue": "1 kB"}, "queue"),
         ({"burst": "2 kB"}, "burst"),
         ({"duty-cycle": "1 %"}, "duty-cycle"),

@@ -5,13 +5,40 @@ import pytest
 from pydantic import ValidationError
 
 from tests.asked import ask
-from wirelab.experiment.link import LinkTable, link_spec
+from wirelab.experiment.link import LinkTable, default_queues, link_spec
 from wirelab.experiment.link.files import Files
-from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, Schedule, SchedulePoint
+from wirelab.schema import Codel, DropTail, FqCodel, Outage, QueueSpec, Rate, Schedule, SchedulePoint
 
 
 def read(table: dict[str, Any], folder: Path = Path()) -> LinkTable:
     return LinkTable.model_validate(table, context=Files(folder))
+
+
+@pytest.mark.parametrize(
+    ("table", "uplink_bytes", "downlink_bytes", "words"),
+    [
+        (
+            {"rate": "10 Mbit/s", "rtt": "100 ms"}, 125_000, 125_000,
+            ["uplink and downlink: no queue is given for 10 Mbit/s, so 125 kB may wait (one bandwidth-delay product)"],
+        ),
+        (
+            {"rate": "1 Mbit/s", "rtt": "20 ms", "downlink": {"rate": "10 Mbit/s", "delay": "40 ms"}}, 15_000, 62_500,
+            ["uplink: no queue is given for 1 Mbit/s, so 15 kB may wait (10 whole packets)",
+             "downlink: no queue is given for 10 Mbit/s, so 62.5 kB may wait (one bandwidth-delay product)"],
+        ),
+        ({"rate": "1 Mbit/s", "mtu": "600 B"}, 6_000, 6_000, None),
+        ({"rate": "1 Mbit/s", "queue": "64 kB"}, 64_000, 64_000, []),
+    ],
+)  # fmt: skip
+def test_a_rate_without_a_queue_gets_one_bandwidth_delay_product_and_that_is_said(
+    table: dict[str, Any], uplink_bytes: int, downlink_bytes: int, words: list[str] | None
+) -> None:
+    link = read(table)
+    spec = link_spec(link, ask)
+    for way, size in ((spec.uplink, uplink_bytes), (spec.downlink, downlink_bytes)):
+        [rate] = [stage for stage in way if isinstance(stage, Rate)]
+        assert rate.queue == DropTail(bytes=size)
+    assert words is None or default_queues(link) == words
 
 
 @pytest.mark.parametrize(

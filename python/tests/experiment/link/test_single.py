@@ -68,7 +68,6 @@ def test_a_profile_of_ones_own_names_files_beside_it(tmp_path: Path, monkeypatch
         ("wifi-n", ["signal=70dBm"], "--set: signal: is no signal that a radio receives"),
         ("clean", ["radio.buffer=1kB"], "--set: radio.sleeps: is missing"),
         ("clean", ["rrt=5ms"], "--set: rrt: unknown key (\"5ms\")\nhint: did you mean 'rtt'?"),
-        ("clean", ["rate=1Mbit/s"], "--set: rate: a rate needs a queue"),
         ("nb-iot", ["uplink.loss=2"], "--set: uplink.loss: has no unit (2)"),
     ],
 )  # fmt: skip

@@ -27,7 +27,7 @@ _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
 class Source:
     """A parsed file. `shown` is its name in errors, `folder` what relative paths in it start from. `programs` are the
     foreign implementations that it may name, `files` what its links name, `pages` what its workloads load. `notes` say
-    what `--set` changed besides.
+    what was dropped or chosen without being asked.
     """
 
     name: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -30,7 +30,7 @@ from wirelab.experiment.grid.checks import check_scenario
 from wirelab.experiment.grid.factors import Factor, Point, named, nested
 from wirelab.experiment.grid.scenario import Scenario, label, shorten
 from wirelab.experiment.library import Profile, profiles
-from wirelab.experiment.link import LinkConflictError, LinkTable, link_spec, merge
+from wirelab.experiment.link import LinkConflictError, LinkTable, default_queues, link_spec, merge
 from wirelab.experiment.programs.implementations import own_settings
 from wirelab.experiment.programs.players import Players
 from wirelab.experiment.programs.settings import ROLES, resolve_settings
@@ -44,13 +44,14 @@ DEFAULT_LINK = "link"
 
 @dataclass(frozen=True)
 class Resolver:
-    """Turns points of one experiment's grid into scenarios."""
+    """Turns points of one experiment's grid into scenarios. `notes` collects what it chose because nobody did."""
 
     source: Source
     file: ExperimentFile
     known: Description
     factors: tuple[Factor, ...]
     ask: AskLink
+    notes: dict[str, None] = field(default_factory=dict)
 
     @property
     def _players(self) -> Players:
@@ -128,7 +129,8 @@ class Resolver:
             profile = next((layer["profile"] for layer in layers if "profile" in layer), None)
             below = [self._profile(point, name, profile).link] if isinstance(profile, str) else []
             merged = merge([base, *below, own, *levels])
-            return link_spec(LinkTable.model_validate(merged, context=self.source.files), self.ask)
+            table = LinkTable.model_validate(merged, context=self.source.files)
+            spec = link_spec(table, self.ask)
         except LinkConflictError as error:
             where = self.source.where(self._link_origin(point, name, tuple(error.key.split("."))))
             raise WirelabError(str(error), where, error.hint) from None
@@ -136,6 +138,8 @@ class Resolver:
             raise problems(error, LinkTable, lambda key: self.source.where(self._link_origin(point, name, key)))[
                 0
             ] from None
+        self.notes.update(dict.fromkeys(f"link {name}, {words}" for words in default_queues(table)))
+        return spec
 
     def _topology(self, point: Point) -> tuple[TopologyLink, ...]:
         found = []

@@ -3,7 +3,7 @@
 Layers are merged (`layers`), read as one table (`table`) and made to a chain of stages for each direction (`chain`).
 """
 
-from wirelab.experiment.link.chain import link_spec
+from wirelab.experiment.link.chain import default_queues, link_spec
 from wirelab.experiment.link.layers import (
     MERGED,
     WAYS,
@@ -20,6 +20,7 @@ __all__ = [
     "LinkConflictError",
     "LinkTable",
     "check_conflicts",
+    "default_queues",
     "link_spec",
     "merge",
     "without_parts",

@@ -30,10 +30,13 @@ from wirelab.schema import (
     Wifi,
 )
 from wirelab.schema.link_answer import AskLink, LinkRefusedError
-from wirelab.units import format_size
+from wirelab.units import format_rate, format_size
 
 IDLE_QUEUE = DropTail(packets=1000)
 """Queue of a schedule without a rate: the border wants one, and nothing waits in it."""
+
+LEAST_PACKETS = 10
+"""A default queue holds as many whole packets, however short the round trip."""
 
 _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
@@ -128,6 +131,8 @@ def _rate(side: _Side) -> ImpairmentSpec | None:
     points = table.schedule.spec_points() if table.schedule is not None else ()
     if queue is None and points and all(point.rate_bps is None for point in points):
         queue = IDLE_QUEUE
+    if queue is None and kind == "rate":
+        queue = DropTail(bytes=_default_queue_bytes(side, table.rate or 0))
     if queue is None:
         raise side.conflict(kind, f"a {kind} needs a queue", 'say how much may wait, such as queue = "64 kB"')
     match kind:
@@ -142,6 +147,37 @@ def _rate(side: _Side) -> ImpairmentSpec | None:
     if burst is not None:
         return TokenBucket(rate_bps=rate, burst_bytes=burst, queue=queue, overhead_bytes=overhead)
     return Rate(rate_bps=rate, queue=queue, overhead_bytes=overhead)
+
+
+def default_queues(link: LinkTable) -> list[str]:
+    """A line for each rate of the link's table without a queue: which queue it gets."""
+    found: dict[str, list[str]] = {}
+    for way in ("uplink", "downlink"):
+        side = _Side(link, way, getattr(link, way))
+        rate = link.rate if side.own is None or side.own.rate is None else side.own.rate
+        if rate is not None and side.value("queue") is None:
+            size = _default_queue_bytes(side, rate)
+            least = size == _least_queue_bytes(side)
+            why = f"{LEAST_PACKETS} whole packets" if least else "one bandwidth-delay product"
+            words = f"no queue is given for {format_rate(rate)}, so {format_size(size)} may wait ({why})"
+            found.setdefault(words, []).append(way)
+    return [f"{' and '.join(ways)}: {words}" for words, ways in found.items()]
+
+
+def _default_queue_bytes(side: _Side, rate_bps: int) -> int:
+    """One bandwidth-delay product of the link, or some whole packets if that is more."""
+    ways = (_Side(side.link, way, getattr(side.link, way)) for way in ("uplink", "downlink"))
+    round_trip_ns = sum(_one_way_ns(way) for way in ways)
+    return max(_least_queue_bytes(side), -(-rate_bps * round_trip_ns // (8 * 10**9)))
+
+
+def _least_queue_bytes(side: _Side) -> int:
+    return LEAST_PACKETS * (side.link.mtu or LANE_MTU)
+
+
+def _one_way_ns(side: _Side) -> int:
+    delay: int | None = side.value("delay")
+    return delay if delay is not None else (side.link.rtt or 0) // 2
 
 
 def _check_companions(side: _Side, kind: str | None) -> None:
@@ -195,8 +231,7 @@ def _duplicate(side: _Side) -> ImpairmentSpec | None:
 
 
 def _delay(side: _Side) -> ImpairmentSpec | None:
-    delay, jitter = side.value("delay"), side.value("jitter")
-    delay_ns = delay if delay is not None else (side.link.rtt or 0) // 2
+    delay_ns, jitter = _one_way_ns(side), side.value("jitter")
     if jitter is None:
         for key in ("jitter-correlation", "overtaking"):
             if side.value(key.replace("-", "_")) and not side.says("jitter"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from wirelab.experiment.file.problems import problems, shown
 from wirelab.experiment.file.sets import read_value, split_values
 from wirelab.experiment.grid.factors import nested
 from wirelab.experiment.library import is_profile_file, profile_file, profiles
-from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, link_spec, merge
+from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, default_queues, link_spec, merge
 from wirelab.experiment.link.files import Files
 from wirelab.schema import LinkSpec
 from wirelab.schema.link_answer import AskLink
@@ -25,11 +25,17 @@ CLEAN = "clean"
 """The name of a link that does nothing."""
 
 
-def single_link(word: str, sets: Sequence[str], ask: AskLink, others: Iterable[str] = ()) -> LinkSpec:
+def single_link(
+    word: str,
+    sets: Sequence[str],
+    ask: AskLink,
+    others: Iterable[str] = (),
+    say: Callable[[str], None] = lambda _: None,
+) -> LinkSpec:
     """The link that a word means, with each `KEY=VALUE` over it, the last one of a key holding. `ask` knows links.
 
-    `others` are words that could have stood in its place. Files that a profile's file names are sought beside it, and
-    those of a table in the current folder.
+    `others` are words that could have stood in its place. `say` gets a line for what was chosen without being asked.
+    Files that a profile's file names are sought beside it, and those of a table in the current folder.
     """
     values = [_read_set(text) for text in sets]
     tables: list[Mapping[str, Any]] = [nested(path, value) for path, value in values]
@@ -50,11 +56,15 @@ def single_link(word: str, sets: Sequence[str], ask: AskLink, others: Iterable[s
     try:
         for table in (below, *tables):
             check_conflicts(table)
-        return link_spec(LinkTable.model_validate(merge([below, *tables]), context=Files(folder)), ask)
+        link = LinkTable.model_validate(merge([below, *tables]), context=Files(folder))
+        spec = link_spec(link, ask)
     except LinkConflictError as error:
         raise WirelabError(str(error), locate(tuple(error.key.split("."))), error.hint) from None
     except ValidationError as error:
         raise problems(error, LinkTable, locate)[0] from None
+    for words in default_queues(link):
+        say(words)
+    return spec
 
 
 def _named(name: str, others: Iterable[str]) -> tuple[Mapping[str, Any], Path]:
