@@ -5,8 +5,10 @@ from pathlib import Path
 
 from wirelab.experiment.library import profiles
 from wirelab.experiment.link.single import single_link
+from wirelab.link_facts import asking
 
 folder = Path(sys.argv[1])
 folder.mkdir(parents=True, exist_ok=True)
-for name in profiles():
-    (folder / f"profile-{name}").write_text(single_link(name).model_dump_json(exclude_none=True))
+with asking() as ask:
+    for name in profiles():
+        (folder / f"profile-{name}").write_text(single_link(name, (), ask).model_dump_json(exclude_none=True))

@@ -28,16 +28,20 @@ stage() {
     (_timed "$@") || { stages_failed=$1; exit 1; }
 }
 
+# Runs a command so that it ends when this shell is told to: a shell hears no signal while a command is in its foreground.
+_ending() {
+    "$@" &
+    _command=$!
+    trap 'kill "$_command" 2>/dev/null; wait "$_command"; exit 143' TERM
+    wait "$_command"
+}
+
 begin() {
     echo "$1" >>"$stages/order"
-    (
-        # Ended early, it ends its command.
-        trap 'kill "$_child" 2>/dev/null; exit 143' TERM
-        _timed "$@" &
-        _child=$!
-        wait "$_child"
-    ) >"$stages/$1.output" 2>&1 &
-    echo $! >"$stages/$1.pid"
+    _begun=$1
+    shift
+    (_timed "$_begun" _ending "$@") >"$stages/$_begun.output" 2>&1 &
+    echo $! >"$stages/$_begun.pid"
 }
 
 finish() {
@@ -75,7 +79,8 @@ _end() {
     _code=$?
     trap - EXIT
     for _pid in "$stages"/*.pid; do
-        [ ! -e "$_pid" ] || kill "$(cat "$_pid")" 2>/dev/null || true
+        [ ! -e "$_pid" ] || kill "$(cat "$_pid")" 2>/dev/null || continue
+        wait "$(cat "$_pid")" || true
     done
     [ ! -e "$stages/order" ] || _table
     [ -z "$stages_failed" ] || printf '\nfailed: %s\n' "$stages_failed"

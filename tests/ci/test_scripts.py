@@ -41,8 +41,10 @@ def test_every_stage_has_its_seconds_at_the_end(tmp_path: Path) -> None:
 
 
 def test_a_stage_that_fails_ends_the_script_with_the_table_and_its_name(tmp_path: Path) -> None:
-    code, printed = sh(tmp_path, "begin never sleep 1000; stage good true; stage bad false; stage next touch there")
+    never = "sh -c 'echo $$ >pid; exec sleep 1000'"
+    code, printed = sh(tmp_path, f"begin never {never}; stage good sleep 0.3; stage bad false; stage next touch there")
     assert code == 1
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
     table = rows(printed)
     assert table["bad"].endswith("FAILED")
     assert table["never"].endswith("(background) (not finished)")
@@ -104,6 +106,36 @@ def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -
 
 def test_a_test_touches_itself_and_a_document_nothing() -> None:
     assert touched("python/tests/test_units.py", "README.md") == ["python/tests/test_units.py"]
+
+
+def test_a_part_of_nightly_that_fails_is_said_to_whatever_came_before_it(tmp_path: Path) -> None:
+    text = (ROOT / "scripts" / "nightly").read_text()
+    text = re.sub(r'^parts=".*"$', 'parts="good:1 bad:1 last:1"', text, flags=re.MULTILINE)
+    own = "good() { echo 3 passed; }\nbad() { echo 1 passed; false; }\nlast() { true; }\n"
+    files = {
+        "nightly": text.replace('if [ "${1:-}" = --part ]', f'{own}if [ "${{1:-}}" = --part ]'),
+        "environment.sh": "uv=true agent=/bin/true\n",
+        "install-test-needs": "#!/bin/sh\n",
+    }
+    (tmp_path / "scripts").mkdir()
+    for name, content in files.items():
+        (tmp_path / "scripts" / name).write_text(content)
+        (tmp_path / "scripts" / name).chmod(0o755)
+    done = subprocess.run(
+        [tmp_path / "scripts" / "nightly"], capture_output=True, text=True, check=False, timeout=60,
+        env={**os.environ, "WIRELAB_AGENT": "/bin/true"},
+    )  # fmt: skip
+    lines = [re.sub(r", in .*", "", line) for line in done.stdout.rsplit("\n\n", 1)[1].splitlines()]
+    assert lines == ["nightly good: ok, 3 passed", "nightly bad: failed, 1 passed", "nightly last: ok, 0 passed"]
+    assert done.returncode == 1
+
+
+def test_generated_code_is_not_counted_and_what_reads_it_is() -> None:
+    script = runpy.run_path(str(ROOT / "scripts" / "count"))
+    head, mark = script["HEAD"], script["GENERATED_MARK"]
+    generated = {path for path, text in script["_files"](None) if mark in text[:head]}
+    assert {"python/wirelab/schema/link_spec.py", "python/wirelab/schema/link_facts.py"} <= generated
+    assert "python/wirelab/schema/generated.py" not in generated
 
 
 def test_a_part_of_nightly_that_there_is_not_is_refused_with_those_that_there_are() -> None:
