@@ -9,19 +9,20 @@ from __future__ import annotations
 import json
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from wirelab.agent import NAME, find_agent
 from wirelab.errors import RunError
-from wirelab.schema import LinkFacts, LinkSpec, canonical_json, link_key
+from wirelab.schema import LinkFacts, LinkSpec, canonical_json
 from wirelab.schema.link_answer import AskLink, LinkRefusedError
 from wirelab.schema.link_facts import LinkRefusal
 
 VERB = "link-facts"
 END_S = 10.0
+_HINT = "it must be of the same version: `make check` builds it, and WIRELAB_AGENT names another one"
 
 
 @contextmanager
@@ -36,25 +37,6 @@ def asking(agent: Path | None = None) -> Iterator[AskLink]:
             yield asked
         finally:
             asked.end()
-
-
-def facts_of_plan(plan: Mapping[str, Any], ask: AskLink) -> dict[str, Any]:
-    """The value of `link_facts` for the JSON of a plan: facts of every link of its scenarios, by `link_key`.
-
-    For plans that an earlier version wrote; `wirelab.plan` does the same for new ones.
-    """
-    found: dict[str, Any] = {}
-    for link in _links(plan):
-        key = link_key(link)
-        if key not in found:
-            found[key] = ask(LinkSpec.model_validate(link)).model_dump(mode="json")
-    return found
-
-
-def _links(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    for scenario in plan["scenarios"]:
-        more: Iterable[Mapping[str, Any]] = scenario.get("topology") or ()
-        yield from (each for each in (scenario["link"], *(one.get("link") for one in more)) if each is not None)
 
 
 class _Asked:
@@ -97,11 +79,15 @@ class _Asked:
         except BrokenPipeError:
             answer = ""
         if not answer:
-            raise RunError(f"{NAME} {VERB}: {self.end() or 'ended without an answer'}")
-        found = json.loads(answer)
-        if (refused := found.get("refused")) is not None:
-            return LinkRefusedError(LinkRefusal.model_validate(refused))
-        return LinkFacts.model_validate(found["facts"])
+            raise RunError(f"{NAME} {VERB}: {self.end() or 'ended without an answer'}", hint=_HINT)
+        try:
+            found = json.loads(answer)
+            if (refused := found.get("refused")) is not None:
+                return LinkRefusedError(LinkRefusal.model_validate(refused))
+            return LinkFacts.model_validate(found["facts"])
+        except (ValueError, TypeError, AttributeError, KeyError):
+            what = f"{NAME} {VERB} answers as an agent of another version: {answer.strip()[:80]}"
+            raise RunError(what, hint=_HINT) from None
 
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:

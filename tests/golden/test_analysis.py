@@ -15,8 +15,9 @@ import pytest
 from tests.golden.differences import differences
 
 import wirelab.data
+from tests.asked import facts_of_plan
 from wirelab.claims.judge import judge_campaign
-from wirelab.link_facts import asking, facts_of_plan
+from wirelab.link_facts import asking
 from wirelab.metrics.dataset import TRIAL_TYPES
 from wirelab.stats.analyze import analyze
 

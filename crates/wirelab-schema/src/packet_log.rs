@@ -3,9 +3,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::LinkSpec;
 
-/// First four bytes of a packet log.
-pub const PACKET_LOG_MAGIC: [u8; 4] = *b"WLPL";
-
 /// Header of a packet log: JSON of this type behind the magic and its length as a little-endian `u32`.
 ///
 /// Records follow, each little-endian: `sequence u64, port u16, fate u8, header_len u8, size u32 (IP bytes), arrival_ns u64, departure_ns u64

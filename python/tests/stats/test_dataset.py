@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from tests.synthetic import write_campaign
+from wirelab.errors import RunError
 from wirelab.stats.dataset import Dataset, Measured
 
 
@@ -89,3 +91,17 @@ def test_what_endpoints_used_has_one_value_for_each_trial_that_is_done(tmp_path:
     assert measured["client-utilisation"].sample.values == pytest.approx([0.4, 0.9, 1.4])
     assert measured["client-cpu"].hit is None
     assert "server-cpu" not in measured
+
+
+@pytest.mark.parametrize("missing", ["words", "uplink"])
+def test_facts_of_another_version_are_one_error_with_the_file_and_the_key(tmp_path: Path, missing: str) -> None:
+    folder = _written(tmp_path)
+    plan = json.loads((folder / "plan.json").read_text())
+    for facts in plan["link_facts"].values():
+        del facts[missing]
+    (folder / "plan.json").write_text(json.dumps(plan))
+    dataset = Dataset.read(folder)
+    with pytest.raises(RunError) as raised:
+        dataset.link_facts(dataset.scenarios[0]["link"])
+    assert str(raised.value).startswith(f"{folder / 'plan.json'}: the facts of link ")
+    assert f"(link_facts: {missing})" in raised.value.what

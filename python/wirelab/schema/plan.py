@@ -10,7 +10,6 @@ from pydantic import Field
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
 from wirelab.schema.describe import Description, StackDescription, registered
 from wirelab.schema.endpoint import SettingValue
-from wirelab.schema.link import link_key
 from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkSpec
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
@@ -162,10 +161,6 @@ class Plan(Border):
     """What is known of each link without running it, by `link_key`: asked of the agent when the plan was made."""
     scenarios: tuple[Scenario, ...]
     blocks: tuple[Block, ...]
-
-    def facts(self, link: LinkSpec) -> LinkFacts:
-        """What is known of a link of its scenarios."""
-        return self.link_facts[link_key(link)]
 
     @property
     def known(self) -> Description:

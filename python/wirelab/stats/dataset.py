@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from wirelab.errors import RunError
 from wirelab.launcher import launched
@@ -91,10 +92,16 @@ class Dataset:
     def link_facts(self, link: Mapping[str, Any]) -> LinkFacts:
         """What the plan knows of a link. Raises `RunError` if it knows nothing: another version wrote it."""
         facts = self.plan.get("link_facts", {}).get(link_key(link))
+        hint = launched(f"run FILE --out {self.folder} --fresh")
         if facts is None:
             what = f"{self.folder / PLAN} says nothing of link {link_key(link)}: another version wrote it"
-            raise RunError(what, hint=launched(f"run FILE --out {self.folder} --fresh"))
-        return LinkFacts.model_validate(facts)
+            raise RunError(what, hint=hint)
+        try:
+            return LinkFacts.model_validate(facts)
+        except ValidationError as error:
+            key = ".".join(map(str, error.errors()[0]["loc"]))
+            what = f"the facts of link {link_key(link)} are not those of this version (link_facts: {key})"
+            raise RunError(what, str(self.folder / PLAN), hint) from None
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator seeded by the campaign's seed and what it is for, so that another scenario or metric changes

@@ -7,7 +7,8 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from wirelab.link_facts import asking, facts_of_plan
+from tests.asked import facts_of_plan
+from wirelab.link_facts import asking
 
 KEPT = Path(__file__).parent
 
