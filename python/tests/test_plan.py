@@ -185,8 +185,8 @@ def test_a_trials_seeds_are_hashes_of_campaign_link_and_replicate(tmp_path: Path
     made = plan(tmp_path)
     for trial in trials(made):
         link = made.scenario(trial.scenario).link.to_json()
-        assert trial.link_seed == stable_hash(made.seed, link, trial.replicate, "link")
-        assert trial.endpoint_seed == stable_hash(made.seed, link, trial.replicate, "endpoint")
+        assert trial.link_seed == stable_hash(IDENTITY_VERSION, made.seed, link, trial.replicate, "link")
+        assert trial.endpoint_seed == stable_hash(IDENTITY_VERSION, made.seed, link, trial.replicate, "endpoint")
 
 
 def test_what_a_trace_holds_makes_the_key_and_not_its_name(tmp_path: Path) -> None:

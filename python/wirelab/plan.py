@@ -18,7 +18,7 @@ from wirelab.experiment.duration.exchange import expected_exchange_ns
 from wirelab.experiment.duration.traffic import background_packets_per_s
 from wirelab.experiment.duration.trial import expected_trial_ns, runs_alone
 from wirelab.experiment.experiment import Experiment
-from wirelab.experiment.grid.scenario import IDENTITY_VERSION
+from wirelab.experiment.grid.scenario import IDENTITY_VERSION, link_identity
 from wirelab.experiment.grid.scenario import Scenario as ResolvedScenario
 from wirelab.schema import SCHEMA_VERSION, LinkFacts, LinkSpec, Role, canonical_json, link_key
 from wirelab.schema.plan import (
@@ -182,8 +182,8 @@ def _trial(scenario: Scenario, begun: Digest, replicate: int) -> Trial:
 
 
 def _begun(seed: int, link: LinkSpec) -> Digest:
-    """The beginning of `stable_hash(seed, link, replicate, what)`: a link with a trace in it is long."""
-    return hashlib.sha256(f"[{seed},{canonical_json(link.to_json())},".encode())
+    """The beginning of `stable_hash(version, seed, link, replicate, what)`: a link with a trace in it is long."""
+    return hashlib.sha256(f"[{IDENTITY_VERSION},{seed},{canonical_json(link_identity(link))},".encode())
 
 
 def _ended(begun: Digest, rest: str) -> int:

@@ -15,9 +15,15 @@ from wirelab.schema.topology import Origin, TopologyLink, Traffic
 from wirelab.site import page_words
 
 IDENTITY_VERSION = 1
-"""Of what `Scenario.identity` says. Random numbers are drawn from it: another vocabulary or another form of the same
-scenario needs a translation to this one, or a new version.
+"""Of what `Scenario.identity` says. Seeds of trials are drawn from its link and this version, the order of trials and
+the random numbers of estimates from all of it. Another vocabulary or another form of the same scenario needs a
+translation to this one, or a new version.
 """
+
+
+def link_identity(link: LinkSpec) -> dict[str, Any]:
+    """The link's part of an identity, from which the seeds of trials are drawn: stacks on one link share them."""
+    return link.to_json()
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,7 @@ class Scenario:
             "stack": self.stack,
             "settings": dict(self.settings),
             "implementation": dict(self.implementation),
-            "link": self.link.to_json(),
+            "link": link_identity(self.link),
             "workload": _without_page_name(self.workload.to_json()),
             "congestion_control": self.congestion_control,
         }
