@@ -70,6 +70,17 @@ PACKAGE_EDGES = {
 }  # fmt: skip
 
 
+def test_the_page_of_the_architecture_lists_these_edges_and_every_room() -> None:
+    page = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    edges = {room: to for room, to in (CRATE_EDGES | PACKAGE_EDGES).items() if to and not room.startswith("__")}
+    short = (f"{room} -> {', '.join(sorted(to))}".replace("wirelab-", "") for room, to in edges.items())
+    listed = [line for line in page.splitlines() if re.fullmatch(r"[a-z_]+ -> [a-z_, ]+", line)]
+    assert listed == list(short)
+    rooms = [path.name for path in (*PACKAGE.iterdir(), *(ROOT / "crates").iterdir()) if path.is_dir()]
+    absent = [room for room in rooms if room != "__pycache__" and f"\n  {room}/ " not in page]
+    assert not absent, absent
+
+
 def test_crates_depend_only_along_the_line() -> None:
     metadata = json.loads(
         subprocess.run(

@@ -1,4 +1,4 @@
-//! The trait of all impairments, and the list of their kinds. What a kind is and does stands in its own file.
+//! The list of the kinds of impairment and of shared stages. What a kind is and does stands in its own file.
 
 pub(crate) mod correlated;
 pub(crate) mod outlet;
