@@ -8,16 +8,10 @@ from typing import Any
 import polars as pl
 
 from wirelab.metrics.base import Metric
+from wirelab.schema import DropCause
 
 DIRECTIONS = ("up", "down")
-CAUSES = {
-    "lost": "loss",
-    "queue_full": "queue-full",
-    "aqm": "aqm",
-    "outage": "outage",
-    "retries": "retries",
-    "nat": "nat",
-}
+CAUSES = {"lost" if cause is DropCause.LOSS else cause.replace("-", "_"): cause.value for cause in DropCause}
 """Columns of dropped packets, with the link's word for the cause."""
 COUNTS = ("received", "duplicated", "delivered", *CAUSES, "held", "received_bytes")
 

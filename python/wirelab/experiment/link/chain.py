@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
@@ -28,6 +29,7 @@ from wirelab.schema import (
     Schedule,
     TokenBucket,
     Wifi,
+    registered,
 )
 from wirelab.schema.link_answer import AskLink, LinkRefusedError
 from wirelab.units import format_rate, format_size
@@ -94,8 +96,12 @@ class _Side:
         return tuple(stages[name] for name in order if name in stages)
 
     def _stage(self, name: str) -> ImpairmentSpec | None:
-        found: ImpairmentSpec | None
-        found = self.value(name.replace("-", "_")) if name in PLAIN_KINDS else _BUILDERS[name](self)
+        if name not in PLAIN_KINDS:
+            return _BUILDERS[name](self)
+        key = name.replace("-", "_")
+        if _loses(name) and not self.has(key) and self.link.direction not in ("both", self.way):
+            return None
+        found: ImpairmentSpec | None = self.value(key)
         return found
 
     def has(self, name: str) -> bool:
@@ -112,6 +118,12 @@ class _Side:
     def conflict(self, key: str, what: str, hint: str | None) -> LinkConflictError:
         prefix = f"{self.way}." if self.has(key.partition(".")[0].replace("-", "_")) else ""
         return LinkConflictError(prefix + key, what, hint)
+
+
+@cache
+def _loses(kind: str) -> bool:
+    """Whether an impairment stands where losses do, so that `direction` is about it."""
+    return any(each.kind == kind and each.slot == "loss" for each in registered().impairments)
 
 
 def _outage(side: _Side) -> ImpairmentSpec | None:

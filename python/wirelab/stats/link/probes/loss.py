@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.schema import DropCause
 from wirelab.schema.link_facts import LossFacts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.estimate.model import Estimate
@@ -18,7 +19,7 @@ from wirelab.stats.link.probes.packets import Packets
 from wirelab.stats.link.probes.way import Way
 from wirelab.stats.link.run_lengths import LEAST_RUNS, run_distribution, run_test
 
-CAUSES = ("queue-full", "aqm", "outage", "retries", "nat", "held")
+CAUSES = (*(cause.value for cause in DropCause if cause is not DropCause.LOSS), "held")
 LOSS_FLOOR = 1e-4
 """A difference in loss that never counts: one packet in ten thousand."""
 
