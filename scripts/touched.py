@@ -1,7 +1,8 @@
 """Prints the files of tests that a change touches: `touched.py FILE...`, each a path from the root of the checkout.
 
-Of a test, itself. Of a module, the tests of its room, the tests that import it, and those of the architecture. Tests of
-whole campaigns are left to `scripts/test`: they need an agent and namespaces.
+Of a test, itself. Of a module, the tests of its room, the tests that import it, and those of the architecture. Of a
+helper of tests, those that import it. Of what ships or is generated, the tests of the rooms that read it. Tests of whole
+campaigns are left to `scripts/test`: they need an agent and namespaces.
 """
 
 from __future__ import annotations
@@ -12,6 +13,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 MODULES, TESTS = Path("python/wirelab"), Path("python/tests")
+READERS = {
+    Path("python/wirelab/data/clients"): ("data", "runner"),
+    Path("python/wirelab/data"): ("data", "experiment", "runner", "claims", "site"),
+    Path("schema"): ("schema", "experiment"),
+}
+"""Rooms whose tests read files of a folder; the first folder that a file is in counts."""
 
 
 def touched(changed: Iterable[Path]) -> list[Path]:
@@ -24,20 +31,30 @@ def touched(changed: Iterable[Path]) -> list[Path]:
         elif path.is_relative_to(MODULES):
             found |= _of_module(path.relative_to(MODULES), texts) | {Path("tests/test_architecture.py")}
         elif path.is_relative_to(TESTS):
-            found |= set(path.parent.glob("test_*.py"))
+            importing = _imports(("tests", *path.relative_to(TESTS).with_suffix("").parts))
+            found |= set(path.parent.glob("test_*.py")) if path.name == "conftest.py" else set()
+            found |= {each for each, text in texts.items() if importing.search(text)}
+        rooms = next((rooms for folder, rooms in READERS.items() if path.is_relative_to(folder)), ())
+        found |= {each for each in texts if each.relative_to(TESTS).parts[0] in rooms}
     return sorted(path for path in found if path.exists())
 
 
 def _of_module(inside: Path, texts: dict[Path, str]) -> set[Path]:
     room = TESTS / inside.parent
     mirrored = {each for each in texts if each.parent == room and inside.parent != Path()}
-    name = ".".join(("wirelab", *inside.with_suffix("").parts)).removesuffix(".__init__")
+    importing = _imports(("wirelab", *inside.with_suffix("").parts))
+    return (
+        mirrored | {each for each, text in texts.items() if importing.search(text)} | {room / f"test_{inside.stem}.py"}
+    )
+
+
+def _imports(parts: tuple[str, ...]) -> re.Pattern[str]:
+    name = ".".join(parts).removesuffix(".__init__")
     parent, _, last = name.rpartition(".")
-    imports = re.compile(
+    return re.compile(
         rf"^\s*(from {re.escape(name)} import|import {re.escape(name)}\b|from {re.escape(parent)} import .*\b{last}\b)",
         re.MULTILINE,
     )
-    return mirrored | {each for each, text in texts.items() if imports.search(text)} | {room / f"test_{inside.stem}.py"}
 
 
 if __name__ == "__main__":

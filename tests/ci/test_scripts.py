@@ -104,6 +104,12 @@ def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -
     assert "python/tests/cli/test_describe_page.py" in touched("python/wirelab/units.py")
 
 
+def test_a_helper_touches_the_tests_that_import_it_and_data_the_rooms_that_read_it() -> None:
+    assert "python/tests/experiment/link/test_rate.py" in touched("python/tests/asked.py")
+    assert "python/tests/runner/test_commands.py" in touched("python/wirelab/data/implementations.toml")
+    assert "python/tests/schema/test_border.py" in touched("schema/stacks.json")
+
+
 def test_a_test_touches_itself_and_a_document_nothing() -> None:
     assert touched("python/tests/test_units.py", "README.md") == ["python/tests/test_units.py"]
 
