@@ -1,8 +1,8 @@
 """Prints the files of tests that a change touches: `touched.py FILE...`, each a path from the root of the checkout.
 
 Of a test, itself. Of a module, the tests of its room, the tests that import it, and those of the architecture. Of a
-helper of tests, those that import it. Of what ships or is generated, the tests of the rooms that read it. Tests of whole
-campaigns are left to `scripts/test`: they need an agent and namespaces.
+helper of tests, those that import it. Of what ships or is generated, the tests of the rooms that read it. Tests of
+whole campaigns are left to `scripts/test`: they need an agent and namespaces.
 """
 
 from __future__ import annotations
