@@ -1,3 +1,4 @@
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -43,6 +44,15 @@ def test_the_line_of_a_verb_is_the_same_in_both_places(verb: str) -> None:
     command = main.get_command(main.make_context("wirelab", [verb], resilient_parsing=True), verb)
     assert command is not None
     assert command.get_short_help_str(200).rstrip(".") == VERBS[verb].summary.rstrip(".")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_example_of_a_verb_has_arguments_that_it_takes(verb: str) -> None:
+    context = main.make_context("wirelab", [verb], resilient_parsing=True)
+    command = main.get_command(context, verb)
+    assert command is not None
+    command.make_context(verb, shlex.split(VERBS[verb].example), parent=context)
+    assert f"Example: wirelab {verb}" in run(verb, "--help")[1]
 
 
 def test_an_unknown_verb_is_refused_with_the_nearest() -> None:

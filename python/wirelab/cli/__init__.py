@@ -20,41 +20,86 @@ from wirelab.launcher import LAUNCHER, launched, program
 
 
 class Verb(NamedTuple):
-    """Where a verb lives (`module:attribute`) and its line in `wirelab --help`."""
+    """Where a verb lives (`module:attribute`), its line in `wirelab --help`, and arguments that its own help shows."""
 
     target: str
     summary: str
+    example: str
 
 
-VERBS = {
-    "check": Verb("wirelab.cli.check:command", "Say whether an experiment file is right."),
-    "plan": Verb("wirelab.cli.plan:command", "Print scenarios, trials and minutes of an experiment; run nothing."),
-    "run": Verb("wirelab.cli.run:command", "Run an experiment, measure, analyze and report it."),
-    "measure": Verb("wirelab.cli.measure:command", "Turn a campaign's raw records into a dataset."),
-    "analyze": Verb("wirelab.cli.analyze:command", "Turn a campaign's dataset into estimates and verdicts."),
-    "report": Verb("wirelab.cli.report:command", "Write a campaign's report as one HTML file."),
-    "show": Verb("wirelab.cli.show:command", "Show one trial as a packet ladder, or a packet log as a table."),
-    "new": Verb("wirelab.cli.new:command", "Start an experiment file of your own from a shipped one."),
-    "link": Verb("wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement."),
-    "energy": Verb("wirelab.cli.energy:command", "Energy of a capture by a radio's model, or of a measured trace."),
-    "calibrate": Verb("wirelab.cli.calibrate:command", "Send probes over a link and certify what it does."),
-    "interop": Verb("wirelab.cli.interop:command", "Try every client with every server of each stack."),
-    "check-implementation": Verb(
-        "wirelab.cli.check_implementation:command", "Try a program of implementations.toml on the endpoint contract."
-    ),
-    "list": Verb("wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …"),
-    "describe": Verb(
-        "wirelab.cli.describe:command", "Describe one thing that `list` names: settings, units, defaults, sources."
-    ),
-    "doctor": Verb("wirelab.cli.doctor:command", "Try what this machine allows and say how to cure what it does not."),
-}
+GROUPS = {
+    "Measure": {
+        "run": Verb(
+            "wirelab.cli.run:command", "Run an experiment, measure, analyze and report it.",
+            "quickstart --set link.rtt=20ms,200ms",
+        ),
+        "link": Verb(
+            "wirelab.cli.link:command", "Run a command behind a link; make a link profile from a measurement.",
+            "wifi-poor -- ./my-client",
+        ),
+        "interop": Verb(
+            "wirelab.cli.interop:command", "Try every client with every server of each stack.", "--stack coap"
+        ),
+    },
+    "Look": {
+        "report": Verb(
+            "wirelab.cli.report:command", "Write a campaign's report as one HTML file.", "results/quickstart"
+        ),
+        "show": Verb(
+            "wirelab.cli.show:command", "Show one trial as a packet diagram, or a packet log as a table.",
+            "results/quickstart --stack h2 --slowest",
+        ),
+        "list": Verb(
+            "wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …", "links"
+        ),
+        "describe": Verb(
+            "wirelab.cli.describe:command",
+            "Describe one thing that `list` names: settings, units, defaults, sources.", "nb-iot",
+        ),
+    },
+    "Prepare": {
+        "new": Verb(
+            "wirelab.cli.new:command", "Start an experiment file of your own from a shipped one.", "mine.toml"
+        ),
+        "check": Verb("wirelab.cli.check:command", "Say whether an experiment file is right.", "mine.toml"),
+        "plan": Verb(
+            "wirelab.cli.plan:command", "Print scenarios, trials and minutes of an experiment; run nothing.",
+            "quickstart --link nb-iot",
+        ),
+        "doctor": Verb(
+            "wirelab.cli.doctor:command", "Check what this computer allows, and say how to fix what it does not.", ""
+        ),
+        "calibrate": Verb(
+            "wirelab.cli.calibrate:command", "Send probes over a link and certify what it does.", "4g-medium"
+        ),
+    },
+    "Data": {
+        "energy": Verb(
+            "wirelab.cli.energy:command", "Energy of a capture by a radio's model, or of a measured trace.",
+            "up.pcap --radio nrf9160-nbiot --client 10.0.0.7",
+        ),
+        "measure": Verb(
+            "wirelab.cli.measure:command", "Turn a campaign's raw records into a dataset.", "results/quickstart"
+        ),
+        "analyze": Verb(
+            "wirelab.cli.analyze:command", "Turn a campaign's dataset into estimates and verdicts.",
+            "results/quickstart",
+        ),
+        "check-implementation": Verb(
+            "wirelab.cli.check_implementation:command",
+            "Try a program of implementations.toml on the endpoint contract.", "curl",
+        ),
+    },
+}  # fmt: skip
+"""Verbs by what a user wants to do."""
+VERBS = {name: verb for verbs in GROUPS.values() for name, verb in verbs.items()}
 
 
 class LazyGroup(click.Group):
     """A group that imports a verb when it is used and prints every error once, on stderr."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Verbs, in the order of the work."""
+        """Verbs, in the order of `--help`."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
@@ -64,6 +109,7 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = verb.target.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
+        command.epilog = f"\b\nExample: {launched(f'{cmd_name} {verb.example}'.rstrip())}"
         return command
 
     def resolve_command(
@@ -76,8 +122,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the verbs' lines without importing them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl([(name, verb.summary) for name, verb in VERBS.items()])
+        width = max(map(len, VERBS))
+        for group, verbs in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([(f"{name:{width}}", verb.summary) for name, verb in verbs.items()])
 
     def main(self, args: Sequence[str] | None = None, *rest: Any, **extra: Any) -> NoReturn:
         """Run the command line; exits with 0, 1 (it failed) or 2 (it cannot be done as written)."""

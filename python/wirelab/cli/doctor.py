@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-@click.command("doctor", short_help="Try what this machine allows and say how to cure what it does not.")
+@click.command("doctor", short_help="Check what this computer allows, and say how to fix what it does not.")
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 def command(*, as_json: bool) -> int:
     """Try what a campaign needs of this machine, and say how to cure what it does not allow.

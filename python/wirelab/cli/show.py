@@ -33,7 +33,7 @@ class Place(NamedTuple):
     stack: str | None
 
 
-@click.command("show", short_help="Show one trial as a packet ladder, or a packet log as a table.")
+@click.command("show", short_help="Show one trial as a packet diagram, or a packet log as a table.")
 @click.argument("what", metavar="CAMPAIGN|TRIAL|STACK|LOG")
 @click.argument("trial", required=False)
 @click.option("--stack", help="An exchange of this stack.")
@@ -55,12 +55,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     slowest: bool,
     har: Path | None,
 ) -> None:
-    """Show an exchange as a packet ladder, with losses, retransmissions and phases.
+    """Show an exchange as a packet diagram, with losses, retransmissions and phases.
 
     The first argument is a campaign (a folder, or a name under results/), a trial's folder, or a stack of the newest
     campaign. A campaign alone shows a typical exchange, the one nearest to the median; a TRIAL shows all of its own.
 
-    LOG is a packet log, of a trial or of `wirelab link --log LOG`: every packet with what became of it.
+    LOG is a packet log, of a trial or of `wirelab link --log LOG`: every packet, delivered or dropped.
     """
     if is_packet_log(Path(what)):
         if trial is not None or stack or scenario or exchange is not None or slowest or har:
