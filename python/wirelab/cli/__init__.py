@@ -100,7 +100,8 @@ class LazyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Verbs, in the order of `--help`."""
-        return list(VERBS)
+        # `list` is a verb's module here, once that is imported.
+        return [*VERBS]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the verb."""
