@@ -79,7 +79,9 @@ _end() {
     _code=$?
     trap - EXIT
     for _pid in "$stages"/*.pid; do
-        [ ! -e "$_pid" ] || kill "$(cat "$_pid")" 2>/dev/null || continue
+        # Without any, the pattern itself.
+        [ -e "$_pid" ] || continue
+        kill "$(cat "$_pid")" 2>/dev/null || true
         wait "$(cat "$_pid")" || true
     done
     [ ! -e "$stages/order" ] || _table

@@ -40,6 +40,12 @@ def test_every_stage_has_its_seconds_at_the_end(tmp_path: Path) -> None:
     assert re.fullmatch(r"\d+\.\d +\d+\.\d", table["one"])
 
 
+def test_nothing_is_said_but_the_stages_and_the_table(tmp_path: Path) -> None:
+    code, printed = sh(tmp_path, "stage good true; begin also true; finish also")
+    assert code == 0
+    assert [line.split()[0] for line in printed.splitlines() if line] == ["==", "==", "stage", "good", "also", "in"]
+
+
 def test_a_stage_that_fails_ends_the_script_with_the_table_and_its_name(tmp_path: Path) -> None:
     never = "sh -c 'echo $$ >pid; exec sleep 1000'"
     code, printed = sh(tmp_path, f"begin never {never}; stage good sleep 0.3; stage bad false; stage next touch there")
