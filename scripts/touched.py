@@ -40,12 +40,14 @@ def touched(changed: Iterable[Path]) -> list[Path]:
 
 
 def _of_module(inside: Path, texts: dict[Path, str]) -> set[Path]:
-    room = TESTS / inside.parent
-    mirrored = {each for each in texts if each.parent == room and inside.parent != Path()}
+    """Of a room without tests of its own, those of the room around it."""
+    rooms = [room for room in inside.parents if room != Path() and any(path.parent == TESTS / room for path in texts)]
+    mirrored = {
+        path for path in texts if path.parent in {TESTS / room for room in (*rooms[:1], inside.with_suffix(""))}
+    }
     importing = _imports(("wirelab", *inside.with_suffix("").parts))
-    return (
-        mirrored | {each for each, text in texts.items() if importing.search(text)} | {room / f"test_{inside.stem}.py"}
-    )
+    importers = {path for path, text in texts.items() if importing.search(text)}
+    return mirrored | importers | {TESTS / inside.parent / f"test_{inside.stem}.py"}
 
 
 def _imports(parts: tuple[str, ...]) -> re.Pattern[str]:

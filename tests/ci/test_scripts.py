@@ -116,6 +116,15 @@ def test_a_helper_touches_the_tests_that_import_it_and_data_the_rooms_that_read_
     assert "python/tests/schema/test_border.py" in touched("schema/stacks.json")
 
 
+def test_whatever_a_room_is_made_of_touches_its_tests() -> None:
+    listed = subprocess.run(["git", "ls-files", "python/wirelab"], cwd=ROOT, check=True, capture_output=True, text=True)
+    script = runpy.run_path(str(ROOT / "scripts" / "touched.py"))
+    few = {path for path in listed.stdout.split() if len(script["touched"]([Path(path)])) < 2}
+    # They know nothing that could be tested alone.
+    assert few <= {"python/wirelab/__main__.py", "python/wirelab/py.typed", "python/wirelab/__init__.py"}, few
+    assert "python/tests/claims/test_judge.py" in touched("python/wirelab/claims/forms/ratio.py")
+
+
 def test_a_test_touches_itself_and_a_document_nothing() -> None:
     assert touched("python/tests/test_units.py", "README.md") == ["python/tests/test_units.py"]
 
