@@ -68,12 +68,9 @@ def snapshot() -> Counts:
 
 
 def changes(counted: Counts, kept: Counts) -> dict[str, float]:
-    """By how much each count differs from the snapshot, as a share of it; infinite for what is in one alone."""
+    """By how much each count differs from the snapshot, as a share of it; infinite for what is not there any more."""
     new, old = counted.instructions_per_packet, kept.instructions_per_packet
-    return {
-        name: new[name] / old[name] - 1 if name in new and name in old else float("inf")
-        for name in dict.fromkeys([*new, *old])
-    }
+    return {name: new[name] / old[name] - 1 if name in new else float("inf") for name in old}
 
 
 def beyond_tolerance(counted: Counts, kept: Counts) -> dict[str, float]:

@@ -98,7 +98,8 @@ def test_each_generator_of_a_load_makes_all_its_requests(
 def test_no_impairment_takes_more_or_fewer_instructions_than_in_the_snapshot() -> None:
     counted, kept = instructions.count(), instructions.snapshot()
     shown = table(instructions.COLUMNS, instructions.rows(counted, kept))
-    assert counted.instructions_per_packet.keys() == kept.instructions_per_packet.keys(), shown
+    # Of a kind that is new there is nothing to compare with.
+    assert kept.instructions_per_packet.keys() <= counted.instructions_per_packet.keys(), shown
     if counted.comparable(kept):
         assert not instructions.beyond_tolerance(counted, kept), (
             f"{shown}\nbench/instructions --update, if it was meant"

@@ -1,7 +1,8 @@
 """Keys of a link for impairments whose parameters are all single values, made from their models. It knows no kind.
 
-`drop-every = { n = 10 }` means the model's `n`. A parameter's unit is its name's ending in the model (`by_ns` is
-written `by = "5 ms"`), and a fraction is a share. An impairment with one parameter may be written as its value alone.
+`drop-every = { every = 10 }` means the model's `every`. A parameter's unit is its name's ending in the model (`by_ns`
+is written `by = "5 ms"`), and a fraction is a share. An impairment with one parameter may be written as its value
+alone.
 """
 
 from __future__ import annotations
