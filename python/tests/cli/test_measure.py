@@ -32,4 +32,7 @@ def test_it_prints_the_tables_paths_on_stdout_and_words_on_stderr(campaign: Path
 def test_a_campaign_that_is_not_there_is_named_with_those_that_are(campaign: Path) -> None:
     done = CliRunner().invoke(main, ["measure", "yours"])
     assert done.exit_code == 2
-    assert done.stderr == "error: no campaign 'yours': it has no plan.json\nhint: there are: mine\n"
+    assert (
+        done.stderr
+        == "error: no campaign 'yours': neither yours nor results/yours has a plan.json\nhint: there are: mine\n"
+    )

@@ -20,7 +20,7 @@ def existing(campaign: Path) -> Path:
     hint = f"there are: {', '.join(here)}" if here else f"{launched('run FILE')} makes one"
     if (kind := _kind(str(campaign))) is not None:
         hint = f"'{campaign}' is the name of {kind}: {launched(f'describe {campaign}')}; {hint}"
-    raise WirelabError(f"no campaign '{campaign}': it has no {PLAN}", hint=hint)
+    raise WirelabError(f"no campaign '{campaign}': neither {campaign} nor {RESULTS / campaign} has a {PLAN}", hint=hint)
 
 
 def _kind(name: str) -> str | None:

@@ -14,7 +14,7 @@ from wirelab.cli.energy_words import energy_words
 from wirelab.cli.har_file import write_archive
 from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
 from wirelab.cli.used import used_words
-from wirelab.errors import RunError, WirelabError, did_you_mean
+from wirelab.errors import RunError, WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, packet_log, read_plan
@@ -101,7 +101,12 @@ def _place(what: str, trial: str | None) -> Place:
         return Place(campaigns[-1].parent, trial, what)
     for found in RESULTS.glob(f"*/{TRIALS}/{what}"):
         return Place(found.parents[1], what, None)
-    return Place(existing(path), Path(trial).name if trial else None, None)
+    campaign, name = existing(path), Path(trial).name if trial else None
+    if name is not None and not (campaign / TRIALS / name).is_dir():
+        known = [folder.name for folder in (campaign / TRIALS).glob("*") if folder.is_dir()]
+        such = f"such as {min(known)}" if known else None
+        raise WirelabError(f"no trial '{name}' in {campaign}", hint=offer(name, known) or such)
+    return Place(campaign, name, None)
 
 
 def _exchanges(campaign: Path) -> pl.DataFrame:

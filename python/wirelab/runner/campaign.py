@@ -164,7 +164,7 @@ def _check_same(folder: Path, plan: Plan) -> None:
     if not path.exists():
         strangers = [entry.name for entry in folder.iterdir() if entry.name not in {"lock", TRIALS}]
         if strangers:
-            raise RunError(f"{folder} holds {strangers[0]} and is no campaign", hint=ELSEWHERE)
+            raise WirelabError(f"{folder} holds {strangers[0]} and is no campaign", hint=ELSEWHERE)
         return
     old = read_plan(folder)
     if old["experiment"]["name"] != plan.experiment.name:
