@@ -157,8 +157,8 @@ def test_a_ladder_of_a_load_has_the_packets_of_all_its_connections(
 def test_a_trial_without_a_load_has_no_archive_and_is_named(campaign: Path) -> None:
     for trial in ("no-such-trial", "trial-0.discarded-1"):
         done = show("mine", trial, "--har", "-")
-        assert (done.exit_code, done.stdout) == (1, "")
-        assert f"results/mine has no load of {trial}" in done.stderr
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert f"no trial '{trial}' in results/mine" in done.stderr
 
 
 def test_what_is_no_page_has_no_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.fakes import Behaviour, Ears, FakeHost, addresses, link_report, make_plan, result
-from wirelab.errors import RunError
+from wirelab.errors import RunError, WirelabError
 from wirelab.runner.campaign import open_campaign
 from wirelab.runner.disk import DiskFullError
 from wirelab.runner.endpoints import Endpoints
@@ -283,7 +283,7 @@ def test_fresh_sets_the_old_campaign_aside(folder: Path) -> None:
 def test_a_folder_that_is_no_campaign_is_refused(folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "thesis.tex").touch()
-    with pytest.raises(RunError, match=r"holds thesis\.tex and is no campaign"):
+    with pytest.raises(WirelabError, match=r"holds thesis\.tex and is no campaign"):
         run(make_plan(), folder)
 
 
