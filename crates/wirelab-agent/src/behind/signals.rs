@@ -24,6 +24,8 @@ const BLOCKED: [Signal; 9] = [
 /// The signals that this process is sent.
 pub struct Signals {
     descriptor: SignalFd,
+    /// Reads SIGCONT alone.
+    continued: SignalFd,
     before: SigSet,
 }
 
@@ -49,8 +51,8 @@ impl Signals {
         let mut set = SigSet::empty();
         BLOCKED.into_iter().for_each(|signal| set.add(signal));
         set.thread_block()?;
-        let descriptor = SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
-        Ok(Self { descriptor, before })
+        let reader = |set: &SigSet| SignalFd::with_flags(set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC);
+        Ok(Self { descriptor: reader(&set)?, continued: reader(&Signal::SIGCONT.into())?, before })
     }
 
     /// What this process blocked before.
@@ -69,6 +71,8 @@ impl Signals {
     }
 
     /// Stop this process group as its terminal would; returns when it goes on. The kernel lets it go on at once if nobody could resume it.
+    ///
+    /// The SIGCONT that ends the stop is not received again: a second resumption of the command would undo a Ctrl-Z typed in between.
     pub fn stop_ourselves(&self) {
         let mut stop = SigSet::empty();
         stop.add(Signal::SIGTSTP);
@@ -76,5 +80,6 @@ impl Signals {
         let _ = stop.thread_unblock();
         let _ = kill(Pid::from_raw(0), Signal::SIGTSTP);
         let _ = stop.thread_block();
+        let _ = self.continued.read_signal();
     }
 }
