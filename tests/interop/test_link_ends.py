@@ -89,6 +89,13 @@ def test_without_namespaces_the_cure_is_named(bench: Bench) -> None:
     assert done.stderr.endswith("\nhint: `sudo sysctl user.max_user_namespaces=10000`\n")
 
 
+SLEEP = """sh -c 'echo be""gun; exec sleep 1000'"""
+"""A command that Ctrl-C ends whenever it comes.
+
+Python would miss one that comes while the kernel restarts its sleep after a stop: the handler runs, and the sleep goes on.
+"""
+
+
 class Screen:
     """A shell on a terminal of its own."""
 
@@ -119,7 +126,7 @@ class Screen:
         """`fg`, until the shell has handed over the terminal: before, it shows the job and keeps a Ctrl-C to itself."""
         shell = os.tcgetpgrp(self.terminal)
         self.type("fg\n")
-        self.expect("time.sleep(1000)")
+        self.expect("sleep 1000")
         until(lambda: os.tcgetpgrp(self.terminal) != shell, "a job in the foreground")
 
     def close(self) -> None:
@@ -131,9 +138,8 @@ def test_a_terminal_is_the_commands_with_job_control(bench: Bench) -> None:
     bench.temporary.mkdir()
     screen = Screen(bench)
     link = shlex.join([*LINK, "clean", "--"])
-    sleep = f'{sys.executable} -c \'print("be" + "gun", flush=True); import time; time.sleep(1000)\''
     screen.expect("outside> ")
-    screen.type(f"{link} {sleep}\n")
+    screen.type(f"{link} {SLEEP}\n")
     screen.expect("begun")
     screen.type("\x1a")
     screen.expect("Stopped")
@@ -146,10 +152,9 @@ def test_a_terminal_is_the_commands_with_job_control(bench: Bench) -> None:
     screen.expect("outside> ")
     screen.bring_to_the_foreground()
     screen.type("\x03")
-    screen.expect("KeyboardInterrupt")
     screen.expect("wirelab: seed")
     screen.type("echo code=$?\n")
-    screen.expect("code=1")
+    screen.expect("code=130")
     screen.expect("outside> ")
     screen.close()
     until(lambda: not bench.processes(), "the end of every process")
@@ -158,21 +163,19 @@ def test_a_terminal_is_the_commands_with_job_control(bench: Bench) -> None:
 def test_a_shell_behind_a_link_controls_its_own_jobs(bench: Bench) -> None:
     bench.temporary.mkdir()
     screen = Screen(bench)
-    sleep = f'{sys.executable} -c \'print("be" + "gun", flush=True); import time; time.sleep(1000)\''
     screen.expect("outside> ")
     screen.type(shlex.join([*LINK, "clean"]) + "\n")
     screen.expect("not the internet either")
     screen.expect("outside> ")
     screen.type("PS1='in''side> '\n")
     screen.expect("inside> ")
-    screen.type(f"{sleep}\n")
+    screen.type(f"{SLEEP}\n")
     screen.expect("begun")
     screen.type("\x1a")
     screen.expect("Stopped")
     screen.expect("inside> ")
     screen.bring_to_the_foreground()
     screen.type("\x03")
-    screen.expect("KeyboardInterrupt")
     screen.expect("inside> ")
     screen.type("exit 7\n")
     screen.expect("wirelab: seed")
