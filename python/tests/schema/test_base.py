@@ -11,7 +11,7 @@ from wirelab.schema.base import Border, Received, canonical_json
 from wirelab.schema.plan import Plan
 
 UNITS = ("_ns", "_ns_per_byte", "_s", "_bytes", "_bps", "_hz", "_mah", "_v")
-RATIOS = {"relative", "share", "probability", "loss", "first", "again", "design_effect", "variance"}
+RATIOS = {"relative", "share", "probability", "loss", "frame_loss", "first", "again", "design_effect", "variance"}
 
 
 def _types(base: type[BaseModel]) -> Iterator[type[BaseModel]]:

@@ -80,8 +80,9 @@ def shared_ns(stage: SharedFacts, size: int) -> float:
     air = stage.airtime
     if air is None:
         return 0.0
-    frames = 1 if air.frame_bytes is None else -(-size // air.frame_bytes)
-    return frames * air.per_frame_ns + size * air.per_byte_ns
+    sent = max(size - air.compressed_bytes, 0)
+    frames = 1 if air.frame_bytes is None else max(1, -(-sent // air.frame_bytes))
+    return frames * air.per_frame_ns + sent * air.per_byte_ns
 
 
 def plan_probes(link: LinkSpec, known: LinkFacts, time_ns: int) -> ProbePlan:

@@ -11,12 +11,14 @@ from wirelab.schema.base import Received, Unsigned, Unsigned32
 
 
 class Airtime(Received):
-    """For how long packets hold a medium: so long for each frame and for each byte."""
+    """For how long a packet holds a medium that it alone uses: means, to about a twelfth."""
 
+    compressed_bytes: Unsigned32
+    """IP bytes that are not sent, for their headers are compressed."""
     frame_bytes: Unsigned32 | None = None
-    """IP bytes in a frame; `None`: a frame for each packet."""
+    """Bytes sent in a frame; `None`: a frame for each packet."""
     per_byte_ns: float
-    """For each IP byte."""
+    """For each byte sent."""
     per_frame_ns: float
     """For each frame."""
 
@@ -185,7 +187,7 @@ class RateFacts(Received):
     overhead_bytes: Unsigned32
     """Bytes counted for each packet in addition to its IP length."""
     quantum_bytes: Unsigned32 | None = None
-    """A packet uses whole quanta of so many bytes."""
+    """A packet that meets no other uses whole quanta of so many bytes."""
     sparse: str | None = None
     """Why few packets pass in a given time."""
     steady_bps: Unsigned | None = None
@@ -282,12 +284,12 @@ class SharedFacts(Received):
 
     airtime: Airtime | None = None
     """For how long packets hold it."""
+    frame_loss: float
+    """Share of frames lost although they were repeated. A packet is lost with any of its frames."""
     keeps: tuple[tuple[Kept, ...], tuple[Kept, ...]]
     """Where packets are counted that enter and do not leave, by direction: uplink, downlink; sorted."""
     key: str
     """Its key in the link's description."""
-    loss: float
-    """Share of packets lost although their frames were repeated."""
     opened_by_uplink: bool
     """True if downlink packets pass only after an uplink packet of their flow."""
     queue: SharedQueue | None = None

@@ -156,7 +156,7 @@ pub struct RateFacts {
     pub mean_bps: Option<u64>,
     /// What a sender gets that always has a packet.
     pub busy_bps: f64,
-    /// A packet uses whole quanta of so many bytes.
+    /// A packet that meets no other uses whole quanta of so many bytes.
     pub quantum_bytes: Option<u32>,
     /// Bytes counted for each packet in addition to its IP length.
     pub overhead_bytes: u32,

@@ -20,8 +20,8 @@ pub struct SharedFacts {
     pub service: Vec<Service>,
     /// For how long packets hold it.
     pub airtime: Option<Airtime>,
-    /// Share of packets lost although their frames were repeated.
-    pub loss: f64,
+    /// Share of frames lost although they were repeated. A packet is lost with any of its frames.
+    pub frame_loss: f64,
     /// True if the delay of a packet that meets no other differs by chance.
     pub random: bool,
     /// What may wait, by direction.
@@ -58,15 +58,17 @@ pub struct Service {
     pub busy_ns_per_byte: f64,
 }
 
-/// For how long packets hold a medium: so long for each frame and for each byte.
+/// For how long a packet holds a medium that it alone uses: means, to about a twelfth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Airtime {
     /// For each frame.
     pub per_frame_ns: f64,
-    /// For each IP byte.
+    /// For each byte sent.
     pub per_byte_ns: f64,
-    /// IP bytes in a frame; `None`: a frame for each packet.
+    /// IP bytes that are not sent, for their headers are compressed.
+    pub compressed_bytes: u32,
+    /// Bytes sent in a frame; `None`: a frame for each packet.
     pub frame_bytes: Option<u32>,
 }
 

@@ -1,8 +1,9 @@
 //! Facts against what a stage does: one check for each fact that packets can show.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use wirelab_link::facts::{Facts, Kept, LossFacts};
+use wirelab_link::facts::{Facts, Kept, LossFacts, RateFacts};
 use wirelab_link::{DropCause, Impairment, Seed};
 
 use crate::trains::{Mean, Seen, seed, send};
@@ -12,6 +13,9 @@ pub const SEEDS: u64 = 400;
 const PACKETS: u64 = 2000;
 const SIZE: u32 = 100;
 const LARGE: u32 = 1000;
+const RUSH: u32 = 20_000;
+/// That meet one outage.
+const OUTAGE_PACKETS: u64 = 50;
 
 /// What may have happened to a packet.
 type Happened<'a> = &'a dyn Fn(&Seen) -> bool;
@@ -27,9 +31,16 @@ pub fn disagreements(facts: &Facts, build: Build<'_>, seeds: u64) -> Vec<String>
     losses(facts, &settled, &runs, gap, &mut found);
     delays(facts, &settled, &mut found);
     chances(facts, &settled, &mut found);
-    away(facts, &settled[0], &mut found);
-    busy(facts, build, &mut found);
-    causes(facts, runs.iter().flatten(), &mut found);
+    away(facts, &settled[0], build, &mut found);
+    quanta(facts, build, gap, &mut found);
+    let rush = rush(facts, build);
+    busy(facts, &rush, &mut found);
+    // More than any example's queue takes at once.
+    let flood = send(&mut *build(seed(1)), 3000, LARGE, Duration::ZERO);
+    let all = || runs.iter().flatten().chain(&rush.seen).chain(&flood);
+    let mut seen: BTreeSet<Kept> = all().filter_map(|seen| kept(seen.dropped?)).collect();
+    seen.extend(all().any(Seen::was_held).then_some(Kept::Held));
+    keeps(&facts.keeps, &seen, &mut found);
     if facts.words.is_empty() {
         found.push("it has no words".to_owned());
     }
@@ -86,9 +97,13 @@ fn losses(facts: &Facts, settled: &[Vec<&Seen>], runs: &[Vec<Seen>], gap: Durati
         if !lost.enumerate().all(|(nth, lost)| lost == is_in(nth)) {
             found.push("loss pattern: other packets are lost".to_owned());
         }
-        let many = if pattern.repeat { pattern.lost.len() as f64 / pattern.period as f64 } else { 0.0 };
-        if loss.share != Some(many) {
-            found.push(format!("loss share: {:?}, and the pattern has {many}", loss.share));
+        let within = pattern.lost.len() as f64 / pattern.period as f64;
+        let expected = (Some(if pattern.repeat { within } else { 0.0 }), within, within);
+        let stated = (loss.share, loss.first, loss.again);
+        if stated != expected {
+            found.push(format!(
+                "loss share, of a first packet and of its repetition: {stated:?}, the pattern has {expected:?}"
+            ));
         }
         return;
     }
@@ -108,6 +123,7 @@ fn losses(facts: &Facts, settled: &[Vec<&Seen>], runs: &[Vec<Seen>], gap: Durati
         }
     }
     pairs(loss, settled, gap, found);
+    again(loss, settled, found);
     spread(loss, &shares, settled[0].len() as f64, found);
 }
 
@@ -132,6 +148,47 @@ fn pairs(loss: &LossFacts, settled: &[Vec<&Seen>], gap: Duration, found: &mut Ve
     let seen = Mean::of(&settled.iter().map(both).collect::<Vec<_>>());
     if !seen.agrees(expected, 1e-12) {
         found.push(format!("losses in a row: the facts say {expected}, packets show {} ± {}", seen.mean, seen.error));
+    }
+}
+
+/// A repetition is as likely lost as packets show, to a tenth: the facts may count bursts as they are met.
+fn again(loss: &LossFacts, settled: &[Vec<&Seen>], found: &mut Vec<String>) {
+    let Some(share) = loss.share.filter(|share| *share > 0.0) else { return };
+    if loss.first > share * (1.0 + 1e-9) {
+        found.push(format!("first: {} is more than the share of packets that are lost, {share}", loss.first));
+    }
+    if loss.chain.is_none() {
+        let same = [loss.first, loss.again].iter().all(|each| (each - share).abs() < 1e-9);
+        if !same {
+            found
+                .push(format!("first, again: {} and {}, and a state that fades gives {share}", loss.first, loss.again));
+        }
+        return;
+    }
+    let of_run = |run: &Vec<&Seen>| {
+        let lost = run[..run.len() - 1].iter().filter(|seen| is_lost(seen)).count();
+        let both = run.windows(2).filter(|pair| is_lost(pair[0]) && is_lost(pair[1])).count();
+        (lost > 0).then_some((both as f64, lost as f64))
+    };
+    let (both, lost) = settled.iter().filter_map(of_run).fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
+    let seen = both / lost;
+    let error = (seen * (1.0 - seen) / lost).sqrt();
+    if (seen - loss.again).abs() > 0.05 * loss.again + 5.0 * error {
+        found.push(format!("again: the facts say {}, packets show {seen}", loss.again));
+    }
+}
+
+/// A packet that meets no other takes as long as a whole quantum, and one of a byte more longer.
+fn quanta(facts: &Facts, build: Build<'_>, gap: Duration, found: &mut Vec<String>) {
+    let Some(rate) = &facts.rate else { return };
+    let Some(quantum) = rate.quantum_bytes.map(|bytes| bytes - rate.overhead_bytes) else { return };
+    let delays = |size| {
+        let run = send(&mut *build(seed(0)), 200, size, gap * quantum.div_ceil(SIZE));
+        run.iter().filter_map(|seen| seen.delay_ns).collect::<Vec<_>>()
+    };
+    let [part, whole, more] = [quantum - 1, quantum, quantum + 1].map(delays);
+    if part != whole || whole.iter().zip(&more).any(|(whole, more)| more <= whole) {
+        found.push(format!("quantum: packets do not take whole quanta of {quantum} bytes"));
     }
 }
 
@@ -206,34 +263,54 @@ fn chances(facts: &Facts, settled: &[Vec<&Seen>], found: &mut Vec<String>) {
     }
 }
 
-/// Of packets at regular times, as many meet no link as there is time without one.
-fn away(facts: &Facts, run: &[&Seen], found: &mut Vec<String>) {
-    let met = share(run, |seen| match seen.dropped {
-        Some(cause) => cause == DropCause::Outage,
-        None => facts.away.is_some_and(|away| away.holds) && seen.delay_ns.is_some_and(|delay| delay > 0),
-    });
+/// Packets in a row meet each time without a link: its length, its distance from the next, and whether it holds them.
+fn away(facts: &Facts, run: &[&Seen], build: Build<'_>, found: &mut Vec<String>) {
     let Some(away) = facts.away else {
-        if met > 0.0 {
-            found.push(format!("outage: {met} of packets meet one, and the facts name none"));
+        if run.iter().any(|seen| seen.dropped == Some(DropCause::Outage)) {
+            found.push("outage: packets meet one, and the facts name none".to_owned());
         }
         return;
     };
-    let Some(every_ns) = away.every_ns else { return };
-    let expected = away.duration_ns as f64 / every_ns as f64;
-    let periods = run.last().map_or(1.0, |last| (last.arrival_ns / every_ns) as f64 + 1.0);
-    // One packet of each outage may miss it, and the first comes late.
-    if (met - expected).abs() > (periods + every_ns as f64 / 1e7) / run.len() as f64 {
-        found.push(format!("outage: the facts say {expected} of the time, {met} of packets meet one"));
+    let gap = Duration::from_nanos(away.duration_ns / OUTAGE_PACKETS);
+    let packets = OUTAGE_PACKETS * 5 * away.every_ns.map_or(10, |every_ns| every_ns.div_ceil(away.duration_ns));
+    let seen = send(&mut *build(seed(0)), packets, SIZE, gap);
+    let met: Vec<bool> = seen.iter().map(|seen| seen.dropped.is_some() || seen.delay_ns != Some(0)).collect();
+    let edges = |from| met.windows(2).enumerate().filter(move |(_, pair)| pair[0] == from && pair[1] != from);
+    let begins: Vec<usize> = edges(false).map(|(at, _)| at).collect();
+    let ends: Vec<usize> = edges(true).map(|(at, _)| at).collect();
+    let near = |packets: usize, ns: u64| (packets as f64 - ns as f64 / gap.as_nanos() as f64).abs() <= 1.0;
+    if ends.is_empty() || !begins.iter().zip(&ends).all(|(begin, end)| near(end - begin, away.duration_ns)) {
+        found.push(format!("outage: the facts say {} ns, packets show others", away.duration_ns));
+    }
+    let again = match away.every_ns {
+        None => begins.len() == 1,
+        Some(every_ns) => begins.len() > 1 && begins.windows(2).all(|pair| near(pair[1] - pair[0], every_ns)),
+    };
+    if !again {
+        found.push(format!("outage: the facts say one every {:?} ns, packets show others", away.every_ns));
+    }
+    let holds = seen.iter().all(|seen| seen.dropped != Some(DropCause::Outage));
+    if holds != away.holds {
+        found.push(format!("outage: packets are held: the facts say {}, packets show {holds}", away.holds));
     }
 }
 
-/// Many packets at once: rate, order, and whether they wait at all.
-fn busy(facts: &Facts, build: Build<'_>, found: &mut Vec<String>) {
-    let fair = facts.queue.as_ref().is_some_and(|queue| queue.fair);
+/// Many packets, faster than they may pass.
+struct Rush {
+    gap: Duration,
+    seen: Vec<Seen>,
+}
+
+fn rush(facts: &Facts, build: Build<'_>) -> Rush {
     let offered_bps = facts.rate.as_ref().map_or(8e6, |rate| 3.0 * rate.busy_bps);
     let gap = Duration::from_nanos((f64::from(LARGE) * 8e9 / offered_bps) as u64);
-    let run = send(&mut *build(seed(1)), 20_000, LARGE, gap);
-    causes(facts, run.iter(), found);
+    Rush { gap, seen: send(&mut *build(seed(1)), RUSH.into(), LARGE, gap) }
+}
+
+/// Many packets at once: rate, order, and whether they wait at all.
+fn busy(facts: &Facts, rush: &Rush, found: &mut Vec<String>) {
+    let fair = facts.queue.as_ref().is_some_and(|queue| queue.fair);
+    let (gap, run) = (rush.gap, &rush.seen);
     let passed: Vec<&Seen> = run.iter().filter(|seen| seen.delay_ns.is_some()).collect();
     let overtaken = !passed.windows(2).all(|pair| pair[0].place < pair[1].place);
     if overtaken && !facts.overtakes && !fair {
@@ -250,6 +327,10 @@ fn busy(facts: &Facts, build: Build<'_>, found: &mut Vec<String>) {
             }
         }
         Some(rate) => {
+            if rate.steady_bps.is_none() && rate.changes.is_none() {
+                found.push("steady rate: there is none, and no reason".to_owned());
+            }
+            steady(rate, run, found);
             let Some(mean_bps) = rate.mean_bps else { return };
             let delay_ns = facts
                 .over_time
@@ -263,7 +344,7 @@ fn busy(facts: &Facts, build: Build<'_>, found: &mut Vec<String>) {
                 (None, Some(last)) => last.at_ns + 100_000_000,
                 _ => 0,
             });
-            let offered_ns = gap.as_nanos() as u64 * 20_000;
+            let offered_ns = gap.as_nanos() as u64 * u64::from(RUSH);
             let begin_ns = begin_ns.max(offered_ns / 10 / period.unwrap_or(1) * period.unwrap_or(1));
             let span_ns = (offered_ns - begin_ns) / period.unwrap_or(1) * period.unwrap_or(1);
             let lost = facts.loss.as_ref().map_or(0.0, |loss| loss.share.unwrap_or(loss.first));
@@ -281,20 +362,36 @@ fn busy(facts: &Facts, build: Build<'_>, found: &mut Vec<String>) {
     }
 }
 
-/// Drops only where the facts say that packets are kept.
-fn causes<'a>(facts: &Facts, seen: impl Iterator<Item = &'a Seen>, found: &mut Vec<String>) {
-    for cause in seen.filter_map(|seen| seen.dropped) {
-        let kept = match cause {
-            DropCause::Loss => continue,
-            DropCause::QueueFull => Kept::QueueFull,
-            DropCause::Aqm => Kept::Aqm,
-            DropCause::Outage => Kept::Outage,
-            DropCause::Retries => Kept::Retries,
-            DropCause::Nat => Kept::Nat,
-        };
-        let what = format!("drops: {cause:?}, which the facts do not name");
-        if !facts.keeps.contains(&kept) && !found.contains(&what) {
-            found.push(what);
-        }
+/// A train shows its one rate: from packet to packet the time of one.
+fn steady(rate: &RateFacts, run: &[Seen], found: &mut Vec<String>) {
+    let Some(steady_bps) = rate.steady_bps else { return };
+    let mut left: Vec<u64> = run.iter().filter_map(|seen| Some(seen.arrival_ns + seen.delay_ns?)).collect();
+    left.sort_unstable();
+    let expected = f64::from(LARGE + rate.overhead_bytes) * 8e9 / steady_bps as f64;
+    let off = left.windows(2).find(|pair| ((pair[1] - pair[0]) as f64 - expected).abs() > 1.0);
+    if let Some([one, next]) = off {
+        let seen = next - one;
+        found.push(format!(
+            "steady rate: the facts say {steady_bps} bit/s, {expected:.0} ns a packet; one shows {seen} ns"
+        ));
     }
+}
+
+/// Where a dropped packet is counted; lost on purpose it is counted apart.
+pub const fn kept(cause: DropCause) -> Option<Kept> {
+    match cause {
+        DropCause::Loss => None,
+        DropCause::QueueFull => Some(Kept::QueueFull),
+        DropCause::Aqm => Some(Kept::Aqm),
+        DropCause::Outage => Some(Kept::Outage),
+        DropCause::Retries => Some(Kept::Retries),
+        DropCause::Nat => Some(Kept::Nat),
+    }
+}
+
+/// Packets are kept where the facts say, and everywhere there.
+pub fn keeps(stated: &[Kept], seen: &BTreeSet<Kept>, found: &mut Vec<String>) {
+    let stated = BTreeSet::from_iter(stated.iter().copied());
+    found.extend(seen.difference(&stated).map(|kept| format!("keeps: {kept:?}, which the facts do not name")));
+    found.extend(stated.difference(seen).map(|kept| format!("keeps: {kept:?}, which no packet shows")));
 }

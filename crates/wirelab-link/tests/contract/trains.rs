@@ -17,28 +17,56 @@ pub struct Seen {
     pub corrupted: bool,
 }
 
+impl Seen {
+    /// There was a time at which it was inside.
+    pub fn was_held(&self) -> bool {
+        self.dropped.is_none() && self.delay_ns != Some(0)
+    }
+}
+
 pub const fn seed(link: u64) -> Seed {
     Seed { link, direction: Direction::Uplink, index: 0 }
 }
 
+/// A packet to hand in.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub at: Duration,
+    pub direction: Direction,
+    pub size: u32,
+    pub flow: u64,
+}
+
 /// `packets` of `size` bytes, one every `gap`, and what became of each until an hour after the last.
 pub fn send(stage: &mut dyn Impairment, packets: u64, size: u32, gap: Duration) -> Vec<Seen> {
-    let mut seen = vec![Seen::default(); packets as usize];
+    let at = |nth: u64| gap * u32::try_from(nth).expect("a short train");
+    let sent = |nth| Sent { at: at(nth), direction: Direction::Uplink, size, flow: nth % 4 };
+    watch(stage, &(0..packets).map(sent).collect::<Vec<_>>(), at(packets) + Duration::from_secs(3600))
+}
+
+/// These packets, in the order of their times, and what became of each until `end`.
+pub fn watch(stage: &mut dyn Impairment, train: &[Sent], end: Duration) -> Vec<Seen> {
+    let mut seen = vec![Seen::default(); train.len()];
     let mut departed = 0;
     stage.start(Instant::default());
-    for sequence in 0..packets {
-        let arrival = Instant::default() + gap * u32::try_from(sequence).expect("a short train");
+    for (sequence, sent) in (0..).zip(train) {
+        let arrival = Instant::default() + sent.at;
+        poll_until(stage, arrival, &mut seen, &mut departed);
         seen[sequence as usize].arrival_ns = arrival.as_nanos();
-        let flow = Flow { id: sequence % 4, transport: Transport::Udp };
-        stage.handle_packet(Packet::new(sequence, PortId(0), size, arrival, flow), arrival);
+        let flow = Flow { id: sent.flow, transport: Transport::Udp };
+        let port = PortId(sent.direction.index() as u16);
+        stage.handle_packet(Packet::new(sequence, port, sent.size, arrival, flow), arrival);
         collect(stage, arrival, &mut seen, &mut departed);
     }
-    let end = Instant::default() + gap * u32::try_from(packets).expect("a short train") + Duration::from_secs(3600);
-    while let Some(due) = stage.poll_timeout().filter(|due| *due <= end) {
-        collect(stage, due, &mut seen, &mut departed);
-    }
-    collect(stage, end, &mut seen, &mut departed);
+    poll_until(stage, Instant::default() + end, &mut seen, &mut departed);
     seen
+}
+
+fn poll_until(stage: &mut dyn Impairment, end: Instant, seen: &mut [Seen], departed: &mut usize) {
+    while let Some(due) = stage.poll_timeout().filter(|due| *due <= end) {
+        collect(stage, due, seen, departed);
+    }
+    collect(stage, end, seen, departed);
 }
 
 fn collect(stage: &mut dyn Impairment, now: Instant, seen: &mut [Seen], departed: &mut usize) {

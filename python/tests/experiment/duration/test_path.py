@@ -78,7 +78,9 @@ def test_a_medium_takes_the_time_of_its_frames() -> None:
     assert up().sending_ns(1000, 1) == 0
     assert medium(kind="serialiser", rate_bps=8000, queue_bytes=1).sending_ns(1000, 1) == S
     wifi = medium(**WIFI)
-    assert wifi.sending_ns(1000, 1) == 2 * (1_000_000 + 36_000 + 50_000 + 16_000 + 28_000 + 20_000)
+    clear = medium(**{**WIFI, "frame_error": 0})
+    assert clear.sending_ns(1000, 1) == 1_000_000 + 36_000 + 50_000 + 16_000 + 28_000 + 20_000
+    assert 2 * clear.sending_ns(1000, 1) < wifi.sending_ns(1000, 1) < 2.5 * clear.sending_ns(1000, 1)
     assert wifi.loss == wifi.loss_again == pytest.approx(0.5**8)
     air = medium(**IEEE802154)
     assert 4_000_000 < air.sending_ns(50, 1) < air.sending_ns(100, 1) < 12_000_000

@@ -92,7 +92,7 @@ def _way(
     own: DirectionFacts, waiting: Iterable[QueueFacts | None], shared: Iterable[SharedFacts], packets: int | None
 ) -> Way:
     stages, media = own.stages, [each.airtime for each in shared if each.airtime is not None]
-    losses = [(each.loss, each.loss) for each in shared] + [_loss(stage, packets) for stage in stages]
+    losses = [(each.frame_loss, each.frame_loss) for each in shared] + [_loss(stage, packets) for stage in stages]
     rates = [stage.rate.busy_bps for stage in stages if stage.rate is not None]
     rates += [8e9 / (air.per_byte_ns + (air.per_frame_ns / air.frame_bytes if air.frame_bytes else 0)) for air in media]
     queues = [stage.queue for stage in stages] + list(waiting)

@@ -55,7 +55,6 @@ impl Spec for OutageSpec {
         };
         let [start, duration] = [self.start_ns, self.duration_ns].map(words::time);
         let holds = self.hold_bytes.is_some();
-        let full = holds.then_some(Kept::QueueFull);
         Facts {
             words: format!("no link for {duration} from {start} on{again}, packets {fate}"),
             loss: None,
@@ -67,7 +66,7 @@ impl Spec for OutageSpec {
             duplicated: None,
             corrupted: None,
             held_back: None,
-            keeps: [Kept::Held, Kept::Outage].into_iter().chain(full).collect(),
+            keeps: if holds { vec![Kept::Held, Kept::QueueFull] } else { vec![Kept::Outage] },
             per_packet: false,
             overtakes: false,
             varies: holds.then(|| "an outage holds packets back".to_owned()),
@@ -79,11 +78,12 @@ impl Spec for OutageSpec {
     }
 
     fn examples() -> Vec<Self> {
-        [None, Some(5000)]
-            .map(|hold_bytes| Self {
+        let second = Some(1_000_000_000);
+        [(second, None), (second, Some(5000)), (None, None)]
+            .map(|(every_ns, hold_bytes)| Self {
                 start_ns: 500_000_000,
                 duration_ns: 100_000_000,
-                every_ns: Some(1_000_000_000),
+                every_ns,
                 hold_bytes,
             })
             .into()

@@ -112,10 +112,7 @@ impl SharedSpec for Ieee802154Spec {
 
     fn facts(&self) -> SharedFacts {
         let Self { frame_error, retries, mac_bytes, .. } = *self;
-        let [byte_ns, ack_ns] = [BYTE, TURNAROUND + ACK].map(nanoseconds);
-        let passed = (1.0 - frame_error).max(0.01);
-        // aUnitBackoffPeriods of the usual exponent, 0 to 7.
-        let backoff_ns = 3.5 * nanoseconds(UNIT_BACKOFF);
+        let (frame_ns, per_byte_ns) = self.lone_frame();
         let air = format!(
             "IEEE 802.15.4 frames of 127 B at 250 kbit/s, {} lost, {retries} retries; a packet dies with one frame",
             words::share(frame_error)
@@ -125,11 +122,12 @@ impl SharedSpec for Ieee802154Spec {
             rate_bps: Some(RATE_BPS),
             service: self.service(),
             airtime: Some(Airtime {
-                per_frame_ns: (backoff_ns + ack_ns + f64::from(mac_bytes) * byte_ns) / passed,
-                per_byte_ns: byte_ns / passed,
+                per_frame_ns: frame_ns + nanoseconds(TURNAROUND + ACK + LIFS),
+                per_byte_ns,
+                compressed_bytes: self.compressed_bytes,
                 frame_bytes: Some(MAX_PHY_PACKET_BYTES.saturating_sub(mac_bytes).max(1)),
             }),
-            loss: frame_error.powi(retries as i32 + 1),
+            frame_loss: frame_error.powi(retries as i32 + 1),
             random: true,
             ..SharedFacts::medium(self.queue_bytes, self.queue_packets)
         }
@@ -141,17 +139,20 @@ impl SharedSpec for Ieee802154Spec {
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self {
-            compressed_bytes: 40,
-            mac_bytes: 23,
-            frame_error: 0.1,
-            retries: 3,
-            max_backoffs: 4,
-            min_be: 3,
-            max_be: 5,
-            queue_bytes: Some(100_000),
-            queue_packets: None,
-        }]
+        // The defaults, and air so bad that losses are seen.
+        [(0.1, 3), (0.4, 1)]
+            .map(|(frame_error, retries)| Self {
+                compressed_bytes: 40,
+                mac_bytes: 23,
+                frame_error,
+                retries,
+                max_backoffs: 4,
+                min_be: 3,
+                max_be: 5,
+                queue_bytes: Some(100_000),
+                queue_packets: None,
+            })
+            .into()
     }
 
     fn arbitrary(choices: &mut Choices<'_>) -> Self {
@@ -171,19 +172,23 @@ impl SharedSpec for Ieee802154Spec {
 }
 
 impl Ieee802154Spec {
+    /// Until the last bit of a frame that nobody else delays: means without MAC payload, and for each byte of it. Every try sends all anew.
+    fn lone_frame(&self) -> (f64, f64) {
+        let backoff = nanoseconds(UNIT_BACKOFF) * (2f64.powi(self.min_be as i32) - 1.0) / 2.0;
+        let header = nanoseconds(BYTE) * f64::from(PHY_BYTES + self.mac_bytes);
+        let once = backoff + nanoseconds(CCA + TURNAROUND) + header;
+        let tries = self.retries as usize;
+        let again = std::iter::repeat_n(nanoseconds(ACK_WAIT) + once, tries);
+        let times: Vec<f64> = std::iter::once(once).chain(again).collect();
+        let bytes = vec![nanoseconds(BYTE); tries + 1];
+        (mean_over_tries(self.frame_error, &times), mean_over_tries(self.frame_error, &bytes))
+    }
+
     /// Of datagrams that fit one frame: others are not known.
     fn service(&self) -> Vec<Service> {
-        let backoff = nanoseconds(UNIT_BACKOFF) * (2f64.powi(self.min_be as i32) - 1.0) / 2.0;
-        let mac_bytes = f64::from(self.mac_bytes);
-        let byte = nanoseconds(BYTE);
-        // Of a datagram of `size` bytes, its frame has size - compressed_bytes + mac_bytes.
-        let header = byte * (f64::from(PHY_BYTES) + mac_bytes - f64::from(self.compressed_bytes));
-        let once = backoff + nanoseconds(CCA + TURNAROUND) + header;
-        let waited = nanoseconds(ACK_WAIT);
-        let tries = self.retries as usize;
-        let times: Vec<f64> = std::iter::once(once).chain(std::iter::repeat_n(waited + once, tries)).collect();
-        let idle_ns = mean_over_tries(self.frame_error, &times);
-        let idle_ns_per_byte = mean_over_tries(self.frame_error, &vec![byte; tries + 1]);
+        let (frame_ns, idle_ns_per_byte) = self.lone_frame();
+        // Of a datagram of `size` bytes, its frame has size - compressed_bytes of MAC payload.
+        let idle_ns = frame_ns - f64::from(self.compressed_bytes) * idle_ns_per_byte;
         let piece = |from_bytes: u32, to_bytes: u32, spacing: Duration| Service {
             from_bytes,
             to_bytes,

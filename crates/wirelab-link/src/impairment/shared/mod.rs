@@ -137,7 +137,7 @@ impl SharedFacts {
             rate_bps: None,
             service: vec![],
             airtime: None,
-            loss: 0.0,
+            frame_loss: 0.0,
             random: false,
             queue: Some(SharedQueue { uplink: queue.clone(), downlink: queue }),
             sleeps: vec![],

@@ -48,7 +48,7 @@ impl SharedSpec for NatSpec {
             rate_bps: None,
             service: vec![],
             airtime: None,
-            loss: 0.0,
+            frame_loss: 0.0,
             random: false,
             queue: None,
             sleeps: vec![],
@@ -56,7 +56,7 @@ impl SharedSpec for NatSpec {
             silence_ns: Some(self.udp_timeout_ns),
             silence_words: Some("NAT time-out".to_owned()),
             tells_flows_apart: true,
-            keeps: [vec![Kept::Nat], vec![Kept::Nat]],
+            keeps: [vec![], vec![Kept::Nat]],
         }
     }
 

@@ -87,24 +87,23 @@ impl SharedSpec for RadioSpec {
         };
         let depths: Vec<String> = self.sleeps.iter().map(depth).collect();
         let buffer = words::size(self.buffer_bytes);
+        let queue = Some(QueueFacts::drop_tail(Some(self.buffer_bytes), None));
+        let kept = || vec![Kept::Held, Kept::QueueFull];
         SharedFacts {
             key: "radio".to_owned(),
             words: format!("sleeps when no packet passes: {}; the network keeps {buffer} for it", depths.join("; ")),
             rate_bps: None,
             service: vec![],
             airtime: None,
-            loss: 0.0,
+            frame_loss: 0.0,
             random: false,
-            queue: Some(SharedQueue {
-                uplink: None,
-                downlink: Some(QueueFacts::drop_tail(Some(self.buffer_bytes), None)),
-            }),
+            queue: Some(SharedQueue { uplink: queue.clone(), downlink: queue }),
             sleeps: self.sleeps.clone(),
             opened_by_uplink: false,
             silence_ns: None,
             silence_words: None,
             tells_flows_apart: false,
-            keeps: [vec![Kept::Held], vec![Kept::Held, Kept::QueueFull]],
+            keeps: [kept(), kept()],
         }
     }
 

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Position, Shared, medium_words};
-use crate::facts::{Airtime, Service, SharedFacts};
+use crate::facts::{Airtime, Kept, Service, SharedFacts};
 use crate::impairment::outlet::Outlet;
 use crate::impairment::rate::queued::overhead_words;
 use crate::impairment::rate::serialiser::Serialiser;
@@ -52,6 +52,7 @@ impl SharedSpec for SerialiserSpec {
     fn facts(&self) -> SharedFacts {
         let per_byte_ns = 8e9 / self.rate_bps as f64;
         let overhead_ns = f64::from(self.overhead_bytes) * per_byte_ns;
+        let kept = || vec![Kept::Held, Kept::QueueFull];
         let counted = overhead_words(self.overhead_bytes);
         let air = format!("one packet at a time at {}{counted}", words::rate(self.rate_bps));
         SharedFacts {
@@ -65,9 +66,10 @@ impl SharedSpec for SerialiserSpec {
                 busy_ns: overhead_ns,
                 busy_ns_per_byte: per_byte_ns,
             }],
-            airtime: Some(Airtime { per_frame_ns: 0.0, per_byte_ns, frame_bytes: None }),
-            loss: 0.0,
+            airtime: Some(Airtime { per_frame_ns: overhead_ns, per_byte_ns, compressed_bytes: 0, frame_bytes: None }),
+            frame_loss: 0.0,
             random: false,
+            keeps: [kept(), kept()],
             ..SharedFacts::medium(self.queue_bytes, self.queue_packets)
         }
     }

@@ -121,8 +121,8 @@ impl SharedSpec for WifiSpec {
         let (times, sizes): (Vec<f64>, Vec<f64>) = first.chain(again).unzip();
         let idle_ns = mean_over_tries(frame_error, &times);
         let idle_ns_per_byte = mean_over_tries(frame_error, &sizes) * per_byte_ns;
-        let passed = (1.0 - frame_error).max(0.01);
-        let waits = (self.difs_ns + u64::from(cw_min) * self.slot_ns / 2 + self.sifs_ns + self.ack_ns) as f64;
+        // After each packet comes a back-off from the smallest window.
+        let busy_ns = idle_ns + after + backoff(0);
         let air = format!(
             "Wi-Fi at {}, {} of frames lost, {retries} retries, backing off over {cw_min} to {cw_max} slots",
             words::rate(rate_bps),
@@ -136,16 +136,16 @@ impl SharedSpec for WifiSpec {
                 to_bytes: u32::MAX,
                 idle_ns,
                 idle_ns_per_byte,
-                // After each packet comes a back-off from the smallest window.
-                busy_ns: idle_ns + after + backoff(0),
+                busy_ns,
                 busy_ns_per_byte: idle_ns_per_byte,
             }],
             airtime: Some(Airtime {
-                per_frame_ns: (waits + header_ns) / passed,
-                per_byte_ns: per_byte_ns / passed,
+                per_frame_ns: busy_ns,
+                per_byte_ns: idle_ns_per_byte,
+                compressed_bytes: 0,
                 frame_bytes: None,
             }),
-            loss: frame_error.powi(retries as i32 + 1),
+            frame_loss: frame_error.powi(retries as i32 + 1),
             random: frame_error > 0.0,
             ..SharedFacts::medium(self.queue_bytes, self.queue_packets)
         }
@@ -156,21 +156,24 @@ impl SharedSpec for WifiSpec {
     }
 
     fn examples() -> Vec<Self> {
-        vec![Self {
-            rate_bps: 54_000_000,
-            overhead_bytes: 36,
-            preamble_ns: 20_000,
-            ack_ns: 28_000,
-            slot_ns: 9000,
-            sifs_ns: 10_000,
-            difs_ns: 28_000,
-            cw_min: 15,
-            cw_max: 1023,
-            retries: 6,
-            frame_error: 0.1,
-            queue_bytes: Some(100_000),
-            queue_packets: None,
-        }]
+        // Usual air, and air so bad that losses are seen.
+        [(0.1, 6), (0.4, 1)]
+            .map(|(frame_error, retries)| Self {
+                rate_bps: 54_000_000,
+                overhead_bytes: 36,
+                preamble_ns: 20_000,
+                ack_ns: 28_000,
+                slot_ns: 9000,
+                sifs_ns: 10_000,
+                difs_ns: 28_000,
+                cw_min: 15,
+                cw_max: 1023,
+                retries,
+                frame_error,
+                queue_bytes: Some(100_000),
+                queue_packets: None,
+            })
+            .into()
     }
 
     fn arbitrary(choices: &mut Choices<'_>) -> Self {
