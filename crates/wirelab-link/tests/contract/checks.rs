@@ -151,7 +151,7 @@ fn pairs(loss: &LossFacts, settled: &[Vec<&Seen>], gap: Duration, found: &mut Ve
     }
 }
 
-/// A repetition is as likely lost as packets show, to a tenth: the facts may count bursts as they are met.
+/// A repetition is as likely lost as packets show, to some hundredths: the facts may count bursts as they are met.
 fn again(loss: &LossFacts, settled: &[Vec<&Seen>], found: &mut Vec<String>) {
     let Some(share) = loss.share.filter(|share| *share > 0.0) else { return };
     if loss.first > share * (1.0 + 1e-9) {
@@ -173,7 +173,7 @@ fn again(loss: &LossFacts, settled: &[Vec<&Seen>], found: &mut Vec<String>) {
     let (both, lost) = settled.iter().filter_map(of_run).fold((0.0, 0.0), |sum, run| (sum.0 + run.0, sum.1 + run.1));
     let seen = both / lost;
     let error = (seen * (1.0 - seen) / lost).sqrt();
-    if (seen - loss.again).abs() > 0.05 * loss.again + 5.0 * error {
+    if (seen - loss.again).abs() > 0.02 * loss.again + 5.0 * error {
         found.push(format!("again: the facts say {}, packets show {seen}", loss.again));
     }
 }
