@@ -44,7 +44,7 @@ class Module:
         blocks = [block for definition in self.schema.get("$defs", {}) for block in self._definition(definition)]
         if "properties" in self.schema:
             blocks += self._class(self.schema["title"], self.schema)
-        blocks += self._orders()
+        blocks += self._slots()
         imports = sorted(self.used | {self.base})
         head = [
             *textwrap.wrap(f'"""{_about(self.schema)}', WIDTH),
@@ -157,13 +157,12 @@ class Module:
             return f"tuple[{', '.join([item] * schema['minItems'])}]"
         return f"tuple[{item}, ...]"
 
-    def _orders(self) -> Iterator[str]:
+    def _slots(self) -> Iterator[str]:
         for name, schema in self.schema.get("$defs", {}).items():
-            if "x-order" in schema:
-                words = ", ".join(f'"{word}"' for word in schema["x-order"])
-                yield f"STAGE_ORDER = ({words},)\n" + _doc(
-                    f"Kinds of `{name}` in the order in which packets pass them by default.", ""
-                )
+            if "x-slots" in schema:
+                words = ", ".join(f'"{kind}": "{slot}"' for slot, kind in schema["x-slots"])
+                what = f"Kinds of `{name}` in the order in which packets pass them by default, each with its slot."
+                yield f"SLOTS = {{{words}}}\n" + _doc(what, "")
 
 
 def generated(folder: Path) -> dict[str, str]:

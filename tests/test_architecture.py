@@ -177,6 +177,37 @@ def test_only_a_protocols_own_file_and_the_registry_name_it() -> None:
     assert not odd, {place: places.get(place, "names none any longer") for place in odd}
 
 
+EVERYDAY = {"loss", "rate", "delay", "outage", "reorder", "duplicate", "corrupt", "schedule", "radio", "nat"}
+"""Kinds whose names are also names of keys, causes and measures."""
+
+# Files that may name kinds of impairments and media, with the reason.
+NAMING_KINDS = {
+    "python/wirelab/experiment/link/table.py": "their keys in an experiment file",
+    "python/wirelab/experiment/link/layers.py": "keys of rates and of files",
+    "python/wirelab/experiment/link/chain.py": "keys of rates",
+    "python/wirelab/experiment/link/shared.py": "tables of media",
+    "python/wirelab/fit/loss.py": "the model that is fitted",
+    "python/wirelab/fit/profile.py": "the key that is written",
+    "python/wirelab/fit/words.py": "the model that is fitted",
+    "python/wirelab/energy/machine/ieee802154.py": "a radio of the same name",
+    "python/wirelab/energy/machine/wifi.py": "a radio of the same name",
+}
+
+
+def test_only_the_keys_of_a_link_name_kinds_of_impairments_and_media() -> None:
+    described = json.loads((ROOT / "schema" / "stacks.json").read_text(encoding="utf-8"))
+    kinds = {each["kind"] for each in (*described["impairments"], *described["shared"])} - EVERYDAY
+    assert len(kinds) > 8
+    places = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if _room(path) not in {"data", "schema"}:
+            constants = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+            if named := [(node.value, node.lineno) for node in constants if node.value in kinds]:
+                places[str(path.relative_to(ROOT))] = named
+    odd = set(places) ^ set(NAMING_KINDS)
+    assert not odd, {place: places.get(place, "names none any longer") for place in odd}
+
+
 def _room(path: Path) -> str:
     parts = path.relative_to(PACKAGE).parts
     return parts[0].removesuffix(".py") if parts != ("__init__.py",) else "schema"

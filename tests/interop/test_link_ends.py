@@ -8,7 +8,6 @@ import select
 import shlex
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,7 +91,7 @@ def test_without_namespaces_the_cure_is_named(bench: Bench) -> None:
 SLEEP = """sh -c 'echo be""gun; exec sleep 1000'"""
 """A command that Ctrl-C ends whenever it comes.
 
-Python would miss one that comes while the kernel restarts its sleep after a stop: the handler runs, and the sleep goes on.
+Python would miss one that comes while the kernel restarts its sleep after a stop: its handler runs, and it sleeps on.
 """
 
 

@@ -28,7 +28,6 @@ fn paragraphs<S>(kinds: &[Kind<S>]) -> Vec<ImpairmentDescription> {
         kind: kind.name.to_owned(),
         about: kind.about.to_owned(),
         slot: kind.slot,
-        is_flat: kind.is_flat(),
     };
     kinds.iter().map(paragraph).collect()
 }

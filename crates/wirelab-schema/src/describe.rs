@@ -117,7 +117,4 @@ pub struct ImpairmentDescription {
     /// Where it stands in a direction's chain unless an experiment says otherwise; `None` of a shared stage.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<Slot>,
-    /// True if an experiment file can give its parameters as a flat table: each is one number or true or false.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_flat: bool,
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.asked import single_link, with_facts
+from tests.asked import facts, single_link, with_facts
 from tests.report.campaigns import judge, read, store, write
 from wirelab.report import page
 from wirelab.report.answer import answer
@@ -32,6 +32,7 @@ from wirelab.report.sections import (
     wire,
 )
 from wirelab.report.workload_words import workload_words
+from wirelab.schema import link_key
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
 
@@ -481,6 +482,8 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
         scenario["link"]["medium"] = wifi.to_json()
         if scenario["link_name"] == "lossy":
             scenario["link"]["radio"] = {"sleeps": [], "buffer_bytes": 1500}
+        link = scenario["link"]
+        plan_.setdefault("link_facts", {})[link_key(link)] = facts(link).model_dump(mode="json")
     store(folder, "plan.json", plan_)
     assert (
         "machine: of a radio only its sleep and its waking, as a model (lossy), "

@@ -11,10 +11,10 @@ import pytest
 from pydantic import TypeAdapter
 
 from wirelab import schema
-from wirelab.experiment.link.table import KEYED, PLAIN_KINDS
+from wirelab.experiment.link.table import OWN_KEYS, PLAIN_KINDS
 from wirelab.schema import probe
 from wirelab.schema.host import HostReply
-from wirelab.schema.link_spec import STAGE_ORDER
+from wirelab.schema.link_spec import SLOTS
 from wirelab.site import Kind, LeftOut, Reason, Resource, Site
 
 FOLDER = Path(__file__).parents[3] / "schema"
@@ -284,12 +284,13 @@ STAGES = get_args(get_args(schema.ImpairmentSpec)[0])
 def test_every_impairment_of_the_data_plane_can_be_written() -> None:
     kinds = {impairment.kind for impairment in schema.registered().impairments}
     assert kinds == {argument.model_fields["kind"].default for argument in STAGES}
-    assert kinds == set(STAGE_ORDER)
+    assert {each.kind: each.slot for each in schema.registered().impairments} == SLOTS
+    assert kinds == set(SLOTS)
     assert {stage.kind for stage in (*FULL.uplink, *FULL.downlink)} <= kinds
 
 
 def test_every_impairment_has_a_key_in_an_experiment_file() -> None:
-    assert set(STAGE_ORDER) == {*KEYED, *PLAIN_KINDS}
+    assert set(SLOTS) == {*OWN_KEYS, *PLAIN_KINDS}
 
 
 def test_what_is_generated_is_what_the_generator_writes() -> None:

@@ -140,8 +140,6 @@ class ImpairmentDescription(Received):
     about: str
     slot: Literal["outage", "rate", "loss", "corrupt", "duplicate", "delay", "reorder"] | None = None
     """Where it stands in a direction unless an experiment says otherwise; none of a shared stage."""
-    is_flat: bool = False
-    """Whether all its parameters are single values."""
 
 
 class Description(Received):

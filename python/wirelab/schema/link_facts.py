@@ -213,6 +213,10 @@ class Facts(Received):
     """Where packets are counted that enter and do not leave, sorted."""
     loss: LossFacts | None = None
     """What it loses on purpose; `None` if nothing."""
+    of_one_packet: bool
+    """True if it needs packets as they are on a wire, with their checksums and no larger than the MTU; with offloads
+    they are not.
+    """
     over_time: OverTime | None = None
     """Delay, rate and loss that change with time."""
     overtakes: bool
@@ -284,6 +288,8 @@ class SharedFacts(Received):
 
     airtime: Airtime | None = None
     """For how long packets hold it."""
+    contends: bool
+    """True if its senders contend for it, so that frames of two may collide."""
     frame_loss: float
     """Share of frames lost although they were repeated. A packet is lost with any of its frames."""
     keeps: tuple[tuple[Kept, ...], tuple[Kept, ...]]

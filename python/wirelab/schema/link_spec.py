@@ -518,22 +518,22 @@ class LinkSpec(Border):
     """Impairments that packets from client to server pass, in this order."""
 
 
-STAGE_ORDER = (
-    "outage",
-    "rate",
-    "token-bucket",
-    "delivery-trace",
-    "schedule",
-    "duty-cycle",
-    "loss",
-    "gilbert-elliott",
-    "gilbert-elliott-time",
-    "four-state",
-    "markov",
-    "loss-pattern",
-    "corrupt",
-    "duplicate",
-    "delay",
-    "reorder",
-)
-"""Kinds of `ImpairmentSpec` in the order in which packets pass them by default."""
+SLOTS = {
+    "outage": "outage",
+    "rate": "rate",
+    "token-bucket": "rate",
+    "delivery-trace": "rate",
+    "schedule": "rate",
+    "duty-cycle": "rate",
+    "loss": "loss",
+    "gilbert-elliott": "loss",
+    "gilbert-elliott-time": "loss",
+    "four-state": "loss",
+    "markov": "loss",
+    "loss-pattern": "loss",
+    "corrupt": "corrupt",
+    "duplicate": "duplicate",
+    "delay": "delay",
+    "reorder": "reorder",
+}
+"""Kinds of `ImpairmentSpec` in the order in which packets pass them by default, each with its slot."""

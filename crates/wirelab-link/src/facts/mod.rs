@@ -50,6 +50,8 @@ pub struct Facts {
     pub per_packet: bool,
     /// True if a packet may overtake an earlier one of its flow.
     pub overtakes: bool,
+    /// True if it needs packets as they are on a wire, with their checksums and no larger than the MTU; with offloads they are not.
+    pub of_one_packet: bool,
     /// Why the delay of a packet that meets no other has no one figure.
     pub varies: Option<String>,
 }

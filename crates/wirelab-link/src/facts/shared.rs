@@ -24,6 +24,8 @@ pub struct SharedFacts {
     pub frame_loss: f64,
     /// True if the delay of a packet that meets no other differs by chance.
     pub random: bool,
+    /// True if its senders contend for it, so that frames of two may collide.
+    pub contends: bool,
     /// What may wait, by direction.
     pub queue: Option<SharedQueue>,
     /// The depths of a radio's sleep, from light to deep.

@@ -104,20 +104,6 @@ pub struct Kind<S> {
     pub examples: fn() -> Vec<S>,
     /// See [`Spec::arbitrary`].
     pub arbitrary: fn(&mut Choices<'_>) -> S,
-    /// The schema of its parameters.
-    pub parameters: fn(&mut SchemaGenerator) -> Schema,
-}
-
-impl<S> Kind<S> {
-    /// True if each parameter is one number, or true or false: such as an experiment file can give without a key of its own for this kind.
-    pub fn is_flat(&self) -> bool {
-        let schema = (self.parameters)(&mut SchemaGenerator::default()).to_value();
-        let flat = |parameter: &serde_json::Value| match &parameter["type"] {
-            serde_json::Value::String(name) => ["integer", "number", "boolean"].contains(&name.as_str()),
-            _ => false,
-        };
-        schema["properties"].as_object().is_some_and(|parameters| parameters.values().all(flat))
-    }
 }
 
 /// The schema of a kind's parameters with its name as `kind`.
@@ -164,7 +150,6 @@ macro_rules! kinds {
                 slot: $slot(<$spec as $trait>::SLOT),
                 examples: || <$spec as $trait>::examples().into_iter().map($enum::$name).collect(),
                 arbitrary: |choices| $enum::$name(<$spec as $trait>::arbitrary(choices)),
-                parameters: <$spec as schemars::JsonSchema>::json_schema,
             },
         )*];
 
@@ -193,13 +178,12 @@ macro_rules! kinds {
             fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
                 let kinds = [$($crate::impairment::spec::tagged::<$spec>($kind, generator)),*];
                 let about = [$($about),*].map(str::trim).join("\n");
-                // Impairments in the order in which packets pass them unless an experiment says otherwise.
-                let mut order: Vec<_> = $table.iter().filter_map(|kind| Some((kind.slot?, kind.name))).collect();
-                order.sort_by_key(|(slot, _)| *slot);
-                let order: Vec<&str> = order.into_iter().map(|(_, name)| name).collect();
+                // Impairments and their slots, in the order in which packets pass them unless an experiment says otherwise.
+                let mut slots: Vec<_> = $table.iter().filter_map(|kind| Some((kind.slot?, kind.name))).collect();
+                slots.sort_by_key(|(slot, _)| *slot);
                 let mut schema = schemars::json_schema!({"description": about, "oneOf": kinds});
-                if !order.is_empty() {
-                    schema.insert("x-order".to_owned(), order.into());
+                if !slots.is_empty() {
+                    schema.insert("x-slots".to_owned(), serde_json::json!(slots));
                 }
                 schema
             }

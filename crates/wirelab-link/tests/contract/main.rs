@@ -140,7 +140,7 @@ fn a_fact_that_is_a_tenth_off_is_found_by_the_name_of_the_impairment() {
         ("loss share", |facts| {
             let loss = facts.loss.as_mut()?;
             off(loss.share.as_mut()?);
-            [&mut loss.first, &mut loss.again].map(off);
+            [&mut loss.first, &mut loss.again].into_iter().for_each(off);
             Some(())
         }),
         ("loss over time", |facts| {
@@ -206,7 +206,7 @@ fn a_fact_that_is_a_tenth_off_is_found_by_the_name_of_the_impairment() {
 #[test]
 fn a_shared_fact_that_is_a_tenth_off_is_found_by_the_name_of_the_stage() {
     type Change = fn(&mut SharedFacts) -> Option<()>;
-    let changes: [(&str, Change); 13] = [
+    let changes: [(&str, Change); 14] = [
         ("idle service", |facts| {
             facts.service.first_mut().map(|piece| [&mut piece.idle_ns, &mut piece.idle_ns_per_byte].map(off)).map(drop)
         }),
@@ -221,6 +221,10 @@ fn a_shared_fact_that_is_a_tenth_off_is_found_by_the_name_of_the_stage() {
         ("random", |facts| {
             facts.random = !facts.random;
             (!facts.service.is_empty()).then_some(())
+        }),
+        ("contends", |facts| {
+            facts.contends = !facts.contends;
+            (!facts.random).then_some(())
         }),
         ("Uplink queue", |facts| facts.queue.as_mut()?.uplink.as_mut()?.bytes.as_mut().map(off_by_whole)),
         ("Downlink queue", |facts| facts.queue.as_mut()?.downlink.as_mut()?.bytes.as_mut().map(off_by_whole)),

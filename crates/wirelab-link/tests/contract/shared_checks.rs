@@ -41,6 +41,7 @@ pub fn disagreements(facts: &SharedFacts, build: Build<'_>, seeds: u64) -> Vec<S
     stage.queues(&mut found);
     stage.sleep(&mut found);
     stage.mapping(&mut found);
+    stage.contention(&mut found);
     stage.causes(&mut found);
     if facts.words.is_empty() {
         found.push("it has no words".to_owned());
@@ -219,6 +220,17 @@ impl Watched<'_> {
         says("silence words", facts.silence_ns.is_some(), facts.silence_words.is_some());
     }
 
+    /// Of two senders that begin at one instant, who waits for whom is chance if they contend.
+    fn contention(&self, found: &mut Vec<String>) {
+        let both = |at: Duration| Direction::ALL.map(|direction| Sent { direction, ..uplink(at, 100) });
+        let train: Vec<Sent> = (0..20).flat_map(|nth| both(LATER + Duration::from_secs(nth))).collect();
+        let fates = |nth| self.run(nth, &train).iter().map(|seen| seen.delay_ns).collect::<Vec<_>>();
+        let differs = (1..self.seeds).any(|nth| fates(nth) != fates(0));
+        if differs != (self.facts.contends || self.facts.random) {
+            found.push(format!("contends: the facts say {}, two senders at once {differs}", self.facts.contends));
+        }
+    }
+
     /// Packets are kept where the facts say, in each direction.
     fn causes(&self, found: &mut Vec<String>) {
         for direction in Direction::ALL {
@@ -231,8 +243,8 @@ impl Watched<'_> {
                 seen.extend(all.iter().filter_map(|one| kept(one.dropped?)));
                 seen.extend(all.iter().any(Seen::was_held).then_some(Kept::Held));
             }
-            // Too rare to be met here.
-            if (1e-12..0.01).contains(&self.facts.frame_loss) {
+            // Too rare to be met here: so many errors, or collisions, in a row.
+            if self.facts.contends {
                 seen.insert(Kept::Retries);
             }
             keeps(&self.facts.keeps[direction.index()], &seen, found);

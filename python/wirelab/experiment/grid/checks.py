@@ -12,9 +12,6 @@ from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import Role, StackDescription, Telling, is_netem
 
-_OF_ONE_PACKET = frozenset({"corrupt", "token-bucket"})
-"""Impairments that need packets as they are on a wire: with their checksums, and no larger than a burst."""
-
 _CACHE = "cache"
 """The setting of a stack that its proxy alone heeds."""
 
@@ -59,10 +56,12 @@ def _cache_at(file: ExperimentFile, stack: StackDescription, origin: Callable[[s
 
 def _check_offloads(source: Source, scenario: Scenario) -> None:
     """What a link cannot do to packets that stand for several, and whose checksums are not there yet."""
-    for link in (scenario.link, *(each.link for each in scenario.topology if each.link is not None)):
-        stages = [stage.kind for way in (link.uplink, link.downlink) for stage in way]
+    for link, facts in zip(scenario.links, scenario.facts, strict=True):
+        ways = ((link.uplink, facts.uplink.stages), (link.downlink, facts.downlink.stages))
+        known = [each for specs, stages in ways for each in zip(specs, stages, strict=True)]
         parts = {"netem": is_netem(link), "mtu": link.mtu is not None, "medium": link.medium is not None}
-        of_one = [name for name, there in parts.items() if there] + [kind for kind in stages if kind in _OF_ONE_PACKET]
+        of_one = [name for name, there in parts.items() if there]
+        of_one += [spec.kind for spec, stage in known if stage.of_one_packet]
         if of_one:
             what = f"{scenario.link_name} has {of_one[0]}, and with offloads a packet stands for up to 64 KiB of them"
             raise WirelabError(what, source.where(("offloads",)), hint="offloads = false, or a link without that")

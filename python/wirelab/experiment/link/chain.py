@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from wirelab.experiment.link.layers import LOSSES, RATES, LinkConflictError
@@ -29,7 +28,6 @@ from wirelab.schema import (
     Schedule,
     TokenBucket,
     Wifi,
-    registered,
 )
 from wirelab.schema.link_answer import AskLink, LinkRefusedError
 from wirelab.units import format_rate, format_size
@@ -99,10 +97,14 @@ class _Side:
         if name not in PLAIN_KINDS:
             return _BUILDERS[name](self)
         key = name.replace("-", "_")
-        if _loses(name) and not self.has(key) and self.link.direction not in ("both", self.way):
-            return None
-        found: ImpairmentSpec | None = self.value(key)
+        found: ImpairmentSpec | None = getattr(self.losing(), key, None) if name in LOSSES else self.value(key)
         return found
+
+    def losing(self) -> DirectionTable | None:
+        """The table that says what the direction loses: its own if that names a loss, else the link's if meant."""
+        if self.own is not None and any(self.has(name) for name in _LOSS_FIELDS):
+            return self.own
+        return self.link if self.link.direction in ("both", self.way) else None
 
     def has(self, name: str) -> bool:
         """Whether the direction itself says so."""
@@ -118,12 +120,6 @@ class _Side:
     def conflict(self, key: str, what: str, hint: str | None) -> LinkConflictError:
         prefix = f"{self.way}." if self.has(key.partition(".")[0].replace("-", "_")) else ""
         return LinkConflictError(prefix + key, what, hint)
-
-
-@cache
-def _loses(kind: str) -> bool:
-    """Whether an impairment stands where losses do, so that `direction` is about it."""
-    return any(each.kind == kind and each.slot == "loss" for each in registered().impairments)
 
 
 def _outage(side: _Side) -> ImpairmentSpec | None:
@@ -212,15 +208,9 @@ def _check_companions(side: _Side, kind: str | None) -> None:
 
 
 def _loss(side: _Side) -> ImpairmentSpec | None:
-    own = side.own is not None and any(side.has(name) for name in _LOSS_FIELDS)
-    if side.says("loss_correlation") and not (own or any(name in side.link.model_fields_set for name in _LOSS_FIELDS)):
+    if side.says("loss_correlation") and not any(side.says(name) for name in _LOSS_FIELDS):
         raise side.conflict("loss-correlation", "loss-correlation needs a loss", 'such as loss = "1 %"')
-    table: DirectionTable
-    if own and side.own is not None:
-        table = side.own
-    elif side.link.direction in ("both", side.way):
-        table = side.link
-    else:
+    if (table := side.losing()) is None:
         return None
     if table.loss:
         return Loss(probability=table.loss, correlation=side.value("loss_correlation"))

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from wirelab.experiment.link.signal import resolve
+from wirelab.schema.link_spec import SLOTS
 from wirelab.units import UnitError, level_dbm
 
 DELAYS = ("rtt", "delay")
-LOSSES = ("loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern")
+LOSSES = tuple(kind for kind, slot in SLOTS.items() if slot == "loss")
 RATES = ("rate", "trace", "schedule")
 WAYS = ("uplink", "downlink")
 MERGED = ("medium", "radio", "nat")

@@ -32,21 +32,20 @@ from wirelab.experiment.link.plain import kind_of, plain_keys
 from wirelab.experiment.link.rate import OutageTable, Queue, ScheduleTable, Trace
 from wirelab.experiment.link.shared import Medium, NatTable, RadioTable
 from wirelab.schema import ImpairmentSpec
-from wirelab.schema.link_spec import STAGE_ORDER
+from wirelab.schema.link_spec import SLOTS
 from wirelab.units import UnitError
 
-_LOSSES = ("loss", "gilbert-elliott", "gilbert-elliott-time", "four-state", "markov", "loss-pattern")
-_RATES = ("rate", "token-bucket", "delivery-trace", "schedule", "duty-cycle")
-KEYED = {
-    **dict.fromkeys(_LOSSES, "loss"),
-    **dict.fromkeys(_RATES, "rate"),
-    **{kind: kind for kind in ("outage", "corrupt", "duplicate", "delay", "reorder")},
-}
-"""Kinds of impairments that have keys of their own, each with its stage; others are stages by themselves."""
-_PLAIN = plain_keys(each for each in get_args(get_args(ImpairmentSpec)[0]) if kind_of(each) not in KEYED)
+OWN_KEYS = frozenset({
+    "outage", "rate", "token-bucket", "delivery-trace", "schedule", "duty-cycle", "loss", "gilbert-elliott",
+    "gilbert-elliott-time", "four-state", "markov", "loss-pattern", "corrupt", "duplicate", "delay", "reorder",
+})  # fmt: skip
+"""Kinds of impairments whose keys are written below: together they make the stage of their slot. Of any other kind the
+key is made from its model, and is a stage by itself.
+"""
+_PLAIN = plain_keys(each for each in get_args(get_args(ImpairmentSpec)[0]) if kind_of(each) not in OWN_KEYS)
 PLAIN_KINDS = frozenset(name.replace("_", "-") for name in _PLAIN.model_fields)
 """Kinds whose keys are made from their models."""
-STAGES = tuple(dict.fromkeys(KEYED.get(kind, kind) for kind in STAGE_ORDER if kind in KEYED or kind in PLAIN_KINDS))
+STAGES = tuple(dict.fromkeys(slot if kind in OWN_KEYS else kind for kind, slot in SLOTS.items()))
 """Stages of a direction in the order in which packets pass them unless `order` says otherwise."""
 LEAST_MTU, LEAST_IPV6_MTU, LANE_MTU = 68, 1280, 1500
 """RFC 791: every host forwards 68 bytes; RFC 8200, section 5: every link carries 1280 bytes; and what lanes carry, the

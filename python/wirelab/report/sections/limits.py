@@ -8,8 +8,7 @@ from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Json, level_words
 from wirelab.report.stacks import by_proxy, is_secure
-
-AIR = frozenset({"wifi", "ieee802154"})
+from wirelab.schema import link_key
 
 
 def section(campaign: Campaign) -> Section:
@@ -42,7 +41,10 @@ def _radios(campaign: Campaign) -> str:
 
 
 def _air(campaign: Campaign) -> str:
-    shared = _links(campaign, lambda link: (link.get("medium") or {}).get("kind") in AIR)
+    known = campaign.plan.get("link_facts") or {}
+    shared = _links(
+        campaign, lambda link: any(each["contends"] for each in (known.get(link_key(link)) or {}).get("shared") or [])
+    )
     if shared is None:
         return "no contention for air"
     return f"of air only the frames of the hosts on it and their contention, as a model{shared}"

@@ -80,6 +80,7 @@ impl Spec for DelaySpec {
             keeps: vec![Kept::Held],
             per_packet: false,
             overtakes: self.overtaking,
+            of_one_packet: false,
             varies: None,
         }
     }

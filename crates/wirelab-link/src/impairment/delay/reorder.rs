@@ -68,6 +68,7 @@ impl Spec for ReorderSpec {
             keeps: vec![Kept::Held],
             per_packet: true,
             overtakes: true,
+            of_one_packet: false,
             varies: None,
         }
     }

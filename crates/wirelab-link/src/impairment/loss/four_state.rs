@@ -84,6 +84,7 @@ impl Spec for FourStateSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

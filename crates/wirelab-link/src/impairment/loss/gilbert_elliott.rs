@@ -82,6 +82,7 @@ impl Spec for GilbertElliottSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

@@ -85,6 +85,7 @@ impl Spec for GilbertElliottTimeSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

@@ -72,6 +72,7 @@ impl Spec for LossSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

@@ -88,6 +88,7 @@ impl Spec for MarkovSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

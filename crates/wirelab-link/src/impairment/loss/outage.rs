@@ -69,6 +69,7 @@ impl Spec for OutageSpec {
             keeps: if holds { vec![Kept::Held, Kept::QueueFull] } else { vec![Kept::Outage] },
             per_packet: false,
             overtakes: false,
+            of_one_packet: false,
             varies: holds.then(|| "an outage holds packets back".to_owned()),
         }
     }

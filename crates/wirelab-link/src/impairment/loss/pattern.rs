@@ -75,6 +75,7 @@ impl Spec for LossPatternSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

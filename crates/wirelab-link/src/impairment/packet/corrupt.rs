@@ -56,6 +56,7 @@ impl Spec for CorruptSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: true,
             varies: None,
         }
     }

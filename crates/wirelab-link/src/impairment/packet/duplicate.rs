@@ -56,6 +56,7 @@ impl Spec for DuplicateSpec {
             keeps: vec![],
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

@@ -58,6 +58,7 @@ impl Spec for RateSpec {
             keeps: kept_by(&self.queue),
             per_packet: false,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

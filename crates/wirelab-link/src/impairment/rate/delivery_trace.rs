@@ -71,6 +71,7 @@ impl Spec for DeliveryTraceSpec {
             keeps: kept_by(&self.queue),
             per_packet: false,
             overtakes: false,
+            of_one_packet: false,
             varies: Some(CHANGES.to_owned()),
         }
     }

@@ -71,6 +71,7 @@ impl Spec for DutyCycleSpec {
             keeps: kept_by(&self.queue),
             per_packet: false,
             overtakes: false,
+            of_one_packet: false,
             varies: None,
         }
     }

@@ -107,6 +107,7 @@ impl Spec for ScheduleSpec {
             keeps: kept_by(&self.queue),
             per_packet: true,
             overtakes: false,
+            of_one_packet: false,
             varies: Some(CHANGES.to_owned()),
         }
     }

@@ -76,6 +76,7 @@ impl Spec for TokenBucketSpec {
             keeps: kept_by(&self.queue),
             per_packet: false,
             overtakes: false,
+            of_one_packet: true,
             varies: None,
         }
     }

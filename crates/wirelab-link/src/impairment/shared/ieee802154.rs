@@ -129,6 +129,7 @@ impl SharedSpec for Ieee802154Spec {
             }),
             frame_loss: frame_error.powi(retries as i32 + 1),
             random: true,
+            contends: true,
             ..SharedFacts::medium(self.queue_bytes, self.queue_packets)
         }
     }

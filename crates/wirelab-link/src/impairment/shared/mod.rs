@@ -139,6 +139,7 @@ impl SharedFacts {
             airtime: None,
             frame_loss: 0.0,
             random: false,
+            contends: false,
             queue: Some(SharedQueue { uplink: queue.clone(), downlink: queue }),
             sleeps: vec![],
             opened_by_uplink: false,

@@ -50,6 +50,7 @@ impl SharedSpec for NatSpec {
             airtime: None,
             frame_loss: 0.0,
             random: false,
+            contends: false,
             queue: None,
             sleeps: vec![],
             opened_by_uplink: true,

@@ -97,6 +97,7 @@ impl SharedSpec for RadioSpec {
             airtime: None,
             frame_loss: 0.0,
             random: false,
+            contends: false,
             queue: Some(SharedQueue { uplink: queue.clone(), downlink: queue }),
             sleeps: self.sleeps.clone(),
             opened_by_uplink: false,

@@ -147,6 +147,7 @@ impl SharedSpec for WifiSpec {
             }),
             frame_loss: frame_error.powi(retries as i32 + 1),
             random: frame_error > 0.0,
+            contends: true,
             ..SharedFacts::medium(self.queue_bytes, self.queue_packets)
         }
     }
@@ -156,8 +157,8 @@ impl SharedSpec for WifiSpec {
     }
 
     fn examples() -> Vec<Self> {
-        // Usual air, and air so bad that losses are seen.
-        [(0.1, 6), (0.4, 1)]
+        // Usual air, air so bad that losses are seen, and air that loses by collisions alone.
+        [(0.1, 6), (0.4, 1), (0.0, 6)]
             .map(|(frame_error, retries)| Self {
                 rate_bps: 54_000_000,
                 overhead_bytes: 36,
