@@ -44,10 +44,11 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert not file.exists()
 
 
-@pytest.mark.parametrize("where", ["missing/mine.toml"])
-def test_a_folder_that_is_not_there_is_an_error(where: str, tmp_path: Path) -> None:
-    code, _, err = run("new", str(tmp_path / where))
-    assert (code, err) == (1, f"{tmp_path / where}: cannot be written: No such file or directory\n")
+def test_a_folder_that_is_not_there_is_an_error_and_how_to_make_it_is_said(tmp_path: Path) -> None:
+    folder = tmp_path / "my folder"
+    code, out, err = run("new", str(folder / "mine.toml"))
+    assert (code, out) == (2, "")
+    assert err == f"{folder / 'mine.toml'}: there is no folder {folder}\nhint: mkdir -p '{folder}'\n"
 
 
 def test_a_stack_of_ones_own_begins_with_an_experiment_its_programs_and_their_entry(tmp_path: Path) -> None:

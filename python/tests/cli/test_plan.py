@@ -39,6 +39,13 @@ def test_a_budget_is_a_preview_and_says_so() -> None:
     assert "PREVIEW for 2 min" in out
 
 
+def test_a_budget_that_the_experiments_own_is_below_says_that_it_lengthens_nothing() -> None:
+    longer = run("plan", "quickstart", "--budget", "10h")
+    assert longer[0] == 0
+    assert longer[2] == "--budget 10 h does not lengthen stop.budget, 1.25 min: no block begins after that\n"
+    assert run("plan", "quickstart", "--budget", "1min")[2] == ""
+
+
 def test_set_changes_the_plan() -> None:
     assert "16 scenarios" in run("plan", "quickstart", "--set", "link.rtt=2ms,20ms")[1]
 

@@ -207,6 +207,8 @@ WRONG = {
     "unknown stack": changed('"h2"', '"http2"'),
     "stack that is no name": changed('"h2"', "2"),
     "no factor stack": changed('stack = ["http1", "h2"]\n', ""),
+    "misspelt factors": changed("[factors]", "[factor]"),
+    "text without an end": changed('"http1", "h2"]', '"http1", "h2]'),
     "no levels": changed('["http1", "h2"]', "[]"),
     "levels that are no list": changed('["http1", "h2"]', '"http1"'),
     "unknown link": factor('link = ["wire", "wier"]'),

@@ -169,5 +169,5 @@ def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         return error.message
-    line = f"error: {message[:1].lower()}{message[1:]}"
+    line = f"error: {message[:1].lower()}{message[1:]}".replace("is not a valid integer range", "is not a whole number")
     return f"{line}\nhint: {context.command_path} --help" if context is not None else line

@@ -54,7 +54,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         Settings.of(record)
         measure(folder, kept(record, folder))
     elif sets or measured_on_device or any(each is not None for each in (device, interval, battery, voltage)):
-        raise WirelabError("these options are a radio's, and none is given", hint="--radio NAME (wirelab list radios)")
+        raise WirelabError(
+            "these options are a radio's, and none is given", hint=f"--radio NAME ({launched('list radios')})"
+        )
     estimates = analyze_campaign(folder)
     path = folder / "verdicts.json"
     verdicts = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None

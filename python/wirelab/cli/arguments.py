@@ -144,7 +144,9 @@ def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
     if file.energy is None:
         if file.metric in energies():
             what = f'no radio for the metric ("{file.metric}")'
-            yield WirelabError(what, source.where(("metric",)), 'add: [energy] radio = "NAME" (wirelab list radios)')
+            yield WirelabError(
+                what, source.where(("metric",)), f'add: [energy] radio = "NAME" ({launched("list radios")})'
+            )
         return
     from wirelab.metrics.energy_settings import Settings
 

@@ -45,6 +45,10 @@ def within_budget(plan: Plan, experiment: Experiment, budget_ns: int, lanes: int
     from wirelab.plan import make_plan
     from wirelab.runner.entries import foreseen_failures
 
+    own_ns = plan.experiment.stop.budget_ns
+    if own_ns is not None and own_ns < budget_ns:
+        shorter = f"--budget {format_duration(budget_ns)} does not lengthen stop.budget, {format_duration(own_ns)}"
+        click.echo(f"{shorter}: no block begins after that", err=True)
     unsupported = foreseen_failures(plan, experiment.source.folder).unsupported
     return make_plan(experiment, budget_ns=budget_ns, lanes=lanes, unsupported=unsupported)
 

@@ -41,7 +41,9 @@ def command(kind: str, name: str | None) -> None:
         return
     if name is None:
         own = {"page": "|DIR", "experiment": "|FILE", "link": "|FILE"}.get(kind, "")
-        raise WirelabError(f"which {kind}?", hint=f"wirelab describe {kind} NAME{own}; names: wirelab list {kind}s")
+        raise WirelabError(
+            f"which {kind}?", hint=f"{launched(f'describe {kind} NAME{own}')}; names: {launched(f'list {kind}s')}"
+        )
     if kind not in KINDS:
         raise WirelabError(f"unknown kind '{kind}'", hint=did_you_mean(kind, KINDS))
     click.echo(KINDS[kind](name))
@@ -291,7 +293,7 @@ def _of_any_kind(name: str) -> str:
     if path.suffix == ".toml":
         return _link(name) if _is_link(path) else _experiment(name)
     hint = offer(name, {each for names in known.values() for each in names})
-    raise WirelabError(f"nothing is called '{name}'", hint=hint or "wirelab list names what there is")
+    raise WirelabError(f"nothing is called '{name}'", hint=hint or f"{launched('list')} names what there is")
 
 
 def _is_link(path: Path) -> bool:

@@ -11,6 +11,7 @@ import click
 from wirelab.cli.arguments import DurationType, QuantityType
 from wirelab.cli.radio_options import energy_record, radio_options
 from wirelab.errors import CombinedError, Where, WirelabError
+from wirelab.launcher import launched
 from wirelab.units import duration_ns
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         _refuse(of_capture, "is of a capture, and this is a trace", "wirelab energy CAPTURE")
         _refuse({"--from": work_from, "--to": work_to}, "is of a trace alone: of a campaign, each trial is the work")
     if radio is None:
-        _refuse(of_radio, "is a radio's, and none is given", "--radio NAME (wirelab list radios)")
+        _refuse(of_radio, "is a radio's, and none is given", f"--radio NAME ({launched('list radios')})")
     record = None if radio is None else energy_record(radio, sets, None, None, None, None)
     from wirelab.cli.energy_trace import Sections, tell_trace
     from wirelab.cli.energy_trials import tell_trials
@@ -114,7 +115,7 @@ def _wrong_with(capture: Path, record: EnergyRecord | None, client: str | None) 
     if not capture.exists():
         yield WirelabError("no such file", Where(str(capture)))
     if record is None:
-        yield WirelabError("a capture needs --radio", hint="wirelab list radios")
+        yield WirelabError("a capture needs --radio", hint=launched("list radios"))
     else:
         try:
             Settings.of(record)

@@ -14,6 +14,7 @@ import click
 
 from wirelab.cli.table import columns
 from wirelab.errors import RunError, Where, WirelabError
+from wirelab.launcher import launched
 from wirelab.units import format_duration, format_energy, format_size, with_bounds
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class _Told:
             yield from processor_notes(radio, self._work.device, "the CPU time that was given")
         elif self._settings.device is not None:
             yield NO_CPU
-        yield f"Sources: wirelab describe radio {radio.name}"
+        yield f"Sources: {launched(f'describe radio {radio.name}')}"
 
     def as_dict(self) -> dict[str, Any]:
         """Joules and seconds, with bounds."""

@@ -115,7 +115,7 @@ def _settings(folder: Path, record: EnergyRecord | None) -> Any:
         return Settings.of(record)
     planned = planned_energy(read_plan(folder))
     if planned is None:
-        raise WirelabError("the campaign names no radio", hint="--radio NAME (wirelab list radios)")
+        raise WirelabError("the campaign names no radio", hint=f"--radio NAME ({launched('list radios')})")
     return Settings.of_campaign(planned, folder)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -45,6 +46,9 @@ def command(file: Path, origin: str | None, site: Path | None, stack: str | None
         # The catalogue of other stacks only grows.
         if path.exists() and (stack is None or path != file.parent / CATALOGUE):
             raise WirelabError("exists already", Where(str(path)), hint="choose another name")
+        if not path.parent.is_dir():
+            hint = f"mkdir -p {shlex.quote(str(path.parent))}"
+            raise WirelabError(f"there is no folder {path.parent}", Where(str(path)), hint)
     for path, text in copies.items():
         try:
             path.write_text(text, encoding="utf-8")

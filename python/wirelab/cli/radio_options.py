@@ -10,6 +10,7 @@ import click
 
 from wirelab.cli.arguments import DurationType, QuantityType
 from wirelab.errors import Where, WirelabError
+from wirelab.launcher import launched
 from wirelab.schema.plan import EnergyRecord
 from wirelab.toml import read_text
 from wirelab.units import charge_mah, voltage_v
@@ -52,7 +53,7 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     `WirelabError` for a battery or CPU time without what it needs, or a voltage of none.
     """
     if measured is not None and device is None:
-        hint = "--device raspberry-pi-3 (wirelab list devices)"
+        hint = f"--device raspberry-pi-3 ({launched('list devices')})"
         raise WirelabError("CPU time takes the power of a device, and none is named", measured, hint)
     if voltage is not None and battery_mah is None:
         raise WirelabError("no battery of this voltage", "--voltage", "--battery '2400 mAh'")

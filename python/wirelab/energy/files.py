@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.launcher import launched
 from wirelab.toml import parse_toml, read_text
 
 _DATA = "wirelab.data"
@@ -30,7 +31,7 @@ def read(name_or_path: str, folder: str, what: str, shape: Mapping[str, type]) -
         path = Path(name_or_path)
         name, where = path.stem, Where(name_or_path)
         if not path.exists():
-            raise WirelabError("no such file", where, f"shipped: wirelab list {folder}")
+            raise WirelabError("no such file", where, f"shipped: {launched(f'list {folder}')}")
         document = parse_toml(read_text(path, where), where)
     elif name_or_path in names(folder):
         name, where = name_or_path, Where(f"{name_or_path}.toml")

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.errors import Where, WirelabError, did_you_mean, nearest
 from wirelab.experiment.file.energy import EnergyTable, check_energy
 from wirelab.experiment.file.model import ExperimentFile, StopTable
 from wirelab.experiment.file.problems import problems, shown
@@ -136,7 +136,8 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     found += _check_claims(source, file)
     found += check_energy(written, file.energy)
     more = list(check(source, file)) if check is not None else []
-    if not any(factor.path == "stack" for factor in factors):
+    misspelt = "factors" not in written.document and nearest("factors", written.document) is not None
+    if not misspelt and not any(factor.path == "stack" for factor in factors):
         where = source.where(("factors",))
         found.append(WirelabError("no factor 'stack'", where, hint='add to [factors]: stack = ["http1", "h2"]'))
     if (size := grid_size(factors)) > MAX_POINTS:

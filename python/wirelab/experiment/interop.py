@@ -14,6 +14,7 @@ from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import BUILTIN, implementations
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.experiment.programs.own_stacks import own_stacks
+from wirelab.launcher import launched
 from wirelab.schema import Description, Role, StackDescription, registered
 from wirelab.schema.link_answer import AskLink
 
@@ -72,7 +73,7 @@ def interop_experiment(
         if _plays(programs, known, "server", server, scenario.stack)
     )
     if not scenarios:
-        raise WirelabError("no client and server of these speak the same stack", hint="wirelab list implementations")
+        raise WirelabError("no client and server of these speak the same stack", hint=launched("list implementations"))
     return replace(base, scenarios=scenarios)
 
 

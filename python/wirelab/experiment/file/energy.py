@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Field
 from wirelab.errors import WirelabError
 from wirelab.experiment.file.quantities import PositiveDuration, Table, positive, quantity
 from wirelab.experiment.file.source import Source
+from wirelab.launcher import launched
 from wirelab.schema.plan import EnergyRecord
 from wirelab.units import charge_mah, voltage_v
 
@@ -66,7 +67,7 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
         yield WirelabError(what, source.where(("energy", "device")), "rename one")
     if table.measured_on_device and table.device is None:
         what = "CPU time takes the power of a device, and none is named"
-        hint = 'device = "raspberry-pi-3" (wirelab list devices)'
+        hint = f'device = "raspberry-pi-3" ({launched("list devices")})'
         yield WirelabError(what, source.where(("energy", "measured-on-device")), hint)
     # What is written and wrong is told by itself.
     written = source.document.get("energy", {})

@@ -17,7 +17,10 @@ from wirelab.experiment.file.positions import Position, positions
 from wirelab.experiment.file.problems import shown
 from wirelab.experiment.link.files import Files
 from wirelab.experiment.programs.implementations import Implementation
+from wirelab.launcher import launched
 
+_OPEN_TEXT = "Illegal character '\\n'"
+"""What the parser says of a text that is still open at the end of its line."""
 _SYNTAX = re.compile(r"(?P<what>.*) \(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)", re.DOTALL)
 _TABLE = re.compile(r"\('.*'(,|)\)")
 _QUOTED = re.compile(r"[^A-Za-z0-9_-]")
@@ -101,7 +104,8 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         near = nearest(path.name, _neighbours(path))
-        hint = None if near is None else f"did you mean '{near}'?"
+        shipped = f"{launched('list experiments')} names those that ship; {launched(f'new {path.name}')} writes one"
+        hint = shipped if near is None else f"did you mean '{near}'?"
         raise WirelabError("no such file", Where(str(path)), hint) from None
     except UnicodeDecodeError as error:
         raise WirelabError(f"is not UTF-8 (byte {error.start})", Where(str(path))) from None
@@ -128,6 +132,11 @@ def source_of_text(text: str, name: str, folder: Path, shown: str | None = None)
         what = _TABLE.sub(
             lambda path: path[0].strip("(),'").replace("', '", "."), match["what"] if match else str(error)
         )
-        raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", Where(shown, line, column)) from None
+        where = Where(shown, line, column)
+        if what == _OPEN_TEXT:
+            raise WirelabError(
+                "a text does not end in its line", where, hint="close it with a quotation mark"
+            ) from None
+        raise WirelabError(f"is not TOML: {what[:1].lower()}{what[1:]}", where) from None
     programs = library.implementations(folder)
     return Source(name, shown, text, folder, document, positions(text), {}, programs, Files(folder), Pages(folder))

@@ -173,7 +173,7 @@ def _lateness_table(lanes: Iterable[Json]) -> Table:
     columns = [Column("lane"), *(Column(name, "µs") for name in ("p50", "p99", "p99.9", "max")), Column("packets")]
     caption = (
         "Lateness of the emulator: when a packet was handed over (on a link that netem ran: to netem), minus when its "
-        "link said it leaves"
+        "link said it leaves. Packets of attempts that were run again are counted too"
     )
     return Table(caption if rows else f"{caption}. None was recorded", columns, rows)
 
@@ -194,7 +194,7 @@ def _exclusions_table(campaign: Campaign) -> Table:
         kept = mine.filter(~pl.col("excluded").fill_null(value=False))
         done = int((kept["status"] == "done").sum())
         excluded = mine.height - kept.height
-        reasons = mine["exclusion"].drop_nulls().value_counts(sort=True).head(3)
+        reasons = mine["exclusion"].drop_nulls().value_counts(sort=True)
         why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing was run again"
         rows.append([*row, number(done, 0), number(kept.height - done, 0), number(excluded, 0), Cell(why)])
     columns = [
