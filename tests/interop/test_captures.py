@@ -147,7 +147,8 @@ def test_what_the_link_did_to_a_packet_is_its_comment(bench: Bench) -> None:
             assert len(sent) == counts["received"]
             other = ENDS[1 - ENDS.index(end)]
             copies = [words for words in comments(folder, other) if words.startswith("a copy made by the link")]
-            assert len(copies) == counts["duplicated"]
+            # One that was still on its way at the end never came.
+            assert counts["duplicated"] - counts["held"] <= len(copies) <= counts["duplicated"]
             everything += [*comments(folder, end)]
     assert "lost by gilbert-elliott" in everything
     assert any(words.startswith("a copy made by the link") for words in everything)

@@ -12,7 +12,7 @@ use wirelab_net::link::DropCause;
 use wirelab_net::link::facts::{Facts, Kept, SharedFacts};
 use wirelab_net::topology::LinkShape;
 use wirelab_net::{LogSink, LogThread};
-use wirelab_schema::{LinkSpec, MediumSpec};
+use wirelab_schema::LinkSpec;
 
 /// Which end of a link a capture is of.
 pub const ENDS: [&str; 2] = ["client", "server"];
@@ -100,23 +100,21 @@ fn secrets(key_logs: &[KeyLog]) -> Result<Vec<u8>> {
 }
 
 fn drop_words(link: &LinkSpec) -> DropWords {
-    let medium = link.medium.as_ref().map_or("link layer", MediumSpec::kind);
-    // A medium is called by its kind, any other shared stage by its key.
-    let name = |key: &'static str| if key == "medium" { medium } else { key };
     let shared: Vec<(&str, SharedFacts)> =
-        link.shared().iter().map(|(key, stage)| (name(key), stage.facts())).collect();
-    [&link.uplink, &link.downlink].map(|stages| {
+        link.shared().iter().map(|(_, stage)| (stage.kind(), stage.facts())).collect();
+    [(0, &link.uplink), (1, &link.downlink)].map(|(way, stages): (usize, _)| {
         let known: Vec<(&str, Facts)> = stages.iter().map(|stage| (stage.kind(), stage.facts())).collect();
         let by = |may_drop: fn(&Facts) -> bool| -> Vec<&str> {
             known.iter().filter(|(_, facts)| may_drop(facts)).map(|(kind, _)| *kind).collect()
         };
+        let shared_by = |kept: Kept| -> Vec<&str> {
+            shared.iter().rev().filter(|(_, facts)| facts.keeps[way].contains(&kept)).map(|(kind, _)| *kind).collect()
+        };
         DropCause::ALL.map(|cause| match cause {
             DropCause::Loss => format!("lost by {}", one_of(&by(|facts| facts.loss.is_some()))),
             DropCause::QueueFull => {
-                let shared = shared.iter().rev().filter(|(_, facts)| facts.queue.is_some()).map(|(name, _)| *name);
-                let queues: Vec<_> =
-                    by(|facts| facts.keeps.contains(&Kept::QueueFull)).into_iter().chain(shared).collect();
-                format!("dropped by {}: no room", one_of(&queues))
+                let own = by(|facts| facts.keeps.contains(&Kept::QueueFull));
+                format!("dropped by {}: no room", one_of(&[own, shared_by(Kept::QueueFull)].concat()))
             }
             DropCause::Aqm => {
                 let queues = known.iter().filter_map(|(_, facts)| facts.queue.as_ref());
@@ -124,8 +122,8 @@ fn drop_words(link: &LinkSpec) -> DropWords {
                 format!("dropped by {}: it has waited too long", one_of(&names))
             }
             DropCause::Outage => "lost by outage".to_owned(),
-            DropCause::Retries => format!("given up by {medium}"),
-            DropCause::Nat => "dropped by nat: no address mapping".to_owned(),
+            DropCause::Retries => format!("given up by {}", one_of(&shared_by(Kept::Retries))),
+            DropCause::Nat => format!("dropped by {}: no address mapping", one_of(&shared_by(Kept::Nat))),
         })
     })
 }
@@ -175,7 +173,15 @@ mod tests {
         assert_eq!(said(link, Direction::Uplink, DropCause::Outage), "lost by outage");
         assert_eq!(said(link, Direction::Downlink, DropCause::Loss), "lost by loss or loss-pattern");
         assert_eq!(said(link, Direction::Downlink, DropCause::QueueFull), "dropped by serialiser: no room");
-        assert_eq!(said(link, Direction::Downlink, DropCause::Retries), "given up by serialiser");
+        let shared = r#"{
+            "uplink": [], "downlink": [], "nat": {"udp_timeout_ns": 1, "tcp_timeout_ns": 1},
+            "medium": {
+                "kind": "ieee802154", "compressed_bytes": 40, "mac_bytes": 23, "frame_error": 0.1, "retries": 3,
+                "max_backoffs": 4, "min_be": 3, "max_be": 5, "queue_bytes": 1000
+            }
+        }"#;
+        assert_eq!(said(shared, Direction::Downlink, DropCause::Retries), "given up by ieee802154");
+        assert_eq!(said(shared, Direction::Downlink, DropCause::Nat), "dropped by nat: no address mapping");
         assert_eq!(said(r#"{"uplink": [], "downlink": []}"#, Direction::Uplink, DropCause::Loss), "lost by the link");
     }
 

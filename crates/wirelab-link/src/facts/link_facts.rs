@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Facts, Kept, SharedFacts};
 use crate::Direction;
-use crate::impairment::Position;
+use crate::impairment::{MEDIUM, Position};
 use crate::spec::{AddressFamily, ImpairmentSpec, LinkBackend, LinkSpec, words};
 
 /// What is known of a link without sending a packet through it.
@@ -51,8 +51,8 @@ impl LinkFacts {
             link.shared().into_iter().map(|(_, stage)| (stage.position(), stage.facts())).collect();
         let [uplink, downlink] = [(&link.uplink, Direction::Uplink), (&link.downlink, Direction::Downlink)]
             .map(|(chain, direction)| direction_facts(chain, direction, &shared));
-        let shared: Vec<SharedFacts> = shared.into_iter().map(|(_, facts)| facts).collect();
         let words = link_words(link, [&uplink, &downlink], &shared);
+        let shared: Vec<SharedFacts> = shared.into_iter().map(|(_, facts)| facts).collect();
         Self { words, uplink, downlink, shared }
     }
 }
@@ -84,22 +84,28 @@ fn direction_facts(
     DirectionFacts { stages, path }
 }
 
-fn link_words(link: &LinkSpec, ways: [&DirectionFacts; 2], shared: &[SharedFacts]) -> Vec<(String, String)> {
+fn link_words(
+    link: &LinkSpec,
+    ways: [&DirectionFacts; 2],
+    shared: &[(Position, SharedFacts)],
+) -> Vec<(String, String)> {
     let chain = |way: &DirectionFacts| match &way.stages[..] {
         [] => "nothing: packets pass at once".to_owned(),
         stages => stages.iter().map(|stage| stage.words.as_str()).collect::<Vec<_>>().join(", then "),
     };
-    let of = |key: &str| shared.iter().filter(|facts| facts.key == key).map(|facts| facts.words.clone()).next();
+    let at = |wanted: fn(&Position) -> bool| {
+        let stages = shared.iter().filter(move |(position, _)| wanted(position));
+        stages.map(|(_, facts)| (if facts.key == MEDIUM { "shared" } else { facts.key.as_str() }, facts.words.clone()))
+    };
     let [uplink, downlink] = ways;
     let mut found = Vec::new();
-    found.extend(of("radio").map(|words| ("radio", words)));
+    found.extend(at(|position| *position == Position::Near));
     match link.uplink == link.downlink {
         true if uplink.stages.is_empty() => {}
         true => found.push(("each way", chain(uplink))),
         false => found.extend([("uplink", chain(uplink)), ("downlink", chain(downlink))]),
     }
-    found.extend(of("medium").map(|words| ("shared", words)));
-    found.extend(of("nat").map(|words| ("nat", words)));
+    found.extend(at(|position| *position != Position::Near));
     found.extend(link.mtu.map(|mtu| ("mtu", format!("packets of at most {}", words::size(mtu.into())))));
     if link.family == Some(AddressFamily::Ipv6) {
         found.push(("family", "IPv6 addresses".to_owned()));

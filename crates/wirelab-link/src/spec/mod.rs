@@ -11,14 +11,12 @@ use serde::{Deserialize, Serialize};
 pub use self::choices::Choices;
 pub use self::place::{Place, SpecError};
 pub use crate::impairment::{ImpairmentSpec, JitterSpec, MediumSpec, NatSpec, RadioSpec, SchedulePoint, SleepSpec};
-use crate::impairment::{Position, SharedStage};
+use crate::impairment::{MEDIUM, SharedStage};
 pub use crate::queue::QueueSpec;
 use crate::{Chain, Direction, Link, Seed};
 
 /// MTU of a link that has none of its own.
 const MTU: u32 = 1500;
-/// Indices of seeds beyond every chain, for stages that both directions share.
-const SHARED_SEEDS: u16 = 3;
 
 /// An emulated path between hosts of a lane: one chain of impairments per direction, which all hosts of a side share.
 ///
@@ -85,12 +83,7 @@ impl LinkSpec {
         let uplink = chain("uplink", Direction::Uplink, &self.uplink)?;
         let downlink = chain("downlink", Direction::Downlink, &self.downlink)?;
         self.shared().into_iter().try_fold(Link::new(uplink, downlink), |link, (key, stage)| {
-            let index = match stage.position() {
-                Position::Middle => u16::MAX,
-                Position::Near => u16::MAX - 1,
-                Position::Far => u16::MAX - 2,
-            };
-            let seed = Seed { link: seed, direction: Direction::Uplink, index };
+            let seed = Seed { link: seed, direction: Direction::Uplink, index: stage.seed_index() };
             Ok(link.with(stage.build(seed, &Place::new(key))?))
         })
     }
@@ -98,7 +91,7 @@ impl LinkSpec {
     /// The stages that both directions share, from the near end to the far end, each with its key.
     pub fn shared(&self) -> Vec<(&'static str, SharedStage)> {
         let radio = self.radio.clone().map(|spec| ("radio", spec.into()));
-        let medium = self.medium.clone().map(|spec| ("medium", spec.into()));
+        let medium = self.medium.clone().map(|spec| (MEDIUM, spec.into()));
         let nat = self.nat.clone().map(|spec| ("nat", spec.into()));
         [radio, medium, nat].into_iter().flatten().collect()
     }
@@ -116,7 +109,7 @@ impl LinkSpec {
     }
 
     fn chain(&self, at: Place, stages: &[ImpairmentSpec], seed: impl Fn(u16) -> Seed) -> Result<Chain, SpecError> {
-        if stages.len() > usize::from(u16::MAX - SHARED_SEEDS) {
+        if stages.len() > usize::from(SharedStage::LOWEST_SEED_INDEX) {
             return Err(at.error(format!("{} impairments are more than a chain may have", stages.len())));
         }
         let mtu = self.mtu.unwrap_or(MTU);

@@ -8,6 +8,7 @@ mod common;
 mod shared_checks;
 mod trains;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use checks::{SEEDS, disagreements};
@@ -100,6 +101,16 @@ fn every_shared_example_conserves_packets_and_forgives_lateness() {
 fn the_facts_of_every_example_agree_with_what_it_does() {
     let wrong: Vec<String> = examples().flat_map(|example| judge(&example, &example.facts(), SEEDS)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn shared_stages_of_a_link_have_seeds_of_their_own() {
+    let keys: BTreeMap<String, u16> = shared_examples().map(|stage| (stage.facts().key, stage.seed_index())).collect();
+    let indices: BTreeSet<u16> = keys.values().copied().collect();
+    assert_eq!(indices.len(), keys.len(), "{keys:?}");
+    assert!(indices.iter().all(|index| *index >= SharedStage::LOWEST_SEED_INDEX), "{keys:?}");
+    // Draws of campaigns that exist: a new stage comes behind these.
+    assert_eq!([keys["medium"], keys["radio"], keys["nat"]], [u16::MAX, u16::MAX - 1, u16::MAX - 2]);
 }
 
 fn shared_examples() -> impl Iterator<Item = SharedStage> {

@@ -39,6 +39,9 @@ pub trait Shared: Impairment {
     fn handle_reception(&mut self, _airtime: Duration, _now: Instant) {}
 }
 
+/// The key of every medium in a link's description; any other shared stage has a key of its own.
+pub const MEDIUM: &str = "medium";
+
 /// Where packets pass a shared stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Position {
@@ -103,6 +106,15 @@ macro_rules! shared_stages {
                 }
             }
 
+            /// The least of [`seed_index`](Self::seed_index).
+            pub const LOWEST_SEED_INDEX: u16 = u16::MAX - [$($key),*].len() as u16;
+
+            /// Index of its seed, beyond the indices of every chain: one for the medium, one for each other stage.
+            pub fn seed_index(&self) -> u16 {
+                let nth = [$($key),*].iter().position(|key| *key == self.kind());
+                nth.map_or(u16::MAX, |nth| u16::MAX - 1 - nth as u16)
+            }
+
             /// Where packets pass it.
             pub const fn position(&self) -> Position {
                 match self {
@@ -132,7 +144,7 @@ impl SharedFacts {
         let queue = Some(QueueFacts::drop_tail(queue_bytes, queue_packets));
         let kept = || vec![Kept::Held, Kept::QueueFull, Kept::Retries];
         Self {
-            key: "medium".to_owned(),
+            key: MEDIUM.to_owned(),
             words: String::new(),
             rate_bps: None,
             service: vec![],
