@@ -103,7 +103,7 @@ def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Ben
     words = words_of(process)
     assert process.returncode == 130, words
     assert re.search(r"stopped after \d+ of 12 trials", words)
-    assert "the same command goes on where this one stopped" in words
+    assert "the same command continues where this one stopped" in words
     until(lambda: not bench.processes(), "the end of every process")
     bench.assert_nothing_left()
     status, out, words = bench.run(*command)

@@ -78,17 +78,17 @@ def test_netem_does_the_same_to_packets_and_a_wrong_link_is_told_from_it(
     differences = {name: list(_differences(bench, name, name)) for name in LINKS}
     judged = dict(zip(differences, _certificates(differences.values()), strict=True))
     wrong = list(_differences(bench, "wrong", "loss"))
-    [refuted] = _certificates([wrong])
+    [contradicted] = _certificates([wrong])
     with capsys.disabled():
         print(f"\n{finished.output}guest: {finished.wall_s:.0f} s, boot included")
         for name in LINKS:
             print(f"\n{name}\n{_table(judged[name], differences[name])}")
-        print(f"\nwrong\n{_table(refuted, wrong)}")
+        print(f"\nwrong\n{_table(contradicted, wrong)}")
 
     lines = {(name, line.direction, line.name): line for name in LINKS for line in judged[name].lines}
     assert [key for key, line in lines.items() if line.verdict == "out"] == []
     _assert_told_apart(lines)
-    out = {(line.direction, line.name) for line in refuted.lines if line.verdict == "out"}
+    out = {(line.direction, line.name) for line in contradicted.lines if line.verdict == "out"}
     assert out >= {
         ("uplink", "lost"), ("downlink", "lost after a loss"), ("uplink", "delay p25"), ("downlink", "delay p25"),
     }  # fmt: skip

@@ -33,12 +33,12 @@ def judged(means: tuple[float, ...], direction: str = "rising", lower: float | N
 @pytest.mark.parametrize(
     ("means", "direction", "verdict"),
     [
-        (FLAT_THEN_TWICE, "rising", "held"),
-        (FLAT_THEN_TWICE, "falling", "refuted"),
-        (tuple(1 / mean for mean in FLAT_THEN_TWICE), "falling", "held"),
-        ((1.0, 1.0, 1.0, 1.0, 1.0, 3.0), "rising", "refuted"),
-        ((1.0, 2.0, 4.0, 8.0, 16.0, 32.0), "rising", "refuted"),
-        ((1.0, 1.0, 1.0, 1.0, 1.0, 1.0), "rising", "undecided"),
+        (FLAT_THEN_TWICE, "rising", "confirmed"),
+        (FLAT_THEN_TWICE, "falling", "contradicted"),
+        (tuple(1 / mean for mean in FLAT_THEN_TWICE), "falling", "confirmed"),
+        ((1.0, 1.0, 1.0, 1.0, 1.0, 3.0), "rising", "contradicted"),
+        ((1.0, 2.0, 4.0, 8.0, 16.0, 32.0), "rising", "contradicted"),
+        ((1.0, 1.0, 1.0, 1.0, 1.0, 1.0), "rising", "inconclusive"),
     ],
 )
 def test_a_bend_lies_between_the_published_levels_and_goes_the_claimed_way(
@@ -60,7 +60,7 @@ def test_of_a_ratio_it_is_the_ratio_that_bends() -> None:
 
 def test_without_one_of_the_levels_nothing_is_decided() -> None:
     found = judged(FLAT_THEN_TWICE[:5])
-    assert (found.verdict, "is not measured" in found.why) == ("undecided", True)
+    assert (found.verdict, "is not measured" in found.why) == ("inconclusive", True)
 
 
 def test_the_fit_is_the_one_with_the_least_squares() -> None:

@@ -59,21 +59,21 @@ def test_all_nine_claims_are_there(claims: Claims) -> None:
 
 def test_numbers_that_agree_hold_all_but_what_turns_on_the_device_or_is_not_measured(claims: Claims) -> None:
     found = {name: one.verdict for name, one in verdicts(claims, AGREES).items()}
-    undecided = {"E1", "E2", "E8"}
-    assert found == {name: "undecided" if name in undecided else "held" for name in found}
+    inconclusive = {"E1", "E2", "E8"}
+    assert found == {name: "inconclusive" if name in inconclusive else "confirmed" for name in found}
 
 
 def test_numbers_that_disagree_refute_them(claims: Claims) -> None:
     turned = {key: {"http1": means["h2"], "https1": means["h2"], "h2": means["http1"]} for key, means in AGREES.items()}
     turned["throughput", "mixed-sizes"] = {"http1": 9.0, "https1": 9.0, "h2": 2.0}
     found = {name: one.verdict for name, one in verdicts(claims, turned).items()}
-    assert found == {name: "undecided" if name in {"E1", "E2", "E8"} else "refuted" for name in found}
+    assert found == {name: "inconclusive" if name in {"E1", "E2", "E8"} else "contradicted" for name in found}
 
 
 def test_what_this_machine_says_of_the_device_stands_beside(claims: Claims) -> None:
     e1 = verdicts(claims, AGREES)["E1"]
     assert "Raspberry Pi" in e1.why
-    assert {part.verdict for part in e1.parts if not part.decides} == {"held"}
+    assert {part.verdict for part in e1.parts if not part.decides} == {"confirmed"}
 
 
 @pytest.mark.parametrize("name", ["elmangoush2017", "elmangoush2017-choices"])

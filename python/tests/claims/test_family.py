@@ -55,7 +55,7 @@ def test_claims_without_any_effect_are_wrongly_decided_no_more_often_than_the_er
     claims = [_claim(f"c{number}", cells) for number, cells in enumerate((1, 1, 1, 4, 4, 8))]
     families = repeats(300)
     wrong = sum(
-        any(judged.verdict != "undecided" for judged in judge_family(claims, Noise(rng), RULES))
+        any(judged.verdict != "inconclusive" for judged in judge_family(claims, Noise(rng), RULES))
         for _ in range(families)
     )
     assert wrong <= binom.ppf(0.999, families, 0.05)
@@ -65,7 +65,7 @@ def test_the_same_claims_judged_alone_would_be_wrong_more_often() -> None:
     rng = np.random.default_rng(17)
     claims = [_claim(f"c{number}") for number in range(6)]
     wrong = sum(
-        any(judge(claim, source, 0.05, RULES).verdict != "undecided" for claim in claims)
+        any(judge(claim, source, 0.05, RULES).verdict != "inconclusive" for claim in claims)
         for source in (Noise(rng) for _ in range(300))
     )
     assert wrong > binom.ppf(0.999, 300, 0.05)
@@ -79,15 +79,15 @@ def test_a_certain_claim_leaves_more_of_the_error_rate_to_the_others() -> None:
     rng = np.random.default_rng(borderline)
     source = Noise(rng, {"x-b": 0.026})
     alone = judge(_claim("x"), source, 0.05, RULES)
-    assert alone.verdict == "held"
+    assert alone.verdict == "confirmed"
     uncertain = judge_family([_claim("x"), _claim("y"), _claim("z")], source, RULES)[0]
-    assert uncertain.verdict == "undecided"
+    assert uncertain.verdict == "inconclusive"
     assert "not among 3 claims" in uncertain.why
     source.effects |= {"y-b": 1.0, "z-b": 1.0}
     for name in ("y", "z"):
         for key in [key for key in source.drawn if any(level.startswith(name) for level in key)]:
             del source.drawn[key]
-    assert judge_family([_claim("x"), _claim("y"), _claim("z")], source, RULES)[0].verdict == "held"
+    assert judge_family([_claim("x"), _claim("y"), _claim("z")], source, RULES)[0].verdict == "confirmed"
 
 
 def _borderline(rng: np.random.Generator) -> bool:
@@ -95,9 +95,9 @@ def _borderline(rng: np.random.Generator) -> bool:
     source = Noise(rng, {"x-b": 0.026})
     x, y, z = (_claim(name) for name in "xyz")
     return (
-        judge(x, source, 0.05, RULES).verdict == "held"
-        and judge(x, source, 0.05 / 3, RULES).verdict == "undecided"
-        and all(judge(claim, source, 0.05, RULES).verdict == "undecided" for claim in (y, z))
+        judge(x, source, 0.05, RULES).verdict == "confirmed"
+        and judge(x, source, 0.05 / 3, RULES).verdict == "inconclusive"
+        and all(judge(claim, source, 0.05, RULES).verdict == "inconclusive" for claim in (y, z))
     )
 
 
@@ -105,8 +105,8 @@ def test_one_refuted_part_refutes_the_claim_and_names_itself() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     source.drawn[frozenset({"c-a", "c-2"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
     judged = judge(_claim("c", 4), source, 0.05, RULES)
-    assert judged.verdict == "refuted"
-    assert "3 held, 1 refuted" in judged.why
+    assert judged.verdict == "contradicted"
+    assert "3 confirmed, 1 contradicted" in judged.why
     assert "c-2" in judged.why
 
 
@@ -114,30 +114,30 @@ def test_a_claim_whose_parts_are_not_all_decided_is_undecided() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     source.drawn[frozenset({"c-a", "c-1"})] = source.draws("delay", "mean", {"x": "c-b", "y": "c-1"})  # type: ignore[assignment]
     judged = judge(_claim("c", 2), source, 0.05, RULES)
-    assert judged.verdict == "undecided"
+    assert judged.verdict == "inconclusive"
 
 
 def test_a_claim_that_is_refuted_misses_no_scenario_and_an_undecided_one_does() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     parts = judge(_claim("c", 2), source, 0.05, RULES)
-    assert (parts.verdict, parts.missing) == ("held", False)
+    assert (parts.verdict, parts.missing) == ("confirmed", False)
     source.gone = frozenset({"c-a", "c-1"})
     parts = judge(_claim("c", 2), source, 0.05, RULES)
-    assert (parts.verdict, parts.missing) == ("undecided", True)
+    assert (parts.verdict, parts.missing) == ("inconclusive", True)
     source.drawn[frozenset({"c-a", "c-0"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
     parts = judge(_claim("c", 2), source, 0.05, RULES)
-    assert (parts.verdict, parts.missing) == ("refuted", False)
+    assert (parts.verdict, parts.missing) == ("contradicted", False)
 
 
 def test_a_claim_of_many_parts_says_which_setting_was_not_in_force() -> None:
     source = Noise(np.random.default_rng(0), {"c-b": 1.0})
     source.gone, source.why = frozenset({"c-a", "c-1"}), "a window of 1"
     several = judge(_claim("c", 3), source, 0.05, RULES)
-    assert several.why == "of 3 parts 2 held, 1 undecided; a setting was not in force: a window of 1"
+    assert several.why == "of 3 parts 2 confirmed, 1 inconclusive; a setting was not in force: a window of 1"
     assert [part.why.count("not in force") for part in several.parts] == [0, 1, 0]
     source.drawn[frozenset({"c-a", "c-0"})] = Draws(5.0, np.full(4000, 5.0), 100, 100)
-    refuted = judge(_claim("c", 3), source, 0.05, RULES)
-    assert (refuted.verdict, "not in force" in refuted.why) == ("refuted", False)
+    contradicted = judge(_claim("c", 3), source, 0.05, RULES)
+    assert (contradicted.verdict, "not in force" in contradicted.why) == ("contradicted", False)
 
 
 def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_parts() -> None:
@@ -145,10 +145,10 @@ def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_par
     beside = [part.model_copy(update={"beside": "here too"}) for part in _claim("c", 20).parts]
     both = Claim.model_construct(id="c", text="c", note=None, parts=[*claim.parts, *beside])
     source = Noise(np.random.default_rng(0), {"c-a": 0.033})
-    assert judge(claim, source, 0.05, RULES).verdict == "refuted"
-    assert judge(both, source, 0.05, RULES).verdict == "refuted"
+    assert judge(claim, source, 0.05, RULES).verdict == "contradicted"
+    assert judge(both, source, 0.05, RULES).verdict == "contradicted"
     twenty_one = Claim.model_construct(id="c", text="c", note=None, parts=_claim("c", 21).parts)
-    assert judge(twenty_one, source, 0.05, RULES).parts[0].verdict == "undecided"
+    assert judge(twenty_one, source, 0.05, RULES).parts[0].verdict == "inconclusive"
 
 
 def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:
@@ -158,5 +158,5 @@ def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:
     )  # fmt: skip
     claim = Claim.model_construct(id="c", text="c", note=None, parts=[decides, beside])
     judged = judge(claim, Noise(np.random.default_rng(1), {"b": 1.0}), 0.05, RULES)
-    assert (judged.verdict, judged.why) == ("undecided", "not measured: nobody looked")
-    assert [part.verdict for part in judged.parts] == ["undecided", "held"]
+    assert (judged.verdict, judged.why) == ("inconclusive", "not measured: nobody looked")
+    assert [part.verdict for part in judged.parts] == ["inconclusive", "confirmed"]

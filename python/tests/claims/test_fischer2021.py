@@ -55,8 +55,8 @@ def test_the_values_have_the_printed_mean(
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
-        ("F1", "held"), ("F2", "held"), ("F3", "held"), ("F5", "undecided"), ("F6", "undecided"), ("F7", "undecided"),
-        ("F8", "undecided"),
+        ("F1", "confirmed"), ("F2", "confirmed"), ("F3", "confirmed"), ("F5", "inconclusive"), ("F6", "inconclusive"),
+        ("F7", "inconclusive"), ("F8", "inconclusive"),
     ],
 )  # fmt: skip
 def test_what_the_printed_values_say_of_a_claim(claims: Claims, name: str, verdict: str) -> None:
@@ -68,7 +68,7 @@ def test_what_the_printed_values_say_of_a_claim(claims: Claims, name: str, verdi
 def test_what_is_in_a_figure_only_is_missing(claims: Claims) -> None:
     claim = next(claim for claim in claims.claims if claim.id == "F4")
     judged = judge(claim, Published(claims), claims.file.error_rate, Rules(0.05, claims.file.factor, {}))
-    assert (judged.verdict, judged.missing) == ("undecided", False)
+    assert (judged.verdict, judged.missing) == ("inconclusive", False)
     assert all("is not printed" in part.why for part in judged.parts)
 
 

@@ -23,7 +23,9 @@ def _judge(source: Fake, **part: Any) -> Any:
 H2, H3 = {"stack": "h2"}, {"stack": "h3"}
 
 
-@pytest.mark.parametrize(("h2", "h3", "verdict"), [(2, 1, "held"), (1, 2, "refuted"), (1, 1.001, "undecided")])
+@pytest.mark.parametrize(
+    ("h2", "h3", "verdict"), [(2, 1, "confirmed"), (1, 2, "contradicted"), (1, 1.001, "inconclusive")]
+)
 def test_an_order_is_held_if_the_interval_of_the_ratio_excludes_1_on_its_side(
     h2: float, h3: float, verdict: str
 ) -> None:
@@ -35,12 +37,12 @@ def test_an_order_is_held_if_the_interval_of_the_ratio_excludes_1_on_its_side(
 @pytest.mark.parametrize(
     ("h2", "error", "verdict"),
     [
-        (1.43, 0.01, "held"),
-        (1.70, 0.01, "held"),
-        (1.85, 0.03, "undecided"),
-        (2.5, 0.01, "refuted"),
-        (1.43, 0.3, "undecided"),
-        (0.7, 0.01, "refuted"),
+        (1.43, 0.01, "confirmed"),
+        (1.70, 0.01, "confirmed"),
+        (1.85, 0.03, "inconclusive"),
+        (2.5, 0.01, "contradicted"),
+        (1.43, 0.3, "inconclusive"),
+        (0.7, 0.01, "contradicted"),
     ],
 )
 def test_a_ratio_is_held_within_the_published_one_divided_and_multiplied(h2: float, error: float, verdict: str) -> None:
@@ -53,13 +55,13 @@ def test_a_ratio_is_held_within_the_published_one_divided_and_multiplied(h2: flo
 def test_a_small_published_ratio_is_not_held_by_its_magnitude_when_the_direction_is_open() -> None:
     source = Fake({("h2",): 1.01, ("h3",): 1.0}, 0.02)
     judged = _judge(source, form="ratio", upper=H2, lower=H3, published=1.05, printed=[1.045, 1.06])
-    assert judged.verdict == "undecided"
+    assert judged.verdict == "inconclusive"
     assert "magnitude" in judged.why
 
 
 @pytest.mark.parametrize(
     ("h2", "error", "verdict"),
-    [(1.02, 0.01, "held"), (1.02, 0.2, "undecided"), (1.5, 0.01, "refuted"), (0.6, 0.01, "refuted")],
+    [(1.02, 0.01, "confirmed"), (1.02, 0.2, "inconclusive"), (1.5, 0.01, "contradicted"), (0.6, 0.01, "contradicted")],
 )
 def test_equivalence_needs_the_interval_within_the_margin_and_never_holds_for_want_of_a_difference(
     h2: float, error: float, verdict: str
@@ -81,7 +83,9 @@ def _cells(wins: int, gap: float = 2.0) -> Fake:
     return Fake(means)
 
 
-@pytest.mark.parametrize(("wins", "verdict"), [(6, "held"), (7, "held"), (8, "refuted"), (2, "refuted")])
+@pytest.mark.parametrize(
+    ("wins", "verdict"), [(6, "confirmed"), (7, "confirmed"), (8, "contradicted"), (2, "contradicted")]
+)
 def test_a_count_is_judged_in_direction_and_magnitude(wins: int, verdict: str) -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 6})
     judged = judge_part(part, Bench(_cells(wins), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
@@ -93,7 +97,7 @@ def test_a_count_is_judged_in_direction_and_magnitude(wins: int, verdict: str) -
 def test_a_count_over_few_trials_is_undecided_however_much_its_resamples_agree() -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 6})
     cells = _cells(6)
-    for df, verdict in ((3, "undecided"), (4, "held")):
+    for df, verdict in ((3, "inconclusive"), (4, "confirmed")):
         cells.df = df
         assert judge_part(part, Bench(cells, 0.95, 0.95, 1.25)).verdict == verdict  # type: ignore[arg-type]
 
@@ -101,7 +105,7 @@ def test_a_count_over_few_trials_is_undecided_however_much_its_resamples_agree()
 def test_a_count_of_ties_is_spread_over_its_bootstrap_distribution() -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 6})
     judged = judge_part(part, Bench(_cells(6, gap=1.0001), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
-    assert judged.verdict == "undecided"
+    assert judged.verdict == "inconclusive"
     assert judged.ours is not None
     assert judged.ours.low is not None and judged.ours.high is not None
     assert judged.ours.low <= 2 and judged.ours.high >= 6
@@ -115,10 +119,10 @@ TREND: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("ratios", "direction", "verdict"),
     [
-        ((1, 2, 4), "rising", "held"),
-        ((1, 2, 4), "falling", "refuted"),
-        ((4, 2, 1), "falling", "held"),
-        ((1, 1.0005, 1), "rising", "undecided"),
+        ((1, 2, 4), "rising", "confirmed"),
+        ((1, 2, 4), "falling", "contradicted"),
+        ((4, 2, 1), "falling", "confirmed"),
+        ((1, 1.0005, 1), "rising", "inconclusive"),
     ],
 )
 def test_a_trend_is_the_slope_of_the_logarithm(ratios: tuple[float, ...], direction: str, verdict: str) -> None:
@@ -134,10 +138,10 @@ def test_a_trend_may_be_content_with_some_of_its_levels() -> None:
     levels = {"path": "link", "levels": ["a", "b", "c"]}
     source = Fake({("h2", "b"): 2.0, ("h2", "c"): 4.0})
     part = {"form": "trend", "upper": H2, "direction": "rising"}
-    assert _judge(source, **part, along=levels).verdict == "undecided"
-    assert _judge(source, **part, along=levels | {"least": 3}).verdict == "undecided"
+    assert _judge(source, **part, along=levels).verdict == "inconclusive"
+    assert _judge(source, **part, along=levels | {"least": 3}).verdict == "inconclusive"
     judged = _judge(source, **part, along=levels | {"least": 2})
-    assert (judged.verdict, judged.why.endswith("over 2 of 3 levels")) == ("held", True)
+    assert (judged.verdict, judged.why.endswith("over 2 of 3 levels")) == ("confirmed", True)
 
 
 def test_what_was_not_in_force_is_told_of_a_verdict_that_leaves_it_out() -> None:
@@ -145,12 +149,12 @@ def test_what_was_not_in_force_is_told_of_a_verdict_that_leaves_it_out() -> None
     source.why = "a: its table of the client was told 2, and 1 held in its place"
     part = {"form": "trend", "upper": H2, "direction": "rising"}
     judged = _judge(source, **part, along={"path": "link", "levels": ["a", "b", "c"], "least": 2})
-    assert judged.verdict == "held"
+    assert judged.verdict == "confirmed"
     assert judged.why.endswith(f"over 2 of 3 levels; a setting was not in force: {source.why}")
 
 
 @pytest.mark.parametrize(
-    ("ratios", "verdict"), [((0.5, 0.7, 2), "held"), ((0.5, 2, 4), "refuted"), ((2, 3, 4), "undecided")]
+    ("ratios", "verdict"), [((0.5, 0.7, 2), "confirmed"), ((0.5, 2, 4), "contradicted"), ((2, 3, 4), "inconclusive")]
 )
 def test_a_change_point_lies_between_the_published_levels(ratios: tuple[float, ...], verdict: str) -> None:
     means: dict[tuple[str, ...], float] = {("h2", link): ratio for link, ratio in zip("abc", ratios, strict=True)}
@@ -159,7 +163,7 @@ def test_a_change_point_lies_between_the_published_levels(ratios: tuple[float, .
     assert _judge(source, **part).verdict == verdict
 
 
-@pytest.mark.parametrize(("wins", "verdict"), [(1, "held"), (0, "refuted")])
+@pytest.mark.parametrize(("wins", "verdict"), [(1, "confirmed"), (0, "contradicted")])
 def test_existence_needs_one_cell_and_is_refuted_by_all(wins: int, verdict: str) -> None:
     judged = _judge(_cells(wins), form="existence", upper=H2, lower=H3, over={"link": list("abcdefgh")})
     assert judged.verdict == verdict
@@ -168,7 +172,7 @@ def test_existence_needs_one_cell_and_is_refuted_by_all(wins: int, verdict: str)
 
 def test_existence_is_undecided_when_no_cell_is() -> None:
     judged = _judge(_cells(4, gap=1.0001), form="existence", upper=H2, lower=H3, over={"link": list("abcdefgh")})
-    assert judged.verdict == "undecided"
+    assert judged.verdict == "inconclusive"
 
 
 CONTRAST: dict[str, Any] = {
@@ -185,27 +189,29 @@ def _additions(h2: float, h3: float) -> Fake:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("h2", "h3", "verdict"), [(1, 1, "held"), (2, 1, "refuted"), (0.5, 1, "refuted")])
+@pytest.mark.parametrize(
+    ("h2", "h3", "verdict"), [(1, 1, "confirmed"), (2, 1, "contradicted"), (0.5, 1, "contradicted")]
+)
 def test_a_cause_that_acts_alike_must_add_alike(h2: float, h3: float, verdict: str) -> None:
     assert _judge(_additions(h2, h3), **CONTRAST).verdict == verdict
 
 
 def test_agreement_that_cannot_show_the_cause_leaves_it_undecided() -> None:
     judged = _judge(_additions(1, 1), **CONTRAST, cannot_hold="there is one stream")
-    assert judged.verdict == "undecided"
+    assert judged.verdict == "inconclusive"
     assert "there is one stream" in judged.why
-    assert _judge(_additions(2, 1), **CONTRAST, cannot_hold="there is one stream").verdict == "refuted"
+    assert _judge(_additions(2, 1), **CONTRAST, cannot_hold="there is one stream").verdict == "contradicted"
 
 
 def test_a_rival_explanation_is_judged_beside_and_does_not_decide() -> None:
     judged = _judge(_additions(2, 1), **CONTRAST, per=["packets"], rival="more packets")
-    assert judged.verdict == "held"
+    assert judged.verdict == "confirmed"
     assert not judged.decides
 
 
 def test_a_cause_that_acts_in_one_case_alone_must_add_more_there() -> None:
-    assert _judge(_additions(2, 1), **{**CONTRAST, "expect": "above"}).verdict == "held"
-    assert _judge(_additions(1, 2), **{**CONTRAST, "expect": "above"}).verdict == "refuted"
+    assert _judge(_additions(2, 1), **{**CONTRAST, "expect": "above"}).verdict == "confirmed"
+    assert _judge(_additions(1, 2), **{**CONTRAST, "expect": "above"}).verdict == "contradicted"
 
 
 def test_a_number_that_is_not_there_leaves_a_claim_undecided_and_is_named() -> None:
@@ -221,7 +227,7 @@ def test_a_number_that_is_not_there_leaves_a_claim_undecided_and_is_named() -> N
         source = Fake({("h2", "a"): 1.0, ("h2",): 1.0})
         fields = part if part["form"] == "count" else {"metric": "delay", **part}
         judged = judge_part(FORMS[str(part["form"])].model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
-        assert judged.verdict == "undecided"
+        assert judged.verdict == "inconclusive"
         assert "is not measured" in judged.why
 
 
@@ -232,7 +238,7 @@ def test_every_file_of_a_form_is_registered() -> None:
 
 @pytest.mark.parametrize(
     ("missing", "size", "verdict"),
-    [((0, 1), 30, "held"), ((0, 0), 30, "undecided"), ((0, 0), 200, "refuted")],
+    [((0, 1), 30, "confirmed"), ((0, 0), 30, "inconclusive"), ((0, 0), 200, "contradicted")],
 )
 def test_one_exchange_without_an_answer_shows_that_there_are_some_and_many_answers_that_there_are_few(
     missing: tuple[int, int], size: int, verdict: str
@@ -250,10 +256,10 @@ def test_one_exchange_without_an_answer_shows_that_there_are_some_and_many_answe
 def test_outcomes_of_a_scenario_that_was_not_run_decide_nothing() -> None:
     part = FORMS["unanswered"].model_validate({"form": "unanswered", "of": H2, "least": 0.1})
     judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
-    assert (judged.verdict, "is not measured" in judged.why) == ("undecided", True)
+    assert (judged.verdict, "is not measured" in judged.why) == ("inconclusive", True)
 
 
-@pytest.mark.parametrize(("h2", "verdict"), [(2.5, "held"), (1.7, "undecided"), (1.0, "refuted")])
+@pytest.mark.parametrize(("h2", "verdict"), [(2.5, "confirmed"), (1.7, "inconclusive"), (1.0, "contradicted")])
 def test_an_order_by_a_factor_is_held_only_beyond_it(h2: float, verdict: str) -> None:
     source = Fake({("h2",): h2, ("h3",): 1.0}, 0.1)
     judged = _judge(source, form="order", ascending=[H3, H2], by=1.5)
@@ -279,10 +285,10 @@ def test_what_time_outs_leave_unknown_decides_nothing(part: dict[str, Any]) -> N
     source = Fake(means)
     metric = {} if part["form"] == "count" else {"metric": "delay"}
     made = FORMS[part["form"]].model_validate({**metric, **part})
-    assert judge_part(made, Bench(source, 0.95, 0.95, 1.25)).verdict == "held"  # type: ignore[arg-type]
+    assert judge_part(made, Bench(source, 0.95, 0.95, 1.25)).verdict == "confirmed"  # type: ignore[arg-type]
     source.unknown = "h2"
     judged = judge_part(made, Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
-    assert judged.verdict == "undecided"
+    assert judged.verdict == "inconclusive"
     assert judged.why.endswith("; time-outs leave it unknown")
 
 
@@ -291,30 +297,30 @@ def test_a_count_over_bounds_decides_on_their_side_alone() -> None:
     part = FORMS["count"].model_validate({**COUNT, "published": 3, "majority": False})
     bench = Bench(source, 0.95, 0.95, 1.25)
     source.bound = "h2"
-    assert judge_part(part, bench).verdict == "refuted"  # type: ignore[arg-type]
+    assert judge_part(part, bench).verdict == "contradicted"  # type: ignore[arg-type]
     source.bound = "h3"
-    assert judge_part(part, bench).verdict == "undecided"  # type: ignore[arg-type]
+    assert judge_part(part, bench).verdict == "inconclusive"  # type: ignore[arg-type]
 
 
 def test_a_part_beside_the_verdict_says_why_and_does_not_decide() -> None:
     judged = _judge(Fake({("h2",): 2, ("h3",): 1}), form="order", ascending=[H3, H2], beside="on a fast machine")
-    assert (judged.verdict, judged.decides) == ("held", False)
+    assert (judged.verdict, judged.decides) == ("confirmed", False)
     assert judged.text.startswith("on a fast machine (mean delay: h3 below h2")
 
 
 def test_what_is_not_measured_is_undecided_and_says_why() -> None:
     [part] = FORMS["not-measured"].model_validate({"form": "not-measured", "reason": "nobody looked"}).expand()
     judged = judge_part(part, Bench(Fake({}), 0.95, 0.95, 1.25))
-    assert (judged.verdict, judged.why, judged.n) == ("undecided", "not measured: nobody looked", 0)
+    assert (judged.verdict, judged.why, judged.n) == ("inconclusive", "not measured: nobody looked", 0)
 
 
 @pytest.mark.parametrize(
     ("small", "large", "verdict"),
     [
-        ((1, 2), (1, 2), "held"),
-        ((2, 1), (2, 1), "held"),
-        ((1, 2), (2, 1), "refuted"),
-        ((1, 2), (1, 1.001), "undecided"),
+        ((1, 2), (1, 2), "confirmed"),
+        ((2, 1), (2, 1), "confirmed"),
+        ((1, 2), (2, 1), "contradicted"),
+        ((1, 2), (1, 1.001), "inconclusive"),
     ],
 )
 def test_an_order_is_the_same_if_every_cell_has_it_and_another_if_two_cells_differ(
@@ -336,5 +342,5 @@ def test_an_order_of_more_cells_is_refuted_at_a_level_for_each_two_of_them() -> 
     means: dict[tuple[str, ...], float]
     means = {("h2", "a"): 1, ("h2", "b"): 1, ("h2", "c"): 2, ("h3", "a"): 2, ("h3", "b"): 2, ("h3", "c"): 1}
     judged = _judge(Fake(means), form="same-order", of=[H2, H3], across={"size": ["a", "b", "c"]})
-    assert judged.verdict == "refuted"
+    assert judged.verdict == "contradicted"
     assert {round(ratio.level, 4) for _, ratio in judged.judged} == {round(1 - 0.05 / 3, 4)}

@@ -43,7 +43,7 @@ def verdicts(campaign: Path) -> dict[str, Any]:
 def test_every_claim_has_the_keys_that_the_reference_names(verdicts: dict[str, Any]) -> None:
     for claim in verdicts["whole"]["claims"]:
         assert set(claim) == KEYS
-        assert {part["verdict"] for part in claim["parts"]} <= {"held", "refuted", "undecided"}
+        assert {part["verdict"] for part in claim["parts"]} <= {"confirmed", "contradicted", "inconclusive"}
         numbered = [each for each in (claim, *claim["parts"]) if each["judged"]]
         assert all(each["judged"][0]["level"] >= 0.95 and each["ours"]["level"] == 0.95 for each in numbered)
     assert any(part["judged"] for claim in verdicts["whole"]["claims"] for part in claim["parts"])
@@ -55,7 +55,7 @@ def test_a_publication_without_an_outlier_rule_is_not_judged_by_anothers(tmp_pat
     file = tmp_path / "none.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
-    for text, rules in ((RATIO, {None}), (f'outlier_rule = "three-scaled-mads"\n{RATIO}', {"refuted"})):
+    for text, rules in ((RATIO, {None}), (f'outlier_rule = "three-scaled-mads"\n{RATIO}', {"contradicted"})):
         file.write_text(text)
         made = judge(folder)
         assert made is not None
@@ -66,7 +66,7 @@ def test_at_the_publications_own_level_each_claim_stands_alone(tmp_path: Path) -
     file = tmp_path / "level.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(tmp_path / "campaign", links=("lossless",), uploads=("30 B",), trials=3, claims=str(file))
-    for text, level, verdicts in ((RATIO, None, {None}), (f"published_level = 0.9\n{RATIO}", 0.9, {"refuted"})):
+    for text, level, verdicts in ((RATIO, None, {None}), (f"published_level = 0.9\n{RATIO}", 0.9, {"contradicted"})):
         file.write_text(text)
         made = judge(folder)
         assert made is not None
@@ -89,7 +89,7 @@ def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -
     made = judge(folder)
     assert made is not None
     [claim] = made["claims"]
-    assert claim["published"]["verdict"] == "undecided"
+    assert claim["published"]["verdict"] == "inconclusive"
     assert claim["contradiction"].startswith(
         "the publication's own numbers disagree with one another: by its own times"
     )
@@ -112,7 +112,7 @@ def test_a_printed_cell_without_what_another_shows_contradicts_nothing(tmp_path:
     made = judge(folder)
     assert made is not None
     [claim] = made["claims"]
-    assert claim["published"] == {"verdict": "held", "why": "1 of 2 cells show it"}
+    assert claim["published"] == {"verdict": "confirmed", "why": "1 of 2 cells show it"}
     assert claim["contradiction"] is None
 
 
@@ -136,8 +136,8 @@ def test_the_table_shows_the_judgement_itself_and_not_one_by_other_draws(
     made = judge(folder)
     assert made is not None
     first, other = made["claims"][0]["choices"]
-    assert first["verdict"] == made["claims"][0]["verdict"] == "undecided"
-    assert other["verdict"] != "undecided"
+    assert first["verdict"] == made["claims"][0]["verdict"] == "inconclusive"
+    assert other["verdict"] != "inconclusive"
 
 
 RATIO = """\
@@ -175,8 +175,8 @@ def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     made = judge(folder)
     assert made is not None
     assert made["claims"][0]["choices"] == [
-        {"levels": {"link.rtt": "20 ms"}, "verdict": "refuted", "missing": False, "link": None},
-        {"levels": {"link.rtt": "2 ms"}, "verdict": "held", "missing": False, "link": None},
+        {"levels": {"link.rtt": "20 ms"}, "verdict": "contradicted", "missing": False, "link": None},
+        {"levels": {"link.rtt": "2 ms"}, "verdict": "confirmed", "missing": False, "link": None},
     ]
 
 
@@ -198,7 +198,7 @@ def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides
     made = judge(folder)
     assert made is not None
     found = {choice["levels"]["link.rtt"]: choice for choice in made["claims"][0]["choices"]}
-    assert {choice["verdict"] for choice in found.values()} == {"undecided"}
+    assert {choice["verdict"] for choice in found.values()} == {"inconclusive"}
     assert {rtt: choice["missing"] for rtt, choice in found.items()} == {"20 ms": False, "2 ms": True, "50 ms": False}
 
 
@@ -222,9 +222,9 @@ def _told(folder: Path, stack: str, effective: int) -> None:
 @pytest.mark.parametrize(
     ("part", "held"),
     [
-        (RATIO[RATIO.index("[[claim.part]]") :], "refuted"),
+        (RATIO[RATIO.index("[[claim.part]]") :], "contradicted"),
         ('[[claim.part]]\nform = "unanswered"\nof = { stack = "h2" }\nleast = 0.1\n'
-         'where = { link = "lossless", "workload.upload" = "30 B" }\n', "held"),
+         'where = { link = "lossless", "workload.upload" = "30 B" }\n', "confirmed"),
     ],
 )  # fmt: skip
 def test_no_verdict_rests_on_a_scenario_whose_settings_were_not_in_force(tmp_path: Path, part: str, held: str) -> None:
@@ -232,9 +232,9 @@ def test_no_verdict_rests_on_a_scenario_whose_settings_were_not_in_force(tmp_pat
     file.write_text(RATIO[: RATIO.index("[[claim.part]]")] + part)
     folder = write_campaign(
         tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=4, exchanges=5,
-        factors={"link.rtt": ["2 ms", "20 ms"]}, timed_out=0.2 * (held == "held"), claims=str(file),
+        factors={"link.rtt": ["2 ms", "20 ms"]}, timed_out=0.2 * (held == "confirmed"), claims=str(file),
     )  # fmt: skip
-    for effective, verdict in ((65_536, held), (4096, "undecided")):
+    for effective, verdict in ((65_536, held), (4096, "inconclusive")):
         _told(folder, "h2", effective)
         made = judge(folder)
         assert made is not None
@@ -253,8 +253,8 @@ def test_the_meaning_of_response_time_is_a_choice_for_claims_that_use_it(verdict
     assert meanings == ["response-time-curl", "response-time"] * 2
     assert all("response-time" not in choice["levels"] for choice in verdicts["M13"]["choices"])
     by_meaning = {choice["levels"]["response-time"]: choice["verdict"] for choice in verdicts["M12"]["choices"]}
-    assert by_meaning["response-time-curl"] == "refuted"
-    assert by_meaning["response-time"] != "refuted"
+    assert by_meaning["response-time-curl"] == "contradicted"
+    assert by_meaning["response-time"] != "contradicted"
 
 
 def test_contradictions_inside_the_paper_stand_beside_the_verdicts(verdicts: dict[str, Any]) -> None:
@@ -280,7 +280,7 @@ def test_a_campaign_without_some_scenarios_leaves_their_claims_undecided(tmp_pat
     made = judge(folder)
     assert made is not None
     claims = {claim["id"]: claim for claim in made["claims"]}
-    assert claims["M13"]["verdict"] == "undecided"
+    assert claims["M13"]["verdict"] == "inconclusive"
     assert any("is not measured" in part["why"] for part in claims["M13"]["parts"])
 
 
@@ -317,50 +317,50 @@ def _links(campaign: Path, estimates: dict[str, Any]) -> dict[str, Any]:
 def test_a_claim_has_the_worst_flag_of_the_comparisons_that_it_rests_on(campaign: Path) -> None:
     keys = _keys(campaign)
     delay = {"metric": "end-to-end-delay", "a": keys["http1"]}
-    good = {**delay, "b": keys["h3"], "link": {"flag": "publishable", "why": "far"}}
-    poor = {**delay, "b": keys["h2"], "link": {"flag": "teaching", "why": "near"}}
+    good = {**delay, "b": keys["h3"], "link": {"flag": "good", "why": "far"}}
+    poor = {**delay, "b": keys["h2"], "link": {"flag": "limited", "why": "near"}}
     links = _links(campaign, {"comparisons": [good, poor]})
-    assert {"flag": "teaching", "why": "1 of its 2 comparisons: near"} in links.values()
+    assert {"flag": "limited", "why": "1 of its 2 comparisons: near"} in links.values()
 
 
 def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_endpoints(
     campaign: Path, verdicts: dict[str, Any]
 ) -> None:
     assert {claim["link"] for claim in verdicts["whole"]["claims"]} == {None}
-    row = {"direction": "uplink", "flag": "publishable", "why": "as told"}
+    row = {"direction": "uplink", "flag": "good", "why": "as told"}
     rows = [{**row, "link_name": name} for name in ("lossless", "random", "burst")]
     other = {"metric": "goodput", "a": _keys(campaign)["h2"], "b": _keys(campaign)["h3"]}
-    told = {"links": rows, "comparisons": [{**other, "link": {"flag": "invalid", "why": "not its metric"}}]}
-    assert {link["flag"] for link in _links(campaign, told).values()} == {"publishable"}
-    rows[2] |= {"flag": "teaching", "why": "lost more"}
+    told = {"links": rows, "comparisons": [{**other, "link": {"flag": "unusable", "why": "not its metric"}}]}
+    assert {link["flag"] for link in _links(campaign, told).values()} == {"good"}
+    rows[2] |= {"flag": "limited", "why": "lost more"}
     links = _links(campaign, told)
-    assert links["M4"]["flag"] == "publishable"
-    assert links["M1"] == {"flag": "teaching", "why": "4 of its 12 scenarios: uplink: lost more"}
-    waits = {"flag": "invalid", "why": "endpoints waited 9 ms", "share": 0.5}
+    assert links["M4"]["flag"] == "good"
+    assert links["M1"] == {"flag": "limited", "why": "4 of its 12 scenarios: uplink: lost more"}
+    waits = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5}
     told["scenarios"] = [{"key": _keys(campaign)["h3"], "name": "lossless h3", "endpoints": waits}]
     links = _links(campaign, told)
-    assert links["M4"]["flag"] == "invalid"
-    assert links["M1"] == {"flag": "invalid", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
+    assert links["M4"]["flag"] == "unusable"
+    assert links["M1"] == {"flag": "unusable", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
 
 
 def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path) -> None:
-    wait = {"flag": "invalid", "why": "endpoints waited 9 ms", "share": 0.5}
+    wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5}
     key = _keys(campaign)["h3"]
     scenarios = [{"key": key, "name": "h3", "endpoints": wait}]
-    rows = [{"link_name": "lossless", "direction": "uplink", "flag": "publishable", "why": "as told"}]
+    rows = [{"link_name": "lossless", "direction": "uplink", "flag": "good", "why": "as told"}]
     grades = Grades.of(Dataset.read(campaign), {"scenarios": scenarios, "links": rows})
     found = {metric: grades.worst([key], [metric]) for metric in ("end-to-end-delay", "wire-bytes")}
     assert {metric: each and each["flag"] for metric, each in found.items()} == {
-        "end-to-end-delay": "invalid", "wire-bytes": "publishable",
+        "end-to-end-delay": "unusable", "wire-bytes": "good",
     }  # fmt: skip
 
 
 def test_a_claim_on_cpu_time_is_no_better_than_what_a_hypervisor_left_of_it(campaign: Path) -> None:
     key = _keys(campaign)["h3"]
-    wait = {"flag": "invalid", "why": "endpoints waited 9 ms", "share": 0.5, "steal": 0.04}
+    wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5, "steal": 0.04}
     grades = Grades.of(Dataset.read(campaign), {"scenarios": [{"key": key, "name": "h3", "endpoints": wait}]})
     assert grades.worst([key], ["client-cpu", "wire-bytes"]) == {
-        "flag": "teaching", "why": "1 of its 1 scenarios: h3: a hypervisor gave 4.0% of a CPU to others",
+        "flag": "limited", "why": "1 of its 1 scenarios: h3: a hypervisor gave 4.0% of a CPU to others",
     }  # fmt: skip
     assert grades.worst([key], ["wire-bytes"]) is None
 
@@ -368,24 +368,24 @@ def test_a_claim_on_cpu_time_is_no_better_than_what_a_hypervisor_left_of_it(camp
 def test_each_choice_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
     keys = _keys(campaign)
     pair = {"metric": "end-to-end-delay", "a": keys["h2"], "b": keys["h3"]}
-    made = judge(campaign, {"comparisons": [{**pair, "link": {"flag": "invalid", "why": "late"}}]})
+    made = judge(campaign, {"comparisons": [{**pair, "link": {"flag": "unusable", "why": "late"}}]})
     assert made is not None
     claim = next(claim for claim in made["claims"] if claim["id"] == "M4")
     flags = {choice["levels"]["link.rtt"]: choice["link"] for choice in claim["choices"]}
-    assert flags == {"20 ms": {"flag": "invalid", "why": "1 of its 1 comparisons: late"}, "2 ms": None}
+    assert flags == {"20 ms": {"flag": "unusable", "why": "1 of its 1 comparisons: late"}, "2 ms": None}
 
 
 def test_a_part_has_the_flag_of_its_own_scenarios(campaign: Path) -> None:
     row = {"direction": "uplink", "why": "so it is"}
     rows = [
-        {**row, "link_name": "lossless", "flag": "publishable"}, {**row, "link_name": "random", "flag": "publishable"},
-        {**row, "link_name": "burst", "flag": "invalid"},
+        {**row, "link_name": "lossless", "flag": "good"}, {**row, "link_name": "random", "flag": "good"},
+        {**row, "link_name": "burst", "flag": "unusable"},
     ]  # fmt: skip
     made = judge(campaign, {"links": rows})
     assert made is not None
     claim = next(claim for claim in made["claims"] if claim["id"] == "M10")
-    assert claim["link"]["flag"] == "invalid"
-    assert {part["link"]["flag"] for part in claim["parts"]} == {"publishable", "invalid"}
+    assert claim["link"]["flag"] == "unusable"
+    assert {part["link"]["flag"] for part in claim["parts"]} == {"good", "unusable"}
 
 
 def test_judging_twice_gives_the_same(campaign: Path, verdicts: dict[str, Any]) -> None:

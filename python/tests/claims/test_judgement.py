@@ -5,9 +5,9 @@ import pytest
 
 from tests.claims.fakes import Fake
 from wirelab.claims.judgement import (
-    HELD,
-    REFUTED,
-    UNDECIDED,
+    CONFIRMED,
+    CONTRADICTED,
+    INCONCLUSIVE,
     Bench,
     Judgement,
     all_of,
@@ -31,20 +31,20 @@ def spread(low: float, high: float) -> Draws:
     return Draws((low + high) / 2, np.linspace(low, high, 10_001), df=np.inf, n=10)
 
 
-def bench(hold: float = 0.9, refute: float = 0.9) -> Bench:
-    return Bench(Fake({}), hold, refute, 1.25)
+def bench(confirm: float = 0.9, contradict: float = 0.9) -> Bench:
+    return Bench(Fake({}), confirm, contradict, 1.25)
 
 
 @pytest.mark.parametrize(
     ("value", "strict", "verdict"),
     [
-        (1.0, False, HELD),
-        (1.0, True, UNDECIDED),
-        (1.5, True, HELD),
-        (2.0, False, HELD),
-        (2.0, True, UNDECIDED),
-        (2.001, False, REFUTED),
-        (0.999, True, REFUTED),
+        (1.0, False, CONFIRMED),
+        (1.0, True, INCONCLUSIVE),
+        (1.5, True, CONFIRMED),
+        (2.0, False, CONFIRMED),
+        (2.0, True, INCONCLUSIVE),
+        (2.001, False, CONTRADICTED),
+        (0.999, True, CONTRADICTED),
     ],
 )
 def test_the_bounds_belong_to_the_claim_unless_it_is_strict(value: float, strict: bool, verdict: str) -> None:
@@ -53,33 +53,33 @@ def test_the_bounds_belong_to_the_claim_unless_it_is_strict(value: float, strict
 
 @pytest.mark.parametrize(("low", "high"), [(None, 2.0), (1.0, None), (None, None)])
 def test_a_bound_that_is_not_there_bounds_nothing(low: float | None, high: float | None) -> None:
-    assert within(bench(), exactly(1.5), low, high) == HELD
+    assert within(bench(), exactly(1.5), low, high) == CONFIRMED
 
 
 def test_an_interval_across_a_bound_decides_nothing() -> None:
-    assert within(bench(), spread(0.5, 1.5), 1.0, None) == UNDECIDED
+    assert within(bench(), spread(0.5, 1.5), 1.0, None) == INCONCLUSIVE
 
 
 def test_a_claim_is_held_and_refuted_each_at_its_own_level() -> None:
-    # 5 % to 95 % of these is above 1.04, the whole is not; and so for refuting.
-    assert within(bench(hold=0.9), spread(1.0, 2.0), 1.04, None) == HELD
-    assert within(bench(hold=0.999), spread(1.0, 2.0), 1.04, None) == UNDECIDED
-    assert within(bench(refute=0.9), spread(1.0, 2.0), None, 1.04) == REFUTED
-    assert within(bench(refute=0.999), spread(1.0, 2.0), None, 1.04) == UNDECIDED
+    # 5 % to 95 % of these is above 1.04, the whole is not; and so for contradicting.
+    assert within(bench(confirm=0.9), spread(1.0, 2.0), 1.04, None) == CONFIRMED
+    assert within(bench(confirm=0.999), spread(1.0, 2.0), 1.04, None) == INCONCLUSIVE
+    assert within(bench(contradict=0.9), spread(1.0, 2.0), None, 1.04) == CONTRADICTED
+    assert within(bench(contradict=0.999), spread(1.0, 2.0), None, 1.04) == INCONCLUSIVE
 
 
 def test_a_statistic_that_is_not_defined_everywhere_decides_nothing() -> None:
-    assert within(bench(), Draws(1.5, np.array([1.0, np.nan]), df=1.0, n=2), 1.0, 2.0) == UNDECIDED
+    assert within(bench(), Draws(1.5, np.array([1.0, np.nan]), df=1.0, n=2), 1.0, 2.0) == INCONCLUSIVE
 
 
 @pytest.mark.parametrize(
     ("verdicts", "verdict"),
     [
-        ([], UNDECIDED),
-        ([HELD, HELD], HELD),
-        ([HELD, UNDECIDED], UNDECIDED),
-        ([UNDECIDED, REFUTED], REFUTED),
-        ([HELD, REFUTED], REFUTED),
+        ([], INCONCLUSIVE),
+        ([CONFIRMED, CONFIRMED], CONFIRMED),
+        ([CONFIRMED, INCONCLUSIVE], INCONCLUSIVE),
+        ([INCONCLUSIVE, CONTRADICTED], CONTRADICTED),
+        ([CONFIRMED, CONTRADICTED], CONTRADICTED),
     ],
 )
 def test_all_parts_must_hold_and_one_refutes(verdicts: list[str], verdict: str) -> None:
@@ -95,11 +95,11 @@ def test_a_printed_number_has_no_interval() -> None:
 
 
 def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
-    judgement = Judgement("order", "h1 < h2", HELD, "why", scenarios={"a": 30, "b": 20})
+    judgement = Judgement("order", "h1 < h2", CONFIRMED, "why", scenarios={"a": 30, "b": 20})
     assert as_dict(judgement, id="x") == {
         "form": "order",
         "text": "h1 < h2",
-        "verdict": HELD,
+        "verdict": CONFIRMED,
         "why": "why",
         "paper": None,
         "ours": None,
@@ -110,25 +110,25 @@ def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
 
 
 def test_the_interval_that_decided_is_at_its_own_level_and_of_what_is_undecided_the_widest() -> None:
-    two = bench(hold=0.9, refute=0.99)
-    [(_, held)], [(_, refuted)], [(_, undecided)] = (
-        decided_by(two, verdict, spread(1.0, 2.0)) for verdict in (HELD, REFUTED, UNDECIDED)
+    two = bench(confirm=0.9, contradict=0.99)
+    [(_, held)], [(_, contradicted)], [(_, inconclusive)] = (
+        decided_by(two, verdict, spread(1.0, 2.0)) for verdict in (CONFIRMED, CONTRADICTED, INCONCLUSIVE)
     )
-    assert (held.level, refuted.level, undecided.level) == (0.9, 0.99, 0.99)
-    assert held.low is not None and refuted.low is not None and refuted.low < held.low
+    assert (held.level, contradicted.level, inconclusive.level) == (0.9, 0.99, 0.99)
+    assert held.low is not None and contradicted.low is not None and contradicted.low < held.low
     printed = Draws(1.4, np.empty(0), df=np.inf, n=0)
-    assert decided_by(two, HELD, printed) == ()
+    assert decided_by(two, CONFIRMED, printed) == ()
 
 
 def test_a_bound_decides_on_its_own_side_alone() -> None:
     at_least = Draws(2.0, np.full(10, 2.0), df=9.0, n=10, tells=(True, False))
-    assert within(bench(), at_least, 1.5, None) == HELD
-    assert within(bench(), at_least, 1.5, 3.0) == UNDECIDED
-    assert within(bench(), at_least, 3.0, None) == UNDECIDED
-    assert within(bench(), at_least, None, 1.5) == REFUTED
+    assert within(bench(), at_least, 1.5, None) == CONFIRMED
+    assert within(bench(), at_least, 1.5, 3.0) == INCONCLUSIVE
+    assert within(bench(), at_least, 3.0, None) == INCONCLUSIVE
+    assert within(bench(), at_least, None, 1.5) == CONTRADICTED
     at_most = exactly(1.0).over(at_least)
     assert at_most.tells == (False, True)
-    assert within(bench(), at_most, None, 1.0) == HELD
-    assert within(bench(), at_most, 1.0, None) == REFUTED
+    assert within(bench(), at_most, None, 1.0) == CONFIRMED
+    assert within(bench(), at_most, 1.0, None) == CONTRADICTED
     assert at_least.over(at_least).tells == (False, False)
     assert (written(number(at_least)), written(number(at_most))) == ("at least 2", "at most 0.5")

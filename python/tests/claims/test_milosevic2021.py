@@ -40,15 +40,15 @@ def test_the_printed_tables_count_to(printed: dict[str, Judgement], claim: str, 
 
 def test_the_paper_contradicts_itself_in_the_twelve_of_m2_and_not_in_m1_and_m3(printed: dict[str, Judgement]) -> None:
     assert printed["M2"].paper == 12
-    assert printed["M2"].verdict == "refuted"
-    assert printed["M1"].verdict == printed["M3"].verdict == "held"
+    assert printed["M2"].verdict == "contradicted"
+    assert printed["M1"].verdict == printed["M3"].verdict == "confirmed"
 
 
 @pytest.mark.parametrize("claim", ["M4", "M5", "M6", "M7", "M8", "M9"])
 def test_the_percentages_follow_from_the_tables_with_what_print_allows(
     printed: dict[str, Judgement], claim: str
 ) -> None:
-    assert printed[claim].verdict == "held", printed[claim].why
+    assert printed[claim].verdict == "confirmed", printed[claim].why
 
 
 @pytest.mark.parametrize(
@@ -63,18 +63,18 @@ def test_the_percentages_follow_from_the_tables_with_what_print_allows(
 def test_prose_that_the_tables_contradict_is_refuted_and_names_the_cell(
     printed: dict[str, Judgement], claim: str, cell: str
 ) -> None:
-    assert printed[claim].verdict == "refuted"
+    assert printed[claim].verdict == "contradicted"
     assert cell in printed[claim].why
 
 
 def test_m12_fails_in_the_two_response_times_that_stick_out(printed: dict[str, Judgement]) -> None:
-    refuted = {part.text for part in printed["M12"].parts if part.verdict == "refuted"}
-    assert any("lossless, 30 B" in text and "response" in text for text in refuted)
-    assert any("Gilbert-Elliott, 30 B" in text and "response" in text for text in refuted)
+    contradicted = {part.text for part in printed["M12"].parts if part.verdict == "contradicted"}
+    assert any("lossless, 30 B" in text and "response" in text for text in contradicted)
+    assert any("Gilbert-Elliott, 30 B" in text and "response" in text for text in contradicted)
 
 
 def test_m14_can_never_be_held_and_says_why(printed: dict[str, Judgement]) -> None:
     assert printed["M14"].objection is not None
     assert "one stream" in printed["M14"].objection
-    assert printed["M14"].verdict != "held"
+    assert printed["M14"].verdict != "confirmed"
     assert [part.decides for part in printed["M14"].parts] == [True, True, False, False]

@@ -36,18 +36,18 @@ def test_lateness_of_the_link_is_in_the_time_that_the_client_saw() -> None:
     assert lines({"uplink": False, "departure_ns": START, "lateness_ns": MS})[1].startswith("      1.000")
 
 
-def test_a_lost_packet_ends_midway_and_its_successor_says_that_it_is_sent_again() -> None:
+def test_a_lost_packet_ends_midway_and_its_successor_is_called_a_retransmission() -> None:
     _, lost, again = lines({"fate": "loss"}, {"arrival_ns": START + 1000 * MS, "retransmission": True})
     assert lost.endswith("lost")
     assert "╳" in lost
     assert "▶" not in lost
-    assert again.endswith("sent again")
+    assert again.endswith(" retransmission")
 
 
-def test_a_full_queue_and_a_needless_retransmission_are_told_apart() -> None:
-    _, full, needless = lines({"fate": "queue-full"}, {"retransmission": True, "spurious": True})
+def test_a_full_queue_and_a_spurious_retransmission_have_words_of_their_own() -> None:
+    _, full, spurious = lines({"fate": "queue-full"}, {"retransmission": True, "spurious": True})
     assert full.endswith("queue full")
-    assert needless.endswith("sent again needlessly")
+    assert spurious.endswith("spurious retransmission")
 
 
 @pytest.mark.parametrize("cause", list(DropCause))

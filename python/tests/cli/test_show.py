@@ -89,7 +89,7 @@ def test_of_a_link_that_netem_ran_the_table_says_what_the_log_does_not_know(log:
     plain = show(str(log)).stdout.splitlines()
     write_log(log, backend="netem")
     first, *others = show(str(log)).stdout.splitlines()
-    assert first == "netem ran this link: shown is when packets entered netem, not what became of them"
+    assert first == "netem ran this link: shown is when packets entered netem, not whether they were delivered"
     assert others == plain
 
 

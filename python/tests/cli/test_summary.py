@@ -102,12 +102,12 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None
     analyze(tmp_path)
     estimates = json.loads((tmp_path / "estimates.json").read_text())
     [row, _] = estimates["links"]
-    assert (row["backend"], row["flag"]) == ("netem", "publishable")
+    assert (row["backend"], row["flag"]) == ("netem", "good")
     assert row["why"] == "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
     assert row["measured"]["delay_error_s"] == {"p50": None, "p99": None, "max": None}
     assert row["measured"]["loss"]["point"] is not None
     assert estimates["replay"] is None
-    assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  publishable"
+    assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  good"
 
 
 def test_the_worst_link_direction_is_told_with_the_grade_that_the_report_has(campaign: Path) -> None:
@@ -121,13 +121,13 @@ def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tm
     folder = shutil.copytree(campaign, tmp_path / "starved")
     estimates = json.loads((folder / "estimates.json").read_text())
     first, second = estimates["scenarios"]
-    first["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "wait"}
-    second["endpoints"] = {"flag": "invalid", "share": 0.3, "why": "endpoints waited 7.5 ms", "cure": "rest"}
+    first["endpoints"] = {"flag": "unusable", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "wait"}
+    second["endpoints"] = {"flag": "unusable", "share": 0.3, "why": "endpoints waited 7.5 ms", "cure": "rest"}
     (folder / "estimates.json").write_text(json.dumps(estimates))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
-    assert line.endswith("  invalid (the machine, not the link)")
+    assert line.endswith("  unusable (the machine, not the link)")
     told = "endpoints waited 7.5 ms; rest"
-    assert why[0] == f"       invalid, the machine: {second['name']} and 1 other scenario: {told}."
+    assert why[0] == f"       unusable, the machine: {second['name']} and 1 other scenario: {told}."
     assert sum("endpoints waited" in reason for reason in why) == 1
 
 
@@ -135,7 +135,7 @@ def test_reasons_beyond_the_first_few_are_counted(campaign: Path, tmp_path: Path
     folder = shutil.copytree(campaign, tmp_path / "many")
     estimates = json.loads((folder / "estimates.json").read_text())
     [link, _] = estimates["links"]
-    estimates["links"] = [link | {"flag": "invalid", "why": f"reason {letter}"} for letter in "abcd"]
+    estimates["links"] = [link | {"flag": "unusable", "why": f"reason {letter}"} for letter in "abcd"]
     (folder / "estimates.json").write_text(json.dumps(estimates))
     assert summary.link_line(load(folder, folder)).splitlines()[-1] == "       1 more reason is in the report"
 

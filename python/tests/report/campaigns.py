@@ -11,7 +11,7 @@ import polars as pl
 
 from tests.asked import with_facts
 
-GOOD_LINK = {"flag": "publishable", "why": "the difference is at least 10 times the link's error", "error_s": 1e-5}
+GOOD_LINK = {"flag": "good", "why": "the difference is at least 10 times the link's error", "error_s": 1e-5}
 EXCHANGES, TRIALS = 40, 2
 PRINTED_MS = {"http1": (65.4, 50.5), "h2": (96.6, 31.4)}
 
@@ -76,30 +76,32 @@ def write(
 
 
 def judge(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
-    """Add verdicts: a count, a claim in parts that its publication speaks against, and one undecided."""
+    """Add verdicts: a count, a claim in parts that its publication speaks against, and one inconclusive."""
 
     def claim(id_: str, text: str, form: str, verdict: str, **more: Any) -> dict[str, Any]:
         given = [
-            {"levels": levels, "verdict": "refuted" if i else verdict, "missing": False, "link": GOOD_LINK}
+            {"levels": levels, "verdict": "contradicted" if i else verdict, "missing": False, "link": GOOD_LINK}
             for i, levels in enumerate(choices or [])
         ]
         return {
             "id": id_, "text": text, "form": form, "verdict": verdict, "why": "the interval says so", "paper": 1.43,
             "ours": _estimate(0.82), "n": 6000, "parts": [],
-            "published": {"verdict": "held", "why": "by its own table"},
-            "contradiction": None, "under_published_rule": "held", "choices": given, "link": GOOD_LINK, **more,
+            "published": {"verdict": "confirmed", "why": "by its own table"},
+            "contradiction": None, "under_published_rule": "confirmed", "choices": given, "link": GOOD_LINK, **more,
         }  # fmt: skip
 
     count = {"point": 17.0, "low": 15.0, "high": 19.0, "level": 0.95, "n": 24, "method": "bootstrap"}
     parts = [
         {"text": text, "form": "order", "verdict": verdict, "why": "it is", "paper": None, "ours": None, "n": 80}
-        for text, verdict in (("HTTP/1 below HTTP/3", "held"), ("HTTP/3 below HTTP/2", "refuted"))
+        for text, verdict in (("HTTP/1 below HTTP/3", "confirmed"), ("HTTP/3 below HTTP/2", "contradicted"))
     ]
-    against = "the publication's own numbers refute it: its table counts 11"
+    against = "the publication's own numbers contradict it: its table counts 11"
     claims = [
-        claim("M1", "HTTP/3 beats HTTP/2 in 19 of 24 comparisons", "count", "held", paper=19, ours=count),
-        claim("M2", "HTTP/1 shortest", "order", "refuted", paper=None, ours=None, contradiction=against, parts=parts),
-        claim("M3", "Bursts cost less", "ratio", "undecided", under_published_rule=None),
+        claim("M1", "HTTP/3 beats HTTP/2 in 19 of 24 comparisons", "count", "confirmed", paper=19, ours=count),
+        claim(
+            "M2", "HTTP/1 shortest", "order", "contradicted", paper=None, ours=None, contradiction=against, parts=parts
+        ),
+        claim("M3", "Bursts cost less", "ratio", "inconclusive", under_published_rule=None),
     ]
     numbers = [
         {"metric": "end-to-end-delay", "levels": {"stack": stack, "link": "clean"}, "statistic": name, "value": v / 1e3}
@@ -259,7 +261,7 @@ def _links(link: str) -> list[dict[str, Any]]:
     error = {"p50": 5e-6, "p99": 9e-6, "max": 3e-5}
     return [
         {
-            "link_name": link, "direction": direction, "told": told, "flag": "publishable",
+            "link_name": link, "direction": direction, "told": told, "flag": "good",
             "why": "delay and loss are as told",
             "measured": {"delay_error_s": error, "loss": _estimate(told["loss"]), "packets": 900},
         }

@@ -110,24 +110,24 @@ def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_pa
 def test_verdicts_on_an_invalid_link_or_machine_are_counted_apart(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     verdicts = read(folder, "verdicts.json")
-    held, refuted, undecided = verdicts["claims"]
-    refuted["link"] = undecided["link"] = {"flag": "invalid", "why": "it is late"}
-    verdicts["claims"].append({**refuted, "id": "M4", "link": {"flag": "publishable", "why": "it is good"}})
+    held, contradicted, inconclusive = verdicts["claims"]
+    contradicted["link"] = inconclusive["link"] = {"flag": "unusable", "why": "it is late"}
+    verdicts["claims"].append({**contradicted, "id": "M4", "link": {"flag": "good", "why": "it is good"}})
     store(folder, "verdicts.json", verdicts)
     said = sentences(folder)
-    assert "Of 4 published claims: 1 held, 2 refuted, 1 undecided." in said
-    assert "M2 refuted: on a link or machine that is invalid." in said
-    held["link"] = {"flag": "teaching", "why": "it is so-so"}
+    assert "Of 4 published claims: 1 confirmed, 2 contradicted, 1 inconclusive." in said
+    assert "M2 contradicted: on an unusable link or machine." in said
+    held["link"] = {"flag": "limited", "why": "it is so-so"}
     store(folder, "verdicts.json", verdicts)
-    assert "M1 held: on a link or machine that is good for teaching only." in sentences(folder)
+    assert "M1 confirmed: on a link or machine of limited quality." in sentences(folder)
 
 
 def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     estimates = read(folder, "estimates.json")
-    estimates["comparisons"][0]["link"] = {"flag": "teaching", "why": "it is small", "error_s": 0.02}
+    estimates["comparisons"][0]["link"] = {"flag": "limited", "why": "it is small", "error_s": 0.02}
     store(folder, "estimates.json", estimates)
-    assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is teaching: it is small." in sentences(folder)
+    assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is limited: it is small." in sentences(folder)
 
 
 def test_one_application_protocol_is_compared_with_nothing(tmp_path: Path) -> None:
@@ -148,25 +148,25 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
-        scenario["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "rest"}
+        scenario["endpoints"] = {"flag": "unusable", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "rest"}
     for comparison in estimates["comparisons"]:
-        comparison["link"] = {"flag": "invalid", "why": "h2: endpoints waited 6 ms", "causes": ["the machine"]}
+        comparison["link"] = {"flag": "unusable", "why": "h2: endpoints waited 6 ms", "causes": ["the machine"]}
     store(folder, "estimates.json", estimates)
     said = sentences(folder)
-    assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is invalid: the machine." in said
-    assert said.count("endpoints waited") == said.count("To mend it, rest.") == 1
-    assert "Invalid, the machine: " in said
+    assert "h2 takes 2.00 [1.96, 2.04] times as long. Its grade is unusable: the machine." in said
+    assert said.count("endpoints waited") == said.count("To fix it, rest.") == 1
+    assert "Unusable, the machine: " in said
     header = page.header(load(folder, folder))
-    assert header.grade.text == "invalid (the machine, not the link)"
+    assert header.grade.text == "unusable (the machine, not the link)"
     [warning] = header.warnings
     assert warning.startswith("The machine was too busy")
     section = comparisons.section(load(folder, folder))
     assert section is not None
     [reasons] = [block for block in section.blocks if isinstance(block, Items)]
     count = len(estimates["comparisons"])
-    assert reasons.items == [f"Grade invalid, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
+    assert reasons.items == [f"Grade unusable, {count} comparisons (the machine): h2: endpoints waited 6 ms."]
     grades = [row[3].text for block in section.blocks if isinstance(block, Table) for row in block.rows]
-    assert set(grades) == {"invalid"}
+    assert set(grades) == {"unusable"}
 
 
 def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> N
         words.format("800 us", "13.0% of it"), "a hypervisor gave 20% of a CPU to others",
     ]  # fmt: skip
     for scenario, why in zip(estimates["scenarios"], whys, strict=True):
-        scenario["endpoints"] = {"flag": "invalid", "share": len(why), "why": why, "cure": "rest"}
+        scenario["endpoints"] = {"flag": "unusable", "share": len(why), "why": why, "cure": "rest"}
     waits, steal = reasons(estimates)
     assert "and 2 other scenarios: endpoints waited 2.0 s" in waits
     assert "a hypervisor gave 20%" in steal
@@ -190,18 +190,18 @@ def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
 
 def test_a_count_is_the_first_sentence(tmp_path: Path) -> None:
     first, second, *_ = sentences(judge(write(tmp_path))).splitlines()
-    assert first == "M1 held: HTTP/3 beats HTTP/2 in 17 [15, 19] of 24 comparisons."
+    assert first == "M1 confirmed: HTTP/3 beats HTTP/2 in 17 [15, 19] of 24 comparisons."
     assert second == "The paper counts 19."
 
 
 def test_a_verdict_that_a_choice_changes_says_which(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
-    assert "Held with link.rtt 20 ms; refuted with link.rtt 2 ms." in sentences(folder).splitlines()[2]
+    assert "Confirmed with link.rtt 20 ms; contradicted with link.rtt 2 ms." in sentences(folder).splitlines()[2]
 
 
 def test_verdicts_are_counted_and_the_publication_is_held_to_its_numbers(tmp_path: Path) -> None:
     said = sentences(judge(write(tmp_path)))
-    assert "Of 3 published claims: 1 held, 1 refuted, 1 undecided." in said
+    assert "Of 3 published claims: 1 confirmed, 1 contradicted, 1 inconclusive." in said
     assert "The publication's own numbers or its experiment speak against M2." in said
 
 
@@ -253,16 +253,16 @@ def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_pa
     for scenario in plan["scenarios"]:
         scenario["topology"] = [{"name": "air", "near": ["client"], "far": ["proxy", "server"]}, wire]
     found = {
-        "link_names": [], "topology_links": ["wire"], "probes": "probes/a", "grade": "teaching", "lines": [],
-        "flag": "teaching", "why": "probes found out of tolerance: rate",
+        "link_names": [], "topology_links": ["wire"], "probes": "probes/a", "grade": "limited", "lines": [],
+        "flag": "limited", "why": "probes found out of tolerance: rate",
     }  # fmt: skip
     store(folder, "plan.json", plan)
     store(folder, "estimates.json", estimates | {"certificates": [found]})
     loaded = load(folder, folder)
-    assert reasons(loaded.estimates) == ["teaching, the link: the link wire: probes found out of tolerance: rate."]
+    assert reasons(loaded.estimates) == ["limited, the link: the link wire: probes found out of tolerance: rate."]
     assert "It is worst in the link wire." in sentences(folder)
     [table] = [b for b in trust.section(loaded).blocks if isinstance(b, Table) and "topology" in b.caption]
-    assert [row[2].text for row in table.rows][-1].startswith("teaching")
+    assert [row[2].text for row in table.rows][-1].startswith("limited")
 
 
 def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:

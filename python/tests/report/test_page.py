@@ -106,11 +106,14 @@ def test_a_verdict_on_an_invalid_link_is_no_good_news_on_the_first_screen_either
     folder = judge(write(tmp_path))
     assert header(load(folder, folder)).verdicts[0].tone == "good"
     verdicts = read(folder, "verdicts.json")
-    verdicts["claims"][0]["link"] = {"flag": "invalid", "why": "late"}
+    verdicts["claims"][0]["link"] = {"flag": "unusable", "why": "late"}
     verdicts["claims"][1]["link"] = None
     store(folder, "verdicts.json", verdicts)
     chips = header(load(folder, folder)).verdicts
-    assert [(chip.text, chip.tone) for chip in chips[:2]] == [("M1 held (invalid)", "unsure"), ("M2 refuted", "unsure")]
+    assert [(chip.text, chip.tone) for chip in chips[:2]] == [
+        ("M1 confirmed (unusable)", "unsure"),
+        ("M2 contradicted", "unsure"),
+    ]
 
 
 def test_hostile_names_stay_words(tmp_path: Path) -> None:
@@ -277,7 +280,7 @@ def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_p
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
-        scenario["endpoints"] = {"flag": "invalid", "share": 0.2, "why": "it waited", "cure": "fewer (--lanes)"}
+        scenario["endpoints"] = {"flag": "unusable", "share": 0.2, "why": "it waited", "cure": "fewer (--lanes)"}
     store(folder, "estimates.json", estimates)
     html = render(load(folder, folder))
     assert "fewer (<code>--lanes</code>)" in html
@@ -287,13 +290,13 @@ def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_p
 def test_each_part_has_its_value_the_interval_that_decided_its_n_and_its_grade(tmp_path: Path) -> None:
     folder = judge(write(tmp_path))
     verdicts = read(folder, "verdicts.json")
-    held, refuted = next(claim["parts"] for claim in verdicts["claims"] if claim["parts"])
+    held, contradicted = next(claim["parts"] for claim in verdicts["claims"] if claim["parts"])
     ours = {"point": 1.2, "low": 1.1, "high": 1.3, "level": 0.95, "n": 80, "method": "made up"}
     held |= {"ours": ours, "judged": [{"of": "", **ours, "low": 1.05, "high": 1.35, "level": 0.9875}]}
-    held["link"] = {"flag": "teaching", "why": "it is late"}
-    refuted["judged"] = [{"of": "more, by ms", **ours, "low": None, "level": 0.998}]
+    held["link"] = {"flag": "limited", "why": "it is late"}
+    contradicted["judged"] = [{"of": "more, by ms", **ours, "low": None, "level": 0.998}]
     store(folder, "verdicts.json", verdicts)
     words = Page(render(load(folder, tmp_path))).words()
-    assert "1.20 [1.10, 1.30]\n[1.05, 1.35] at 98.75 %\n80\nteaching\n" in words
-    assert "more, by ms: ≤ 1.30 at 99.8 %\n80\npublishable\n" in words
+    assert "1.20 [1.10, 1.30]\n[1.05, 1.35] at 98.75 %\n80\nlimited\n" in words
+    assert "more, by ms: ≤ 1.30 at 99.8 %\n80\ngood\n" in words
     assert words.count("“Judged by” is the interval that decided the part") == 1

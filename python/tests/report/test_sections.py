@@ -58,21 +58,21 @@ def change(folder: Path, name: str, **values: Any) -> None:
 def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
     folder = write(tmp_path)
     links = read(folder, "estimates.json")["links"]
-    assert grade(load(folder, folder)) == "publishable"
-    links[1] |= {"flag": "teaching", "why": "late"}
+    assert grade(load(folder, folder)) == "good"
+    links[1] |= {"flag": "limited", "why": "late"}
     change(folder, "estimates.json", links=links)
-    assert grade(load(folder, folder)) == "teaching"
-    links[2] |= {"flag": "invalid", "why": "lost"}
+    assert grade(load(folder, folder)) == "limited"
+    links[2] |= {"flag": "unusable", "why": "lost"}
     change(folder, "estimates.json", links=links)
-    assert grade(load(folder, folder)) == "invalid"
-    assert "invalid, the link: lossy uplink: lost." in str(trust.section(load(folder, folder)))
+    assert grade(load(folder, folder)) == "unusable"
+    assert "unusable, the link: lossy uplink: lost." in str(trust.section(load(folder, folder)))
 
 
 def test_told_stands_beside_measured(tmp_path: Path) -> None:
     folder = write(tmp_path)
     table = tables(trust.section(load(folder, folder)))[0]
     assert cells(table)[2][:9] == [
-        "lossy", "uplink", "publishable", "10.0", "5.00", "9.00", "30.0", "10.0", "10.00 [9.80, 10.20]",
+        "lossy", "uplink", "good", "10.0", "5.00", "9.00", "30.0", "10.0", "10.00 [9.80, 10.20]",
     ]  # fmt: skip
     assert "no rate limit" in table.notes.reasons
 
@@ -97,7 +97,7 @@ def test_a_direction_without_packets_is_not_measured_and_the_grade_is_that_of_th
     links = read(folder, "estimates.json")["links"]
     links[1] |= {"flag": "not measured", "why": "no packet passed this way"}
     change(folder, "estimates.json", links=links)
-    assert grade(load(folder, folder)) == "publishable"
+    assert grade(load(folder, folder)) == "good"
     assert "not measured: no packet passed this way" in str(trust.section(load(folder, folder)))
 
 
@@ -143,12 +143,12 @@ def test_the_replay_of_every_trial_is_told(tmp_path: Path) -> None:
     replay = {"trials": 540, "replayed": 540, "reproduced": 540, "packets": 1_234_567, "mismatches": 0}
     change(folder, "estimates.json", replay=replay)
     said = str(trust.section(load(folder, folder)))
-    assert "replay: 540 of 540 trials reproduce every fate and departure (1,234,567 packets)." in said
+    assert "replay: 540 of 540 trials match their replay packet for packet (1,234,567 packets)." in said
     wrong = replay | {"replayed": 539, "reproduced": 538, "mismatches": 3}
     change(folder, "estimates.json", replay=wrong)
     said = str(trust.section(load(folder, folder)))
     assert "538 of 540" in said
-    assert "3 packets are not reproduced" in said
+    assert "3 packets do not match" in said
     assert "1 trials have no log that can be read" in said
 
 
@@ -166,14 +166,14 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
     measured = {"point": 19_980.0, "low": 19_950.0, "high": 20_010.0, "level": 0.999, "n": 9, "method": "Student"}
     rate = {
         "name": "rate", "direction": "uplink", "unit": "bit/s", "told": 20_000.0, "measured": measured,
-        "tolerance": 200.0, "verdict": "in", "grade": "publishable", "why": None,
+        "tolerance": 200.0, "verdict": "in", "grade": "good", "why": None,
     }  # fmt: skip
     nat = {**rate, "name": "NAT time-out", "told": None, "measured": None, "verdict": "unjudged", "why": "too long"}
-    found = {"link_names": ["clean"], "probes": "probes/a", "grade": "publishable", "lines": [rate, nat]}
+    found = {"link_names": ["clean"], "probes": "probes/a", "grade": "good", "lines": [rate, nat]}
     change(folder, "estimates.json", certificates=[found])
     groups = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
     [table] = [table for group in groups for table in group.blocks if isinstance(table, Table)]
-    assert groups[-1].summary == "Probes of clean: publishable; 1 in tolerance, 1 not judged"
+    assert groups[-1].summary == "Probes of clean: good; 1 in tolerance, 1 not judged"
     assert cells(table)[0][:6] == [
         "uplink", "rate", "20 kbit/s", "19.98 kbit/s [19.95, 20.01]", "± 200 bit/s", "in tolerance",
     ]  # fmt: skip
@@ -352,24 +352,24 @@ def test_verdicts_over_choices_are_a_table_with_the_judged_choice_first(tmp_path
     table = tables(claims.section(load(folder, folder)))[0]
     assert [row[0] for row in cells(table)] == ["as judged: link.rtt 20 ms", "link.rtt 2 ms", "link.rtt 50 ms"]
     assert cells(table)[0][1:] == ["✓", "✗", "?"]
-    assert [cell.spoken for cell in table.rows[1][1:]] == ["refuted"] * 3
+    assert [cell.spoken for cell in table.rows[1][1:]] == ["contradicted"] * 3
 
 
 def test_a_verdict_under_a_choice_whose_link_is_invalid_is_in_brackets(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     verdicts = read(folder, "verdicts.json")
-    verdicts["claims"][0]["choices"][0]["link"] = {"flag": "invalid", "why": "late"}
+    verdicts["claims"][0]["choices"][0]["link"] = {"flag": "unusable", "why": "late"}
     store(folder, "verdicts.json", verdicts)
     first, second = (row[1] for row in tables(claims.section(load(folder, folder)))[0].rows)
-    assert (first.text, first.tone, first.title) == ("(✓)", "unsure", "held (invalid): late")
-    assert (second.text, second.tone, second.title) == ("✗", "bad", "refuted")
+    assert (first.text, first.tone, first.title) == ("(✓)", "unsure", "confirmed (unusable): late")
+    assert (second.text, second.tone, second.title) == ("✗", "bad", "contradicted")
 
 
 def test_a_choice_that_was_not_run_is_a_dash_and_an_undecided_one_a_question_mark(tmp_path: Path) -> None:
     folder = judge(write(tmp_path), [{"link.rtt": "20 ms"}, {"link.rtt": "2 ms"}])
     verdicts = read(folder, "verdicts.json")
     for claim, missing in zip(verdicts["claims"], (True, False, False), strict=True):
-        claim["choices"][1] |= {"verdict": "undecided", "missing": missing}
+        claim["choices"][1] |= {"verdict": "inconclusive", "missing": missing}
     store(folder, "verdicts.json", verdicts)
     table = tables(claims.section(load(folder, folder)))[0]
     assert cells(table)[1][1:] == ["–", "?", "?"]
@@ -404,12 +404,12 @@ def test_a_publication_that_asked_for_a_level_has_a_column_of_verdicts_at_it(tmp
     assert "alone, at the publication" not in page.render(load(folder, folder))
     verdicts = read(folder, "verdicts.json")
     verdicts["family"]["published_level"] = 0.9
-    for claim, verdict in zip(verdicts["claims"], ("refuted", "held", "held"), strict=True):
+    for claim, verdict in zip(verdicts["claims"], ("contradicted", "confirmed", "confirmed"), strict=True):
         claim["at_published_level"] = verdict
     store(folder, "verdicts.json", verdicts)
     [table] = [block for block in claims.section(load(folder, folder)).blocks if isinstance(block, Claims)]  # type: ignore[union-attr]
     assert [*table.otherwise] == ["under published rule", "alone, at the publication’s 90\u00a0%"]
-    assert [claim.otherwise[1].text for claim in table.claims] == ["refuted", "held", "held"]
+    assert [claim.otherwise[1].text for claim in table.claims] == ["contradicted", "confirmed", "confirmed"]
     assert "alone, at the publication’s 90\u00a0%" in page.render(load(folder, folder))
 
 

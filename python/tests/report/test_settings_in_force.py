@@ -13,14 +13,14 @@ from wirelab.report.sections import delays, glance, phases, wire
 from wirelab.report.settings_in_force import settings_in_force
 
 TABLE = "header-table-size"
-HELD = {
+CONFIRMED = {
     "setting": TABLE, "told": 65_536, "unit": "bytes", "end": "client", "announced": [65_536, 65_536],
     "effective": [4096, 4096], "used": None, "source": "client", "trials": 2, "connections": 9, "in_force": False,
     "why": "4096 held in its place",
 }  # fmt: skip
-KEPT = HELD | {"told": 512, "announced": [512, 512], "effective": [512, 512], "in_force": True, "why": None}
+KEPT = CONFIRMED | {"told": 512, "announced": [512, 512], "effective": [512, 512], "in_force": True, "why": None}
 UNSEEN = {
-    **HELD, "end": None, "announced": None, "effective": None, "source": None, "trials": 0, "connections": 0,
+    **CONFIRMED, "end": None, "announced": None, "effective": None, "source": None, "trials": 0, "connections": 0,
     "in_force": None, "why": "nothing tells",
 }  # fmt: skip
 
@@ -40,7 +40,7 @@ def test_without_a_setting_that_was_given_nothing_is_said(tmp_path: Path) -> Non
 
 
 def test_what_was_not_in_force_is_told_with_what_was_and_where(tmp_path: Path) -> None:
-    found = campaign(tmp_path, [HELD, KEPT, UNSEEN])
+    found = campaign(tmp_path, [CONFIRMED, KEPT, UNSEEN])
     said, listed, every = settings_in_force(found)
     assert isinstance(said, Prose)
     assert "1 scenario is not what was asked for" in said.text
@@ -56,8 +56,8 @@ def test_what_was_not_in_force_is_told_with_what_was_and_where(tmp_path: Path) -
     assert unseen[1:] == ["–", "65536 B", "–", "–", "–", "not known", "–", "0"]
 
 
-def test_what_was_not_in_force_is_drawn_in_no_chart_and_is_never_the_soonest(tmp_path: Path) -> None:
-    plain, held = campaign(tmp_path / "plain", [KEPT]), campaign(tmp_path / "held", [HELD])
+def test_what_was_not_in_force_is_drawn_in_no_chart_and_is_never_the_lowest_delay(tmp_path: Path) -> None:
+    plain, held = campaign(tmp_path / "plain", [KEPT]), campaign(tmp_path / "confirmed", [CONFIRMED])
     label = plain.scenarios[0].series.label
     for build in (glance.section, delays.section, phases.section, wire.section):
         drawn, without = (

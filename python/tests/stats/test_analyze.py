@@ -68,7 +68,7 @@ def test_links_are_told_against_measured_in_both_directions(estimates: dict[str,
     assert random["told"] == {"delay_s": 0.01, "loss": 0.1, "rate_bps": None}
     assert random["measured"]["loss"]["low"] < 0.1 < random["measured"]["loss"]["high"]
     assert random["measured"]["delay_error_s"]["p99"] < 10e-6
-    assert random["flag"] == "publishable"
+    assert random["flag"] == "good"
 
 
 def test_lateness_is_given_by_lane(estimates: dict[str, Any]) -> None:
@@ -138,7 +138,7 @@ def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> Non
     folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2))
     trials.write_parquet(folder / "trials.parquet")
-    assert {row["flag"] for row in analyze(folder)["links"]} == {"invalid"}
+    assert {row["flag"] for row in analyze(folder)["links"]} == {"unusable"}
 
 
 def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:

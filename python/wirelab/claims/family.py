@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from wirelab.claims.judgement import REFUTED, UNDECIDED, Bench, Judgement, Source, all_of, leaving_out
+from wirelab.claims.judgement import CONTRADICTED, INCONCLUSIVE, Bench, Judgement, Source, all_of, leaving_out
 from wirelab.claims.model import Claim
 from wirelab.claims.part import Form, Part
 from wirelab.stats.estimate.bootstrap import UNKNOWN
 
 METHOD = (
-    "Holm's step-down over the claims; within a claim all parts must hold (no correction needed) and one refuted part "
-    "refutes it (Bonferroni over the parts that decide)"
+    "Holm's step-down over the claims; within a claim all parts must be confirmed (no correction needed) and one "
+    "contradicted part contradicts it (Bonferroni over the parts that decide)"
 )
 
 
@@ -47,23 +47,25 @@ def judge_family(claims: Sequence[Claim], source: Source, rules: Rules) -> list[
 def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judgement:
     """One claim, with this error rate for itself."""
     parts = [part for written in claim.parts for part in written.expand()]
-    refuting = max(1, sum(part.decides for part in parts))
-    bench = Bench(source, 1 - error_rate, 1 - error_rate / refuting, rules.factor, rules.labels)
+    contradicting = max(1, sum(part.decides for part in parts))
+    bench = Bench(source, 1 - error_rate, 1 - error_rate / contradicting, rules.factor, rules.labels)
     judged = [judge_part(part, bench) for part in parts]
     if len(judged) == 1:
         return replace(judged[0], text=claim.text)
     deciding = [part for part in judged if part.decides]
     verdict = all_of([part.verdict for part in deciding])
-    counts = {word: sum(part.verdict == word for part in deciding) for word in ("held", "refuted", "undecided")}
+    counts = {
+        word: sum(part.verdict == word for part in deciding) for word in ("confirmed", "contradicted", "inconclusive")
+    }
     why = (
         deciding[0].why
         if len(deciding) == 1
         else f"of {len(deciding)} parts " + ", ".join(f"{count} {word}" for word, count in counts.items() if count)
     )
-    refuted = [part for part in deciding if part.verdict == REFUTED]
-    if refuted and len(deciding) > 1:
-        more = f", and {len(refuted) - 1} more" if len(refuted) > 1 else ""
-        why = f"{why}; against it: {refuted[0].text}: {refuted[0].why}{more}"
+    contradicted = [part for part in deciding if part.verdict == CONTRADICTED]
+    if contradicted and len(deciding) > 1:
+        more = f", and {len(contradicted) - 1} more" if len(contradicted) > 1 else ""
+        why = f"{why}; against it: {contradicted[0].text}: {contradicted[0].why}{more}"
     first = next((part for part in judged if part.form == "ratio"), None)
     judgement = Judgement(
         "composite" if len({part.form for part in deciding}) > 1 else deciding[0].form,
@@ -75,9 +77,9 @@ def judge(claim: Claim, source: Source, error_rate: float, rules: Rules) -> Judg
         {scenario: n for part in deciding for scenario, n in part.scenarios.items()},
         tuple(judged),
         objection=next((part.objection for part in deciding if part.objection), None),
-        missing=verdict == UNDECIDED and any(part.missing for part in deciding),
+        missing=verdict == INCONCLUSIVE and any(part.missing for part in deciding),
     )
-    if refuted or len(deciding) == 1:
+    if contradicted or len(deciding) == 1:
         return judgement
     return leaving_out(judgement, (reason for part in deciding for reason in part.left_out))
 
@@ -91,7 +93,7 @@ def judge_part(part: Form, bench: Bench) -> Judgement:
         judgement = replace(judgement, text=f"{part.beside} ({judgement.text})")
     if judgement.ours is not None and UNKNOWN in judgement.ours.method:
         judgement = replace(judgement, why=f"{judgement.why}; {UNKNOWN}")
-    missing = judgement.verdict == UNDECIDED and bool(bench.source.absent)
+    missing = judgement.verdict == INCONCLUSIVE and bool(bench.source.absent)
     judgement = leaving_out(judgement, filter(None, bench.source.absent.values()))
     return replace(judgement, scenarios=dict(bench.source.touched), decides=part.decides, missing=missing)
 
@@ -101,6 +103,6 @@ def _divisor(claim: Claim, most: int, source: Source, rules: Rules) -> int:
     if none.
     """
     for divisor in range(most, 0, -1):
-        if judge(claim, source, rules.error_rate / divisor, rules).verdict != UNDECIDED:
+        if judge(claim, source, rules.error_rate / divisor, rules).verdict != INCONCLUSIVE:
             return divisor
     return 0

@@ -13,7 +13,7 @@ import numpy as np
 
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
-from wirelab.claims.judgement import REFUTED, Judgement, as_dict
+from wirelab.claims.judgement import CONTRADICTED, Judgement, as_dict
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
 from wirelab.claims.source import Measured, Published, Samples, same_level
@@ -213,9 +213,9 @@ def _published(printed: Judgement) -> dict[str, Any]:
     contradiction = None
     if printed.objection is not None:
         contradiction = f"the publication's experiment cannot show it: {printed.objection}"
-    elif printed.verdict == REFUTED:
-        contradiction = f"the publication's own numbers refute it: {printed.why}"
-    elif (beside := next((p for p in printed.parts if p.verdict == REFUTED and not p.decides), None)) is not None:
+    elif printed.verdict == CONTRADICTED:
+        contradiction = f"the publication's own numbers contradict it: {printed.why}"
+    elif (beside := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
         contradiction = f"the publication's own numbers disagree with one another: {beside.text}: {beside.why}"
     return {"published": {"verdict": printed.verdict, "why": printed.why}, "contradiction": contradiction}
 

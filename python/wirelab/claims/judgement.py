@@ -12,7 +12,7 @@ from wirelab.stats.estimate.model import LEVEL, Estimate
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
 
-HELD, REFUTED, UNDECIDED = "held", "refuted", "undecided"
+CONFIRMED, CONTRADICTED, INCONCLUSIVE = "confirmed", "contradicted", "inconclusive"
 
 
 class Source(Protocol):
@@ -38,7 +38,7 @@ class Judgement:
     """A verdict with its reason.
 
     `decides` is False for a part that stands beside the others. `objection` says why no agreement could hold the part.
-    `scenarios` are those whose values it rests on, with how many. `missing`: it is undecided for want of a scenario;
+    `scenarios` are those whose values it rests on, with how many. `missing`: it is inconclusive for want of a scenario;
     `left_out` says of those that were run which setting was not in force.
     `ours` is at the usual level; `judged` are the estimates whose intervals decided, each with what it is of where that
     is not `ours`.
@@ -68,14 +68,14 @@ class Judgement:
 class Bench:
     """What a part is judged with.
 
-    It is held by the interval at level `hold` and refuted by that at level `refute`: of a claim all of whose parts must
-    hold, one refuted part refutes the whole, so refutations share the error rate while holdings need not. `factor`
-    widens a published magnitude; it is 1 for the publication's own numbers.
+    The interval at level `confirm` confirms it, and that at level `contradict` contradicts it. All parts of a claim
+    must be confirmed, and one contradicted part contradicts the whole. So contradictions share the error rate, and
+    confirmations need not. `factor` widens a published magnitude; it is 1 for the publication's own numbers.
     """
 
     source: Source
-    hold: float
-    refute: float
+    confirm: float
+    contradict: float
     factor: float
     labels: dict[str, str] = field(default_factory=dict)
 
@@ -84,8 +84,8 @@ class Bench:
         return ", ".join(self.labels.get(level, level) for level in levels.values())
 
     def missing(self, form: str, text: str, what: str) -> Judgement:
-        """Undecided, because a number is not there."""
-        return Judgement(form, text, UNDECIDED, f"{what} is not {self.source.words}")
+        """Inconclusive, because a number is not there."""
+        return Judgement(form, text, INCONCLUSIVE, f"{what} is not {self.source.words}")
 
 
 def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
@@ -100,37 +100,39 @@ def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
 
 
 def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> str:
-    """Held if the interval lies between the bounds, refuted if it lies beyond one, else undecided; `strict` excludes
-    the bounds.
+    """Confirmed if the interval lies between the bounds, contradicted if it lies beyond one, else inconclusive;
+    `strict` excludes the bounds.
     """
     lower, upper = (-math.inf if low is None else low), (math.inf if high is None else high)
     tells_low, tells_high = draws.tells
-    first, last = draws.interval(bench.hold)
+    first, last = draws.interval(bench.confirm)
     if first is not None and last is not None:
         above = low is None or (tells_low and (lower < first if strict else lower <= first))
         below = high is None or (tells_high and (last < upper if strict else last <= upper))
         if above and below:
-            return HELD
-    first, last = draws.interval(bench.refute)
+            return CONFIRMED
+    first, last = draws.interval(bench.contradict)
     if (tells_low and first is not None and first > upper) or (tells_high and last is not None and last < lower):
-        return REFUTED
-    return UNDECIDED
+        return CONTRADICTED
+    return INCONCLUSIVE
 
 
 def all_of(verdicts: list[str]) -> str:
-    """Held if all are, refuted if one is."""
-    if REFUTED in verdicts:
-        return REFUTED
-    return HELD if verdicts and all(verdict == HELD for verdict in verdicts) else UNDECIDED
+    """Confirmed if all are, contradicted if one is."""
+    if CONTRADICTED in verdicts:
+        return CONTRADICTED
+    return CONFIRMED if verdicts and all(verdict == CONFIRMED for verdict in verdicts) else INCONCLUSIVE
 
 
 def decided_by(bench: Bench, verdict: str, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
-    """The estimate with the interval that decided, or, of what is undecided, the widest that was tried: that one
-    neither holds nor refutes. Nothing of printed numbers, which have no interval.
+    """The estimate with the interval that decided, or, of what is inconclusive, the widest that was tried: that one
+    neither confirms nor contradicts. Nothing of printed numbers, which have no interval.
     """
     if draws.n == 0:
         return ()
-    level = {HELD: bench.hold, REFUTED: bench.refute}.get(verdict, max(bench.hold, bench.refute))
+    level = {CONFIRMED: bench.confirm, CONTRADICTED: bench.contradict}.get(
+        verdict, max(bench.confirm, bench.contradict)
+    )
     return ((of, draws.estimate(level)),)
 
 

@@ -91,7 +91,7 @@ def _print_verdicts(verdicts: dict[str, Any]) -> None:
     click.echo("")
     for claim in verdicts["claims"]:
         click.echo(f"{claim['id']:4} {claim['verdict']:10} {claim['text']}")
-        if (link := claim.get("link")) is not None and link["flag"] != "publishable":
+        if (link := claim.get("link")) is not None and link["flag"] != "good":
             click.echo(f"{'':15} {link['flag']}: {link['why']}")
         if claim["contradiction"]:
             click.echo(f"{'':15} {claim['contradiction']}")

@@ -60,7 +60,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 
     LINK is a name of `wirelab list links`, the file of a profile of your own, a table such as '{ rtt = "50 ms" }', or
     clean. Every line is in tolerance, out of it, or says why the probes cannot tell. The exit code is 1 if the link is
-    invalid: no result that was measured over it could be believed.
+    unusable: no result that was measured over it could be believed.
     """
     from wirelab.experiment.link.single import single_link
     from wirelab.link_facts import asking
@@ -81,7 +81,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         click.echo(json.dumps({"link": link, **certificate.as_dict(), "machine": machine}, ensure_ascii=False))
     else:
         click.echo(_words(link, certificate, facts))
-    return 1 if certificate.grade == "invalid" else 0
+    return 1 if certificate.grade == "unusable" else 0
 
 
 def _certified(

@@ -101,9 +101,9 @@ def notes(packet: Packet, *, lost: bool) -> Iterator[tuple[str, str]]:
     if packet["corrupted"]:
         yield "corrupted", "bold red"
     if packet["spurious"]:
-        yield "sent again needlessly", "yellow"
+        yield "spurious retransmission", "yellow"
     elif packet["retransmission"]:
-        yield "sent again", "bold yellow"
+        yield "retransmission", "bold yellow"
 
 
 def _phases(exchange: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

@@ -16,7 +16,7 @@ from wirelab.errors import RunError, WirelabError
 from wirelab.schema import is_netem
 
 MAGIC = b"WLPL"
-BY_NETEM = "netem ran this link: shown is when packets entered netem, not what became of them"
+BY_NETEM = "netem ran this link: shown is when packets entered netem, not whether they were delivered"
 HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "late ms", "fate")
 _NUMBERS = (0, 2, 5, 6)
 _READS = (

@@ -28,7 +28,7 @@ MOST_REASONS = 3
 
 
 def link_line(campaign: Campaign) -> str:
-    """`link   told 10 ms, measured 10.006 (p99 +0.03)  publishable`: the worst direction, and the campaign's grade with
+    """`link   told 10 ms, measured 10.006 (p99 +0.03)  good`: the worst direction, and the campaign's grade with
     the reasons for it.
     """
     rows = [row for row in campaign.links if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]

@@ -29,6 +29,6 @@ def _parts(endpoint: dict[str, Any]) -> Iterator[str]:
         samples = endpoint["memory_samples"]
         yield f"{shared / 1e6:.3g} MB proportionally ({samples} sample{'s' * (samples != 1)})"
     if (waited := endpoint.get("voluntary_switches")) is not None:
-        yield f"{waited} switches to wait and {endpoint['involuntary_switches']} by force"
+        yield f"{waited} voluntary and {endpoint['involuntary_switches']} involuntary context switches"
     if (instructions := endpoint.get("instructions")) is not None:
         yield f"{instructions / 1e6:.3g} million instructions"

@@ -14,11 +14,11 @@ from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 
 _LESSER = {
-    "teaching": "on a link or machine that is good for teaching only",
-    "invalid": "on a link or machine that is invalid",
+    "limited": "on a link or machine of limited quality",
+    "unusable": "on an unusable link or machine",
     NOT_MEASURED: "on a link that was not measured",
 }
-"""Where a verdict was decided, if on less than publishable grounds."""
+"""Where a verdict was decided, if where the quality was less than good."""
 
 
 def answer(campaign: Campaign) -> list[Statement]:
@@ -89,7 +89,9 @@ def _verdicts(campaign: Campaign) -> Iterator[Statement]:
     if not claims:
         return
     found = [str(claim.get("verdict")) for claim in claims]
-    words = ", ".join(f"{n} {verdict}" for verdict in ("held", "refuted", "undecided") if (n := found.count(verdict)))
+    words = ", ".join(
+        f"{n} {verdict}" for verdict in ("confirmed", "contradicted", "inconclusive") if (n := found.count(verdict))
+    )
     worth = [_worth(claim) for claim in claims]
     more = []
     for flag, where in _LESSER.items():
@@ -104,9 +106,9 @@ def _verdicts(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _worth(claim: Json) -> str:
-    """What the links and machine are good for that a claim was decided on; the best of what is undecided."""
+    """What the links and machine are good for that a claim was decided on; the best of what is inconclusive."""
     link = claim.get("link")
-    if claim.get("verdict") == "undecided":
+    if claim.get("verdict") == "inconclusive":
         return GRADES[0]
     return str(link["flag"]) if link else NOT_MEASURED
 
@@ -149,7 +151,7 @@ def _of(reason: Reason, others: int) -> list[Statement]:
     alike = f"; {reason.others} other {reason.kind}{'s are' if reason.others > 1 else ' is'} like it"
     more = [f"It is worst in {reason.place}{alike * bool(reason.others)}."]
     if reason.cure:
-        more.append(f"To mend it, {reason.cure}.")
+        more.append(f"To fix it, {reason.cure}.")
     if others:
         more.append(f"Trust has {others} more reason{'s' * (others > 1)}.")
     return [Statement(text) for text in more]

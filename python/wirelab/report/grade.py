@@ -62,7 +62,7 @@ def grade(campaign: Campaign) -> str:
 
 
 def graded(campaign: Campaign) -> str:
-    """The grade, with what is to blame if it is not the best: `invalid (the machine, not the link)`."""
+    """The grade, with what is to blame if it is not the best: `unusable (the machine, not the link)`."""
     words = grade(campaign)
     to_blame = blamed(campaign.estimates)
     if words not in GRADES[1:]:
@@ -98,7 +98,7 @@ def grouped(estimates: Json) -> list[Reason]:
 
 
 def comparison_reasons(comparisons: Iterable[Json]) -> list[str]:
-    """What makes comparisons less than publishable: of each flag and cause one, and of how many it is."""
+    """What makes comparisons less than good: of each flag and cause one, and of how many it is."""
     alike: dict[tuple[str, str], list[str]] = {}
     for comparison in comparisons:
         link = comparison.get("link") or {}

@@ -34,7 +34,7 @@ NO_RESULT = (
         "how long.",
     ),
 )
-"""What an invalid grade means, by what is to blame."""
+"""What an unusable grade means, by what is to blame."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _facts(campaign: Campaign) -> list[str]:
 
 def _warnings(campaign: Campaign) -> list[str]:
     warnings = []
-    if grade(campaign) == "invalid":
+    if grade(campaign) == "unusable":
         to_blame = blamed(campaign.estimates)
         warnings += [words for cause, words in NO_RESULT if cause in to_blame]
     if preview := campaign.preview:

@@ -23,7 +23,7 @@ class Order(Enum):
     FIRST = "the first with every program"
     SECOND = "the second with every program"
     PROGRAM = "one or the other, depending on the program"
-    UNSURE = "not told apart"
+    UNSURE = "no significant difference"
 
 
 @dataclass(frozen=True)

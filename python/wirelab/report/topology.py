@@ -16,7 +16,7 @@ COLUMNS = (
     Column("told against measured in the trials", numeric=False),
     Column("logs replayed", numeric=False),
 )
-TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad"}
+TONES = {"good": "good", "limited": "unsure", "unusable": "bad"}
 
 
 def topology(campaign: Campaign) -> list[Block]:

@@ -184,5 +184,5 @@ class AgentHost:
         code = self._process.returncode
         return HostGoneError(
             f"wirelab-agent host ended with {code}{said}",
-            hint="finished trials are kept: the same command goes on where this one stopped",
+            hint="finished trials are kept: the same command continues where this one stopped",
         )

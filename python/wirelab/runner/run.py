@@ -198,7 +198,7 @@ class Runner:
     def _interrupted(self) -> InterruptedRunError:
         return InterruptedRunError(
             f"stopped after {len(self._status)} of {self._total()} trials",
-            hint="the same command goes on where this one stopped",
+            hint="the same command continues where this one stopped",
         )
 
     def _entry(self, running: _Running, status: EntryStatus, error: str | None) -> JournalEntry:

@@ -181,7 +181,7 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
     flagged = sum(row["flag"] in GRADES[1:] for row in link_rows)
     if flagged:
         are = "are" if flagged > 1 else "is"
-        yield f"{flagged} of {len(link_rows)} link directions {are} not of publishable accuracy."
+        yield f"{flagged} of {len(link_rows)} link directions {are} not of good quality."
     starved = [s for s in scenarios if s["endpoints"] is not None and s["endpoints"]["flag"] != GRADES[0]]
     if starved:
         worst = max(starved, key=lambda s: (GRADES.index(s["endpoints"]["flag"]), s["endpoints"]["share"] or 0.0))

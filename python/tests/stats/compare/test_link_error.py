@@ -13,7 +13,7 @@ from wirelab.metrics.link import mean_lateness_ns
 from wirelab.stats.compare.link_error import link_rows, round_trip_errors, with_link
 from wirelab.stats.dataset import Dataset
 
-GOOD = {"link_name": "clean", "direction": "uplink", "flag": "publishable", "why": "delay and loss are as told"}
+GOOD = {"link_name": "clean", "direction": "uplink", "flag": "good", "why": "delay and loss are as told"}
 
 
 def compared(
@@ -32,8 +32,8 @@ def compared(
 @pytest.mark.parametrize(
     ("shift_s", "error_s", "flag"),
     [
-        (0.020, 0.001, "publishable"), (-0.020, 0.001, "publishable"), (0.009, 0.001, "teaching"),
-        (-0.009, 0.001, "teaching"), (0.0009, 0.001, "invalid"), (0.00005, 0.001, "publishable"),
+        (0.020, 0.001, "good"), (-0.020, 0.001, "good"), (0.009, 0.001, "limited"),
+        (-0.009, 0.001, "limited"), (0.0009, 0.001, "unusable"), (0.00005, 0.001, "good"),
     ],
 )  # fmt: skip
 def test_an_effect_below_ten_times_the_links_error_is_flagged(shift_s: float, error_s: float, flag: str) -> None:
@@ -48,57 +48,57 @@ def test_the_reason_has_both_figures() -> None:
 
 
 def test_a_comparison_is_no_better_than_its_link() -> None:
-    found = compared(0.020, 0.001, {**GOOD, "flag": "invalid", "why": "1 trials saw the clock step"})
-    assert (found["flag"], found["why"]) == ("invalid", "uplink: 1 trials saw the clock step")
+    found = compared(0.020, 0.001, {**GOOD, "flag": "unusable", "why": "1 trials saw the clock step"})
+    assert (found["flag"], found["why"]) == ("unusable", "uplink: 1 trials saw the clock step")
     assert found["causes"] == ["the link"]
 
 
 def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
-    waits = {"two": {"name": "h2", "flag": "teaching", "why": "endpoints waited"}}
+    waits = {"two": {"name": "h2", "flag": "limited", "why": "endpoints waited"}}
     found = compared(0.020, 0.001, waits=waits)
-    assert (found["flag"], found["why"], found["causes"]) == ("teaching", "h2: endpoints waited", ["the machine"])
+    assert (found["flag"], found["why"], found["causes"]) == ("limited", "h2: endpoints waited", ["the machine"])
 
 
 @pytest.mark.parametrize("metric", ["wire-bytes", "client-cpu-work"])
 def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one(metric: str) -> None:
-    waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
+    waits = {"two": {"name": "h2", "flag": "unusable", "why": "endpoints waited"}}
     found = compared(0.0005, 0.001, waits=waits, metric=metric)
-    assert (found["flag"], found["causes"]) == ("publishable", [])
-    lossy = {**GOOD, "flag": "teaching", "why": "lost more"}
-    assert compared(0.0005, 0.001, lossy, waits, metric)["flag"] == "teaching"
+    assert (found["flag"], found["causes"]) == ("good", [])
+    lossy = {**GOOD, "flag": "limited", "why": "lost more"}
+    assert compared(0.0005, 0.001, lossy, waits, metric)["flag"] == "limited"
 
 
 def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not() -> None:
-    waited = {"flag": "invalid", "share": 0.5, "why": "endpoints waited"}
+    waited = {"flag": "unusable", "share": 0.5, "why": "endpoints waited"}
     waits = {
         side: {**waited, "name": name, "steal": steal}
         for side, name, steal in (("one", "h2", 0.03), ("two", "h3", 0.04))
     }
     found = compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")
-    assert (found["flag"], found["causes"]) == ("teaching", ["the machine"])
+    assert (found["flag"], found["causes"]) == ("limited", ["the machine"])
     assert found["why"] == "h3: a hypervisor gave 4.0% of a CPU to others"
     waits["one"]["steal"] = 0.2
-    assert compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")["flag"] == "invalid"
-    assert compared(0.0005, 0.001, waits=waits, metric="wire-bytes")["flag"] == "publishable"
+    assert compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")["flag"] == "unusable"
+    assert compared(0.0005, 0.001, waits=waits, metric="wire-bytes")["flag"] == "good"
 
 
 @pytest.mark.parametrize("metric", ["client-utilisation", "throughput", "radio-energy"])
 def test_what_is_no_delay_is_not_held_against_a_delay_but_against_waits(metric: str) -> None:
-    assert compared(0.0005, 0.001, metric=metric)["flag"] == "publishable"
-    waits = {"two": {"name": "h2", "flag": "invalid", "why": "endpoints waited"}}
-    assert compared(0.0005, 0.001, waits=waits, metric=metric)["flag"] == "invalid"
+    assert compared(0.0005, 0.001, metric=metric)["flag"] == "good"
+    waits = {"two": {"name": "h2", "flag": "unusable", "why": "endpoints waited"}}
+    assert compared(0.0005, 0.001, waits=waits, metric=metric)["flag"] == "unusable"
 
 
 def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:
     waits = {
-        side: {"name": name, "flag": "invalid", "share": share, "why": f"endpoints waited {share:.0%}"}
+        side: {"name": name, "flag": "unusable", "share": share, "why": f"endpoints waited {share:.0%}"}
         for side, name, share in (("one", "h2", 0.3), ("two", "h3", 0.2))
     }
     assert compared(0.020, 0.001, waits=waits)["why"] == "h2: endpoints waited 30%"
 
 
 def test_an_unknown_lateness_is_not_taken_for_none() -> None:
-    assert compared(0.020, None)["flag"] == "teaching"
+    assert compared(0.020, None)["flag"] == "limited"
 
 
 def test_the_mean_is_of_all_packets_and_never_above_the_largest() -> None:

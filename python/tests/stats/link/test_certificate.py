@@ -21,16 +21,16 @@ def judged(low: float, high: float, **more: bool) -> tuple[str, str]:
 
 
 def test_a_line_is_in_out_or_consistent_by_its_whole_interval() -> None:
-    assert judged(0.099, 0.101) == ("in", "publishable")
-    assert judged(0.097, 0.104) == ("open", "publishable")
-    assert judged(0.103, 0.104) == ("out", "teaching")
-    assert judged(0.121, 0.122) == ("out", "invalid")
-    assert judged(0.05, 0.06) == ("out", "invalid")
+    assert judged(0.099, 0.101) == ("in", "good")
+    assert judged(0.097, 0.104) == ("open", "good")
+    assert judged(0.103, 0.104) == ("out", "limited")
+    assert judged(0.121, 0.122) == ("out", "unusable")
+    assert judged(0.05, 0.06) == ("out", "unusable")
 
 
 def test_a_bound_is_kept_by_whatever_is_below_it() -> None:
-    assert judged(0.01, 0.02, at_most=True) == ("in", "publishable")
-    assert judged(0.11, 0.12, at_most=True) == ("out", "teaching")
+    assert judged(0.01, 0.02, at_most=True) == ("in", "good")
+    assert judged(0.11, 0.12, at_most=True) == ("out", "limited")
 
 
 def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
@@ -39,15 +39,15 @@ def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
     line = certify([[check]])[0].lines[0]
     assert line.measured is not None
     assert line.measured.point == 2e-3
-    assert (line.verdict, line.grade) == ("open", "publishable")
+    assert (line.verdict, line.grade) == ("open", "good")
     many = Check("lateness p99", "uplink", "s", 0.0, 5e-5, quantile(np.tile(values, 20), 0.99), at_most=True)
     assert certify([[many]])[0].lines[0].verdict == "out"
 
 
-def test_an_exact_line_is_invalid_by_a_single_packet() -> None:
+def test_an_exact_line_is_unusable_by_a_single_packet() -> None:
     share = Estimate(1e-6, None, None, 1.0, 1_000_000, "count")
-    check = Check("loss", "uplink", "share", 0.0, 0.0, lambda _: share, exact=True, invalid=True)
-    assert certify([[check]])[0].grade == "invalid"
+    check = Check("loss", "uplink", "share", 0.0, 0.0, lambda _: share, exact=True, unusable=True)
+    assert certify([[check]])[0].grade == "unusable"
 
 
 def test_the_levels_of_a_family_grow_with_its_size() -> None:

@@ -9,11 +9,11 @@ from typing import Any
 from wirelab.stats.link import certificates as link_certificates
 from wirelab.stats.link.certificates import with_certificates
 
-ROW = {"link_name": "mine", "direction": "uplink", "flag": "publishable", "why": "as told"}
+ROW = {"link_name": "mine", "direction": "uplink", "flag": "good", "why": "as told"}
 
 
 def certificate(**line: Any) -> dict[str, Any]:
-    given = {"name": "rate", "direction": "uplink", "verdict": "out", "grade": "teaching", **line}
+    given = {"name": "rate", "direction": "uplink", "verdict": "out", "grade": "limited", **line}
     return {"link_names": ["mine"], "grade": given["grade"], "lines": [given]}
 
 
@@ -23,16 +23,16 @@ def flag(row: dict[str, Any], found: dict[str, Any]) -> tuple[str, str]:
 
 
 def test_a_line_that_is_out_flags_its_direction() -> None:
-    assert flag(ROW, certificate()) == ("teaching", "probes found out of tolerance: rate")
-    assert flag(ROW, certificate(grade="invalid", direction="both"))[0] == "invalid"
-    assert flag(ROW, certificate(direction="downlink"))[0] == "publishable"
-    assert flag({**ROW, "link_name": "other"}, certificate())[0] == "publishable"
+    assert flag(ROW, certificate()) == ("limited", "probes found out of tolerance: rate")
+    assert flag(ROW, certificate(grade="unusable", direction="both"))[0] == "unusable"
+    assert flag(ROW, certificate(direction="downlink"))[0] == "good"
+    assert flag({**ROW, "link_name": "other"}, certificate())[0] == "good"
 
 
 def test_a_worse_flag_stays_and_an_equal_one_gets_both_reasons() -> None:
-    assert flag({**ROW, "flag": "invalid", "why": "lost"}, certificate()) == ("invalid", "lost")
-    both = flag({**ROW, "flag": "teaching", "why": "late"}, certificate())
-    assert both == ("teaching", "late; probes found out of tolerance: rate")
+    assert flag({**ROW, "flag": "unusable", "why": "lost"}, certificate()) == ("unusable", "lost")
+    both = flag({**ROW, "flag": "limited", "why": "late"}, certificate())
+    assert both == ("limited", "late; probes found out of tolerance: rate")
 
 
 def test_a_link_behind_a_proxy_is_certified_under_its_name_in_the_topology(tmp_path: Path, monkeypatch: Any) -> None:
@@ -41,8 +41,8 @@ def test_a_link_behind_a_proxy_is_certified_under_its_name_in_the_topology(tmp_p
         "link": link, "link_name": "air", "topology": [{"name": "first"}, {"name": "wire", "link": wire}],
     }  # fmt: skip
     probed = {tmp_path / "a": SimpleNamespace(link=link), tmp_path / "b": SimpleNamespace(link=wire)}
-    line = {"name": "rate", "direction": "both", "verdict": "out", "grade": "teaching"}
-    judged = SimpleNamespace(as_dict=lambda: {"grade": "teaching", "lines": [line]})
+    line = {"name": "rate", "direction": "both", "verdict": "out", "grade": "limited"}
+    judged = SimpleNamespace(as_dict=lambda: {"grade": "limited", "lines": [line]})
     monkeypatch.setattr("wirelab.metrics.probes.probed_folders", lambda _: list(probed))
     monkeypatch.setattr("wirelab.metrics.probes.read_probes", probed.get)
     monkeypatch.setattr(link_certificates, "checks", lambda *_: [])
@@ -51,8 +51,8 @@ def test_a_link_behind_a_proxy_is_certified_under_its_name_in_the_topology(tmp_p
     first, second = link_certificates.link_certificates(dataset)
     assert (first["link_names"], first["topology_links"]) == (["air"], [])
     assert (second["link_names"], second["topology_links"]) == ([], ["wire"])
-    assert (second["flag"], second["why"]) == ("teaching", "probes found out of tolerance: rate")
+    assert (second["flag"], second["why"]) == ("limited", "probes found out of tolerance: rate")
 
 
 def test_the_machine_s_busyness_with_the_probes_is_not_held_against_the_trials() -> None:
-    assert flag(ROW, certificate(name="lateness p99"))[0] == "publishable"
+    assert flag(ROW, certificate(name="lateness p99"))[0] == "good"

@@ -43,7 +43,7 @@ def test_two_stages_add_up() -> None:
 
 @pytest.mark.parametrize(
     ("name", "hits", "flag"),
-    [("duplicated", 2120, "teaching"), ("corrupted", 800, "invalid"), ("reordered", 5, "invalid")],
+    [("duplicated", 2120, "limited"), ("corrupted", 800, "unusable"), ("reordered", 5, "unusable")],
 )
 def test_what_is_off_is_flagged_with_both_shares(name: str, hits: int, flag: str) -> None:
     found = counted([DELAY, DUPLICATE, CORRUPT], **{"duplicated": 2000, "corrupted": 400, name: hits})[name].grade()

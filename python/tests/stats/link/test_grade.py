@@ -64,10 +64,10 @@ def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
     assert link.loss == pytest.approx(0.1)
     short = [Counts(950, 50, seed) for seed in range(20)]
     assert link.over(short).loss == pytest.approx(50 / 950)
-    assert grade(link, short, 10e-6, 0.02, [])[0] == "publishable"
+    assert grade(link, short, 10e-6, 0.02, [])[0] == "good"
     once = told(chain({"kind": "loss-pattern", "pattern": "0101", "repeat": False}))
     assert once.over([Counts(1000, 2, 0)]).loss == pytest.approx(0.002)
-    assert grade(once, [Counts(1000, 50, 0)], 10e-6, 0.02, [])[0] == "invalid"
+    assert grade(once, [Counts(1000, 50, 0)], 10e-6, 0.02, [])[0] == "unusable"
 
 
 def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
@@ -75,7 +75,7 @@ def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
     link = told(chain({"kind": "schedule", "queue": QUEUE, "points": points}, LOSS))
     assert link.as_dict() == {"delay_s": 0.0, "loss": None, "rate_bps": None}
     flag, why = grade(link, [Counts(1000, 400, 0)], 10e-6, 0.02, [])
-    assert flag == "publishable"
+    assert flag == "good"
     assert "depends on when" in why
     assert measured_loss(link, [Counts(1000, 400, 0)]).point == 0.4
 
@@ -105,37 +105,37 @@ def test_the_narrowest_of_rates_is_told() -> None:
 
 
 def test_a_quiet_link_is_publishable() -> None:
-    assert grade(CLEAN, [Counts(1000, 0, 0)], 30e-6, 0.02, [])[0] == "publishable"
+    assert grade(CLEAN, [Counts(1000, 0, 0)], 30e-6, 0.02, [])[0] == "good"
 
 
-@pytest.mark.parametrize(("p99", "flag"), [(150e-6, "publishable"), (500e-6, "teaching"), (3e-3, "invalid")])
+@pytest.mark.parametrize(("p99", "flag"), [(150e-6, "good"), (500e-6, "limited"), (3e-3, "unusable")])
 def test_lateness_is_held_against_the_round_trip(p99: float, flag: str) -> None:
     assert grade(CLEAN, [Counts(1000, 0, 0)], p99, 0.02, [])[0] == flag
 
 
 def test_lateness_that_nobody_sees_is_not_held_against_a_link_without_delay() -> None:
-    assert grade(told(chain()), [Counts(1000, 0, 0)], 40e-6, 0.0, [])[0] == "publishable"
+    assert grade(told(chain()), [Counts(1000, 0, 0)], 40e-6, 0.0, [])[0] == "good"
 
 
 def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
-    flag, why = grade(CLEAN, [Counts(1000, 0, 0)], 10e-6, 0.02, [("invalid", "3 packets were dropped by the kernel")])
-    assert flag == "invalid"
+    flag, why = grade(CLEAN, [Counts(1000, 0, 0)], 10e-6, 0.02, [("unusable", "3 packets were dropped by the kernel")])
+    assert flag == "unusable"
     assert "kernel" in why
 
 
 def test_loss_that_was_not_told_is_invalid() -> None:
     flag, why = grade(CLEAN, [Counts(100_000, 40, 0)], 10e-6, 0.02, [])
-    assert flag == "invalid"
+    assert flag == "unusable"
     assert "0.0400%" in why
 
 
 def test_loss_that_is_off_by_little_is_for_teaching() -> None:
-    assert grade(told(chain(LOSS)), [Counts(1_000_000, 103_000, 0)], 10e-6, 0.02, [])[0] == "teaching"
-    assert grade(told(chain(LOSS)), [Counts(1_000_000, 130_000, 0)], 10e-6, 0.02, [])[0] == "invalid"
+    assert grade(told(chain(LOSS)), [Counts(1_000_000, 103_000, 0)], 10e-6, 0.02, [])[0] == "limited"
+    assert grade(told(chain(LOSS)), [Counts(1_000_000, 130_000, 0)], 10e-6, 0.02, [])[0] == "unusable"
 
 
 def test_unrecorded_lateness_is_not_publishable() -> None:
-    assert grade(CLEAN, [Counts(1000, 0, 0)], None, 0.02, [])[0] == "teaching"
+    assert grade(CLEAN, [Counts(1000, 0, 0)], None, 0.02, [])[0] == "limited"
 
 
 def _gilbert_elliott(packets: int, rng: np.random.Generator) -> int:
@@ -151,12 +151,12 @@ def _gilbert_elliott(packets: int, rng: np.random.Generator) -> int:
 def test_a_direction_in_which_nothing_passed_is_not_measured_rather_than_invalid() -> None:
     assert grade(CLEAN, [Counts(0, 0, 0)] * 3, None, 0.02, []) == (NOT_MEASURED, "no packet passed this way")
     assert grade(CLEAN, [], None, 0.02, []) == (NOT_MEASURED, "no trial counts")
-    assert grade(CLEAN, [Counts(0, 0, 0)], None, 0.02, [("invalid", "the clock stepped")])[0] == "invalid"
+    assert grade(CLEAN, [Counts(0, 0, 0)], None, 0.02, [("unusable", "the clock stepped")])[0] == "unusable"
 
 
 def test_where_every_packet_was_lost_on_purpose_no_lateness_is_missing() -> None:
     assert grade(told(chain({"kind": "loss", "probability": 1.0})), [Counts(900, 900, 0)], None, 0.02, []) == (
-        "publishable", "delay and loss are as told",
+        "good", "delay and loss are as told",
     )  # fmt: skip
 
 

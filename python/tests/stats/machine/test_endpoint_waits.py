@@ -27,15 +27,13 @@ def waits(folder: Path, **columns: int | None) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("wait_ms", "flag"), [(0.1, "publishable"), (3, "publishable"), (20, "teaching"), (60, "invalid")]
-)
+@pytest.mark.parametrize(("wait_ms", "flag"), [(0.1, "good"), (3, "good"), (20, "limited"), (60, "unusable")])
 def test_waiting_is_judged_as_a_share_of_the_exchanges(tmp_path: Path, wait_ms: float, flag: str) -> None:
     # 10 exchanges of 40 ms: 4 ms are a hundredth.
     wait = int(wait_ms * MS)
     found = waits(tmp_path, client_run_delay_ns=wait // 3, server_run_delay_ns=wait - wait // 3)
     assert found["flag"] == flag
-    assert (found["cure"] is None) == (flag == "publishable")
+    assert (found["cure"] is None) == (flag == "good")
     assert found["wait_s"] == pytest.approx(wait_ms / 1e4)
 
 
@@ -68,7 +66,7 @@ def test_fewer_lanes_are_advised_only_where_there_were_several(tmp_path: Path, l
 
 
 def test_a_few_microseconds_are_held_against_nobody(tmp_path: Path) -> None:
-    assert waits(tmp_path, client_run_delay_ns=300_000, server_run_delay_ns=100_000)["flag"] == "publishable"
+    assert waits(tmp_path, client_run_delay_ns=300_000, server_run_delay_ns=100_000)["flag"] == "good"
 
 
 def test_what_was_not_counted_is_not_taken_for_none(tmp_path: Path) -> None:
@@ -79,14 +77,14 @@ def test_what_was_not_counted_is_not_taken_for_none(tmp_path: Path) -> None:
 
 def test_a_host_that_its_limit_held_back_is_no_busy_machine_and_the_other_host_tells(tmp_path: Path) -> None:
     limited: dict[str, int | None] = {"client_run_delay_ns": None, "client_throttled_ns": 400 * MS}
-    assert waits(tmp_path / "idle", **limited, server_run_delay_ns=2 * MS)["flag"] == "publishable"
-    assert waits(tmp_path / "busy", **limited, server_run_delay_ns=80 * MS)["flag"] == "invalid"
+    assert waits(tmp_path / "idle", **limited, server_run_delay_ns=2 * MS)["flag"] == "good"
+    assert waits(tmp_path / "busy", **limited, server_run_delay_ns=80 * MS)["flag"] == "unusable"
     neither = waits(tmp_path / "both", **limited, server_run_delay_ns=None, server_throttled_ns=MS)
     assert neither["why"] == "how long endpoints waited for a CPU was not counted"
 
 
 def test_cpus_that_a_hypervisor_took_lower_the_grade(tmp_path: Path) -> None:
     found = waits(tmp_path, client_run_delay_ns=0, server_run_delay_ns=0, stolen_cpu_ns=20 * MS)
-    assert (found["flag"], found["steal"]) == ("teaching", 0.04)
+    assert (found["flag"], found["steal"]) == ("limited", 0.04)
     assert found["why"].startswith("a hypervisor gave 4.0% of a CPU to others")
     assert found["cure"] == "run it when the machine is quieter"

@@ -25,7 +25,7 @@ class Bend(Place):
     direction: Literal["rising", "falling"]
 
     def judge(self, bench: Bench) -> Judgement:
-        """Held if the place lies between the published levels and the slope behind it on its side."""
+        """Confirmed if the place lies between the published levels and the slope behind it on its side."""
         import numpy as np
 
         first, last = self.published

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import HELD, UNDECIDED, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import (
+    CONFIRMED,
+    INCONCLUSIVE,
+    Bench,
+    Judgement,
+    all_of,
+    decided_by,
+    number,
+    within,
+    written,
+)
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity
 from wirelab.stats.estimate.model import Estimate
@@ -66,18 +76,18 @@ class CausalContrast(Part):
             judged = _judged(bench, verdict, a.minus(b), "more")
             expected = "more"
         ratio = a.over(b)
-        shown = number(ratio) if ratio.interval(bench.hold)[0] is not None else None
+        shown = number(ratio) if ratio.interval(bench.confirm)[0] is not None else None
         why = f"{treated} adds {_added(a)} to {upper} and {_added(b)} to {lower}{share}; the cause predicts {expected}"
-        if verdict == HELD and self.cannot_hold:
-            verdict = UNDECIDED
-        if verdict == UNDECIDED and self.cannot_hold:
+        if verdict == CONFIRMED and self.cannot_hold:
+            verdict = INCONCLUSIVE
+        if verdict == INCONCLUSIVE and self.cannot_hold:
             why = f"{why}; {self.cannot_hold}"
         objection = self.cannot_hold
         return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=objection, judged=judged)
 
 
 def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:
-    """Held if the surplus over the margin is below 0 and the deficit above; refuted if either is not at all."""
+    """Confirmed if the surplus over the margin is below 0 and the deficit above; contradicted if one is not at all."""
     above, below = within(bench, surplus, None, 0.0), within(bench, deficit, 0.0, None)
     return all_of([above, below])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from wirelab.claims.judgement import UNDECIDED, Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import INCONCLUSIVE, Bench, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Levels, Place
 from wirelab.claims.quantities import of_all, quantity, steps_of
 
@@ -32,7 +32,7 @@ class ChangePoint(Place):
         if not np.isfinite(values).all():
             share = float(np.mean(np.isfinite(values)))
             why = f"it crosses once in {share:.0%} of the resamples only"
-            return Judgement("change-point", text, UNDECIDED, why, f"{first} to {last}")
+            return Judgement("change-point", text, INCONCLUSIVE, why, f"{first} to {last}")
         bounds = [float(self.along.levels.index(level)) for level in self.published]
         verdict = within(bench, place, min(bounds), max(bounds))
         why = f"it crosses at position {written(number(place))} of the levels {', '.join(self.along.levels)}, from 0"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import UNDECIDED, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import INCONCLUSIVE, Bench, Judgement, all_of, decided_by, number, within, written
 from wirelab.claims.part import Form, Grid, Levels, Statistic, cells_of
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Count(Form):
         wins = _wins(found)
         if wins.df < LEAST_DF:
             why = f"a count needs {LEAST_DF + 1} trials of each scenario"
-            return Judgement("count", text, UNDECIDED, why, self.published, number(wins))
+            return Judgement("count", text, INCONCLUSIVE, why, self.published, number(wins))
         verdicts = [within(bench, wins, self.published / bench.factor, self.published * bench.factor)]
         words = f"{written(number(wins))} of {len(cells)}"
         if self.majority:

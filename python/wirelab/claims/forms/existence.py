@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from wirelab.claims.forms.order import Order
-from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement
+from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Bench, Judgement
 from wirelab.claims.part import Form, Levels, Part, cells_of
 from wirelab.claims.quantities import quantity
 
@@ -24,8 +24,8 @@ class Existence(Part):
         cells = list(cells_of(self.over))
         upper, lower = bench.words(self.upper), bench.words(self.lower)
         text = f"{quantity(self, bench)}: {upper} above {lower} in one of {len(cells)} cells"
-        # One held cell holds the whole and only all refute it, so the two levels change places.
-        one = Bench(bench.source, 1 - (1 - bench.hold) / len(cells), bench.hold, bench.factor, bench.labels)
+        # One confirmed cell confirms the whole and only all contradict it, so the two levels change places.
+        one = Bench(bench.source, 1 - (1 - bench.confirm) / len(cells), bench.confirm, bench.factor, bench.labels)
         judged = []
         for cell in cells:
             where = {**self.where, **cell}
@@ -38,10 +38,10 @@ class Existence(Part):
             )
             judged.append(order.judge(one))
         verdicts = [judgement.verdict for judgement in judged]
-        if HELD in verdicts:
-            verdict, why = HELD, f"{verdicts.count(HELD)} of {len(cells)} cells show it"
-        elif all(verdict == REFUTED for verdict in verdicts):
-            verdict, why = REFUTED, "every cell shows the opposite"
+        if CONFIRMED in verdicts:
+            verdict, why = CONFIRMED, f"{verdicts.count(CONFIRMED)} of {len(cells)} cells show it"
+        elif all(verdict == CONTRADICTED for verdict in verdicts):
+            verdict, why = CONTRADICTED, "every cell shows the opposite"
         else:
-            verdict, why = UNDECIDED, "no cell shows it, and not every cell shows the opposite"
+            verdict, why = INCONCLUSIVE, "no cell shows it, and not every cell shows the opposite"
         return Judgement("existence", text, verdict, why, parts=tuple(judged))

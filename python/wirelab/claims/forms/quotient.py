@@ -33,7 +33,7 @@ class Quotient(Part):
         return [self.metric, self.per]
 
     def judge(self, bench: Bench) -> Judgement:
-        """Held if it is above the number, or lies within the published one divided and multiplied by the factor."""
+        """Confirmed if it is above the number, or within the published one divided and multiplied by the factor."""
         levels = {**self.where, **self.of}
         per = bench.labels.get(self.per, self.per)
         claimed = f"above {self.above:g}" if self.above is not None else f"{self.published:g}"

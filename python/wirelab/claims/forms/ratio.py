@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import HELD, Bench, Judgement, all_of, decided_by, number, within, written
+from wirelab.claims.judgement import CONFIRMED, Bench, Judgement, all_of, decided_by, number, within, written
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity, ratio_of
 
@@ -28,7 +28,7 @@ class Ratio(Part):
         low, high = self.printed[0] / bench.factor, self.printed[1] * bench.factor
         size = within(bench, ratio, low, high)
         sides = [1.0, None] if self.published > 1 else [None, 1.0]
-        side = within(bench, ratio, *sides, strict=True) if self.published != 1 else HELD
+        side = within(bench, ratio, *sides, strict=True) if self.published != 1 else CONFIRMED
         why = f"the ratio is {written(number(ratio))}; direction {side}, magnitude ({low:.3g} to {high:.3g}) {size}"
         verdict = all_of([side, size])
         judged = decided_by(bench, verdict, ratio)

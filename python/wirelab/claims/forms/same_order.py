@@ -8,7 +8,17 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, decided_by, number, within, written
+from wirelab.claims.judgement import (
+    CONFIRMED,
+    CONTRADICTED,
+    INCONCLUSIVE,
+    Bench,
+    Judgement,
+    decided_by,
+    number,
+    within,
+    written,
+)
 from wirelab.claims.part import Form, Grid, Levels, Part, cells_of
 from wirelab.claims.quantities import quantity, ratio_of
 
@@ -27,7 +37,7 @@ class SameOrder(Part):
         text = f"{quantity(self, bench)}: {both} in one order in {len(cells)} cells"
         # Any two cells may be those that differ.
         pairs = max(len(cells) * (len(cells) - 1) // 2, 1)
-        either = replace(bench, refute=1 - (1 - bench.refute) / pairs)
+        either = replace(bench, contradict=1 - (1 - bench.contradict) / pairs)
         slower, faster, ratios = [], [], []
         for cell in cells:
             ratio = ratio_of(self.model_copy(update={"where": {**self.where, **cell}}), second, first, bench)
@@ -36,10 +46,10 @@ class SameOrder(Part):
             slower.append(within(either, ratio, 1.0, None, strict=True))
             faster.append(within(either, ratio, None, 1.0, strict=True))
             ratios.append((bench.words(cell), ratio))
-        if REFUTED in slower and REFUTED in faster:
-            verdict = REFUTED
+        if CONTRADICTED in slower and CONTRADICTED in faster:
+            verdict = CONTRADICTED
         else:
-            verdict = HELD if {HELD} in ({*slower}, {*faster}) else UNDECIDED
+            verdict = CONFIRMED if {CONFIRMED} in ({*slower}, {*faster}) else INCONCLUSIVE
         told = ", ".join(f"{written(number(ratio))} ({words})" for words, ratio in ratios)
         why = f"{bench.words(second)} takes so many times as much as {bench.words(first)}: {told}"
         judged = tuple(each for words, ratio in ratios for each in decided_by(either, verdict, ratio, words))

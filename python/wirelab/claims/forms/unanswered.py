@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from wirelab.claims.judgement import HELD, REFUTED, UNDECIDED, Bench, Judgement, written
+from wirelab.claims.judgement import CONFIRMED, CONTRADICTED, INCONCLUSIVE, Bench, Judgement, written
 from wirelab.claims.part import Form, Grid, Levels, cells_of
 from wirelab.stats.estimate.model import LEVEL
 
@@ -26,8 +26,8 @@ class Unanswered(Form):
     def judge(self, bench: Bench) -> Judgement:
         from wirelab.stats.estimate.proportion import share
 
-        """Held by a single exchange without an answer, which shows that there are some; refuted if the interval of the
-        share lies below `least`.
+        """Confirmed by a single exchange without an answer, which shows that there are some; contradicted if the
+        interval of the share lies below `least`.
         """
         text = f"some exchanges of {bench.words({**self.of, **self.where})} stay unanswered"
         found = []
@@ -39,15 +39,15 @@ class Unanswered(Form):
             found.append(trials)
         missing, sizes = zip(*chain.from_iterable(found), strict=True)
         ours = share(missing, sizes, LEVEL)
-        wide = share(missing, sizes, bench.refute)
-        verdict = UNDECIDED
+        wide = share(missing, sizes, bench.contradict)
+        verdict = INCONCLUSIVE
         if any(missing):
-            verdict = HELD
+            verdict = CONFIRMED
         elif wide.high is not None and wide.high < self.least:
-            verdict = REFUTED
+            verdict = CONTRADICTED
         why = f"{sum(missing)} of {sum(sizes)} without an answer, a share of {written(ours)}"
-        if verdict == UNDECIDED:
+        if verdict == INCONCLUSIVE:
             why += f"; {self.least:.3g} or more is not excluded"
-        # A single exchange holds it, whatever the interval.
-        judged = () if verdict == HELD else (("", wide),)
+        # A single exchange confirms it, whatever the interval.
+        judged = () if verdict == CONFIRMED else (("", wide),)
         return Judgement("unanswered", text, verdict, why, None, ours, judged=judged)

@@ -13,8 +13,8 @@ from wirelab.report.published import removed_outliers
 from wirelab.report.sections.common import LINK_TONES
 from wirelab.stats.link.grade import GRADES
 
-TONES = {"held": "good", "refuted": "bad", "undecided": "unsure"}
-MARKS = {"held": "✓", "refuted": "✗", "undecided": "?"}
+TONES = {"confirmed": "good", "contradicted": "bad", "inconclusive": "unsure"}
+MARKS = {"confirmed": "✓", "contradicted": "✗", "inconclusive": "?"}
 RESPONSE_TIME = "response-time"
 MOST_ROWS = 40
 
@@ -39,7 +39,7 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
-    """A verdict with what its link is good for; coloured as decided only if that is publishable."""
+    """A verdict with what its link is good for; coloured as decided only if its quality is good."""
     if not value:
         return dash("not judged")
     if link is None:
@@ -108,7 +108,7 @@ def _judged(claim: Json) -> Cell:
     words = [told for of, value in found if value is not None and (told := _at_its_level(of, value))]
     if words:
         return Cell(
-            "; ".join(words), title="the interval that decided; of what is undecided, the widest that was tried"
+            "; ".join(words), title="the interval that decided; of what is inconclusive, the widest that was tried"
         )
     return dash("each part has its own" if claim.get("parts") else "no interval decides it")
 
@@ -152,8 +152,9 @@ def _choices(claims: Iterable[Json]) -> list[Block]:
     table = _choice_table(chosen, [row for row in rows if RESPONSE_TIME in dict(row)] or rows)
     note = (
         "What the publication leaves open decides some of its claims: each row fills the gaps in one way. "
-        "✓ held, ✗ refuted, ? undecided, – not judged, since the choice was not varied in all that the claim is about. "
-        "Brackets: link or machine were less than publishable."
+        "✓ confirmed, ✗ contradicted, ? inconclusive, – not judged, since the choice was not varied in all that the "
+        "claim is about. "
+        "Brackets: the quality of link or machine was less than good."
     )
     return [Prose(note), table if len(rows) <= MOST_ROWS else Group(f"All {len(rows)} ways", [table], printed=True)]
 

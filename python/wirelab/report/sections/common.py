@@ -12,7 +12,7 @@ from wirelab.stats.link.grade import NOT_MEASURED
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
-LINK_TONES = {"publishable": "good", "teaching": "unsure", "invalid": "bad", NOT_MEASURED: "unsure"}
+LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASURED: "unsure"}
 
 
 def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:

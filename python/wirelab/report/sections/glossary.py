@@ -28,14 +28,14 @@ TERMS = (
     ("Told, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
         "Grade",
-        "The worst flag of the links used, and of what the endpoints waited for a CPU: publishable, teaching (enough "
-        "to see, small against the effects) or invalid.",
+        "The worst flag of the links used, and of what the endpoints waited for a CPU: good, limited (enough "
+        "to see, small against the effects) or unusable.",
     ),
     (
-        "Held, refuted, undecided",
-        "A direction is held if the interval of the ratio excludes 1 on its side. A published magnitude is held if our "
-        "interval lies within it divided and "
-        "multiplied by 1.25, refuted if it lies apart, else undecided.",
+        "Confirmed, contradicted, inconclusive",
+        "A direction is confirmed if the interval of the ratio excludes 1 on its side. A published magnitude is "
+        "confirmed if our interval lies within it divided and multiplied by 1.25, contradicted if it lies apart, else "
+        "inconclusive.",
     ),
     (
         "Under the published rule",

@@ -20,8 +20,8 @@ COLUMNS = {
     "utilisation": (Column("utilisation", "% of a CPU"), PERCENT),
     "peak-memory": (Column("peak memory", "MB"), MEGABYTES),
     "proportional-memory": (Column("proportional memory", "MB"), MEGABYTES),
-    "voluntary-switches": (Column("switches to wait"), COUNT),
-    "involuntary-switches": (Column("switches by force"), COUNT),
+    "voluntary-switches": (Column("voluntary switches"), COUNT),
+    "involuntary-switches": (Column("involuntary switches"), COUNT),
     "instructions": (Column("instructions", "million"), MILLIONS),
 }
 WHY = {

@@ -79,11 +79,11 @@ def _lanes_words(lanes: Sequence[Json]) -> str:
 def replay_words(replay: Json) -> str:
     """Whether the link did what a fresh chain of the same seed does, packet by packet."""
     words = (
-        f"replay: {replay['reproduced']:,} of {replay['trials']:,} trials reproduce every fate and departure "
+        f"replay: {replay['reproduced']:,} of {replay['trials']:,} trials match their replay packet for packet "
         f"({replay['packets']:,} packets)"
     )
     if replay["mismatches"]:
-        words += f"; {replay['mismatches']:,} packets are not reproduced, and their links are invalid"
+        words += f"; {replay['mismatches']:,} packets do not match, and their links are unusable"
     if lacking := replay["trials"] - replay["replayed"]:
         words += f"; {lacking:,} trials have no log that can be read"
     return f"{words}."

@@ -29,7 +29,7 @@ COLUMNS = {
     "wire-up-packets": Column("up: mean [interval]", "packets"),
     "wire-down-packets": Column("down: mean [interval]", "packets"),
     "retransmissions": Column("retransmitted: mean [interval]", "packets"),
-    "spurious-retransmissions": Column("needlessly: mean [interval]", "packets"),
+    "spurious-retransmissions": Column("spurious: mean [interval]", "packets"),
     "lost-packets": Column("lost on the link: mean [interval]", "packets"),
 }
 
@@ -43,8 +43,8 @@ def section(campaign: Campaign) -> Section | None:
         "retransmissions and packets that "
         "the link then lost included. TCP's retransmissions are segments that the link had seen before; QUIC's are "
         "packets that the client "
-        "declared lost. Needlessly sent again is what the link had delivered before: TCP segments and CoAP's "
-        "confirmable messages, of which alone the packets tell. " + OWN_SCALE
+        "declared lost. A retransmission is spurious if the link had delivered the packet before. It is counted "
+        "for TCP segments and CoAP's confirmable messages: other packets do not show it. " + OWN_SCALE
     )
     return Section("wire", "On the wire", [Prose(note), parts_legend(PARTS), *by_choices(campaign, _blocks)])
 

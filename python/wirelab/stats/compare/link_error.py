@@ -61,12 +61,12 @@ def with_link(
     error = max((errors[side] for side in sides if side in errors), default=None)
     reasons = scenario_reasons(sides, rows, waits_in([comparison["metric"]], waits))
     if comparison["metric"] in UNTIMED:
-        reasons.append(("publishable", "the effect", "neither counts nor CPU times depend on how late the link was"))
+        reasons.append(("good", "the effect", "neither counts nor CPU times depend on how late the link was"))
     elif comparison["metric"] in DELAYS:
         reasons.append(_against_error(comparison["shift"], error))
     else:
         words = "of what is no delay, what the link's lateness adds is in the link's own grade"
-        reasons.append(("publishable", "the effect", words))
+        reasons.append(("good", "the effect", words))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
@@ -98,17 +98,17 @@ def _starved(waits: Iterable[Json]) -> Iterator[tuple[str, str, str]]:
 
 def _against_error(shift: Json, error: float | None) -> tuple[str, str, str]:
     if error is None:
-        return "teaching", "the link", "how late the link was is not known"
+        return "limited", "the link", "how late the link was is not known"
     point, low, high = shift["point"], shift["low"], shift["high"]
     if point is None or low is None or high is None or low <= 0 <= high:
-        return "publishable", "the effect", "no difference is claimed"
+        return "good", "the effect", "no difference is claimed"
     effect, words = abs(point), f"the link's mean error of {error * 1e3:.2g} ms a round trip"
     if effect < error:
-        return "invalid", "the effect", f"the difference of {effect * 1e3:.2g} ms is smaller than {words}"
+        return "unusable", "the effect", f"the difference of {effect * 1e3:.2g} ms is smaller than {words}"
     if effect < MULTIPLE * error:
         return (
-            "teaching",
+            "limited",
             "the effect",
             f"the difference of {effect * 1e3:.2g} ms is less than {MULTIPLE} times {words}",
         )
-    return "publishable", "the effect", f"the difference is at least {MULTIPLE} times {words}"
+    return "good", "the effect", f"the difference is at least {MULTIPLE} times {words}"

@@ -3,8 +3,8 @@
 Every interval of a family of links holds at once, but in one campaign of a thousand (Bonferroni). A line is `out` if
 its whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (what was told may
 well be so), and `unjudged` where no figure was told or nothing could be measured; the reason stands in `why`.
-Tolerances are a hundredth of the round trip, of the rate and of the loss; what is ten times as far out is invalid, what
-is nearer is for teaching.
+Tolerances are a hundredth of the round trip, of the rate and of the loss; what is ten times as far out is
+unusable, what is nearer is limited.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from wirelab.stats.estimate.model import Estimate
-from wirelab.stats.link.grade import GRADES, INVALID_SHARE, TEACHING_SHARE
+from wirelab.stats.link.grade import GRADES, LIMITED_SHARE, UNUSABLE_SHARE
 
 Json = Mapping[str, Any]
 Verdict = Literal["in", "out", "open", "unjudged"]
@@ -25,7 +25,7 @@ LATE = (
     "the emulator was late: a quieter machine is more exact, or real-time scheduling where it is not in force "
     "(`wirelab doctor`)"
 )
-FAR = INVALID_SHARE / TEACHING_SHARE
+FAR = UNUSABLE_SHARE / LIMITED_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Check:
     """Of a test, instead of an interval about what was told."""
     at_most: bool = False
     """What was told is a bound: less is as good."""
-    invalid: bool = False
-    """Whatever is out makes the link invalid."""
+    unusable: bool = False
+    """Whatever is out makes the link unusable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def _judge(check: Check, level: float) -> Line:
         kept = check.told is not None and check.tolerance is not None and measured.point <= check.told + check.tolerance
         measured = replace(measured, high=measured.point, low=measured.point if kept else measured.low)
     line = Line(
-        check.name, check.direction, check.unit, check.told, measured, check.tolerance, "unjudged", "publishable",
+        check.name, check.direction, check.unit, check.told, measured, check.tolerance, "unjudged", "good",
         check.why,
     )  # fmt: skip
     if check.p is not None:
@@ -131,7 +131,7 @@ def _set_against(line: Line, check: Check, measured: Estimate) -> Line:
     slack = 1e-12 * max(abs(check.told), 1e-9)
     if measured.low > most + slack or measured.high < least - slack:
         beyond = max(measured.low - most, least - measured.high) + check.tolerance
-        far = check.invalid or beyond > FAR * check.tolerance
+        far = check.unusable or beyond > FAR * check.tolerance
         return _out(line, check, check.blame or check.why, far=far)
     if measured.low >= least - slack and measured.high <= most + slack:
         return replace(line, verdict="in")
@@ -139,4 +139,4 @@ def _set_against(line: Line, check: Check, measured: Estimate) -> Line:
 
 
 def _out(line: Line, check: Check, why: str | None, *, far: bool = False) -> Line:
-    return replace(line, verdict="out", grade="invalid" if far or check.invalid else "teaching", why=why)
+    return replace(line, verdict="out", grade="unusable" if far or check.unusable else "limited", why=why)

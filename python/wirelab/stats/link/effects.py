@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wirelab.schema import DirectionFacts
 from wirelab.stats.estimate.model import Estimate
-from wirelab.stats.link.grade import INVALID_SHARE, LOSS_LEVEL, Counts, Told, measured_loss
+from wirelab.stats.link.grade import LOSS_LEVEL, UNUSABLE_SHARE, Counts, Told, measured_loss
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +35,9 @@ class Effect(NamedTuple):
             return None
         if measured.low <= self.told <= measured.high:
             return None
-        far = abs(measured.point - self.told) > INVALID_SHARE * self.told
+        far = abs(measured.point - self.told) > UNUSABLE_SHARE * self.told
         words = f"told {self.told:.4%} {self.name}, measured {measured.point:.4%}"
-        return ("invalid" if far else "teaching"), f"{words} [{measured.low:.4%}, {measured.high:.4%}]"
+        return ("unusable" if far else "limited"), f"{words} [{measured.low:.4%}, {measured.high:.4%}]"
 
 
 def effects(direction: DirectionFacts, trials: pl.DataFrame, prefix: str) -> list[Effect]:

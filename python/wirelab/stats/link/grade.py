@@ -1,9 +1,9 @@
 """The link as told against the link as measured, and what that is good for.
 
-Grades, worst reason first. `invalid`: packets were lost that no impairment dropped, a frame was longer than the MTU, a
+Grades, worst reason first. `unusable`: packets were lost that no impairment dropped, a frame was longer than the MTU, a
 clock stepped, the lateness reaches a tenth of the round trip, or the measured loss, duplication, corruption or
-reordering is off by a tenth. `teaching`: the lateness reaches a hundredth of the round trip, or the interval of the
-measured loss excludes what was told. `publishable` otherwise.
+reordering is off by a tenth. `limited`: the lateness reaches a hundredth of the round trip, or the interval of the
+measured loss excludes what was told. `good` otherwise.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import clopper_pearson, effective_size
 from wirelab.stats.link.over_time import mean_delay_ns, mean_rate_bps
 
-GRADES = ("publishable", "teaching", "invalid")
+GRADES = ("good", "limited", "unusable")
 NOT_MEASURED = "not measured"
 """In the place of a grade, of a direction in which nothing passed: there is nothing that it could be good for."""
 
 LATENESS_FLOOR_S = 50e-6
 """Lateness that is never held against a link, however short its round trip: 50 us at the 99th percentile."""
 
-TEACHING_SHARE, INVALID_SHARE = 0.01, 0.1
+LIMITED_SHARE, UNUSABLE_SHARE = 0.01, 0.1
 LOSS_LEVEL = 0.999
 """Level at which told and measured loss are set against each other: a report has dozens of directions."""
 
@@ -138,12 +138,12 @@ def grade(
         and not measured.low <= what.loss <= measured.high
     ):
         off = f"told {what.loss:.4%} loss, measured {measured.point:.4%} [{measured.low:.4%}, {measured.high:.4%}]"
-        far = abs(measured.point - what.loss) > INVALID_SHARE * what.loss
-        reasons.append(("invalid" if far else "teaching", off))
+        far = abs(measured.point - what.loss) > UNUSABLE_SHARE * what.loss
+        reasons.append(("unusable" if far else "limited", off))
     if not reasons:
         if what.loss is None:
-            return "publishable", "delay is as told; how many packets are lost depends on when they are sent"
-        return "publishable", "delay and loss are as told"
+            return "good", "delay is as told; how many packets are lost depends on when they are sent"
+        return "good", "delay and loss are as told"
     worst = max((flag for flag, _ in reasons), key=GRADES.index)
     return worst, "; ".join(reason for flag, reason in reasons if flag == worst)
 
@@ -151,12 +151,12 @@ def grade(
 def _late(trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float) -> tuple[str, str] | None:
     if lateness_p99_s is None:
         all_lost = all(trial.lost == trial.reached for trial in trials)
-        return None if all_lost else ("teaching", "the lateness was not recorded")
+        return None if all_lost else ("limited", "the lateness was not recorded")
     late = f"1 % of the packets were later than {lateness_p99_s * 1e3:.3g} ms"
-    if lateness_p99_s > max(INVALID_SHARE * round_trip_s, 10 * LATENESS_FLOOR_S):
-        return "invalid", f"{late}, a tenth of the round trip or more"
-    if lateness_p99_s > max(TEACHING_SHARE * round_trip_s, LATENESS_FLOOR_S):
-        return "teaching", f"{late}, a hundredth of the round trip or more"
+    if lateness_p99_s > max(UNUSABLE_SHARE * round_trip_s, 10 * LATENESS_FLOOR_S):
+        return "unusable", f"{late}, a tenth of the round trip or more"
+    if lateness_p99_s > max(LIMITED_SHARE * round_trip_s, LATENESS_FLOOR_S):
+        return "limited", f"{late}, a hundredth of the round trip or more"
     return None
 
 

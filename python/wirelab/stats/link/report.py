@@ -45,7 +45,7 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
             netem = is_netem(link)
             found = [] if netem else effects(way, trials, prefix)
             off = [reason for effect in found if (reason := effect.grade()) is not None]
-            broken = [("invalid", reason) for reason in _broken(trials)]
+            broken = [("unusable", reason) for reason in _broken(trials)]
             flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])
             if netem and flag == GRADES[0]:
                 why = NETEM
@@ -139,7 +139,7 @@ def _broken(trials: pl.DataFrame) -> Iterator[str]:
         if count:
             yield f"{count} {words}"
     if wrong := int((trials["replay_mismatches"] > 0).sum()):
-        yield f"{wrong} of {trials.height} trials have packets that a replay of their log does not reproduce"
+        yield f"{wrong} of {trials.height} trials have packets that do not match a replay of their log"
 
 
 def _seconds(nanoseconds: int | None) -> float | None:

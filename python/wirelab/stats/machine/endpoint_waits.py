@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from wirelab.schema.campaign import JOURNAL, read_journal
 from wirelab.stats.dataset import Dataset
-from wirelab.stats.link.grade import GRADES, INVALID_SHARE, LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.link.grade import GRADES, LATENESS_FLOOR_S, LIMITED_SHARE, UNUSABLE_SHARE
 from wirelab.stats.link.report import kept_trials
 from wirelab.units import format_duration
 
@@ -66,7 +66,7 @@ def _judged(trials: pl.DataFrame, lanes: int) -> dict[str, Any]:
     wait_s = share = None
     reasons = []
     if counted.is_empty() or not counted["busy_ns"].sum():
-        reasons.append(("publishable", "how long endpoints waited for a CPU was not counted"))
+        reasons.append(("good", "how long endpoints waited for a CPU was not counted"))
     else:
         waited = sum(int(counted[name].sum()) for name in WAITS)
         wait_s = waited / int(counted["exchanges"].sum()) / 1e9
@@ -101,16 +101,16 @@ def _told() -> pl.Expr:
 def _waited(wait_s: float, share: float) -> tuple[str, str]:
     part = f"{share:.1%} of it" if share <= 1 else f"{share:.1f} times what it takes"
     words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {part}"
-    if wait_s <= LATENESS_FLOOR_S or share <= TEACHING_SHARE:
-        return "publishable", words
-    return ("invalid" if share > INVALID_SHARE else "teaching"), words
+    if wait_s <= LATENESS_FLOOR_S or share <= LIMITED_SHARE:
+        return "good", words
+    return ("unusable" if share > UNUSABLE_SHARE else "limited"), words
 
 
 def _stolen(steal: float | None) -> list[tuple[str, str]]:
     """Grade and words, if it was too much."""
-    if steal is None or steal <= TEACHING_SHARE:
+    if steal is None or steal <= LIMITED_SHARE:
         return []
-    return [("invalid" if steal > INVALID_SHARE else "teaching", f"a hypervisor gave {steal:.1%} of a CPU to others")]
+    return [("unusable" if steal > UNUSABLE_SHARE else "limited", f"a hypervisor gave {steal:.1%} of a CPU to others")]
 
 
 def _steal(trials: pl.DataFrame) -> float | None:

@@ -75,7 +75,7 @@ def line(probes: Probes, name: str, direction: str = "uplink") -> Line:
 
 def test_an_honest_link_is_publishable_on_every_line() -> None:
     found = certificate(probed())
-    assert found.grade == "publishable"
+    assert found.grade == "good"
     assert {(each.name, each.verdict) for each in found.lines if each.direction == "downlink"} == {
         ("delay", "in"), ("end to end", "in"), ("lateness p99", "in"), ("loss", "in"), ("reordered", "in"),
     }  # fmt: skip
@@ -85,12 +85,12 @@ def test_an_honest_link_is_publishable_on_every_line() -> None:
 @pytest.mark.parametrize(
     ("off", "name", "grade"),
     [
-        ({"delay": DELAY + MS}, "delay", "teaching"),
-        ({"delay": DELAY + 10 * MS}, "delay", "invalid"),
-        ({"rate": 1.05 * RATE}, "rate", "teaching"),
-        ({"rate": 0.8 * RATE}, "rate", "invalid"),
-        ({"loss": 0.1}, "loss", "invalid"),
-        ({"lateness": 2 * MS}, "lateness p99", "teaching"),
+        ({"delay": DELAY + MS}, "delay", "limited"),
+        ({"delay": DELAY + 10 * MS}, "delay", "unusable"),
+        ({"rate": 1.05 * RATE}, "rate", "limited"),
+        ({"rate": 0.8 * RATE}, "rate", "unusable"),
+        ({"loss": 0.1}, "loss", "unusable"),
+        ({"lateness": 2 * MS}, "lateness p99", "limited"),
     ],
 )
 def test_a_link_that_is_off_is_caught_on_the_line_that_says_so(off: dict[str, Any], name: str, grade: str) -> None:
@@ -100,7 +100,7 @@ def test_a_link_that_is_off_is_caught_on_the_line_that_says_so(off: dict[str, An
 
 def test_honest_links_are_flagged_in_no_campaign_of_a_hundred() -> None:
     # The chance of one or more is 1 in 10 if every line is flagged at its nominal rate.
-    flagged = [seed for seed in range(60) if certificate(probed(seed=seed)).grade != "publishable"]
+    flagged = [seed for seed in range(60) if certificate(probed(seed=seed)).grade != "good"]
     assert len(flagged) <= 1
 
 
@@ -108,7 +108,7 @@ def test_a_packet_that_nobody_accounts_for_makes_the_link_invalid() -> None:
     probes = probed()
     probes.sent[True, ProbeKind.DELAY.port(uplink=True)] += 1
     found = line(probes, "unaccounted", "both")
-    assert (found.verdict, found.grade) == ("out", "invalid")
+    assert (found.verdict, found.grade) == ("out", "unusable")
     assert found.why is not None
     assert found.why.startswith("1 of 9,001 sent never reached the link, 0 of ")
 
@@ -116,14 +116,14 @@ def test_a_packet_that_nobody_accounts_for_makes_the_link_invalid() -> None:
 def test_a_mismatch_of_the_replay_makes_the_link_invalid() -> None:
     probes = probed()
     probes.replay["mismatches"] = 1
-    assert certificate(probes).grade == "invalid"
+    assert certificate(probes).grade == "unusable"
 
 
 def test_losses_that_are_told_by_nobody_make_the_link_invalid() -> None:
     probes = probed()
     clean = {**LINK, "uplink": LINK["uplink"][:2]}
     honest = Probes(clean, {}, probes.packets, probes.sent, probes.received, probes.replay, {})
-    assert line(honest, "loss").grade == "invalid"
+    assert line(honest, "loss").grade == "unusable"
 
 
 def test_what_a_lone_packet_takes_is_serialisation_and_delay() -> None:

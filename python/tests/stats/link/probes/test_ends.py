@@ -88,7 +88,7 @@ def test_what_netem_did_otherwise_is_seen_though_the_log_knows_nothing_of_it() -
     assert lines(probed(LOSS, DELAY, loss=0.1))["loss"].verdict == "out"
     late = lines(probed(LOSS, DELAY, loss=0.05, delay_ns=DELAY_NS + MS))["delay"]
     assert (late.verdict, late.told) == ("out", 0.02)
-    assert lines(probed(DELAY, loss=0.01))["loss"].grade == "invalid"
+    assert lines(probed(DELAY, loss=0.01))["loss"].grade == "unusable"
 
 
 def test_a_rate_is_that_of_trains_as_they_arrive() -> None:
@@ -114,7 +114,7 @@ def test_who_left_netem_and_never_arrived_is_unaccounted_for() -> None:
     probes = probed(DELAY)
     probes.result["link"]["directions"][0]["delivered"] += 5
     found = lines(probes)["unaccounted"]
-    assert (found.verdict, found.grade) == ("out", "invalid")
+    assert (found.verdict, found.grade) == ("out", "unusable")
 
 
 def test_who_never_came_is_lost_at_the_planned_instant_and_stands_where_it_was_sent() -> None:

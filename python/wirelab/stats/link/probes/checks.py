@@ -9,7 +9,7 @@ from wirelab.schema import LinkFacts
 from wirelab.schema.link_facts import SharedFacts
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.certificate import Check
-from wirelab.stats.link.grade import LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.link.grade import LATENESS_FLOOR_S, LIMITED_SHARE
 from wirelab.stats.link.over_time import mean_delay_ns
 from wirelab.stats.link.probes.delay import delays
 from wirelab.stats.link.probes.effects import order, shares
@@ -62,7 +62,7 @@ def _wake_up(probes: Probes, facts: LinkFacts, radio: SharedFacts) -> Check:
     rest = lone_delay_s(facts.uplink.stages, facts.shared, int(up.size[0])) or 0.0
     took = Estimate(float(up.delay_s[0]) - rest, None, None, 1.0, 1, "the first packet")
     jitter_s = sum(stage.delay.reach_ns for stage in facts.uplink.stages if stage.delay is not None) / 1e9
-    tolerance = max(10 * LATENESS_FLOOR_S, TEACHING_SHARE * deepest) + jitter_s
+    tolerance = max(10 * LATENESS_FLOOR_S, LIMITED_SHARE * deepest) + jitter_s
     return Check("wake-up", "uplink", "s", deepest, tolerance, lambda _: took, exact=True)
 
 
@@ -92,7 +92,7 @@ def _accounted(probes: Probes, facts: LinkFacts) -> Check:
     why = f"{missing} of {total:,} sent never reached the link, {lacking} of {delivered:,} delivered never arrived"
     return Check(
         "unaccounted", "both", "share", 0.0, 0.0, lambda _: share, why if missing + lacking else None, exact=True,
-        invalid=True,
+        unusable=True,
     )  # fmt: skip
 
 
@@ -102,4 +102,4 @@ def _replayed(probes: Probes) -> Check:
     total, mismatches = probes.replay["packets"], probes.replay["mismatches"]
     share = Estimate(ratio(mismatches, max(total, 1)), None, None, 1.0, total, "count")
     why = f"{mismatches} of {total:,} packets are not reproduced" if mismatches else None
-    return Check("replay mismatches", "both", "share", 0.0, 0.0, lambda _: share, why, exact=True, invalid=True)
+    return Check("replay mismatches", "both", "share", 0.0, 0.0, lambda _: share, why, exact=True, unusable=True)

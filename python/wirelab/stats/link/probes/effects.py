@@ -11,7 +11,7 @@ from wirelab.schema.probe import ProbeKind
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.certificate import Check
 from wirelab.stats.link.effects import has_fair_queues, may_reorder
-from wirelab.stats.link.grade import TEACHING_SHARE
+from wirelab.stats.link.grade import LIMITED_SHARE
 from wirelab.stats.link.probes.estimates import ratio, share
 from wirelab.stats.link.probes.loss import LOSS_FLOOR
 from wirelab.stats.link.probes.way import NO_LOG, Way, is_random, lone_delay_s
@@ -33,7 +33,9 @@ def shares(way: Way) -> Iterator[Check]:
             continue
         several = sum(getattr(each, name) is not None for each in stages) > 1
         if chance.correlated or several or (name == "held_back" and _blurred(way)):
-            yield Check(words, way.name, "share", chance.share, None, None, f"not told apart; {way.otherwise}")
+            yield Check(
+                words, way.name, "share", chance.share, None, None, f"it cannot be measured by itself; {way.otherwise}"
+            )
             continue
         passed = originals.only(originals.delivered)
         if name == "duplicated":
@@ -45,7 +47,7 @@ def shares(way: Way) -> Iterator[Check]:
             least = (lone_delay_s(stages, (), 0) or 0.0) - chance.share * by_s
             passed = passed.only(passed.flow == ProbeKind.DELAY.port(uplink=way.uplink))
             hits = passed.delay_s > least + 0.5 * by_s
-        tolerance = max(TEACHING_SHARE * chance.share, LOSS_FLOOR)
+        tolerance = max(LIMITED_SHARE * chance.share, LOSS_FLOOR)
         yield Check(words, way.name, "share", chance.share, tolerance, share(int(hits.sum()), len(hits)))
 
 
@@ -58,7 +60,7 @@ def order(way: Way) -> Check:
         fair = "fair queues let flows overtake each other"
         why = fair if has_fair_queues(way.direction) else "how many depends on when packets are sent"
         return Check("reordered", way.name, "share", None, None, lambda _: found, why)
-    return Check("reordered", way.name, "share", 0.0, 0.0, lambda _: found, exact=True, invalid=True)
+    return Check("reordered", way.name, "share", 0.0, 0.0, lambda _: found, exact=True, unusable=True)
 
 
 def _blurred(way: Way) -> bool:

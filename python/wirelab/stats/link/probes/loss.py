@@ -12,7 +12,7 @@ from wirelab.schema.link_facts import LossFacts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.certificate import Check
-from wirelab.stats.link.grade import TEACHING_SHARE, Counts, Told, measured_loss, told
+from wirelab.stats.link.grade import LIMITED_SHARE, Counts, Told, measured_loss, told
 from wirelab.stats.link.loss_path import LossPath
 from wirelab.stats.link.probes.estimates import batches, ratio, share
 from wirelab.stats.link.probes.packets import Packets
@@ -44,14 +44,14 @@ def losses(way: Way) -> Iterator[Check]:
     if not models:
         exact = Estimate(ratio(lost.sum(), len(lost)), None, None, 1.0, len(lost), "count")
         why = "packets were lost, and nothing loses them on purpose" if lost.any() else None
-        yield Check("loss", way.name, "share", 0.0, 0.0, lambda _: exact, why, exact=True, invalid=True)
+        yield Check("loss", way.name, "share", 0.0, 0.0, lambda _: exact, why, exact=True, unusable=True)
         return
     if what.loss is None:
         measure = share(int(lost.sum()), reached)
         yield Check("loss", way.name, "share", None, None, measure, "depends on when packets are sent")
         return
     measure = _loss_measure(way, models, packets, what, trial)
-    yield Check("loss", way.name, "share", what.loss, max(TEACHING_SHARE * what.loss, LOSS_FLOOR), measure)
+    yield Check("loss", way.name, "share", what.loss, max(LIMITED_SHARE * what.loss, LOSS_FLOOR), measure)
     yield _runs(way, models, packets, unsure)
 
 

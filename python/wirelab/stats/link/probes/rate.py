@@ -11,7 +11,7 @@ from wirelab.schema.link_facts import Facts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.certificate import LATE, Check
-from wirelab.stats.link.grade import LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.link.grade import LATENESS_FLOOR_S, LIMITED_SHARE
 from wirelab.stats.link.probes.packets import Packets
 from wirelab.stats.link.probes.way import Way, shared_service
 
@@ -53,7 +53,7 @@ def rate_check(way: Way) -> Check | None:
         why = f"{len(spans)} of {sent} trains of probes kept it busy: {cure}"
     # The first and the last packet of a train may be as late as any.
     span_s = float(np.mean([seconds for _, seconds in spans])) if spans else float("inf")
-    tolerance = max(TEACHING_SHARE, LATENESS_FLOOR_S / span_s) * what
+    tolerance = max(LIMITED_SHARE, LATENESS_FLOOR_S / span_s) * what
     return Check("rate", way.name, "bit/s", what, tolerance, _rate(spans), why, LATE)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from wirelab.schema import DirectionFacts
 from wirelab.schema.link_facts import Facts, SharedFacts
-from wirelab.stats.link.grade import LATENESS_FLOOR_S, TEACHING_SHARE
+from wirelab.stats.link.grade import LATENESS_FLOOR_S, LIMITED_SHARE
 from wirelab.stats.link.over_time import mean_delay_ns
 from wirelab.stats.link.probes.packets import Packets
 
@@ -42,7 +42,7 @@ class Way:
     @property
     def tolerance_s(self) -> float:
         """Of a delay."""
-        return max(LATENESS_FLOOR_S, TEACHING_SHARE * self.round_trip_s)
+        return max(LATENESS_FLOOR_S, LIMITED_SHARE * self.round_trip_s)
 
 
 class Service(NamedTuple):

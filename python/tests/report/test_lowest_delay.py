@@ -1,4 +1,4 @@
-"""Maps of which stack is the soonest, over two factors of a grid."""
+"""Maps of which stack has the lowest delay, over two factors of a grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from wirelab import report
 from wirelab.report.blocks import Cell, Figure, Group, Section
 from wirelab.report.campaign import load
 from wirelab.report.figures.tiles import Tile, tiles
-from wirelab.report.sections import soonest
+from wirelab.report.sections import lowest_delay
 
 UPLOADS = ("30 B", "3.5 kB", "1 MB")
 Change = Callable[[dict[str, Any]], None]
@@ -26,7 +26,7 @@ def grid(folder: Path, **more: Any) -> Path:
 
 
 def section(folder: Path) -> Section:
-    found = soonest.section(load(folder, folder))
+    found = lowest_delay.section(load(folder, folder))
     assert found is not None
     return found
 
@@ -52,17 +52,17 @@ def change_comparisons(folder: Path, change: Change, *stacks: str) -> None:
     store(folder, "estimates.json", estimates)
 
 
-def test_each_place_names_the_soonest_and_how_many_times_as_long_the_next_takes(tmp_path: Path) -> None:
+def test_each_place_names_the_lowest_delay_and_how_many_times_as_long_the_next_takes(tmp_path: Path) -> None:
     found = rows(grid(tmp_path))
     assert list(found) == [(link, upload) for upload in UPLOADS for link in ("clean", "lossy")]
     first, median, completed, after, ratio, grade, told = found["clean", "30 B"]
     assert (first.text, after.text, told.text) == ("http1", "h3", "from all")
-    assert (median.text.split()[0], completed.text, grade.text) == ("40.0", "40/40", "publishable")
+    assert (median.text.split()[0], completed.text, grade.text) == ("40.0", "40/40", "good")
     # 60 ms over 40 ms; the comparison that was made is of h3 to http1 or the other way round.
     assert ratio.text.split()[0] == "1.50"
 
 
-def test_a_place_is_coloured_by_the_soonest_and_says_the_medians_of_all(tmp_path: Path) -> None:
+def test_a_place_is_coloured_by_the_lowest_delay_and_says_the_medians_of_all(tmp_path: Path) -> None:
     [figure] = figures(section(grid(tmp_path)))
     assert figure.svg.count('fill="var(--s2)"') == 6
     assert 'data-tip="clean, 30 B: http1 40.0 ms [39.2, 40.8]; h3 60.0 ms' in figure.svg
@@ -82,16 +82,16 @@ def no_ratio(comparison: dict[str, Any]) -> None:
 
 
 def invalid(comparison: dict[str, Any]) -> None:
-    comparison["link"] = {"flag": "invalid", "why": "the endpoints waited for a CPU"}
+    comparison["link"] = {"flag": "unusable", "why": "the endpoints waited for a CPU"}
 
 
 def test_a_place_is_not_coloured_where_a_comparison_is_good_for_nothing(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, invalid, "http1", "h2")
     [figure] = figures(section(folder))
-    assert figure.svg.count('fill="var(--s2)"') == figure.svg.count(">invalid</text>") == 3
+    assert figure.svg.count('fill="var(--s2)"') == figure.svg.count(">unusable</text>") == 3
     assert 'data-tip="clean, 30 B: http1 40.0 ms' in figure.svg
-    assert figure.svg.count("grade is invalid") >= 3
+    assert figure.svg.count("grade is unusable") >= 3
 
 
 @pytest.mark.parametrize("change", [wide, no_ratio])
@@ -102,7 +102,7 @@ def test_where_one_cannot_be_told_from_another_neither_wins(tmp_path: Path, chan
     assert {found["clean", upload][-1].text for upload in UPLOADS} == {"not from h3"}
     assert {found["lossy", upload][-1].text for upload in UPLOADS} == {"from all"}
     [figure] = figures(section(folder))
-    assert figure.svg.count(">http1, h3</text>") == figure.svg.count(f">{soonest.OPEN}</text>") == 3
+    assert figure.svg.count(">http1, h3</text>") == figure.svg.count(f">{lowest_delay.OPEN}</text>") == 3
     assert figure.svg.count('fill="var(--s2)"') == 3
 
 
@@ -123,7 +123,7 @@ def test_one_whose_median_lies_above_the_time_out_is_slower_by_the_test_alone(tm
     assert rows(folder)["clean", "30 B"][-1].text == "not from h3"
 
 
-def test_of_several_that_may_be_the_soonest_a_tile_says_how_many(tmp_path: Path) -> None:
+def test_of_several_that_may_be_the_lowest_delay_a_tile_says_how_many(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, wide, "http1", "h3")
     change_comparisons(folder, wide, "http1", "h2")
@@ -151,7 +151,7 @@ def test_where_nobody_completed_half_nobody_is_named(tmp_path: Path) -> None:
         if "-clean-30B" in scenario["key"]:
             scenario["metrics"]["end-to-end-delay"]["median"] |= {"point": None, "low": None, "high": None}
     store(folder, "estimates.json", estimates)
-    assert {cell.reason for cell in rows(folder)["clean", "30 B"]} == {soonest.NONE}
+    assert {cell.reason for cell in rows(folder)["clean", "30 B"]} == {lowest_delay.NONE}
     [figure] = figures(section(folder))
     assert figure.svg.count('fill="var(--s2)"') == 5
 
@@ -172,17 +172,17 @@ def test_the_other_factors_make_a_map_each_and_choices_stand_behind_a_summary(tm
 )
 def test_without_two_factors_or_two_stacks_there_is_no_map(tmp_path: Path, axes: dict[str, Any]) -> None:
     folder = write(tmp_path, **axes)
-    assert soonest.section(load(folder, folder)) is None
+    assert lowest_delay.section(load(folder, folder)) is None
 
 
-def test_a_metric_that_is_no_time_has_no_soonest(tmp_path: Path) -> None:
+def test_a_metric_that_is_no_time_has_no_map(tmp_path: Path) -> None:
     folder = grid(tmp_path)
     estimates = read(folder, "estimates.json")
     estimates["metric"] = "wire-up-bytes"
     store(folder, "estimates.json", estimates)
-    assert soonest.section(load(folder, folder)) is None
+    assert lowest_delay.section(load(folder, folder)) is None
 
 
 def test_the_page_has_it(tmp_path: Path) -> None:
     folder = grid(tmp_path)
-    assert report.write(folder).read_text(encoding="utf-8").count('id="soonest"') == 1
+    assert report.write(folder).read_text(encoding="utf-8").count('id="lowest-delay"') == 1

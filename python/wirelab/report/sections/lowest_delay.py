@@ -1,4 +1,4 @@
-"""Which stack is the soonest at each place of the grid, where it can be told, and by how much."""
+"""Which stack has the lowest delay at each place of the grid, where the difference is significant, and by how much."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from wirelab.report.stacks import is_reference
 from wirelab.stats.compare.scenarios import is_implementation
 from wirelab.stats.link.grade import GRADES
 
-OPEN, INVALID, NONE = "not told apart", GRADES[-1], "half or more of its exchanges timed out or failed"
+OPEN, UNUSABLE, NONE = "no difference shown", GRADES[-1], "half or more of its exchanges timed out or failed"
 MOST_NAMED = 2
 """In a tile; of more the table has the names."""
 COLUMNS = (
-    Column("down", numeric=False), Column("across", numeric=False), Column("soonest", numeric=False),
+    Column("down", numeric=False), Column("across", numeric=False), Column("lowest delay", numeric=False),
     Column("median [interval]", "ms"), Column("completed"), Column("next", numeric=False),
-    Column("next / soonest [interval]"), Column("grade", numeric=False), Column("told apart", numeric=False),
+    Column("next / lowest [interval]"), Column("grade", numeric=False), Column("significant difference", numeric=False),
 )  # fmt: skip
 
 
@@ -70,18 +70,18 @@ def section(campaign: Campaign) -> Section | None:
         chosen = tuple(pair for pair in rest if pair[0] in declared and pair not in base)
         title = ", ".join(level_words(*pair) for pair in rest if pair[0] not in declared)
         told = ", ".join(filter(None, (title, *(level_words(*pair) for pair in chosen))))
-        by_choice.setdefault(chosen, []).append(_figure(campaign, f"soonest{i}", title, told, places))
+        by_choice.setdefault(chosen, []).append(_figure(campaign, f"lowest-delay-{i}", title, told, places))
     blocks: list[Block] = list(by_choice.pop((), []))
     blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
     words = metric_words(campaign.metric)
     note = (
-        f"At each place of the grid the stack with the smallest median {words}, coloured where it can be told from "
-        "every other one, and below it how many times as long the next one takes. It can be told where the interval of "
-        "the ratio of medians excludes 1; each interval is at 95 % by itself, so that of many colours some are chance. "
-        "Elsewhere stand those that may be the soonest; nor is there a colour where a comparison's grade is "
-        f"{INVALID}. Nothing is guessed between the places."
+        f"At each place of the grid the stack with the smallest median {words}, coloured where it differs "
+        "significantly from every other one. Below it stands how many times as long the next one takes. A difference "
+        "is significant where the interval of the ratio of medians excludes 1. Each interval is at 95 % by itself, so "
+        "some of many colours are chance. Other places name the stacks that may have the lowest delay. A place has no "
+        f"colour where a comparison's grade is {UNUSABLE}. Nothing is estimated between the places."
     )
-    return Section("soonest", "Where each is the soonest", [Prose(note), legend(campaign), *blocks])
+    return Section("lowest-delay", "Where each has the lowest delay", [Prose(note), legend(campaign), *blocks])
 
 
 def _maps(campaign: Campaign, axes: _Axes) -> dict[Levels, list[_Place]]:
@@ -132,8 +132,8 @@ def _tile(campaign: Campaign, place: _Place) -> Tile:
         of = f"{len(may_be)} of {len(place.ranked) + len(place.above)}"
         words = labels if len(may_be) <= MOST_NAMED else of
         return Tile(place.x, place.y, None, words, OPEN, f"{tip}; {OPEN}: {labels}")
-    if any(_grade(campaign, other, first) == INVALID for other in [*place.ranked[1:], *place.above]):
-        return Tile(place.x, place.y, None, first.series.label, INVALID, f"{tip}; a comparison's grade is {INVALID}")
+    if any(_grade(campaign, other, first) == UNUSABLE for other in [*place.ranked[1:], *place.above]):
+        return Tile(place.x, place.y, None, first.series.label, UNUSABLE, f"{tip}; a comparison's grade is {UNUSABLE}")
     times = ratio(campaign, place.ranked[1], first) if len(place.ranked) > 1 else None
     figure = f"{plain(times.point, 2)} ×" if times is not None else "alone"
     return Tile(place.x, place.y, first.series, first.series.label, figure, tip)

@@ -1,0 +1,72 @@
+"""Docs and what the program prints use the words of `docs/concepts/terms.md`: its last column names what is refused."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "python" / "wirelab"
+TERMS = ROOT / "docs" / "concepts" / "terms.md"
+
+ALLOWED: dict[str, str] = {}
+"""Files that may have a refused word, with the reason."""
+
+
+def test_no_refused_word_is_in_docs_or_in_what_the_program_prints() -> None:
+    words = refused()
+    assert {"refuted", "told apart", "whoever"} <= words
+    pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(words)))})\b", re.IGNORECASE)
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {match[1]}"
+        for path, line, text in (*_docs(), *_printed())
+        for match in pattern.finditer(text)
+        if str(path.relative_to(ROOT)) not in ALLOWED
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_every_exception_is_needed_and_says_why() -> None:
+    for name, why in ALLOWED.items():
+        assert (ROOT / name).is_file() and why, name
+
+
+def test_a_refused_word_is_found() -> None:
+    page = "| term | meaning | instead of |\n|---|---|---|\n| fix | repair | `mend`, heal |\n"
+    assert refused(page) == {"mend"}
+    assert list(_strings('"""mend"""\nX = "mend it"\nY = f"to mend {X}"\n')) == [(2, "mend it"), (3, "to mend ")]
+
+
+def refused(text: str | None = None) -> set[str]:
+    """The words in code of a table's last column."""
+    rows = [line for line in (text or TERMS.read_text(encoding="utf-8")).splitlines() if line.startswith("| ")]
+    return {word for row in rows for word in re.findall(r"`([^`]+)`", row.rstrip(" |").rpartition("|")[2])}
+
+
+def _docs() -> Iterator[tuple[Path, int, str]]:
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for path in sorted(page for page in pages if page != TERMS):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield path, number, line
+
+
+def _printed() -> Iterator[tuple[Path, int, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for number, text in _strings(path.read_text(encoding="utf-8")):
+            yield path, number, text
+    for path in sorted((PACKAGE / "report" / "templates").rglob("*.j2")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            yield path, number, line
+
+
+def _strings(source: str) -> Iterator[tuple[int, str]]:
+    """Every text of a module that is no docstring."""
+    tree = ast.parse(source)
+    documents = {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents:
+            yield node.lineno, node.value
