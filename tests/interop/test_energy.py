@@ -135,7 +135,7 @@ def test_a_campaign_with_a_radio_has_energies_verdicts_and_a_section(bench: Benc
     estimates = json.loads((bench.campaign / "estimates.json").read_text())
     assert all(each["energy"]["battery_days"]["typical"] > 0 for each in estimates["scenarios"])
     verdicts = json.loads((bench.campaign / "verdicts.json").read_text())
-    assert [claim["verdict"] for claim in verdicts["claims"]] == ["held"]
+    assert [claim["verdict"] for claim in verdicts["claims"]] == ["confirmed"]
     assert "Energy of the client" in (bench.campaign / "report.html").read_text()
 
 
