@@ -90,6 +90,7 @@ class Bench:
     folder: Path
     agent: Path
     mark: str = field(default_factory=lambda: uuid.uuid4().hex)
+    started: list[subprocess.Popen[str]] = field(default_factory=list, repr=False)
 
     @property
     def campaign(self) -> Path:
@@ -122,10 +123,12 @@ class Bench:
             **os.environ, "WIRELAB_AGENT": str(self.agent), "PYTHONPATH": f"{ROOT / 'python'}:{ROOT}",
             "WIRELAB_TEST_MARK": self.mark, "TMPDIR": str(self.temporary),
         }  # fmt: skip
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments],
             cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        self.started.append(process)
+        return process
 
     def run(self, *arguments: str, timeout_s: int = TIMEOUT_S, module: str = "wirelab") -> tuple[int, str, str]:
         """Run the command line, or another program, to its end: exit code, stdout, stderr."""
@@ -197,10 +200,16 @@ def made_bench(folder: Path, agent_copy: Path) -> Iterator[Bench]:
     agent.hardlink_to(agent_copy)
     bench = Bench(folder, agent)
     yield bench
-    for process in bench.processes():
+    for alive in bench.processes():
         # It may end by itself meanwhile.
         with contextlib.suppress(ProcessLookupError):
-            os.kill(process, signal.SIGKILL)
+            os.kill(alive, signal.SIGKILL)
+    # What a failed test left open would be another test's warning.
+    for process in bench.started:
+        for pipe in (process.stdout, process.stderr):
+            assert pipe is not None
+            pipe.close()
+        process.wait()
 
 
 @pytest.fixture

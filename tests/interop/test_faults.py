@@ -66,6 +66,21 @@ def words_of(process: subprocess.Popen[str]) -> str:
     return out + words
 
 
+def host_of(bench: Bench, process: subprocess.Popen[str]) -> int:
+    """The agent's host that a command started. What the host forks bears its command line until it executes another."""
+    hosts = [pid for pid, line in bench.processes().items() if line.split()[1:2] == ["host"]]
+    [host] = [pid for pid in hosts if parent_of(pid) == process.pid]
+    return host
+
+
+def parent_of(pid: int) -> int | None:
+    """The process that started one; none if that has ended meanwhile."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return None
+
+
 @pytest.mark.namespaces
 def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: Bench) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=10, replicates=4))
@@ -117,8 +132,7 @@ def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> No
     command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2", "--no-probes")
     process = bench.start(*command)
     until(lambda: finished(bench) >= 1, "a finished trial")
-    [host] = [pid for pid, line in bench.processes().items() if line.split()[1:] == ["host"]]
-    os.kill(host, signal.SIGKILL)
+    os.kill(host_of(bench, process), signal.SIGKILL)
     words = words_of(process)
     assert process.returncode == 1, words
     assert "wirelab-agent host ended with" in words
@@ -175,8 +189,7 @@ def test_a_calibration_that_is_interrupted_or_killed_leaves_nothing(bench: Bench
 def test_a_calibration_whose_host_is_killed_says_so_and_leaves_nothing(bench: Bench) -> None:
     process = bench.start("calibrate", "wifi-good", "--time", "60s")
     until(lambda: is_probing(bench), "probes")
-    [host] = [pid for pid, line in bench.processes().items() if line.split()[1:3] == ["host", "--scratch"]]
-    os.kill(host, signal.SIGKILL)
+    os.kill(host_of(bench, process), signal.SIGKILL)
     words = words_of(process)
     assert process.returncode == 1, words
     assert "wirelab-agent host ended with -9" in words
