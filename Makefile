@@ -33,4 +33,5 @@ generate:
 	scripts/uv run --locked python scripts/border.py
 	scripts/uv run --locked python -m wirelab.experiment.schema > schema/experiment.json
 	scripts/uv run --locked python -m wirelab.metrics.described > schema/metrics.json
+	scripts/uv run --locked python -m wirelab.schema.files schema
 	scripts/uv run --locked python -m wirelab.site.drawn > python/wirelab/data/pages.json

@@ -38,11 +38,6 @@ def chain(*stages: Json) -> DirectionFacts:
     return facts({"uplink": stages}).uplink
 
 
-def with_facts(plan: dict[str, Any]) -> dict[str, Any]:
-    """The JSON of a plan with the facts of its links."""
-    return {**plan, "link_facts": facts_of_plan(plan, ask)}
-
-
 def load_experiment(
     name: str, sets: Iterable[str] = (), known: Description | None = None, check: Check | None = None
 ) -> Experiment:

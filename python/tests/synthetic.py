@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tests.asked import with_facts
+from tests.documents import whole_plan, whole_result
 from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 
 ROUND_TRIPS = {"http1": 2, "h2": 4, "h3": 2, "raw-tcp": 2}
@@ -58,7 +58,7 @@ def write_campaign(
         "blocks": blocks,
     }  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "plan.json").write_text(json.dumps(with_facts(plan)))
+    (folder / "plan.json").write_text(json.dumps(whole_plan(plan)))
     rows: list[dict[str, Any]] = []
     table: list[dict[str, Any]] = []
     for scenario in scenarios:
@@ -149,4 +149,4 @@ def _write_result(folder: Path, trial: str, row: dict[str, Any]) -> None:
     ]
     path = folder / "trials" / trial
     path.mkdir(parents=True, exist_ok=True)
-    (path / "result.json").write_text(json.dumps({"link": {"directions": directions}}))
+    (path / "result.json").write_text(json.dumps(whole_result({"link": {"directions": directions}})))

@@ -15,10 +15,9 @@ import pytest
 from tests.golden.differences import differences
 
 import wirelab.data
-from tests.asked import facts_of_plan
+from tests.documents import whole_plan
 from wirelab.claims.judge import judge_campaign
-from wirelab.link_facts import asking
-from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_TYPES
 from wirelab.stats.analyze import analyze
 
 GOLDEN = Path(__file__).parent / "analysis"
@@ -28,15 +27,13 @@ CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic202
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("golden")
-    shutil.copy(GOLDEN / "exchanges.parquet", folder)
-    trials = pl.read_parquet(GOLDEN / "trials.parquet")
-    absent = [pl.lit(None, dtype=kind).alias(name) for name, kind in TRIAL_TYPES.items() if name not in trials.columns]
-    trials.with_columns(absent).write_parquet(folder / "trials.parquet")
+    for name, types in (("exchanges.parquet", EXCHANGE_TYPES), ("trials.parquet", TRIAL_TYPES)):
+        table = pl.read_parquet(GOLDEN / name)
+        absent = [pl.lit(None, dtype=kind).alias(each) for each, kind in types.items() if each not in table.columns]
+        table.with_columns(absent).write_parquet(folder / name)
     plan = json.loads((GOLDEN / "plan.json").read_text())
     plan["experiment"]["claims"] = str(CLAIMS)
-    with asking() as ask:
-        plan["link_facts"] = facts_of_plan(plan, ask)
-    (folder / "plan.json").write_text(json.dumps(plan))
+    (folder / "plan.json").write_text(json.dumps(whole_plan(plan)))
     judge_campaign(folder, analyze(folder))
     return folder
 

@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import wirelab.data
+from tests.documents import whole_estimates
 from tests.synthetic import write_campaign
 from wirelab.claims.grade import Grades
-from wirelab.claims.judge import judge_campaign as judge
+from wirelab.claims.judge import judge_campaign
 from wirelab.errors import RunError
 from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
 from wirelab.stats.dataset import Dataset
@@ -23,6 +24,15 @@ KEYS = {
     "id", "text", "form", "verdict", "why", "paper", "ours", "judged", "n", "parts", "published", "contradiction",
     "under_published_rule", "at_published_level", "choices", "link",
 }  # fmt: skip
+
+
+def whole(estimates: dict[str, Any]) -> Any:
+    return whole_estimates(estimates)
+
+
+def judge(folder: Path, estimates: dict[str, Any] | None = None) -> Any:
+    """What a campaign with these estimates, or with none of any link, is worth."""
+    return judge_campaign(folder, whole(estimates or {}))
 
 
 @pytest.fixture(scope="module")
@@ -348,7 +358,7 @@ def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path
     key = _keys(campaign)["h3"]
     scenarios = [{"key": key, "name": "h3", "endpoints": wait}]
     rows = [{"link_name": "lossless", "direction": "uplink", "flag": "good", "why": "as told"}]
-    grades = Grades.of(Dataset.read(campaign), {"scenarios": scenarios, "links": rows})
+    grades = Grades.of(Dataset.read(campaign), whole({"scenarios": scenarios, "links": rows}))
     found = {metric: grades.worst([key], [metric]) for metric in ("end-to-end-delay", "wire-bytes")}
     assert {metric: each and each["flag"] for metric, each in found.items()} == {
         "end-to-end-delay": "unusable", "wire-bytes": "good",
@@ -358,7 +368,7 @@ def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path
 def test_a_claim_on_cpu_time_is_no_better_than_what_a_hypervisor_left_of_it(campaign: Path) -> None:
     key = _keys(campaign)["h3"]
     wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5, "steal": 0.04}
-    grades = Grades.of(Dataset.read(campaign), {"scenarios": [{"key": key, "name": "h3", "endpoints": wait}]})
+    grades = Grades.of(Dataset.read(campaign), whole({"scenarios": [{"key": key, "name": "h3", "endpoints": wait}]}))
     assert grades.worst([key], ["client-cpu", "wire-bytes"]) == {
         "flag": "limited", "why": "1 of its 1 scenarios: h3: a hypervisor gave 4.0% of a CPU to others",
     }  # fmt: skip

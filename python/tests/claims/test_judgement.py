@@ -11,9 +11,9 @@ from wirelab.claims.judgement import (
     Bench,
     Judgement,
     all_of,
-    as_dict,
     decided_by,
     number,
+    plain_part,
     within,
     written,
 )
@@ -96,7 +96,7 @@ def test_a_printed_number_has_no_interval() -> None:
 
 def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
     judgement = Judgement("order", "h1 < h2", CONFIRMED, "why", scenarios={"a": 30, "b": 20})
-    assert as_dict(judgement, id="x") == {
+    assert plain_part(judgement) == {
         "form": "order",
         "text": "h1 < h2",
         "verdict": CONFIRMED,
@@ -105,7 +105,7 @@ def test_what_a_judgement_rests_on_is_counted_once_for_each_scenario() -> None:
         "ours": None,
         "judged": [],
         "n": 50,
-        "id": "x",
+        "parts": [],
     }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tests.asked import with_facts
+from tests.documents import whole_estimates, whole_plan
 from tests.report import campaigns
 from tests.synthetic import write_campaign
 from wirelab.cli import summary
@@ -98,7 +98,7 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None
     plan = json.loads((tmp_path / "plan.json").read_text())
     for scenario in plan["scenarios"]:
         scenario["link"]["backend"] = "netem"
-    (tmp_path / "plan.json").write_text(json.dumps(with_facts(plan)))
+    (tmp_path / "plan.json").write_text(json.dumps(whole_plan(plan)))
     analyze(tmp_path)
     estimates = json.loads((tmp_path / "estimates.json").read_text())
     [row, _] = estimates["links"]
@@ -123,7 +123,7 @@ def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tm
     first, second = estimates["scenarios"]
     first["endpoints"] = {"flag": "unusable", "share": 0.2, "why": "endpoints waited 6 ms", "cure": "wait"}
     second["endpoints"] = {"flag": "unusable", "share": 0.3, "why": "endpoints waited 7.5 ms", "cure": "rest"}
-    (folder / "estimates.json").write_text(json.dumps(estimates))
+    (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
     assert line.endswith("  unusable (the machine, not the link)")
     told = "endpoints waited 7.5 ms; rest"
@@ -154,7 +154,7 @@ def test_whose_model_an_energy_is_is_told_where_there_is_one(campaign: Path, tmp
     shutil.copytree(campaign, folder)
     estimates = json.loads((folder / "estimates.json").read_text())
     radio = {"radio": {"name": "r", "validated": False}, "device": {"name": "d", "validated": True}}
-    (folder / "estimates.json").write_text(json.dumps({**estimates, "energy": radio}))
+    (folder / "estimates.json").write_text(json.dumps(whole_estimates({**estimates, "energy": radio})))
     assert list(summary.energy_line(load(folder, folder))) == [
         "Energy is not measured but modelled, of the packets that flowed: r (unvalidated), d."
     ]

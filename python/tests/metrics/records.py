@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.asked import with_facts
+from tests.documents import whole_plan, whole_result
 from wirelab.schema import Exchange, ResourceTiming
 from wirelab.schema.campaign import EntryStatus, JournalEntry
 
@@ -135,7 +135,7 @@ class Records:
             "endpoints": endpoints,
             "link": link(),
         }
-        (folder / "result.json").write_text(json.dumps(result))
+        (folder / "result.json").write_text(json.dumps(whole_result(result)))
         log = folder / "packets.wlpl"
         log.touch()
         self._flows[str(log)] = [{"log": str(log), **row} for row in flows]
@@ -160,7 +160,7 @@ class Records:
             "experiment": {"name": "records", "metric": metric, "energy": energy},
             "scenarios": self._scenarios, "blocks": [{"block": 0, "trials": self._trials}],
         }  # fmt: skip
-        (self.folder / "plan.json").write_text(json.dumps(with_facts(plan)))
+        (self.folder / "plan.json").write_text(json.dumps(whole_plan(plan)))
         agent = self.folder / "agent"
         agent.write_text(
             "#!/usr/bin/env python3\nimport json, sys\n"

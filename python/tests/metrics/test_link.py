@@ -3,19 +3,19 @@
 from typing import Any
 
 from wirelab.metrics.link import lateness_quantile, link_columns
-from wirelab.schema import DropCause
+from wirelab.schema import DropCause, LatenessHistogram, LinkReport
 
 
 def test_a_quantile_is_the_upper_edge_of_its_bucket_over_both_directions() -> None:
-    up = {"upper_ns": [10, 20, 30], "packets": [50, 0, 0], "max_ns": 9}
-    down = {"upper_ns": [10, 20, 30], "packets": [0, 49, 1], "max_ns": 25}
+    up = LatenessHistogram(upper_ns=(10, 20, 30), packets=(50, 0, 0), max_ns=9)
+    down = LatenessHistogram(upper_ns=(10, 20, 30), packets=(0, 49, 1), max_ns=25)
     assert lateness_quantile([up, down], 0.5) == 10
     assert lateness_quantile([up, down], 0.99) == 20
     assert lateness_quantile([up, down], 1.0) == 25
 
 
 def test_there_is_no_quantile_of_no_packets() -> None:
-    assert lateness_quantile([{"upper_ns": [10], "packets": [0], "max_ns": 0}], 0.5) is None
+    assert lateness_quantile([LatenessHistogram(upper_ns=(10,), packets=(0,), max_ns=0)], 0.5) is None
     assert lateness_quantile([], 0.5) is None
 
 
@@ -29,7 +29,7 @@ def direction(**counts: Any) -> dict[str, Any]:
 
 def columns(up: dict[str, Any], down: dict[str, Any]) -> dict[str, Any]:
     report = {"directions": [up, down], "kernel_drops": 0, "oversized": 0, "clock_step": False}
-    return link_columns(report | {"left_out_of_captures": 5})
+    return link_columns(LinkReport.model_validate(report | {"left_out_of_captures": 5}))
 
 
 def test_every_cause_of_a_drop_has_its_column() -> None:

@@ -18,7 +18,7 @@ from wirelab.metrics.ledger import LEDGER
 from wirelab.metrics.registry import EXCHANGE_METRICS
 from wirelab.metrics.resource_timings import PHASE_COLUMNS, RESOURCES
 from wirelab.schema import RESOURCE_COLUMNS
-from wirelab.schema.campaign import EntryStatus, page_manifest
+from wirelab.schema.campaign import EntryStatus, page_manifest, read_plan
 from wirelab.site.synthetic import images
 from wirelab.stats.dataset import Dataset as Samples
 
@@ -186,7 +186,7 @@ def test_phases_of_a_resource_add_up(  # noqa: PLR0917
 def test_loads_are_read_while_a_campaign_runs(records: Records, measured: Build) -> None:
     records.trial("s", [load(0), load(1, outcome="timed-out")])
     measured(records)
-    plan = json.loads((records.folder / "plan.json").read_text())
+    plan = read_plan(records.folder)
     [metric] = [each for each in EXCHANGE_METRICS if each.name == "load-time"]
     assert values_so_far(records.folder, plan, "s", metric) == [[90 * MS, math.inf]]
 

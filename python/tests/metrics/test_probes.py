@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.documents import whole_result
 from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.metrics.probes import measure_all_probes, read_probes
+from wirelab.schema.link import ReplayReport
+from wirelab.schema.probe import ProbePlan
 
 PACKET = {
     "sequence": 0, "uplink": True, "size_bytes": 44, "arrival_ns": 1000, "departure_ns": 2000, "lateness_ns": 7,
@@ -21,8 +24,10 @@ PACKET = {
 def probed(campaign: Path) -> Path:
     folder = campaign / "probes" / "0123456789abcdef"
     folder.mkdir(parents=True)
-    for name in ("request", "probe-plan", "result"):
-        (folder / f"{name}.json").write_text(json.dumps({"link": {"uplink": [], "downlink": []}}))
+    plan = ProbePlan(start_ns=0, duration_ns=1, server_port=1, flows=())
+    (folder / "request.json").write_text(json.dumps({"link": {"uplink": [], "downlink": []}}))
+    (folder / "probe-plan.json").write_text(plan.model_dump_json())
+    (folder / "result.json").write_text(json.dumps(whole_result({})))
     (folder / "client.txt").write_text("sent 41010 1\n")
     (folder / "server.txt").write_text("received 41010 0 900 2100\n")
     return folder
@@ -46,6 +51,6 @@ def test_what_is_measured_is_read_without_the_agent(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("WIRELAB_AGENT", "/no/agent")
     probes = read_probes(folder)
     assert probes.packets.rows(named=True) == [PACKET]
-    assert probes.replay == {"packets": 1, "mismatches": 0}
+    assert probes.replay == ReplayReport(packets=1, mismatches=0)
     assert probes.sent == {(True, 41_010): 1}
     assert probes.received.rows() == [(True, 41_010, 0, 900, 2100)]

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.documents import whole_result
 from tests.metrics.records import MS, Records, exchange
 from wirelab.metrics.dataset import build
 from wirelab.metrics.resources import ROLES, USED
@@ -25,7 +26,7 @@ def values(folder: Path, monkeypatch: pytest.MonkeyPatch, *endpoints: dict[str, 
     records = Records(folder, {"s": {}})
     trial = records.trial("s", [exchange(0), exchange(1)])
     path = folder / "trials" / trial / "result.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"endpoints": list(endpoints)}))
+    path.write_text(json.dumps(whole_result(json.loads(path.read_text()) | {"endpoints": list(endpoints)})))
     monkeypatch.setenv("WIRELAB_AGENT", str(records.finish()))
     trials = build(folder).trials
     return {metric.name: trials.select(value=metric.value)["value"].cast(pl.Float64)[0] for metric in USED}

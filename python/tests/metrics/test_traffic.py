@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
+from tests.documents import whole_scenario
 from wirelab.metrics.traffic import background_bps
+from wirelab.schema.plan import Scenario
 
-SCENARIO: dict[str, Any] = {"traffic": [{"name": "bulk", "kind": "bulk"}, {"name": "ping", "kind": "ping"}]}
+ENDS = {"source": "client", "to": "server", "flows": 1}
+TRAFFIC = [
+    {"name": "bulk", "kind": "bulk", "direction": "upload", "stagger_ns": 0, **ENDS},
+    {"name": "ping", "kind": "ping", "payload_bytes": 56, "interval_ns": 10**9, **ENDS},
+]
+SCENARIO = Scenario.model_validate(whole_scenario({"key": "s", "traffic": TRAFFIC}))
 
 
 def write(folder: Path, name: str, received: list[int], seconds: float = 2) -> None:
@@ -27,7 +33,7 @@ def test_what_arrived_at_either_end_counts_over_the_time_of_who_began_it(tmp_pat
 
 
 def test_without_traffic_or_a_report_of_it_nothing_is_known(tmp_path: Path) -> None:
-    assert background_bps(tmp_path, {}) is None
+    assert background_bps(tmp_path, SCENARIO.model_copy(update={"traffic": ()})) is None
     write(tmp_path, "bulk", [10])
     assert background_bps(tmp_path, SCENARIO) is None
     (tmp_path / "traffic-ping").mkdir()

@@ -9,9 +9,14 @@ from typing import Any
 
 import polars as pl
 
-from tests.asked import with_facts
+from tests.documents import whole_estimates, whole_plan, whole_record, whole_verdicts
 
-GOOD_LINK = {"flag": "good", "why": "the difference is at least 10 times the link's error", "error_s": 1e-5}
+GRADED = {"flag": "good", "why": "the difference is at least 10 times the link's error"}
+GOOD_LINK = {**GRADED, "error_s": 1e-5}
+WHOLE = {
+    "plan.json": whole_plan, "campaign.json": whole_record, "estimates.json": whole_estimates,
+    "verdicts.json": whole_verdicts,
+}  # fmt: skip
 EXCHANGES, TRIALS = 40, 2
 PRINTED_MS = {"http1": (65.4, 50.5), "h2": (96.6, 31.4)}
 
@@ -45,7 +50,7 @@ def write(
     store(
         folder,
         "plan.json",
-        with_facts(
+        whole_plan(
             {
                 "schema_version": 1,
                 "identity_version": 1,
@@ -80,14 +85,14 @@ def judge(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
 
     def claim(id_: str, text: str, form: str, verdict: str, **more: Any) -> dict[str, Any]:
         given = [
-            {"levels": levels, "verdict": "contradicted" if i else verdict, "missing": False, "link": GOOD_LINK}
+            {"levels": levels, "verdict": "contradicted" if i else verdict, "missing": False, "link": GRADED}
             for i, levels in enumerate(choices or [])
         ]
         return {
             "id": id_, "text": text, "form": form, "verdict": verdict, "why": "the interval says so", "paper": 1.43,
             "ours": _estimate(0.82), "n": 6000, "parts": [],
             "published": {"verdict": "confirmed", "why": "by its own table"},
-            "contradiction": None, "under_published_rule": "confirmed", "choices": given, "link": GOOD_LINK, **more,
+            "contradiction": None, "under_published_rule": "confirmed", "choices": given, "link": GRADED, **more,
         }  # fmt: skip
 
     count = {"point": 17.0, "low": 15.0, "high": 19.0, "level": 0.95, "n": 24, "method": "bootstrap"}
@@ -119,8 +124,9 @@ def read(folder: Path, name: str) -> Any:
 
 
 def store(folder: Path, name: str, value: Any) -> None:
-    """Write a JSON file of a campaign."""
-    (folder / name).write_text(json.dumps(value), encoding="utf-8")
+    """Write a JSON file of a campaign, whole."""
+    whole = WHOLE[name](value) if name in WHOLE else value
+    (folder / name).write_text(json.dumps(whole), encoding="utf-8")
 
 
 def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from tests.documents import whole_estimates
 from tests.report.campaigns import judge, read, store, write
 from tests.report.html_checks import Page
 from wirelab.report import page
@@ -179,7 +180,7 @@ def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> N
     ]  # fmt: skip
     for scenario, why in zip(estimates["scenarios"], whys, strict=True):
         scenario["endpoints"] = {"flag": "unusable", "share": len(why), "why": why, "cure": "rest"}
-    waits, steal = reasons(estimates)
+    waits, steal = reasons(whole_estimates(estimates))
     assert "and 2 other scenarios: endpoints waited 2.0 s" in waits
     assert "a hypervisor gave 20%" in steal
 

@@ -25,7 +25,7 @@ def spent(*states: str, day: bool = True) -> dict[str, Any]:
     return {
         "exchanges": 40, "trials": 2, "radio_j": BOUNDS, "message_j": None, "states": shares,
         "day_j": {name: 100 * joules for name, joules in BOUNDS.items()} if day else None,
-        "day_states": {**shares, "device asleep": BOUNDS} if day else None,
+        "day_states": {**dict.fromkeys(shares, BOUNDS), "device asleep": BOUNDS} if day else None,
         "battery_days": {"low": 800.0, "typical": 1000.0, "high": 1200.0} if day else None,
     }  # fmt: skip
 

@@ -21,7 +21,7 @@ def test_each_bar_stands_at_its_lateness_and_rare_packets_are_still_seen() -> No
 def test_a_trial_without_delivered_packets_has_a_dash(tmp_path: Path) -> None:
     folder = write(tmp_path)
     campaign = load(folder, folder)
-    names = [trial["trial"] for trials in campaign.trials.values() for trial in trials]
+    names = [trial.name for trials in campaign.trials.values() for trial in trials]
     path = folder / "trials.parquet"
     late = {name: ([2_000], [80]) for name in names[1:]} | {names[0]: ([], [])}
     rows = [{"trial": name, "lateness_upper_ns": late[name][0], "lateness_packets": late[name][1]} for name in names]

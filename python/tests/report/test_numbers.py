@@ -72,7 +72,6 @@ def test_a_tiny_p_value_is_a_bound() -> None:
 
 def test_null_and_missing_estimates_are_told_apart_from_numbers() -> None:
     assert Estimate.of(None) is None
-    assert Estimate.of({}) is None
     above = Estimate.of(
         {"point": None, "low": None, "high": None, "level": 0.95, "n": 3, "method": "above the time-out"}
     )

@@ -9,6 +9,7 @@ from tests.report.campaigns import read, store, write
 from wirelab.report.blocks import Figure, Legend, Table
 from wirelab.report.campaign import load
 from wirelab.report.sections import ledger, resources
+from wirelab.schema.estimates import SPENT
 
 
 def estimated(folder: Path, scenarios: list[dict[str, Any]]) -> None:
@@ -42,12 +43,12 @@ def test_each_endpoint_has_a_row_with_what_was_counted_and_why_the_rest_was_not(
 
 
 def spent(**parts: float | None) -> dict[str, float | None]:
-    return dict.fromkeys((*ledger.PARTS, "total", "packets", "application"), 0.0) | parts
+    return dict.fromkeys(SPENT, 0.0) | parts
 
 
 def shown(folder: Path, **day: Any) -> list[Any]:
     scenarios = read(folder, "estimates.json")["scenarios"]
-    total = {"point": 700.0, "low": None, "high": None, "level": None, "n": 10, "method": "one trial"}
+    total = {"point": 700.0, "low": None, "high": None, "level": 0.95, "n": 10, "method": "one trial"}
     way = spent(total=350.0, payload=300.0, application=310.0, headers=10.0, ip=40.0, link_layer=38.0)
     scenarios[0]["ledger"] = {
         "exchanges": 10, "trials": 1, "connections": 10, "total": total, "up": way, "down": way,

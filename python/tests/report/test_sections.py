@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.asked import facts, single_link, with_facts
+from tests.asked import facts, single_link
+from tests.documents import whole_plan
 from tests.report.campaigns import judge, read, store, write
 from wirelab.report import page
 from wirelab.report.answer import answer
@@ -32,7 +33,10 @@ from wirelab.report.sections import (
     wire,
 )
 from wirelab.report.workload_words import workload_words
-from wirelab.schema import link_key
+from wirelab.schema import LinkSpec, link_key
+from wirelab.schema.estimates import SPENT
+from wirelab.schema.plan import Plan
+from wirelab.schema.workload import Deliver, RequestResponse, Stream
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
 
@@ -298,7 +302,7 @@ def test_sizes_that_take_turns_are_told_in_words() -> None:
         "kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "exchanges": 2,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "fresh"},
     }  # fmt: skip
-    assert "download 11 MB and 612 B in turn" in workload_words(workload)
+    assert "download 11 MB and 612 B in turn" in workload_words(RequestResponse.model_validate(workload))
 
 
 def test_a_workload_of_messages_is_told_in_words() -> None:
@@ -306,7 +310,7 @@ def test_a_workload_of_messages_is_told_in_words() -> None:
         "kind": "stream", "message_bytes": 612, "messages": 30, "subscribers": 5, "rate_hz": 25.0,
         "timeout_ns": 10**10, "playout_delay_ns": 2 * 10**8,
     }  # fmt: skip
-    assert workload_words(stream) == (
+    assert workload_words(Stream.model_validate(stream)) == (
         "stream: 30 messages a trial of 612 B, evenly spaced at 25.0 /s, to 5 waiting; given up after 10 s; "
         "the player buffers 200 ms"
     )
@@ -314,7 +318,7 @@ def test_a_workload_of_messages_is_told_in_words() -> None:
         "kind": "deliver", "message_bytes": 30, "exchanges": 10, "clients": 50, "arrival": {"process": "closed"},
         "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "resumed"},
     }  # fmt: skip
-    words = workload_words(deliver)
+    words = workload_words(Deliver.model_validate(deliver))
     assert "10 exchanges a trial of each of 50 clients, readings of 30 B delivered" in words
     assert "resumes the session before" in words
 
@@ -450,12 +454,13 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
             {"uplink": [], "downlink": [{"kind": "delay", "delay_ns": 10_000_000, "jitter": JITTER}]},
             "uplink nothing: packets pass at once; downlink 10 ms ± 30 ms (normal, standard deviation)",
         ),
-        ({"uplink": [{"kind": "new", "x": 1}], "downlink": []}, "as another version of Wirelab has it: plan.json"),
+        ({"uplink": [], "downlink": [], "mtu": 601}, "as another version of Wirelab has it: plan.json"),
     ],
 )  # fmt: skip
 def test_a_link_is_told_in_words(link: dict[str, Any], words: str) -> None:
     known = words != "as another version of Wirelab has it: plan.json"
-    assert plan.chain(with_facts({"scenarios": [{"link": link}] if known else []}), link) == words
+    planned = Plan.model_validate(whole_plan({"scenarios": [{"key": "s", "link": link}] if known else []}))
+    assert plan.chain(planned, LinkSpec.model_validate(link)) == words
 
 
 def test_the_command_is_the_recorded_one_or_made_from_the_plan(tmp_path: Path) -> None:
@@ -522,7 +527,7 @@ def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert ledger.section(load(folder, folder)) is None
     scenarios = read(folder, "estimates.json")["scenarios"]
-    none = dict.fromkeys((*ledger.PARTS, "total", "packets", "application"), 0.0)
+    none = dict.fromkeys(SPENT, 0.0)
     up = none | {"total": 700.0, "application": 660.0, "payload": 612.0, "headers": 48.0, "ip": 40.0}
     total = {"point": 768.0, "low": 750.0, "high": 790.0, "level": 0.95, "n": 1000, "method": "hierarchical bootstrap"}
     counted = {"exchanges": 1000, "trials": 3, "total": total}

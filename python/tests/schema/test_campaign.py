@@ -22,7 +22,10 @@ def plan(tmp_path: Path) -> dict[str, Any]:
 
 def test_a_plan_of_this_build_is_read_as_it_is(tmp_path: Path, plan: dict[str, Any]) -> None:
     (tmp_path / "plan.json").write_text(json.dumps(plan))
-    assert read_plan(tmp_path) == json.loads(json.dumps(plan))
+    assert read_plan(tmp_path).to_json() == json.loads(json.dumps(plan))
+
+
+SEEDS = {"replicate": 0, "link_seed": 1, "endpoint_seed": 2}
 
 
 @pytest.mark.parametrize(
@@ -36,12 +39,12 @@ def test_a_plan_of_this_build_is_read_as_it_is(tmp_path: Path, plan: dict[str, A
         ({"blocks": {"trials": []}}, "blocks: input should be a valid array"),
         ({"blocks": [{"block": 0, "trials": [{"trial": "t"}]}]}, "it has no blocks.0.trials.0.scenario"),
         (
-            {"blocks": [{"block": 0, "trials": [{"trial": "t", "scenario": "s", "replicate": 0}]}]},
+            {"blocks": [{"block": 0, "trials": [{"trial": "t", "scenario": "s", **SEEDS}]}]},
             "its trial t is of no scenario",
         ),
         ({"experiment": "mine"}, "experiment: input should be an object"),
-        ("torn", "it is no JSON: "),
-        ([], "it is no JSON object"),
+        ("torn", "it is not JSON: "),
+        ([], "it is not a JSON object"),
     ],
 )
 def test_a_plan_of_another_build_is_refused_in_one_line_with_what_to_do(

@@ -136,14 +136,14 @@ def test_excluded_trials_are_left_out_and_counted_by_stack(tmp_path: Path) -> No
 
 def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
-    trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2))
+    trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2, pl.Int64))
     trials.write_parquet(folder / "trials.parquet")
     assert {row["flag"] for row in analyze(folder)["links"]} == {"unusable"}
 
 
 def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
-    trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4))
+    trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4, pl.Int64))
     trials.write_parquet(folder / "trials.parquet")
     assert [note for note in analyze(folder)["notes"] if note.startswith("12 packets are missing from captures")]
 
@@ -172,7 +172,9 @@ def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> Non
 def test_a_table_of_another_build_is_refused_with_what_to_do(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
     pl.read_parquet(folder / "trials.parquet").drop("uncounted").write_parquet(folder / "trials.parquet")
-    with pytest.raises(RunError, match=r"trials.parquet was written by another build: it has no column uncounted") as e:
+    with pytest.raises(
+        RunError, match=r"trials.parquet was written by another build, or damaged: it has no column uncounted"
+    ) as e:
         analyze(folder)
     assert e.value.hint == f"wirelab measure {folder}"
 

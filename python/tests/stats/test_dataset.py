@@ -27,7 +27,7 @@ def _written(folder: Path, **more: float) -> Path:
 
 def _measured(folder: Path) -> dict[str, Measured]:
     dataset = Dataset.read(folder)
-    return {one.metric.name: one for one in dataset.measured(dataset.scenarios[0]["key"])}
+    return {one.metric.name: one for one in dataset.measured(dataset.scenarios[0].key)}
 
 
 def test_values_come_trial_by_trial_in_base_units(tmp_path: Path) -> None:
@@ -80,9 +80,9 @@ def test_what_endpoints_used_has_one_value_for_each_trial_that_is_done(tmp_path:
     table = pl.read_parquet(folder / "trials.parquet")
     used = [{"client_cpu_ns": 50_000_000 * (each + 1), "client_cpu_idle_ns": 10_000_000} for each in range(len(table))]
     failed = pl.when(pl.col("replicate") == 3).then(pl.lit("failed")).otherwise(pl.col("status")).alias("status")
-    table.with_columns(failed, exchanges_ns=100_000_000, **pl.DataFrame(used).to_dict()).write_parquet(
-        folder / "trials.parquet"
-    )
+    table.with_columns(
+        failed, exchanges_ns=pl.lit(100_000_000, pl.Int64), **pl.DataFrame(used).to_dict()
+    ).write_parquet(folder / "trials.parquet")
     measured = _measured(folder)
     assert measured["client-cpu"].unit == "s"
     assert [len(trial) for trial in measured["client-cpu"].sample.trials] == [1, 1, 1]
@@ -100,8 +100,8 @@ def test_facts_of_another_version_are_one_error_with_the_file_and_the_key(tmp_pa
     for facts in plan["link_facts"].values():
         del facts[missing]
     (folder / "plan.json").write_text(json.dumps(plan))
-    dataset = Dataset.read(folder)
     with pytest.raises(RunError) as raised:
-        dataset.link_facts(dataset.scenarios[0]["link"])
-    assert str(raised.value).startswith(f"{folder / 'plan.json'}: the facts of link ")
-    assert f"(link_facts: {missing})" in raised.value.what
+        Dataset.read(folder)
+    key = next(iter(plan["link_facts"]))
+    assert raised.value.what.startswith(f"{folder / 'plan.json'} was written by another build, or damaged: ")
+    assert f"it has no link_facts.{key}.{missing}" in raised.value.what

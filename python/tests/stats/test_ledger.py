@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,12 @@ def day(
 ) -> dict[str, Any]:
     """Of a scenario with ten exchanges in one trial."""
     write_campaign(folder, stacks=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
+    plan = json.loads((folder / "plan.json").read_text())
+    plan["scenarios"][0]["workload"]["arrival"] = arrival
+    plan["experiment"]["energy"] = energy and {"radio": "lora-sx1276", **energy}
+    (folder / "plan.json").write_text(json.dumps(plan))
     dataset = Dataset.read(folder)
-    dataset.scenarios[0]["workload"]["arrival"] = arrival
-    dataset.plan["experiment"]["energy"] = energy
-    counted = row("a", dataset.scenarios[0]["key"], 10, 300, handshake=1000, connection=500, ip=400, application=600)
+    counted = row("a", dataset.scenarios[0].key, 10, 300, handshake=1000, connection=500, ip=400, application=600)
     pl.DataFrame([counted | more], schema=COLUMNS).write_parquet(folder / LEDGER)
     [found] = ledgers(dataset).values()
     return dict(found["day"])

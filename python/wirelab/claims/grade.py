@@ -4,35 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, LinkRecord
+from wirelab.schema.verdicts import VerdictQuality
 from wirelab.stats.compare.link_error import link_rows, scenario_reasons, waits_in
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import GRADES
-
-Json = Mapping[str, Any]
+from wirelab.stats.machine.endpoint_waits import Wait, waits_by_scenario
 
 
 @dataclass(frozen=True)
 class Grades:
     """Comparisons with what their links are good for; rows of links and waits for a CPU by scenario."""
 
-    comparisons: tuple[Json, ...]
-    rows: Mapping[str, list[Json]]
-    waits: Mapping[str, Json]
+    comparisons: tuple[ComparisonRecord, ...]
+    rows: Mapping[str, list[LinkRecord]]
+    waits: Mapping[str, Wait]
 
     @classmethod
-    def of(cls, dataset: Dataset, estimates: Json) -> Grades:
+    def of(cls, dataset: Dataset, estimates: Estimates) -> Grades:
         """Those of the estimates of a dataset."""
-        waits = {
-            scenario["key"]: {**scenario["endpoints"], "name": scenario["name"]}
-            for scenario in estimates.get("scenarios", ())
-            if scenario["endpoints"] is not None
-        }
-        rows = link_rows(dataset, estimates.get("links", ()))
-        return cls(tuple(estimates.get("comparisons", ())), rows, waits)
+        rows = link_rows(dataset, estimates["links"])
+        return cls(tuple(estimates["comparisons"]), rows, waits_by_scenario(estimates["scenarios"]))
 
-    def worst(self, scenarios: Collection[str], metrics: Collection[str]) -> dict[str, str] | None:
+    def worst(self, scenarios: Collection[str], metrics: Collection[str]) -> VerdictQuality | None:
         """The worst flag of what a verdict on these metrics rests on, and why: of the comparisons between its
         scenarios, and of the links and endpoints of scenarios that none compares. None if nothing was graded.
         """
@@ -55,7 +50,7 @@ class Grades:
         return {"flag": worst, "why": "; ".join(why for flag, why in graded if flag == worst)}
 
 
-def _worst(what: str, reasons: Iterable[Iterable[tuple[str, str]]]) -> tuple[str, str] | None:
+def _worst(what: str, reasons: Iterable[Iterable[tuple[Grade, str]]]) -> tuple[Grade, str] | None:
     """Of the worst of each: the worst flag, of how many it is, and why it is the first's."""
     each = [max(found, key=lambda reason: GRADES.index(reason[0])) for found in reasons]
     if not each:

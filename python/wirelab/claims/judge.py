@@ -7,21 +7,30 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from wirelab.claims.family import METHOD, Rules, judge, judge_family
 from wirelab.claims.grade import Grades
-from wirelab.claims.judgement import CONTRADICTED, Judgement, as_dict
+from wirelab.claims.judgement import CONTRADICTED, Judgement, plain_part
 from wirelab.claims.load import Claims, load
 from wirelab.claims.model import Claim
 from wirelab.claims.source import Measured, Published, Samples, same_level
 from wirelab.errors import RunError
 from wirelab.launcher import launched
+from wirelab.schema.estimates import Estimates
+from wirelab.schema.plan import Level
+from wirelab.schema.verdicts import (
+    VERDICTS,
+    VERDICTS_VERSION,
+    ChoiceVerdict,
+    ClaimRecord,
+    PublishedNumber,
+    VerdictQuality,
+    Verdicts,
+)
 from wirelab.stats.dataset import Dataset
 
-SCHEMA_VERSION = 1
 RESAMPLES = 20_000
 """Enough that the tails which a family of claims asks for hold several resamples."""
 
@@ -29,29 +38,27 @@ CHOICE_RESAMPLES = 4000
 Progress = Callable[[str], None]
 
 
-def judge_campaign(
-    campaign: Path, estimates: Mapping[str, Any] | None = None, progress: Progress = lambda _: None
-) -> dict[str, Any] | None:
+def judge_campaign(campaign: Path, estimates: Estimates, progress: Progress = lambda _: None) -> Verdicts | None:
     """Judge the claims that the plan's experiment names and write `verdicts.json`; None if it names none.
 
     `estimates` are those of `estimates.json`, which say what links and endpoints are good for.
     """
     dataset = Dataset.read(campaign)
-    named = dataset.plan["experiment"].get("claims")
+    named = dataset.plan.experiment.claims
     if not named:
         return None
     file = campaign / named
     if not file.is_file():
         raise RunError(f"no claims at {file}, which the plan names", hint=f"{launched('run')} puts them there")
-    verdicts = verdicts_on(load(file), dataset, estimates or {}, progress)
+    verdicts = verdicts_on(load(file), dataset, estimates, progress)
     text = json.dumps(verdicts, indent=1, ensure_ascii=False, allow_nan=False)
-    (campaign / "verdicts.json").write_text(text + "\n", encoding="utf-8")
+    (campaign / VERDICTS).write_text(text + "\n", encoding="utf-8")
     return verdicts
 
 
 def verdicts_on(
-    claims: Claims, dataset: Dataset, estimates: Mapping[str, Any], progress: Progress = lambda _: None
-) -> dict[str, Any]:
+    claims: Claims, dataset: Dataset, estimates: Estimates, progress: Progress = lambda _: None
+) -> Verdicts:
     """The contents of `verdicts.json`."""
     file = claims.file
     rules = Rules(file.error_rate, file.factor, file.labels)
@@ -64,7 +71,7 @@ def verdicts_on(
     first = [judged, *[None] * (len(choices) - 1)]
     tables = [court.table(choice, already, progress) for choice, already in zip(choices, first, strict=True)]
     return {
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": VERDICTS_VERSION,
         "claims_file": claims.name,
         "claims_sha256": claims.sha256,
         "family": {
@@ -107,36 +114,36 @@ class _Court:
         """Of a sample as of ours; a point meets a magnitude only as printed, and has no interval at any level."""
         return self.rules if self.claims.values else replace(self.rules, error_rate=0.5, factor=1.0)
 
-    def choices(self) -> list[dict[str, Any]]:
+    def choices(self) -> list[dict[str, Level]]:
         """Combinations of what the publication leaves open, the primary one first."""
         found = self.samples.choices()
         primary = self.claims.file.primary.items()
         return sorted(found, key=lambda choice: (-sum(same_level(choice.get(k), v) for k, v in primary), len(choice)))
 
     def family(
-        self, choice: Mapping[str, Any], meaning: int, resamples: int, *, filtered: bool = False
+        self, choice: Mapping[str, Level], meaning: int, resamples: int, *, filtered: bool = False
     ) -> list[Judgement]:
         """All claims under one choice and one meaning of the metrics."""
         metrics = {name: _meant(meant, meaning) for name, meant in self.claims.file.metrics.items()}
         source = Measured(self.samples, choice, metrics, filtered, resamples)
         return judge_family(self.claims.claims, source, self.rules)
 
-    def at_published_level(self, choice: Mapping[str, Any]) -> list[Judgement]:
+    def at_published_level(self, choice: Mapping[str, Level]) -> list[Judgement]:
         """Each claim by itself, as the publication judged: it says nothing of a family."""
         metrics = {name: _meant(meant, 0) for name, meant in self.claims.file.metrics.items()}
         source = Measured(self.samples, choice, metrics, filtered=False, resamples=RESAMPLES)
         level = self.claims.file.published_level or 0.0
         return [judge(claim, source, 1 - level, self.rules) for claim in self.claims.claims]
 
-    def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> dict[str, str] | None:
+    def link(self, claim: Claim, judged: Judgement, meaning: int = 0) -> VerdictQuality | None:
         """What a judgement on the claim, or on a part of it, is good for."""
         metrics = self.claims.file.metrics
         names = {_meant(metrics.get(name, [name]), meaning) for name in _metrics(claim)}
         return self.grades.worst(judged.scenarios, names)
 
     def table(
-        self, choice: dict[str, Any], judged: list[Judgement] | None, progress: Progress
-    ) -> list[list[dict[str, Any]]]:
+        self, choice: dict[str, Level], judged: list[Judgement] | None, progress: Progress
+    ) -> list[list[ChoiceVerdict]]:
         """For each claim, a row for each meaning of its metrics under this choice. Metrics change their meaning
         together, and the file's first that has several tells which. `judged` are the claims under its first meaning,
         where they are judged already: other draws might disagree with them at the edge.
@@ -149,7 +156,7 @@ class _Court:
             judged if judged and meaning == 0 else self.family(choice, meaning, CHOICE_RESAMPLES)
             for meaning in range(meanings)
         ]
-        rows: list[list[dict[str, Any]]] = []
+        rows: list[list[ChoiceVerdict]] = []
         for index, claim in enumerate(self.claims.claims):
             ambiguous = any(len(file.metrics[name]) > 1 for name in _metrics(claim))
             rows.append(
@@ -165,29 +172,35 @@ class _Court:
             )
         return rows
 
-    def claim(
-        self, claim: Claim, judged: Judgement, otherwise: Otherwise, choices: list[dict[str, Any]]
-    ) -> dict[str, Any]:
+    def claim(self, claim: Claim, judged: Judgement, otherwise: Otherwise, choices: list[ChoiceVerdict]) -> ClaimRecord:
         """A claim of `verdicts.json`."""
         printed = judge(claim, self.printed, self.printed_rules.error_rate, self.printed_rules)
-        parts = [
-            as_dict(
-                part,
-                id=f"{claim.id}.{number}",
-                **_published(paper),
-                parts=_plain_parts(part.parts),
-                link=self.link(claim, part),
-            )
-            for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
-        ]
-        if len(parts) != len(judged.parts):
-            parts = _plain_parts(judged.parts)
-        whole = as_dict(judged, id=claim.id, parts=parts, **_published(printed))
-        if claim.note:
-            whole["why"] = f"{judged.why}. {claim.note}"
+        whole = plain_part(judged)
+        if len(printed.parts) >= len(judged.parts):
+            whole["parts"] = [
+                {
+                    **plain_part(part),
+                    "id": f"{claim.id}.{number}",
+                    "published": {"verdict": paper.verdict, "why": paper.why},
+                    "contradiction": _contradiction(paper),
+                    "link": self.link(claim, part),
+                }
+                for number, (part, paper) in enumerate(zip(judged.parts, printed.parts, strict=False), 1)
+            ]
         by_rule, at_level = otherwise.by_rule, otherwise.at_level
         return {
-            **whole,
+            "id": claim.id,
+            "form": whole["form"],
+            "text": whole["text"],
+            "verdict": whole["verdict"],
+            "why": f"{judged.why}. {claim.note}" if claim.note else judged.why,
+            "paper": whole["paper"],
+            "ours": whole["ours"],
+            "judged": whole["judged"],
+            "n": whole["n"],
+            "parts": whole["parts"],
+            "published": {"verdict": printed.verdict, "why": printed.why},
+            "contradiction": _contradiction(printed),
             "under_published_rule": by_rule.verdict if by_rule else None,
             "at_published_level": at_level.verdict if at_level else None,
             "choices": choices,
@@ -209,22 +222,17 @@ def _metrics(claim: Claim) -> list[str]:
     return list(dict.fromkeys(name for part in claim.parts for name in part.metric_names()))
 
 
-def _published(printed: Judgement) -> dict[str, Any]:
-    contradiction = None
+def _contradiction(printed: Judgement) -> str | None:
     if printed.objection is not None:
-        contradiction = f"the publication's experiment cannot show it: {printed.objection}"
-    elif printed.verdict == CONTRADICTED:
-        contradiction = f"the publication's own numbers contradict it: {printed.why}"
-    elif (beside := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
-        contradiction = f"the publication's own numbers disagree with one another: {beside.text}: {beside.why}"
-    return {"published": {"verdict": printed.verdict, "why": printed.why}, "contradiction": contradiction}
+        return f"the publication's experiment cannot show it: {printed.objection}"
+    if printed.verdict == CONTRADICTED:
+        return f"the publication's own numbers contradict it: {printed.why}"
+    if (beside := next((p for p in printed.parts if p.verdict == CONTRADICTED and not p.decides), None)) is not None:
+        return f"the publication's own numbers disagree with one another: {beside.text}: {beside.why}"
+    return None
 
 
-def _plain_parts(parts: Sequence[Judgement]) -> list[dict[str, Any]]:
-    return [as_dict(part, parts=_plain_parts(part.parts)) for part in parts]
-
-
-def _published_numbers(claims: Claims) -> list[dict[str, Any]]:
+def _published_numbers(claims: Claims) -> list[PublishedNumber]:
     metrics = claims.file.metrics
     return [
         {"metric": metrics[metric][0], "levels": dict(sorted(levels)), "statistic": statistic, "value": value}

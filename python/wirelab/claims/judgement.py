@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from wirelab.schema.verdicts import PartRecord, Verdict
 from wirelab.stats.estimate.model import LEVEL, Estimate
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
 
-CONFIRMED, CONTRADICTED, INCONCLUSIVE = "confirmed", "contradicted", "inconclusive"
+CONFIRMED: Verdict = "confirmed"
+CONTRADICTED: Verdict = "contradicted"
+INCONCLUSIVE: Verdict = "inconclusive"
 
 
 class Source(Protocol):
@@ -46,7 +49,7 @@ class Judgement:
 
     form: str
     text: str
-    verdict: str
+    verdict: Verdict
     why: str
     paper: float | str | None = None
     ours: Estimate | None = None
@@ -99,7 +102,7 @@ def leaving_out(judgement: Judgement, reasons: Iterable[str]) -> Judgement:
     )
 
 
-def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> str:
+def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *, strict: bool = False) -> Verdict:
     """Confirmed if the interval lies between the bounds, contradicted if it lies beyond one, else inconclusive;
     `strict` excludes the bounds.
     """
@@ -117,22 +120,21 @@ def within(bench: Bench, draws: Draws, low: float | None, high: float | None, *,
     return INCONCLUSIVE
 
 
-def all_of(verdicts: list[str]) -> str:
+def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     """Confirmed if all are, contradicted if one is."""
     if CONTRADICTED in verdicts:
         return CONTRADICTED
     return CONFIRMED if verdicts and all(verdict == CONFIRMED for verdict in verdicts) else INCONCLUSIVE
 
 
-def decided_by(bench: Bench, verdict: str, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
+def decided_by(bench: Bench, verdict: Verdict, draws: Draws, of: str = "") -> tuple[tuple[str, Estimate], ...]:
     """The estimate with the interval that decided, or, of what is inconclusive, the widest that was tried: that one
     neither confirms nor contradicts. Nothing of printed numbers, which have no interval.
     """
     if draws.n == 0:
         return ()
-    level = {CONFIRMED: bench.confirm, CONTRADICTED: bench.contradict}.get(
-        verdict, max(bench.confirm, bench.contradict)
-    )
+    levels: dict[Verdict, float] = {CONFIRMED: bench.confirm, CONTRADICTED: bench.contradict}
+    level = levels.get(verdict, max(bench.confirm, bench.contradict))
     return ((of, draws.estimate(level)),)
 
 
@@ -156,16 +158,16 @@ def written(estimate: Estimate) -> str:
     return f"{estimate.point:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
 
 
-def as_dict(judgement: Judgement, **more: Any) -> dict[str, Any]:
-    """The keys of `verdicts.json` that a judgement gives."""
+def plain_part(judgement: Judgement) -> PartRecord:
+    """A judgement as `verdicts.json` has it, with those of its parts."""
     return {
         "form": judgement.form,
         "text": judgement.text,
         "verdict": judgement.verdict,
         "why": judgement.why,
         "paper": judgement.paper,
-        "ours": judgement.ours.as_dict() if judgement.ours else None,
-        "judged": [{"of": of, **estimate.as_dict()} for of, estimate in judgement.judged],
+        "ours": judgement.ours.record() if judgement.ours else None,
+        "judged": [{"of": of, **estimate.record()} for of, estimate in judgement.judged],
         "n": judgement.n,
-        **more,
+        "parts": [plain_part(part) for part in judgement.parts],
     }

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from pydantic import ValidationError
 
 from wirelab.claims.forms import FORMS
 from wirelab.claims.model import Claim, ClaimsFile
-from wirelab.claims.part import Form, Grid, Levels
+from wirelab.claims.part import Form
 from wirelab.errors import CombinedError, Where, WirelabError, did_you_mean
 from wirelab.experiment.file.positions import Path as KeyPath
-from wirelab.experiment.file.positions import positions
+from wirelab.experiment.file.positions import Position, positions
 from wirelab.experiment.file.problems import problems, shown
 from wirelab.metrics.described import described
 from wirelab.toml import parse_toml, read_text
 
 SCALES = {"ms": 1e-3, "s": 1.0, "1": 1.0, "mJ": 1e-3, "J": 1.0}
 LEAST_VALUES = 2
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,14 +64,15 @@ def load(path: Path) -> Claims:
 @dataclass(frozen=True)
 class _Place:
     shown: str
-    index: dict[KeyPath, Any]
+    index: dict[KeyPath, Position]
 
     def where(self, path: KeyPath) -> Where:
         """The place of a key, or of the nearest table around it."""
         known = path
         while known and known not in self.index:
             known = known[:-1]
-        line, column = self.index.get(known, (None, None))
+        position = self.index.get(known)
+        line, column = (None, None) if position is None else (position.line, position.column)
         return Where(self.shown, line, column, ".".join(part for part in path if isinstance(part, str)) or None)
 
 
@@ -102,37 +104,40 @@ class _Printed:
     def numbers(self) -> dict[tuple[str, str, frozenset[tuple[str, str]]], float]:
         """Of `rows`."""
         printed = self.file.published
-        statistics = printed.statistics if printed else []
+        statistics, rows = (printed.statistics, printed.rows) if printed else ([], [])
         return {
-            (metric, statistic, levels): float(value) * self._scale(metric)
-            for metric, levels, values in self._rows("rows", f"{len(statistics)} numbers", len(statistics), float)
+            (metric, statistic, levels): value * self._scale(metric)
+            for metric, levels, values in self._rows("rows", rows, f"{len(statistics)} numbers", len(statistics), float)
             for statistic, value in zip(statistics, values, strict=True)
         }
 
     def values(self) -> dict[tuple[str, frozenset[tuple[str, str]]], tuple[float, ...]]:
         """Of `values`."""
-        found = {}
-        for metric, levels, [values] in self._rows("values", "a list of two values or more", 1, list):
-            found[metric, levels] = tuple(float(value) * self._scale(metric) for value in values)
-        return found
+        rows = self.file.published.values if self.file.published else []
+        return {
+            (metric, levels): tuple(float(value) * self._scale(metric) for value in values)
+            for metric, levels, [values] in self._rows("values", rows, "a list of two values or more", 1, list)
+        }
 
     def _scale(self, metric: str) -> float:
         unit = self.file.published.unit if self.file.published else "1"
         return SCALES[unit if isinstance(unit, str) else unit.get(metric, "1")]
 
     def _rows(
-        self, key: str, what: str, length: int, kind: type
-    ) -> Iterator[tuple[str, frozenset[tuple[str, str]], list[Any]]]:
+        self, key: str, rows: Sequence[Sequence[str | T]], what: str, length: int, kind: type[T]
+    ) -> Iterator[tuple[str, frozenset[tuple[str, str]], list[T]]]:
         """Metric, levels and what follows them of each row that is whole."""
         paths, grid = list(self.file.grid), self.file.grid
-        for index, row in enumerate(getattr(self.file.published, key, [])):
-            names, printed = row[: 1 + len(paths)], row[1 + len(paths) :]
+        for index, row in enumerate(rows):
+            names, rest = row[: 1 + len(paths)], row[1 + len(paths) :]
             at: KeyPath = ("published", key, index)
-            whole = all(
-                isinstance(value, kind) and not (isinstance(value, list) and len(value) < LEAST_VALUES)
-                for value in printed
-            )
-            if not all(isinstance(name, str) for name in names) or len(printed) != length or not whole:
+            printed = [
+                value
+                for value in rest
+                if isinstance(value, kind) and not (isinstance(value, list) and len(value) < LEAST_VALUES)
+            ]
+            whole = len(printed) == len(rest) == length
+            if not all(isinstance(name, str) for name in names) or not whole:
                 needs = f"needs a metric, {len(paths)} levels and {what} ({shown(row)})"
                 self.wrong.append(WirelabError(needs, self.place.where(at)))
                 continue
@@ -173,7 +178,7 @@ def _names(file: ClaimsFile, claims: list[Claim]) -> Iterator[tuple[list[str], s
 
 def _selectors(part: Form) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     for key in type(part).model_fields:
-        value: Levels | Grid | list[Levels] | Any = getattr(part, key)
+        value: object = getattr(part, key)
         for table in value if isinstance(value, list) else [value]:
             if isinstance(table, dict):
                 pairs = [(path, levels if isinstance(levels, list) else [levels]) for path, levels in table.items()]

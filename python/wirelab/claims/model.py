@@ -7,7 +7,7 @@ cell of a grid.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ class ClaimTable(Table):
     id: str
     text: str
     note: str | None = None
-    part: list[dict[str, Any]] = Field(min_length=1)
+    part: list[dict[str, object]] = Field(min_length=1)
 
 
 Unit = Literal["ms", "s", "1", "mJ", "J"]

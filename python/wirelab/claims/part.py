@@ -119,7 +119,7 @@ class Place(Steps):
 
     @field_validator("published")
     @classmethod
-    def _levels_along(cls, published: tuple[str, str], info: ValidationInfo) -> tuple[str, str]:
+    def _levels_along(cls, published: tuple[str, str], info: ValidationInfo[object]) -> tuple[str, str]:
         along = info.data.get("along")
         unknown = [level for level in published if isinstance(along, Along) and level not in along.levels]
         if unknown:

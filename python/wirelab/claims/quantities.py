@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.claims.judgement import Bench
 from wirelab.claims.part import Levels, Part, Steps
 
 if TYPE_CHECKING:
     from wirelab.stats.estimate.bootstrap import Draws
+    from wirelab.stats.estimate.sample import Floats
 
 
 def quantity(part: Part, bench: Bench) -> str:
@@ -48,7 +49,7 @@ def steps_of(part: Steps, bench: Bench) -> list[Draws] | str:
     return absent if len(steps) < (part.along.least or len(part.along.levels)) else steps
 
 
-def of_all(steps: list[Draws], point: float, values: Any) -> Draws:
+def of_all(steps: list[Draws], point: float, values: Floats) -> Draws:
     """A statistic of every step; it tells something only if all of them do."""
     from wirelab.stats.estimate.bootstrap import Draws
 

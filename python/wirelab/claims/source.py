@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
+from wirelab.schema.plan import Level
 from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.estimate import bootstrap, published_rule
 from wirelab.stats.estimate.bootstrap import RESAMPLES, Draws
@@ -22,7 +22,7 @@ MOST_TIMED_OUT = 0.01
 metric of which a time-out tells nothing, such as a phase, then decides nothing.
 """
 
-Point = Mapping[str, Any]
+Point = Mapping[str, Level]
 
 
 @dataclass
@@ -33,7 +33,7 @@ class Published:
     words: str = "printed"
     touched: dict[str, int] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
-    _drawn: dict[Any, dict[str, Draws]] = field(default_factory=dict)
+    _drawn: dict[tuple[Sequence[str], ...], dict[str, Draws]] = field(default_factory=dict)
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
         case = frozenset(levels.items())
@@ -110,7 +110,7 @@ class Measured:
         trials = sample.completed() if sample is not None else ()
         time_out_s = self.samples.time_out_s(scenario)
         bound = False
-        if sample is not None and time_out_s is not None and sample.censored_share > MOST_TIMED_OUT:
+        if sample is not None and sample.censored_share > MOST_TIMED_OUT:
             bound = True
             trials = tuple(trial for trial in sample.with_censored(time_out_s) if len(trial))
         if sum(map(len, trials)) < 2:
@@ -146,7 +146,7 @@ class Samples:
     def __post_init__(self) -> None:
         for scenario in self.dataset.scenarios:
             for point in points(scenario):
-                self._points[_key(point)] = scenario["key"]
+                self._points[_key(point)] = scenario.key
 
     def scenario(self, point: Point) -> str | None:
         """Key of the scenario at exactly these levels."""
@@ -156,15 +156,12 @@ class Samples:
     def not_in_force(self) -> dict[str, str]:
         """Of each scenario that is not what its levels say, by its key: which setting was not in force, and why."""
         rows = settings_in_force(self.dataset)
-        whys = ((one, not_in_force(rows.get(one["key"], ()))) for one in self.dataset.scenarios)
-        return {one["key"]: f"{one['name']}: {why}" for one, why in whys if why}
+        whys = ((one, not_in_force(rows.get(one.key, ()))) for one in self.dataset.scenarios)
+        return {one.key: f"{one.name}: {why}" for one, why in whys if why}
 
-    def time_out_s(self, scenario: str) -> float | None:
+    def time_out_s(self, scenario: str) -> float:
         """After which an exchange of the scenario is given up."""
-        for each in self.dataset.scenarios:
-            if each["key"] == scenario and (time_out_ns := each["workload"].get("timeout_ns")) is not None:
-                return float(time_out_ns) * 1e-9
-        return None
+        return self.dataset.plan.scenario(scenario).workload.timeout_ns * 1e-9
 
     def of(self, scenario: str) -> dict[str, Sample]:
         """The scenario's samples by metric."""
@@ -172,9 +169,9 @@ class Samples:
             self._samples[scenario] = {one.metric.name: one.sample for one in self.dataset.measured(scenario)}
         return self._samples[scenario]
 
-    def choices(self) -> list[dict[str, Any]]:
+    def choices(self) -> list[dict[str, Level]]:
         """Every combination of levels outside the publication's grid, in plan order."""
-        found: dict[frozenset[tuple[str, str]], dict[str, Any]] = {}
+        found: dict[frozenset[tuple[str, str]], dict[str, Level]] = {}
         for scenario in self.dataset.scenarios:
             for point in points(scenario):
                 choice = {path: level for path, level in point.items() if path not in self.grid}
@@ -186,11 +183,11 @@ def _key(point: Point) -> frozenset[tuple[str, str]]:
     return frozenset((path, _plain(level)) for path, level in point.items())
 
 
-def same_level(one: Any, other: Any) -> bool:
+def same_level(one: object, other: object) -> bool:
     """Whether two levels as written are the same."""
     return _plain(one) == _plain(other)
 
 
-def _plain(level: Any) -> str:
+def _plain(level: object) -> str:
     """Levels are compared without spaces and case: `3.5 KB` is `3.5 kB`."""
     return "".join(str(level).split()).lower()

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wirelab.cli.radio_options import energy_record, kept, radio_options
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
+
+if TYPE_CHECKING:
+    from wirelab.schema.estimates import Estimates
+    from wirelab.schema.verdicts import Verdicts
 
 MEASURED = "--measured-on-device"
 
@@ -76,7 +80,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     click.echo(f"Next    {launched(f'report {campaign}')}", err=True)
 
 
-def analyze_campaign(folder: Path) -> dict[str, Any]:
+def analyze_campaign(folder: Path) -> Estimates:
     """Write estimates and, if the experiment has claims, verdicts; return the estimates."""
     from wirelab.claims.judge import judge_campaign
     from wirelab.stats.analyze import analyze
@@ -87,11 +91,11 @@ def analyze_campaign(folder: Path) -> dict[str, Any]:
     return estimates
 
 
-def _print_verdicts(verdicts: dict[str, Any]) -> None:
+def _print_verdicts(verdicts: Verdicts) -> None:
     click.echo("")
     for claim in verdicts["claims"]:
         click.echo(f"{claim['id']:4} {claim['verdict']:10} {claim['text']}")
-        if (link := claim.get("link")) is not None and link["flag"] != "good":
+        if (link := claim["link"]) is not None and link["flag"] != "good":
             click.echo(f"{'':15} {link['flag']}: {link['why']}")
         if claim["contradiction"]:
             click.echo(f"{'':15} {claim['contradiction']}")

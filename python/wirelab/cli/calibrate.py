@@ -78,7 +78,12 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         certificate, facts = _certified((spec, known), keep, seed, time_ns, check)
     if as_json:
         machine = facts.model_dump(mode="json")
-        click.echo(json.dumps({"link": link, **certificate.as_dict(), "machine": machine}, ensure_ascii=False))
+        click.echo(
+            json.dumps(
+                {"link": link, "grade": certificate.grade, "lines": certificate.records(), "machine": machine},
+                ensure_ascii=False,
+            )
+        )
     else:
         click.echo(_words(link, certificate, facts))
     return 1 if certificate.grade == "unusable" else 0
@@ -118,5 +123,5 @@ def _words(link: str, certificate: Certificate, facts: HostFacts) -> str:
     from wirelab.report.certificate import rows, summary
 
     machine = f"{facts.cpu}, {facts.cpus} CPUs, Linux {facts.kernel}, link scheduling {facts.link_scheduling}"
-    head = f"{link}  {certificate.grade}: {summary(certificate.as_dict())}"
-    return f"{head}\n{machine}{', unprivileged' * facts.rootless}\n\n{columns(rows(certificate.as_dict()))}"
+    head = f"{link}  {certificate.grade}: {summary(certificate.records())}"
+    return f"{head}\n{machine}{', unprivileged' * facts.rootless}\n\n{columns(rows(certificate.records()))}"

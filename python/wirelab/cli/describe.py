@@ -88,9 +88,7 @@ def _workloads(experiment: Experiment) -> list[tuple[str, str]]:
     from wirelab.report.workload_words import workload_words
 
     only = next(iter(experiment.source.document.get("workloads", {})), "")
-    named = (
-        (str(s.points[0].get("workload", only)), workload_words(s.workload.to_json())) for s in experiment.scenarios
-    )
+    named = ((str(s.points[0].get("workload", only)), workload_words(s.workload)) for s in experiment.scenarios)
     return _first_of_each(named)
 
 

@@ -78,6 +78,10 @@ def _read(capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     return [json.loads(line) for line in lines], "\n".join(heard).splitlines()
 
 
+NOT_OF_A_CAPTURE = {"notes", "schema_version"}
+"""Keys of `energy.json` that are of its campaign."""
+
+
 @dataclass(frozen=True)
 class _Work:
     """CPU time that was measured on a device."""
@@ -195,7 +199,7 @@ class _Told:
                 "total_j": _bounds(self._day.total_j),
             },
             "battery_days": None if self._life is None else _bounds(self._life),
-            **{key: value for key, value in self._settings.as_dict([]).items() if key != "notes"},
+            **{key: value for key, value in self._settings.as_record([]).items() if key not in NOT_OF_A_CAPTURE},
         }  # fmt: skip
 
     def as_csv(self) -> str:

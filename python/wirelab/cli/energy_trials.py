@@ -19,7 +19,7 @@ from wirelab.cli.energy_trace import MUCH_MISSING, Sections, idle_of, lines, rem
 from wirelab.cli.table import columns
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
-from wirelab.schema.campaign import RESULT, TRIALS
+from wirelab.schema.campaign import RESULT, TRIALS, read_result
 from wirelab.schema.plan import EnergyRecord
 from wirelab.units import format_energy
 
@@ -72,7 +72,7 @@ def tell_trials(
     match format_:
         case "json":
             rows = [_row(each) for each in compared]
-            pooled = None if ratio is None else ratio.as_dict()
+            pooled = None if ratio is None else ratio.record()
             click.echo(json.dumps({"radio": settings.radio.name, "trials": rows, "ratio": pooled, "notes": notes}))
             return
         case "csv":
@@ -107,13 +107,12 @@ def _on_the_clock(trace: Trace, begins_at: str | None, path: Path) -> Trace:
 
 
 def _settings(folder: Path, record: EnergyRecord | None) -> Any:
-    from wirelab.metrics.dataset import planned_energy
     from wirelab.metrics.energy_settings import Settings
     from wirelab.schema.campaign import read_plan
 
     if record is not None:
         return Settings.of(record)
-    planned = planned_energy(read_plan(folder))
+    planned = read_plan(folder).experiment.energy
     if planned is None:
         raise WirelabError("the campaign names no radio", hint=f"--radio NAME ({launched('list radios')})")
     return Settings.of_campaign(planned, folder)
@@ -124,9 +123,9 @@ def _times(folder: Path) -> Iterator[tuple[str, tuple[float, float, int]]]:
     from wirelab.metrics.dataset import done_trials
 
     for trial in done_trials(folder):
-        result: Mapping[str, Any] = json.loads((folder / TRIALS / trial / RESULT).read_text(encoding="utf-8"))
-        ahead_ns = int(result["start_realtime_ns"]) - int(result["start_ns"])
-        yield trial, ((result["start_ns"] + ahead_ns) / 1e9, (result["end_ns"] + ahead_ns) / 1e9, ahead_ns)
+        result = read_result(folder / TRIALS / trial / RESULT)
+        ahead_ns = result.start_realtime_ns - result.start_ns
+        yield trial, ((result.start_ns + ahead_ns) / 1e9, (result.end_ns + ahead_ns) / 1e9, ahead_ns)
 
 
 def _compared(

@@ -14,6 +14,8 @@ from urllib.parse import parse_qsl
 
 from wirelab import __version__
 from wirelab.schema import StackDescription
+from wirelab.schema.plan import Scenario
+from wirelab.schema.workload import PageLoads
 
 Json = dict[str, Any]
 _COUNTED = ("blocked", "dns", "connect", "send", "wait", "receive")
@@ -42,9 +44,7 @@ class Server:
         return f"{self.origin}{path}" if path.startswith("/") else path
 
 
-def har(
-    scenario: Mapping[str, Any], server: Server, loads: Sequence[Json], resources: Sequence[Json], shift_ns: int
-) -> Json:
+def har(scenario: Scenario, server: Server, loads: Sequence[Json], resources: Sequence[Json], shift_ns: int) -> Json:
     """An archive of a trial's loads (rows of `exchanges.parquet`) with their resources (rows of `resources.parquet`).
 
     `shift_ns` is what its instants lack of CLOCK_REALTIME.
@@ -56,24 +56,25 @@ def har(
         urls = {row["resource"]: server.url(row["path"]) for row in mine if row["resource"] is not None}
         entries += [{"pageref": page["id"], **_entry(row, page["id"], server, urls, shift_ns)} for row in mine]
         pages.append(page)
-    ends = scenario["implementation"]
+    ends = scenario.implementation
     return {
         "log": {
             "version": "1.2",
             "creator": {"name": "Wirelab", "version": __version__},
             "pages": pages,
             "entries": sorted(entries, key=lambda entry: entry["startedDateTime"]),
-            "comment": f"{scenario['name']}; client {ends['client']}, server {ends['server']}",
+            "comment": f"{scenario.name}; client {ends.client}, server {ends.server}",
         }
     }
 
 
-def _page(load: Json, scenario: Mapping[str, Any], shift_ns: int) -> Json:
+def _page(load: Json, scenario: Scenario, shift_ns: int) -> Json:
+    assert isinstance(scenario.workload, PageLoads), "an archive is of pages"
     complete = load["outcome"] == "completed"
     page = {
         "startedDateTime": _date(load["start_ns"] + shift_ns),
         "id": f"{load['trial']}/{load['index']}",
-        "title": f"{scenario['workload']['page']['name']} over {scenario['name']}",
+        "title": f"{scenario.workload.page.name} over {scenario.name}",
         "pageTimings": {
             "onContentLoad": _NONE,
             "onLoad": (load["end_ns"] - load["start_ns"]) / _MS if complete else _NONE,

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from wirelab.errors import RunError, Where
 from wirelab.launcher import launched
-from wirelab.schema.campaign import RESULT, TRIALS
+from wirelab.schema.campaign import RESULT, TRIALS, read_result
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from wirelab.schema.plan import Plan
 
-def write_archive(campaign: Path, plan: dict[str, Any], trial: str, loads: pl.DataFrame, file: Path) -> None:
+
+def write_archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, file: Path) -> None:
     """Write these loads of a trial; `-` is stdout."""
     import polars as pl
 
@@ -24,22 +26,20 @@ def write_archive(campaign: Path, plan: dict[str, Any], trial: str, loads: pl.Da
     from wirelab.metrics.resource_timings import RESOURCES
     from wirelab.metrics.tables import read_table
     from wirelab.runner.endpoints import SERVER_NAME
-    from wirelab.schema import StackDescription, registered
 
     if loads.is_empty():
         raise RunError(f"{campaign} has no load of {trial}", hint=f"its trials are in {campaign / TRIALS}")
-    of_trial = {each["trial"]: each["scenario"] for block in plan["blocks"] for each in block["trials"]}
-    scenario = next(each for each in plan["scenarios"] if each["key"] == of_trial[trial])
-    if scenario["workload"].get("kind") != "page":
-        what = f"{trial} loads no page, and an archive is of pages ({scenario['workload'].get('kind')})"
+    scenario = plan.scenario_of(trial)
+    assert scenario is not None, "a trial with exchanges is planned"
+    if scenario.workload.kind != "page":
+        what = f"{trial} loads no page, and an archive is of pages ({scenario.workload.kind})"
         raise RunError(what, hint="--scenario or --stack chooses another")
     if not (campaign / RESOURCES).exists():
         raise RunError(f"{campaign} has no {RESOURCES}", hint=launched(f"measure {campaign}"))
-    own = [StackDescription.model_validate(each) for each in plan.get("stacks", [])]
-    stack = registered().with_stacks(own).stack(scenario["stack"])
+    stack = plan.known.stack(scenario.stack)
     assert stack is not None, "the plan describes what is not built in"
-    result = json.loads((campaign / TRIALS / trial / RESULT).read_text(encoding="utf-8"))
-    shift_ns = result["start_realtime_ns"] - result["start_ns"]
+    result = read_result(campaign / TRIALS / trial / RESULT)
+    shift_ns = result.start_realtime_ns - result.start_ns
     resources = read_table(campaign / RESOURCES).filter(pl.col("trial") == trial)
     archive = har(scenario, Server.of(stack, SERVER_NAME), loads.to_dicts(), resources.to_dicts(), shift_ns)
     text = json.dumps(archive, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -59,7 +59,7 @@ def _remove_last(folder: Path, plan: Plan) -> None:
     from wirelab.schema.campaign import PLAN, read_plan
 
     try:
-        name = read_plan(folder)["experiment"]["name"] if (folder / PLAN).is_file() else None
+        name = read_plan(folder).experiment.name if (folder / PLAN).is_file() else None
     except RunError:  # of another build: it is set aside
         return
     if name == plan.experiment.name:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -142,18 +142,17 @@ def _run(plan: Plan, folder: Path, options: Options, console: Console) -> Summar
     from wirelab.runner.start import run_plan
     from wirelab.stats.estimate.stopping import make_enough
 
-    document = plan.to_json()
     with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:
-        enough = make_enough(document, _headline_values(folder, document))
+        enough = make_enough(plan, _headline_values(folder, plan))
         return run_plan(plan, folder, options, enough, progress)
 
 
-def _headline_values(folder: Path, plan: dict[str, Any]) -> Callable[[str], list[list[float]]]:
+def _headline_values(folder: Path, plan: Plan) -> Callable[[str], list[list[float]]]:
     """Reads the headline metric's values of a scenario's finished trials, times in seconds."""
     from wirelab.metrics.dataset import values_so_far
     from wirelab.metrics.registry import EXCHANGE_METRICS
 
-    metric = next(metric for metric in EXCHANGE_METRICS if metric.name == plan["experiment"]["metric"])
+    metric = next(metric for metric in EXCHANGE_METRICS if metric.name == plan.experiment.metric)
     factor = 1e-9 if metric.unit == "ns" else 1.0
 
     def read(scenario: str) -> list[list[float]]:

@@ -17,10 +17,12 @@ from wirelab.cli.used import used_words
 from wirelab.errors import RunError, WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
 from wirelab.schema import is_netem
-from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, packet_log, read_plan
+from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, packet_log, read_plan, read_result
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from wirelab.schema.plan import Plan, Scenario
 
 SERVER, PROXY = "server", "proxy"
 
@@ -72,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     rows = _exchanges(campaign)
     plan = read_plan(campaign)
     rows = _narrowed(rows, plan, place.stack or stack, scenario)
-    metric = plan["experiment"]["metric"]
+    metric = plan.experiment.metric
     if place.trial is not None:
         rows = rows.filter(rows["trial"] == place.trial)
     if exchange is not None:
@@ -119,21 +121,21 @@ def _exchanges(campaign: Path) -> pl.DataFrame:
     return read_table(campaign / EXCHANGES)
 
 
-def _narrowed(rows: pl.DataFrame, plan: dict[str, Any], stack: str | None, scenario: str | None) -> pl.DataFrame:
+def _narrowed(rows: pl.DataFrame, plan: Plan, stack: str | None, scenario: str | None) -> pl.DataFrame:
     import polars as pl
 
-    chosen = plan["scenarios"]
+    chosen = plan.scenarios
     if stack is not None:
-        known = sorted({s["stack"] for s in chosen})
-        chosen = [s for s in chosen if s["stack"] == stack]
+        known = sorted({s.stack for s in chosen})
+        chosen = tuple(s for s in chosen if s.stack == stack)
         if not chosen:
             raise WirelabError(f"no scenario with the stack '{stack}'", hint=did_you_mean(stack, known))
     if scenario is not None:
-        names = [s["name"] for s in chosen]
-        chosen = [s for s in chosen if s["name"] == scenario or s["key"].startswith(scenario)]
+        names = [s.name for s in chosen]
+        chosen = tuple(s for s in chosen if s.name == scenario or s.key.startswith(scenario))
         if not chosen:
             raise WirelabError(f"no scenario '{scenario}'", hint=did_you_mean(scenario, names))
-    return rows.filter(pl.col("scenario").is_in([s["key"] for s in chosen]))
+    return rows.filter(pl.col("scenario").is_in([s.key for s in chosen]))
 
 
 def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
@@ -153,19 +155,18 @@ def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
     return rows.drop_nulls(column).sort((pl.col(column) - pl.col(column).median()).abs()).head(1)
 
 
-def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFrame) -> None:
+def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> None:
     from rich.console import Console
 
     from wirelab.cli.ladder import ladder
 
     folder = campaign / TRIALS / trial
-    scenarios = {t["trial"]: t["scenario"] for block in plan["blocks"] for t in block["trials"]}
-    scenario = next((s for s in plan["scenarios"] if s["key"] == scenarios.get(trial)), None)
+    scenario = plan.scenario_of(trial)
     records = exchanges.to_dicts()
     packets = _packets(folder, records, whole=len(records) != 1)
     console = Console(highlight=False, soft_wrap=True)
-    console.print(f"{scenario['name'] if scenario else trial}  [dim]{folder}[/dim]")
-    if scenario is not None and is_netem(scenario["link"]):
+    console.print(f"{scenario.name if scenario else trial}  [dim]{folder}[/dim]")
+    if scenario is not None and is_netem(scenario.link):
         console.print(BY_NETEM)
     for words in (*_link_words(folder), *used_words(folder)):
         console.print(words)
@@ -175,7 +176,7 @@ def _show(campaign: Path, plan: dict[str, Any], trial: str, exchanges: pl.DataFr
         lasted = (record["end_ns"] - record["start_ns"]) / 1e6
         console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")
     origin = min([r["start_ns"] for r in records] or [p["arrival_ns"] for p in packets] or [0])
-    proxied = scenario is not None and scenario.get("origin") is not None
+    proxied = scenario is not None and scenario.origin is not None
     for line in ladder(packets, records, origin, ("client", PROXY if proxied else SERVER)):
         console.print(line)
     if scenario is None or not proxied or len(records) != 1:
@@ -193,11 +194,10 @@ def _link_words(folder: Path) -> Iterator[str]:
     path = folder / RESULT
     if not path.exists():
         return
-    report = json.loads(path.read_text(encoding="utf-8"))["link"]
-    for name, direction in zip(DIRECTIONS, report["directions"], strict=False):
-        p50, p99 = (lateness_quantile([direction["lateness"]], level) for level in (0.5, 0.99))
+    for name, direction in zip(DIRECTIONS, read_result(path).link.directions, strict=False):
+        p50, p99 = (lateness_quantile([direction.lateness], level) for level in (0.5, 0.99))
         if p50 is not None and p99 is not None:
-            largest = direction["lateness"]["max_ns"] / 1e3
+            largest = direction.lateness.max_ns / 1e3
             yield f"{name}link lateness p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
 
 
@@ -220,19 +220,16 @@ def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> l
 
 
 def _behind(
-    folder: Path, scenario: dict[str, Any], exchange: dict[str, Any]
+    folder: Path, scenario: Scenario, exchange: dict[str, Any]
 ) -> tuple[str, tuple[str, str], list[dict[str, Any]]]:
     """The link from the proxy to its origin, its ends, near side first, and what went over it during the exchange."""
     both_ways = ((PROXY, SERVER), (SERVER, PROXY))
     link, ends = next(
-        (link, ends)
-        for link in scenario["topology"]
-        for ends in both_ways
-        if ends[0] in link["near"] and ends[1] in link["far"]
+        (link, ends) for link in scenario.topology for ends in both_ways if ends[0] in link.near and ends[1] in link.far
     )
-    packets = _dissected(folder / packet_log(link["name"]))
+    packets = _dissected(folder / packet_log(link.name))
     during = [p for p in packets if exchange["start_ns"] <= p["arrival_ns"] <= exchange["end_ns"]]
-    return link["name"], ends, during
+    return link.name, ends, during
 
 
 def _dissected(log: Path) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons
 from wirelab.report.missing import why_missing
 from wirelab.report.numbers import Estimate, plain, share, with_unit
-from wirelab.schema import is_netem
+from wirelab.schema import LinkBackend
 from wirelab.stats.energy import modelled
 from wirelab.stats.link.grade import GRADES
 from wirelab.units import format_size
@@ -31,16 +31,17 @@ def link_line(campaign: Campaign) -> str:
     """`link   told 10 ms, measured 10.006 (p99 +0.03)  good`: the worst direction, and the campaign's grade with
     the reasons for it.
     """
-    rows = [row for row in campaign.links if (row["measured"]["delay_error_s"] or {}).get("p50") is not None]
+    rows = [row for row in campaign.links if row["measured"]["delay_error_s"]["p50"] is not None]
     if not rows:
-        by_netem = any(is_netem(row) for row in campaign.links)
+        by_netem = any(row["backend"] == LinkBackend.NETEM for row in campaign.links)
         return f"link   run by netem, which keeps no log  {graded(campaign)}" if by_netem else "link   not measured"
-    worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"]))
-    told, error = worst["told"]["delay_s"] or 0.0, worst["measured"]["delay_error_s"]
+    worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"] or 0.0))
+    told, error = worst["told"]["delay_s"], worst["measured"]["delay_error_s"]
+    p50, p99 = error["p50"] or 0.0, error["p99"] or 0.0
     where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""
     line = (
-        f"link   told {told * 1e3:g} ms, measured {(told + error['p50']) * 1e3:.3f} "
-        f"(p99 +{error['p99'] * 1e3:.3f}){where}  {graded(campaign)}"
+        f"link   told {told * 1e3:g} ms, measured {(told + p50) * 1e3:.3f} "
+        f"(p99 +{p99 * 1e3:.3f}){where}  {graded(campaign)}"
     )
     why = reasons(campaign.estimates)
     rest = len(why) - MOST_REASONS
@@ -90,7 +91,7 @@ def _only_stack(condition: Condition) -> str | None:
 def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
     one = f" --stack {campaign.series[0].stack}" if campaign.series else ""
-    name = campaign.experiment["name"]
+    name = campaign.experiment.name
     new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""
     return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"
 
@@ -115,7 +116,7 @@ def _row(metric: str, scenario: Scenario, median: Estimate | None) -> tuple[str,
         "above the time-out" if median is not None and median.point is None else with_unit(median, unit),
         f"{plain(p95.point * unit.per_base)} {unit.symbol}" if p95 is not None and p95.point is not None else "–",
         _wire(scenario),
-        share(ends.get("completed", 0), ends.get("exchanges", 0)),
+        "–" if ends is None else share(ends["completed"], ends["exchanges"]),
     )
 
 

@@ -6,7 +6,6 @@ trials in `trials.parquet`.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -30,6 +29,7 @@ from wirelab.metrics.replay import replays
 from wirelab.metrics.resource_timings import measure_resources
 from wirelab.metrics.settings_seen import measure_settings
 from wirelab.metrics.steps import run_again
+from wirelab.metrics.tables import write_table
 from wirelab.metrics.traffic import background_bps
 from wirelab.schema import EXCHANGE_COLUMNS, is_netem
 from wirelab.schema.campaign import (
@@ -41,8 +41,10 @@ from wirelab.schema.campaign import (
     attempt_folder,
     read_journal,
     read_plan,
+    read_result,
 )
-from wirelab.schema.plan import EnergyRecord
+from wirelab.schema.plan import EnergyRecord, Plan, Scenario
+from wirelab.schema.workload import RequestResponse, Stream
 
 EXCHANGES = "exchanges.parquet"
 TRIAL_TABLE = "trials.parquet"
@@ -102,43 +104,35 @@ def measure(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     measure_ledger(campaign, plan, dataset.trials, dataset.exchanges)
     measure_resources(campaign, plan, dataset.trials)
     measure_settings(campaign, dataset.trials)
-    dataset.exchanges.write_parquet(campaign / EXCHANGES, compression="zstd")
-    dataset.trials.write_parquet(campaign / TRIAL_TABLE, compression="zstd")
+    write_table(dataset.exchanges, campaign / EXCHANGES)
+    write_table(dataset.trials, campaign / TRIAL_TABLE)
     return dataset
 
 
 def build(campaign: Path, energy: EnergyRecord | None = None) -> Dataset:
     """Both tables, from `plan.json`, the journal and the trials' folders."""
     plan = read_plan(campaign)
-    energy = energy or planned_energy(plan)
+    energy = energy or plan.experiment.energy
     settings = None if energy is None else Settings.of_campaign(energy, campaign)
     entries, _ = read_journal(campaign / JOURNAL)
-    scenarios = {scenario["key"]: scenario for scenario in plan["scenarios"]}
-    rows = [
-        _trial_row(campaign, scenarios.get(e.scenario, {}), e, replicate) for e, replicate in _attempts(plan, entries)
-    ]
+    scenarios = {scenario.key: scenario for scenario in plan.scenarios}
+    rows = [_trial_row(campaign, scenarios[e.scenario], e, replicate) for e, replicate in _attempts(plan, entries)]
     if not rows:
         raise RunError(f"{campaign}: no trial has finished", hint=run_again(campaign))
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     done = trials.filter(pl.col("status") == EntryStatus.DONE)
     flows = read_flows(campaign, done["trial"])
-    netem = {scenario["key"] for scenario in plan["scenarios"] if is_netem(scenario["link"])}
+    netem = {scenario.key for scenario in plan.scenarios if is_netem(scenario.link)}
     flows = without_drops(flows, done.filter(pl.col("scenario").is_in(netem))["trial"])
     recorded = _recorded_exchanges(campaign, done["trial"])
     spent = spend(campaign, plan, recorded, done, settings)
-    exchanges = _exchanges(recorded, done, plan["scenarios"], flows, spent)
+    exchanges = _exchanges(recorded, done, plan.scenarios, flows, spent)
     replayed = trials.drop(*REPLAY).join(
         replays(campaign, done["trial"]), on="trial", how="left", maintain_order="left"
     )
-    streams = [s["key"] for s in plan["scenarios"] if s["workload"].get("playout_delay_ns") is not None]
+    streams = [s.key for s in plan.scenarios if isinstance(s.workload, Stream)]
     totals = _with_totals(replayed, exchanges, flows, streams)
     return Dataset(exchanges, _with_energy(totals, spent))
-
-
-def planned_energy(plan: dict[str, Any]) -> EnergyRecord | None:
-    """What the experiment says of a radio."""
-    said = plan["experiment"].get("energy")
-    return None if said is None else EnergyRecord.model_validate(said)
 
 
 def done_trials(campaign: Path) -> list[str]:
@@ -148,34 +142,34 @@ def done_trials(campaign: Path) -> list[str]:
     return [entry.trial for entry, _ in _attempts(plan, entries) if entry.status is EntryStatus.DONE]
 
 
-def values_so_far(campaign: Path, plan: dict[str, Any], scenario: str, metric: Metric) -> list[list[float]]:
+def values_so_far(campaign: Path, plan: Plan, scenario: str, metric: Metric) -> list[list[float]]:
     """A metric's values in each finished trial of a scenario while the campaign runs, in the metric's unit.
 
     A timed-out exchange is infinite. Packet logs are left alone: a metric that comes from them has no values here.
     """
     entries, _ = read_journal(campaign / JOURNAL)
     held = [(e, r) for e, r in _attempts(plan, entries) if e.scenario == scenario and e.status is EntryStatus.DONE]
-    planned: dict[str, Any] = next((each for each in plan["scenarios"] if each["key"] == scenario), {})
+    planned = plan.scenario(scenario)
     rows = [_trial_row(campaign, planned, entry, replicate) for entry, replicate in held]
     trials = pl.DataFrame(rows, schema=TRIAL_TYPES)
     recorded = _recorded_exchanges(campaign, trials["trial"])
-    exchanges = _exchanges(recorded, trials, plan["scenarios"], read_flows(campaign, []), Spent.nothing())
+    exchanges = _exchanges(recorded, trials, plan.scenarios, read_flows(campaign, []), Spent.nothing())
     value = pl.when(pl.col("outcome") == "timed-out").then(math.inf).otherwise(pl.col(metric.column).cast(pl.Float64))
     seen = exchanges.select("trial", value.alias("value")).drop_nulls()
     return [part["value"].to_list() for part in seen.partition_by("trial", maintain_order=True)]
 
 
-def _attempts(plan: dict[str, Any], entries: Iterable[JournalEntry]) -> Iterable[tuple[JournalEntry, int]]:
+def _attempts(plan: Plan, entries: Iterable[JournalEntry]) -> Iterable[tuple[JournalEntry, int]]:
     """Finished trials of the plan, then discarded attempts, each with its replicate."""
-    planned = {trial["trial"]: trial for block in plan["blocks"] for trial in block["trials"]}
-    mine = [e for e in entries if e.trial in planned and planned[e.trial]["scenario"] == e.scenario]
+    planned = {trial.trial: trial for block in plan.blocks for trial in block.trials}
+    mine = [e for e in entries if e.trial in planned and planned[e.trial].scenario == e.scenario]
     last = {entry.trial: entry for entry in mine}
     held = [last[trial] for trial in planned if trial in last and last[trial].status.final]
     discarded = [entry for entry in mine if entry.status is EntryStatus.DISCARDED]
-    return [(entry, planned[entry.trial]["replicate"]) for entry in [*held, *discarded]]
+    return [(entry, planned[entry.trial].replicate) for entry in [*held, *discarded]]
 
 
-def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, replicate: int) -> dict[str, Any]:
+def _trial_row(campaign: Path, scenario: Scenario, entry: JournalEntry, replicate: int) -> dict[str, Any]:
     excluded = entry.status is EntryStatus.DISCARDED
     kept = campaign / TRIALS / entry.trial
     folder = attempt_folder(campaign, entry.trial, entry.attempt) if excluded else kept
@@ -189,18 +183,18 @@ def _trial_row(campaign: Path, scenario: dict[str, Any], entry: JournalEntry, re
     row["uncounted"] = 0 if done else _recorded(folder)
     path = folder / RESULT
     if path.exists():
-        result = json.loads(path.read_text(encoding="utf-8"))
-        row |= {"duration_ns": result["end_ns"] - result["start_ns"], **link_columns(result["link"])}
-        row["stolen_cpu_ns"] = result.get("steal_ns")
+        result = read_result(path)
+        row |= {"duration_ns": result.end_ns - result.start_ns, **link_columns(result.link)}
+        row["stolen_cpu_ns"] = result.steal_ns
         row["background_bps"] = background_bps(folder, scenario)
-        for endpoint in result["endpoints"]:
-            if endpoint["name"] in resources.ROLES:
+        for endpoint in result.endpoints:
+            if endpoint.name in resources.ROLES:
                 row |= dict(resources.used(endpoint))
-                row[f"{endpoint['name']}_run_delay_ns"] = endpoint.get("run_delay_ns")
-        for role, limit in (result.get("cpu_limits") or {}).items():
+                row[f"{endpoint.name}_run_delay_ns"] = endpoint.run_delay_ns
+        for role, limit in result.cpu_limits.items():
             # What it waited for its limit may be in it.
             row[f"{role}_run_delay_ns"] = None
-            row |= {f"{role}_{name}": limit[key] for name, key in LIMIT.items()}
+            row |= {f"{role}_{name}": getattr(limit, key) for name, key in LIMIT.items()}
     return {name: row.get(name) for name in TRIAL_TYPES}
 
 
@@ -215,20 +209,20 @@ def _recorded_exchanges(campaign: Path, trials: Iterable[str]) -> pl.DataFrame:
 def _exchanges(
     exchanges: pl.DataFrame,
     trials: pl.DataFrame,
-    scenarios: Sequence[dict[str, Any]],
+    scenarios: Sequence[Scenario],
     flows: pl.DataFrame,
     spent: Spent,
 ) -> pl.DataFrame:
     context = pl.DataFrame(
         [
             (
-                s["key"],
-                s["stack"],
-                s["workload"].get("kind", "request-response"),
-                _upload_bytes(s["workload"]),
-                _downloads(s["workload"]),
-                bool(s["settings"].get("expect-continue", False)),
-                s["workload"].get("playout_delay_ns"),
+                s.key,
+                s.stack,
+                s.workload.kind,
+                s.workload.upload_bytes,
+                list(s.workload.downloads) if isinstance(s.workload, RequestResponse) else [],
+                bool(s.settings.get("expect-continue", False)),
+                s.workload.playout_delay_ns if isinstance(s.workload, Stream) else None,
             )
             for s in scenarios
         ],
@@ -243,7 +237,7 @@ def _exchanges(
         },
         orient="row",
     )
-    pages = [s["key"] for s in scenarios if s["workload"].get("kind") == PAGE]
+    pages = [s.key for s in scenarios if s.workload.kind == PAGE]
     flows = with_loads(flows, exchanges, trials.filter(pl.col("scenario").is_in(pages))["trial"])
     return (
         exchanges.join(trials.select(list(TRIAL_KEYS)), on="trial", how="left", maintain_order="left")
@@ -273,16 +267,6 @@ def _with_energy(trials: pl.DataFrame, spent: Spent) -> pl.DataFrame:
 def exchanges_of(campaign: Path, trial: str) -> list[dict[str, Any]]:
     """A trial's exchanges as its client wrote them; none if it wrote no file."""
     return _read_exchanges(campaign / TRIALS / trial, trial).to_dicts()
-
-
-def _upload_bytes(workload: dict[str, Any]) -> int:
-    return int(workload["message_bytes"] if workload.get("kind") == "deliver" else workload.get("upload_bytes", 0))
-
-
-def _downloads(workload: dict[str, Any]) -> list[int]:
-    """Sizes of what exchanges ask for, which those of each client take in turn; none of other kinds."""
-    sizes = workload.get("download_bytes", [])
-    return [sizes] if isinstance(sizes, int) else list(sizes)
 
 
 def _read_exchanges(folder: Path, trial: str) -> pl.DataFrame:

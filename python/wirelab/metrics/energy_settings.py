@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from wirelab.energy.device import Device, load_device
 from wirelab.energy.radio import Radio, load_radio
+from wirelab.schema.estimates import ENERGY_VERSION, Battery, Constant, DeviceRecord, EnergyModel, RadioRecord
 from wirelab.schema.plan import EnergyRecord
 
 
@@ -47,23 +47,28 @@ class Settings:
         """The device whose processor counts; None if CPU time was measured elsewhere."""
         return self.device if self.record.measured_on_device else None
 
-    def as_dict(self, notes: Sequence[str]) -> dict[str, Any]:
+    def as_record(self, notes: Sequence[str]) -> EnergyModel:
         """The contents of `energy.json`."""
         radio, record = self.radio, self.record
-        told = {
+        of_radio: RadioRecord = {
             "name": radio.name, "title": radio.title, "validated": radio.validated,
             "inputs": {name: each.written for name, each in radio.inputs.items()}, "sources": _sources(radio),
         }  # fmt: skip
-        device = self.device and {
-            "name": self.device.name, "title": self.device.title, "validated": self.device.validated,
-            "sources": _sources(self.device),
-        }  # fmt: skip
-        battery = record.battery_mah and {"capacity_mah": record.battery_mah, "voltage_v": record.battery_v}
+        device: DeviceRecord | None = None
+        if self.device is not None:
+            device = {
+                "name": self.device.name, "title": self.device.title, "validated": self.device.validated,
+                "sources": _sources(self.device),
+            }  # fmt: skip
+        battery: Battery | None = None
+        if record.battery_mah is not None and record.battery_v is not None:
+            battery = {"capacity_mah": record.battery_mah, "voltage_v": record.battery_v}
         return {
-            "radio": told, "device": device, "measured_on_device": record.measured_on_device,
+            "schema_version": ENERGY_VERSION,
+            "radio": of_radio, "device": device, "measured_on_device": record.measured_on_device,
             "interval_s": self.interval_s, "battery": battery, "notes": list(notes),
         }  # fmt: skip
 
 
-def _sources(of: Radio | Device) -> list[dict[str, str]]:
+def _sources(of: Radio | Device) -> list[Constant]:
     return [{"constant": each.path, "value": each.written, "source": each.source} for each in of.cited()]

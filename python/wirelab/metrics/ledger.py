@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,11 @@ import polars as pl
 
 from wirelab import agent
 from wirelab.metrics.link import DIRECTIONS
-from wirelab.metrics.page import PAGE
+from wirelab.metrics.tables import write_table
 from wirelab.schema import registered
 from wirelab.schema.campaign import TRIALS
+from wirelab.schema.plan import Plan, Scenario
+from wirelab.schema.workload import RequestResponse
 
 LEDGER = "ledger.parquet"
 PARTS = (
@@ -28,11 +29,9 @@ COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 _AT_ONCE = 100
 
 
-def measure_ledger(
-    campaign: Path, plan: Mapping[str, Any], trials: pl.DataFrame, exchanges: pl.DataFrame
-) -> pl.DataFrame | None:
+def measure_ledger(campaign: Path, plan: Plan, trials: pl.DataFrame, exchanges: pl.DataFrame) -> pl.DataFrame | None:
     """Write the ledger of the trials whose captures have every packet, a row for each direction; none without any."""
-    scenarios = {each["key"]: each for each in plan["scenarios"] if each.get("capture")}
+    scenarios = {each.key: each for each in plan.scenarios if each.capture}
     whole = (pl.col("status") == "done") & ~pl.col("excluded") & (pl.col("left_out_of_captures").fill_null(0) == 0)
     captured = trials.filter(whole & pl.col("scenario").is_in(list(scenarios)))
     if captured.is_empty():
@@ -57,7 +56,7 @@ def measure_ledger(
                 | {"payload": payload, "connections": opened}
             )
     table = pl.DataFrame(rows, schema=COLUMNS)
-    table.write_parquet(campaign / LEDGER, compression="zstd")
+    write_table(table, campaign / LEDGER)
     return table
 
 
@@ -68,15 +67,10 @@ def _ask(folders: list[str]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
-def _messages(scenario: Mapping[str, Any], exchanges: int, downloads: int) -> tuple[int, int]:
+def _messages(scenario: Scenario, exchanges: int, downloads: int) -> tuple[int, int]:
     """Bytes of the user's that a trial carries up and down, with `downloads` bytes asked for in all."""
-    workload = scenario["workload"]
-    kind = workload.get("kind", "request-response")
-    if kind == "deliver":
-        return int(workload["message_bytes"]) * exchanges, 0
-    if kind in {"notify", "stream"}:
-        return 0, int(workload["message_bytes"]) * exchanges
-    if kind == PAGE:
-        return 0, int(workload["page"]["body_bytes"]) * exchanges
-    uploads = int(workload["upload_bytes"]) * exchanges
-    return uploads, uploads if scenario["stack"] in registered().names(lambda stack: stack.echo) else downloads
+    workload = scenario.workload
+    uploads = workload.upload_bytes * exchanges
+    if not isinstance(workload, RequestResponse):
+        return uploads, workload.downloads[0] * exchanges
+    return uploads, uploads if scenario.stack in registered().names(lambda stack: stack.echo) else downloads

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from wirelab.metrics.base import Metric
-from wirelab.schema import DropCause
+from wirelab.schema import DropCause, LatenessHistogram, LinkReport
 
 DIRECTIONS = ("up", "down")
 CAUSES = {"lost" if cause is DropCause.LOSS else cause.replace("-", "_"): cause.value for cause in DropCause}
@@ -28,40 +28,40 @@ METRICS = (
 )
 
 
-def link_columns(report: dict[str, Any]) -> dict[str, Any]:
+def link_columns(report: LinkReport) -> dict[str, Any]:
     """A trial's `LinkReport` as columns of `trials.parquet`."""
     columns: dict[str, Any] = {}
-    for prefix, direction in zip(DIRECTIONS, report["directions"], strict=False):
-        dropped = {count["cause"]: count["packets"] for count in direction["dropped"]}
-        counts = {"duplicated": 0, **direction} | {name: dropped.get(cause, 0) for name, cause in CAUSES.items()}
-        columns |= {f"{prefix}_{name}": counts[name] for name in COUNTS}
-    histograms = [direction["lateness"] for direction in report["directions"]]
+    for prefix, direction in zip(DIRECTIONS, report.directions, strict=False):
+        dropped = {count.cause.value: count.packets for count in direction.dropped}
+        counts = {name: dropped.get(CAUSES[name], 0) if name in CAUSES else getattr(direction, name) for name in COUNTS}
+        columns |= {f"{prefix}_{name}": count for name, count in counts.items()}
+    histograms = [direction.lateness for direction in report.directions]
     return columns | {
         "lateness_p50_ns": lateness_quantile(histograms, 0.50),
         "lateness_p99_ns": lateness_quantile(histograms, 0.99),
-        "lateness_max_ns": max((histogram["max_ns"] for histogram in histograms), default=None),
+        "lateness_max_ns": max((histogram.max_ns for histogram in histograms), default=None),
         "lateness_upper_ns": (buckets := lateness_buckets(histograms))[0],
         "lateness_packets": buckets[1],
-        "kernel_drops": report["kernel_drops"],
-        "oversized": report["oversized"],
-        "clock_step": report["clock_step"],
-        "left_out_of_captures": report.get("left_out_of_captures", 0),
+        "kernel_drops": report.kernel_drops,
+        "oversized": report.oversized,
+        "clock_step": report.clock_step,
+        "left_out_of_captures": report.left_out_of_captures,
     }
 
 
-def lateness_buckets(histograms: Sequence[dict[str, Any]]) -> tuple[list[int], list[int]]:
+def lateness_buckets(histograms: Sequence[LatenessHistogram]) -> tuple[list[int], list[int]]:
     """Upper edges of the buckets that hold packets, and how many each holds, of several histograms together."""
-    largest = max((histogram["max_ns"] for histogram in histograms), default=0)
+    largest = max((histogram.max_ns for histogram in histograms), default=0)
     merged: dict[int, int] = {}
     for histogram in histograms:
-        for upper, packets in zip(histogram["upper_ns"], histogram["packets"], strict=True):
+        for upper, packets in zip(histogram.upper_ns, histogram.packets, strict=True):
             if packets:
                 edge = min(upper, largest)
                 merged[edge] = merged.get(edge, 0) + packets
     return sorted(merged), [merged[upper] for upper in sorted(merged)]
 
 
-def lateness_quantile(histograms: Sequence[dict[str, Any]], level: float) -> int | None:
+def lateness_quantile(histograms: Sequence[LatenessHistogram], level: float) -> int | None:
     """The upper edge of the bucket that holds the quantile, at most the largest value seen; null without packets."""
     uppers, packets = lateness_buckets(histograms)
     seen = 0
@@ -72,7 +72,7 @@ def lateness_quantile(histograms: Sequence[dict[str, Any]], level: float) -> int
     return None
 
 
-def mean_lateness_ns(histograms: Sequence[dict[str, Any]]) -> float | None:
+def mean_lateness_ns(histograms: Sequence[LatenessHistogram]) -> float | None:
     """The mean by the buckets' upper edges, so rather too much than too little; null without packets."""
     uppers, packets = lateness_buckets(histograms)
     total = sum(upper * count for upper, count in zip(uppers, packets, strict=True))

@@ -6,16 +6,19 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from wirelab import agent
 from wirelab.errors import RunError
 from wirelab.launcher import launched
-from wirelab.metrics.tables import read_table
-from wirelab.schema import is_netem
+from wirelab.metrics.tables import read_table, write_table
+from wirelab.schema import LinkSpec, TrialResult, is_netem
+from wirelab.schema.base import Received
 from wirelab.schema.campaign import PACKET_LOG, PROBE_PLAN, PROBES, REQUEST, RESULT
+from wirelab.schema.document import read_document
+from wirelab.schema.link import ReplayReport
+from wirelab.schema.probe import ProbePlan
 
 ENDS = ("client", "server")
 PACKETS, REPLAY = "packets.parquet", "replay.json"
@@ -31,20 +34,26 @@ _RECEIVED = {
 }  # fmt: skip
 
 
+class _Request(Received):
+    """Of the request of a probing, what was probed."""
+
+    link: LinkSpec
+
+
 @dataclass(frozen=True)
 class Probes:
     """The records of one probing."""
 
-    link: dict[str, Any]
-    plan: dict[str, Any]
+    link: LinkSpec
+    plan: ProbePlan
     packets: pl.DataFrame
     """In order of arrival, a row for each packet and each copy."""
     sent: Counter[tuple[bool, int]]
     """Packets sent, by direction (true: uplink) and port of the client's side."""
     received: pl.DataFrame
-    replay: dict[str, Any] | None
-    """`ReplayReport` of the log; none of a link that netem ran, which keeps no log."""
-    result: dict[str, Any]
+    replay: ReplayReport | None
+    """Of the log; none of a link that netem ran, which keeps no log."""
+    result: TrialResult
 
     @property
     def netem(self) -> bool:
@@ -57,7 +66,7 @@ def measure_probes(folder: Path) -> None:
     found, log = agent.find_agent(), str(folder / PACKET_LOG)
     lines = agent.ask(found, ["dissect", log], timeout_s=PATIENCE_S)
     packets = pl.read_ndjson(lines.encode(), schema=_PACKETS) if lines else pl.DataFrame(schema=_PACKETS)
-    packets.write_parquet(folder / PACKETS, compression="zstd")
+    write_table(packets, folder / PACKETS)
     if not is_netem(json.loads((folder / REQUEST).read_text(encoding="utf-8"))["link"]):
         replayed = agent.ask(found, ["replay", log], frozenset({0, 1}), PATIENCE_S)
         (folder / REPLAY).write_text(replayed, encoding="utf-8")
@@ -79,10 +88,11 @@ def read_probes(folder: Path) -> Probes:
     """Read a folder that `measure_probes` has seen."""
     if not (folder / PACKETS).exists():
         raise RunError(f"{folder} has no {PACKETS}", hint=launched("measure CAMPAIGN"))
-    request, plan, result = (
-        json.loads((folder / name).read_text(encoding="utf-8")) for name in (REQUEST, PROBE_PLAN, RESULT)
-    )
-    packets = read_table(folder / PACKETS, folder.parents[1])
+    hint = "take the folder away, and run the same command again"
+    request = read_document(folder / REQUEST, _Request, None, hint)
+    plan = read_document(folder / PROBE_PLAN, ProbePlan, None, hint)
+    result = read_document(folder / RESULT, TrialResult, None, hint)
+    packets = read_table(folder / PACKETS, folder.parents[1], types=_PACKETS)
     sent: Counter[tuple[bool, int]] = Counter()
     rows: list[tuple[bool, int, int, int, int]] = []
     for end in ENDS:
@@ -96,5 +106,7 @@ def read_probes(folder: Path) -> Probes:
             else:
                 raise RunError(f"{folder / end}.txt: '{line}' is no line of probes")
     received = pl.DataFrame(rows, schema=_RECEIVED, orient="row")
-    replay = None if is_netem(request["link"]) else json.loads((folder / REPLAY).read_text(encoding="utf-8"))
-    return Probes(request["link"], plan, packets, sent, received, replay, result)
+    replay = None
+    if not is_netem(request.link):
+        replay = read_document(folder / REPLAY, ReplayReport, None, launched("measure CAMPAIGN"))
+    return Probes(request.link, plan, packets, sent, received, replay, result)

@@ -30,8 +30,10 @@ from wirelab.metrics.flows import CLIENT
 from wirelab.metrics.page import PAGE
 from wirelab.metrics.processor import NO_CPU, PROCESSOR, processor_notes
 from wirelab.metrics.resources import CLIENT_WORK
+from wirelab.metrics.tables import write_table
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
+from wirelab.schema.plan import Plan
 
 ENERGY, STATES = "energy.json", "energy.parquet"
 SLEEP = "device asleep"
@@ -58,18 +60,18 @@ class Spent:
 
 
 def spend(
-    campaign: Path, plan: Mapping[str, Any], exchanges: pl.DataFrame, trials: pl.DataFrame, settings: Settings | None
+    campaign: Path, plan: Plan, exchanges: pl.DataFrame, trials: pl.DataFrame, settings: Settings | None
 ) -> Spent:
     """Over these trials; writes `energy.json` and `energy.parquet`, or takes them away where there is no radio."""
     if settings is None:
         for name in (ENERGY, STATES):
             (campaign / name).unlink(missing_ok=True)
         return Spent.nothing()
-    scenarios = {each["key"]: each for each in plan["scenarios"]}
+    scenarios = {each.key: each for each in plan.scenarios}
     known = [
         (trial, scenario, work_ns)
         for trial, scenario, work_ns in trials.select("trial", "scenario", CLIENT_WORK).iter_rows()
-        if not is_netem(scenarios[scenario]["link"]) and (campaign / TRIALS / trial / PACKET_LOG).exists()
+        if not is_netem(scenarios[scenario].link) and (campaign / TRIALS / trial / PACKET_LOG).exists()
     ]
     mine = {str(trial[0]): rows for trial, rows in exchanges.group_by("trial", maintain_order=True)}
     of_exchanges: list[dict[str, Any]] = []
@@ -79,7 +81,7 @@ def spend(
     too_long = 0
     for (trial, scenario, work_ns), packets in zip(known, of_known, strict=True):
         rows = mine[trial].to_dicts() if trial in mine else []
-        loads = scenarios[scenario]["workload"].get("kind") == PAGE
+        loads = scenarios[scenario].workload.kind == PAGE
         one = _Trial(settings, trial, scenario, _computing(settings, rows, work_ns))
         of_exchanges += one.exchanges(rows, packets, by_time=loads)
         of_trials += one.whole(packets)
@@ -92,9 +94,9 @@ def spend(
         notes.append(f"Without energy: {left_out} trials whose packets netem or nobody logged.")
     if too_long:
         notes.append(f"Without a day's energy: {too_long} exchanges that take longer than the interval.")
-    text = json.dumps(settings.as_dict(notes), indent=1, ensure_ascii=False)
+    text = json.dumps(settings.as_record(notes), indent=1, ensure_ascii=False)
     (campaign / ENERGY).write_text(text + "\n", encoding="utf-8")
-    spent.states.write_parquet(campaign / STATES, compression="zstd")
+    write_table(spent.states, campaign / STATES)
     return spent
 
 

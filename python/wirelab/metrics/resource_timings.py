@@ -11,10 +11,12 @@ from typing import Any
 import polars as pl
 
 from wirelab.errors import RunError, Where
-from wirelab.metrics.page import PAGE
 from wirelab.metrics.steps import run_again
+from wirelab.metrics.tables import write_table
 from wirelab.schema import RESOURCE_COLUMNS
 from wirelab.schema.campaign import TRIALS, page_manifest
+from wirelab.schema.plan import Plan
+from wirelab.schema.workload import PageLoads
 from wirelab.site import Site
 
 RESOURCES = "resources.parquet"
@@ -53,9 +55,9 @@ QUEUED = "phase_queued_ns"
 PHASE_COLUMNS = (QUEUED, *PHASES)
 
 
-def measure_resources(campaign: Path, plan: Mapping[str, Any], trials: pl.DataFrame) -> pl.DataFrame | None:
+def measure_resources(campaign: Path, plan: Plan, trials: pl.DataFrame) -> pl.DataFrame | None:
     """Write the table of the trials that are done and load a page; none without any."""
-    pages = {s["key"]: s["workload"]["page"]["sha256"] for s in plan["scenarios"] if s["workload"].get("kind") == PAGE}
+    pages = {s.key: s.workload.page.sha256 for s in plan.scenarios if isinstance(s.workload, PageLoads)}
     done = trials.filter((pl.col("status") == "done") & pl.col("scenario").is_in(list(pages))).select(_TRIAL_KEYS)
     if done.is_empty():
         (campaign / RESOURCES).unlink(missing_ok=True)
@@ -72,7 +74,7 @@ def measure_resources(campaign: Path, plan: Mapping[str, Any], trials: pl.DataFr
         )
         .select(*_TRIAL_KEYS, *RESOURCE_TYPES, *_OF_MANIFEST, *PHASE_COLUMNS)
     )
-    table.write_parquet(campaign / RESOURCES, compression="zstd")
+    write_table(table, campaign / RESOURCES)
     return table
 
 

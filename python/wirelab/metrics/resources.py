@@ -7,13 +7,13 @@ until it was ready, by its own word (`docs/contract.md`) or else by the kernel's
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from wirelab.metrics.base import Metric
+from wirelab.schema import EndpointResult
 
 ROLES = ("client", "server", "proxy")
 """Names of endpoints whose use is told; a broker is the server of its stack."""
@@ -29,12 +29,12 @@ SPAN = "exchanges_ns"
 COLUMNS = (SPAN, *(f"{role}_{name}" for role in ROLES for name in ("cpu_ns", *_TOLD)))
 
 
-def used(endpoint: Mapping[str, Any]) -> Iterator[tuple[str, int | None]]:
+def used(endpoint: EndpointResult) -> Iterator[tuple[str, int | None]]:
     """The columns of one endpoint of `result.json`."""
-    role = endpoint["name"]
-    yield f"{role}_cpu_ns", endpoint["cpu_user_ns"] + endpoint["cpu_system_ns"]
+    role = endpoint.name
+    yield f"{role}_cpu_ns", endpoint.cpu_user_ns + endpoint.cpu_system_ns
     for column, key in _TOLD.items():
-        yield f"{role}_{column}", endpoint.get(key)
+        yield f"{role}_{column}", getattr(endpoint, key)
 
 
 def _metrics(role: str) -> Iterator[Metric]:

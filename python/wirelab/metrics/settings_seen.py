@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from wirelab.metrics.tables import write_table
 from wirelab.schema.campaign import TRIALS
 
 SETTINGS_SEEN = "settings.parquet"
@@ -41,7 +42,7 @@ def measure_settings(campaign: Path, trials: pl.DataFrame) -> pl.DataFrame | Non
         (campaign / SETTINGS_SEEN).unlink(missing_ok=True)
         return None
     table = pl.DataFrame(rows, schema=COLUMNS)
-    table.write_parquet(campaign / SETTINGS_SEEN, compression="zstd")
+    write_table(table, campaign / SETTINGS_SEEN)
     return table
 
 

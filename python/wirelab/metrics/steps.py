@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from wirelab.launcher import launched
-from wirelab.schema.campaign import FACTS, PLAN
+from wirelab.schema.campaign import PLAN
+from wirelab.schema.record import FACTS
 
 DATASET = ("exchanges.parquet", "trials.parquet")
 ESTIMATES = "estimates.json"
@@ -28,25 +29,26 @@ def next_command(campaign: Path) -> str:
 
 def run_again(campaign: Path) -> str:
     """The command that goes on with a campaign where its last run stopped: that of the last run, as it was given."""
-    words = _read(campaign / FACTS).get("command")
+    words = _read(campaign / FACTS, "command")
     if isinstance(words, list) and words[1:2] == ["run"]:
         return launched(" ".join(_quoted(str(word)) for word in words[1:] if word != _ANEW))
-    experiment = _read(campaign / PLAN).get("experiment") or {}
-    file, name = str(experiment.get("file", "FILE")), str(experiment.get("name", "FILE"))
+    file, name = (str(_read(campaign / PLAN, "experiment", key) or "FILE") for key in ("file", "name"))
     return launched(f"run {_quoted(file if Path(file).exists() else name)} --out {_quoted(str(campaign))}")
 
 
 def _ended(campaign: Path) -> bool:
-    runs = _read(campaign / FACTS).get("runs") or [{}]
-    return bool(runs[-1].get("ended"))
+    return bool(_read(campaign / FACTS, "runs", -1, "ended"))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, *keys: str | int) -> Any:
+    """The value at some keys; None where the file, which may be damaged, has none."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return document if isinstance(document, dict) else {}
+        value = json.loads(path.read_text(encoding="utf-8"))
+        for key in keys:
+            value = value[key]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return value
 
 
 def _quoted(word: str) -> str:

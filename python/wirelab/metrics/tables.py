@@ -8,19 +8,49 @@ from typing import TYPE_CHECKING, NoReturn
 
 from wirelab.errors import RunError, Where
 from wirelab.launcher import launched
+from wirelab.schema.document import damaged
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import polars as pl
+    from polars._typing import PolarsDataType
+
+
+VERSION, TABLES_VERSION = "wirelab_schema_version", "1"
+"""Key and value in a Parquet file's metadata; a table of other tools has none."""
+
+
+def read_table(
+    path: Path, campaign: Path | None = None, *, types: Mapping[str, PolarsDataType] | None = None
+) -> pl.DataFrame:
+    """A table of `campaign`, by default of the folder that it is in.
+
+    Raises `RunError` if the file is torn, is of another version, lacks a column of `types`, or has another type there.
+    """
     import polars as pl
 
-
-def read_table(path: Path, campaign: Path | None = None) -> pl.DataFrame:
-    """A table of `campaign`, by default of the folder that it is in. Raises `RunError` if the file is torn."""
-    import polars as pl
-
+    folder = campaign or path.parent
     try:
-        return pl.read_parquet(path)
-    except pl.exceptions.PolarsError:
-        _torn(path, campaign or path.parent)
+        if not path.is_file():
+            _torn(path, folder)
+        version = pl.read_parquet_metadata(path).get(VERSION, TABLES_VERSION)
+        table = pl.read_parquet(path)
+    except (pl.exceptions.PolarsError, OSError):
+        _torn(path, folder)
+    if version != TABLES_VERSION:
+        raise damaged(path, f"its schema_version is {version}, this build's is {TABLES_VERSION}", _again(folder))
+    for name, kind in (types or {}).items():
+        found = table.schema.get(name)
+        if found not in (kind, pl.Null):
+            why = f"it has no column {name}" if found is None else f"its column {name} is {found}, not {kind}"
+            raise damaged(path, why, _again(folder))
+    return table
+
+
+def write_table(table: pl.DataFrame, path: Path) -> None:
+    """Write a table with its version."""
+    table.write_parquet(path, compression="zstd", metadata={VERSION: TABLES_VERSION})
 
 
 def require_whole(*tables: Path) -> None:
@@ -31,10 +61,13 @@ def require_whole(*tables: Path) -> None:
         try:
             if path.exists():
                 pl.read_parquet_schema(path)
-        except pl.exceptions.PolarsError:
+        except (pl.exceptions.PolarsError, OSError):
             _torn(path, path.parent)
 
 
 def _torn(path: Path, campaign: Path) -> NoReturn:
-    hint = launched(f"measure {shlex.quote(str(campaign))}")
-    raise RunError("is torn, or no table", Where(str(path)), hint) from None
+    raise RunError("is torn, or no table", Where(str(path)), _again(campaign)) from None
+
+
+def _again(campaign: Path) -> str:
+    return launched(f"measure {shlex.quote(str(campaign))}")

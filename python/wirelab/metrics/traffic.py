@@ -10,6 +10,7 @@ import polars as pl
 
 from wirelab.metrics.base import Metric
 from wirelab.schema.campaign import traffic_folder, traffic_server_folder
+from wirelab.schema.plan import Scenario
 
 METRICS = (
     Metric(
@@ -23,13 +24,13 @@ METRICS = (
 )
 
 
-def background_bps(folder: Path, scenario: dict[str, Any]) -> int | None:
+def background_bps(folder: Path, scenario: Scenario) -> int | None:
     """Payload bits a second that arrived at either end, over all background traffic of a trial; none without any.
 
     Of pings the replies count. The time is that of the process where they begin: from before the first
     flow to the trial's end.
     """
-    rates = [_rate(folder, each["name"]) for each in scenario.get("traffic", ())]
+    rates = [_rate(folder, each.name) for each in scenario.traffic]
     known = [rate for rate in rates if rate is not None]
     return round(sum(known)) if known and len(known) == len(rates) else None
 

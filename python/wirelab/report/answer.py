@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from wirelab.report.campaign import Campaign
 from wirelab.report.fastest import fastest, programs
 from wirelab.report.grade import Reason, grouped
-from wirelab.report.model import Json, Scenario, level_words
+from wirelab.report.model import Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.stacks import is_reference, is_secure, title
 from wirelab.report.statement import Statement, listed, resting_on
+from wirelab.schema.estimates import ModeRecord
+from wirelab.schema.verdicts import ClaimRecord
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 
 _LESSER = {
@@ -52,11 +54,11 @@ def _failures(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _counts(campaign: Campaign) -> Iterator[Statement]:
-    for claim in (campaign.verdicts or {}).get("claims") or []:
-        ours, paper = Estimate.of(claim.get("ours")), claim.get("paper")
-        if claim.get("form") != "count" or ours is None or ours.point is None:
+    for claim in campaign.claims:
+        ours, paper = Estimate.of(claim["ours"]), claim["paper"]
+        if claim["form"] != "count" or ours is None or ours.point is None:
             continue
-        counted, text = interval(ours, COUNT), str(claim["text"]).rstrip(".")
+        counted, text = interval(ours, COUNT), claim["text"].rstrip(".")
         printed = f"{paper:g}" if isinstance(paper, int | float) else str(paper)
         if f" in {printed} of " in text:
             text = text.replace(f" in {printed} of ", f" in {counted} of ", 1)
@@ -66,13 +68,13 @@ def _counts(campaign: Campaign) -> Iterator[Statement]:
         yield resting_on(f"{claim['id']} {claim['verdict']}: {text}.", ours, f"#claim-{claim['id']}", more)
 
 
-def _over_choices(claim: Json) -> Iterator[Statement]:
+def _over_choices(claim: ClaimRecord) -> Iterator[Statement]:
     """How a claim's verdict changes with one unstated choice, all others as judged."""
-    given = claim.get("choices") or []
-    choices = [(dict(choice["levels"]), str(choice["verdict"])) for choice in given if not choice.get("missing")]
+    given = claim["choices"]
+    choices = [(choice["levels"], choice["verdict"]) for choice in given if not choice["missing"]]
     if not choices:
         return
-    first = dict(given[0]["levels"])
+    first = given[0]["levels"]
     for path in dict.fromkeys(path for levels, _ in choices for path in levels):
         found: dict[str, list[str]] = {}
         for levels, verdict in choices:
@@ -85,10 +87,10 @@ def _over_choices(claim: Json) -> Iterator[Statement]:
 
 
 def _verdicts(campaign: Campaign) -> Iterator[Statement]:
-    claims = (campaign.verdicts or {}).get("claims") or []
+    claims = campaign.claims
     if not claims:
         return
-    found = [str(claim.get("verdict")) for claim in claims]
+    found = [claim["verdict"] for claim in claims]
     words = ", ".join(
         f"{n} {verdict}" for verdict in ("confirmed", "contradicted", "inconclusive") if (n := found.count(verdict))
     )
@@ -98,19 +100,19 @@ def _verdicts(campaign: Campaign) -> Iterator[Statement]:
         decided = [f"{claim['id']} {claim['verdict']}" for claim, one in zip(claims, worth, strict=True) if one == flag]
         if decided:
             more.append(Statement(f"{listed(decided)}: {where}."))
-    contradicted = [str(claim["id"]) for claim in claims if claim.get("contradiction")]
+    contradicted = [claim["id"] for claim in claims if claim["contradiction"]]
     if contradicted:
         text = f"The publication's own numbers or its experiment speak against {listed(contradicted)}."
         more.append(Statement(text))
     yield Statement(f"Of {len(claims)} published claim{'s' * (len(claims) > 1)}: {words}.", more, href="#claims")
 
 
-def _worth(claim: Json) -> str:
+def _worth(claim: ClaimRecord) -> str:
     """What the links and machine are good for that a claim was decided on; the best of what is inconclusive."""
-    link = claim.get("link")
-    if claim.get("verdict") == "inconclusive":
+    link = claim["link"]
+    if claim["verdict"] == "inconclusive":
         return GRADES[0]
-    return str(link["flag"]) if link else NOT_MEASURED
+    return link["flag"] if link else NOT_MEASURED
 
 
 def _proxies(campaign: Campaign) -> Iterator[Statement]:
@@ -123,10 +125,11 @@ def _proxies(campaign: Campaign) -> Iterator[Statement]:
 
 def _messages(campaign: Campaign) -> Iterator[Statement]:
     """Messages that did not come, or came again, and players that stopped."""
-    told = [(scenario, scenario.messages) for scenario in campaign.scenarios if scenario.messages]
-    total = sum(int(scenario.denominators.get("exchanges") or 0) for scenario, _ in told)
-    for key, words in (("lost", "never came"), ("duplicate", "came again")):
-        if count := sum(messages[key] for _, messages in told):
+    told = [(scenario, messages) for scenario in campaign.scenarios if (messages := scenario.messages) is not None]
+    total = sum(scenario.exchanges for scenario, _ in told)
+    lost, again = (sum(messages["lost"] for _, messages in told), sum(messages["duplicate"] for _, messages in told))
+    for count, words in ((lost, "never came"), (again, "came again")):
+        if count:
             yield Statement(f"Of {total:,} messages to subscribers {count:,} {words}.", href="#messages")
     played = [(scenario, messages["stalls"]) for scenario, messages in told if messages["stalls"] is not None]
     if stalls := sum(count for _, count in played):
@@ -171,9 +174,9 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
             Statement("Its p95 lies there, and its median does not."),
         ]
         yield Statement("Under loss a retransmission sets the p95 of every stack.", more, href="#delays")
-    ends = [scenario.denominators for scenario in campaign.scenarios]
-    lost = sum(int(d.get("failed") or 0) + int(d.get("timed-out") or 0) for d in ends)
-    total = sum(int(d.get("exchanges") or 0) for d in ends)
+    ends = [each.denominators for each in campaign.scenarios if each.denominators is not None]
+    lost = sum(each["failed"] + each["timed-out"] for each in ends)
+    total = sum(each["exchanges"] for each in ends)
     if lost:
         more = [Statement("See the denominators before comparing delays.")]
         yield Statement(f"{lost:,} of {total:,} exchanges failed or timed out.", more, href="#outcomes")
@@ -181,8 +184,8 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
 
 def _lossy(campaign: Campaign) -> list[Scenario]:
     """Scenarios with values on links that were told to lose packets."""
-    losing = {link["link_name"] for link in campaign.links if (link.get("told") or {}).get("loss")}
-    named = [scenario for scenario in campaign.scenarios if scenario.plan.get("link_name") in losing]
+    losing = {link["link_name"] for link in campaign.links if link["told"]["loss"]}
+    named = [scenario for scenario in campaign.scenarios if scenario.plan.link_name in losing]
     return [scenario for scenario in named if scenario.estimate(campaign.metric, "0.95") is not None]
 
 
@@ -198,5 +201,6 @@ def _waits_at_p95(scenario: Scenario, metric: str) -> bool:
     return bool(p95.point and median.point and p95.point >= modes[1]["low"] > median.point)
 
 
-def _modes(scenario: Scenario, metric: str) -> list[Json]:
-    return list(scenario.metric(metric).get("modes") or [])
+def _modes(scenario: Scenario, metric: str) -> list[ModeRecord]:
+    found = scenario.metric(metric)
+    return [] if found is None else found["modes"]

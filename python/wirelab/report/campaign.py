@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -14,12 +14,24 @@ from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.metrics.steps import next_command
 from wirelab.report.grid import Factors
-from wirelab.report.model import Group, Json, Levels, Scenario, Series
+from wirelab.report.model import Group, Levels, Scenario, Series
 from wirelab.report.numbers import MILLISECONDS, Unit
 from wirelab.report.palette import looks
 from wirelab.report.stacks import BUILTIN, TO, by_proxy, provider
-from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
+from wirelab.schema.campaign import JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
+from wirelab.schema.estimates import ESTIMATES, AnalysedScenario, Estimates, LinkRecord, read_estimates
+from wirelab.schema.plan import ExperimentRecord, Plan, Preview
+from wirelab.schema.plan import Scenario as Planned
+from wirelab.schema.record import CampaignRecord, RunRecord, read_record
+from wirelab.schema.verdicts import ClaimRecord, Verdicts, read_verdicts
 from wirelab.units import format_duration
+
+
+class PlannedTrial(NamedTuple):
+    """A trial, and the block that it belongs to."""
+
+    name: str
+    block: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +40,10 @@ class Campaign:
 
     folder: Path
     page_folder: Path
-    plan: Json
-    estimates: Json
-    verdicts: Json | None
-    record: Json
+    plan: Plan
+    estimates: Estimates
+    verdicts: Verdicts | None
+    record: CampaignRecord | None
     journal: dict[str, JournalEntry]
     series: tuple[Series, ...]
     scenarios: tuple[Scenario, ...]
@@ -40,14 +52,14 @@ class Campaign:
     scenario_by_key: dict[str, Scenario] = field(default_factory=dict)
 
     @property
-    def experiment(self) -> Json:
+    def experiment(self) -> ExperimentRecord:
         """The resolved experiment."""
-        return dict(self.plan.get("experiment") or {})
+        return self.plan.experiment
 
     @property
     def metric(self) -> str:
         """The headline metric."""
-        return str(self.estimates.get("metric") or self.experiment.get("metric") or "end-to-end-delay")
+        return self.estimates["metric"]
 
     @property
     def unit(self) -> Unit:
@@ -55,17 +67,22 @@ class Campaign:
         return next((s.unit(self.metric) for s in self.scenarios if s.metric(self.metric)), MILLISECONDS)
 
     @property
-    def links(self) -> list[Json]:
-        """Link as told and measured, a row for each link and direction."""
-        return list(self.estimates.get("links") or [])
+    def links(self) -> list[LinkRecord]:
+        """Link as configured and measured, a row for each link and direction."""
+        return self.estimates["links"]
+
+    @property
+    def claims(self) -> list[ClaimRecord]:
+        """Claims with their verdicts; none if the experiment has none."""
+        return [] if self.verdicts is None else self.verdicts["claims"]
 
     @cached_property
-    def trials(self) -> dict[str, list[Json]]:
+    def trials(self) -> dict[str, list[PlannedTrial]]:
         """Planned trials of each scenario."""
-        trials: dict[str, list[Json]] = {scenario.key: [] for scenario in self.scenarios}
-        for block in self.plan.get("blocks") or []:
-            for trial in block["trials"]:
-                trials.setdefault(trial["scenario"], []).append({**trial, "block": block["block"]})
+        trials: dict[str, list[PlannedTrial]] = {scenario.key: [] for scenario in self.scenarios}
+        for block in self.plan.blocks:
+            for trial in block.trials:
+                trials[trial.scenario].append(PlannedTrial(trial.trial, block.block))
         return trials
 
     @cached_property
@@ -78,9 +95,9 @@ class Campaign:
         return {trial: (upper_ns, packets) for trial, upper_ns, packets in rows}
 
     @property
-    def preview(self) -> Json | None:
+    def preview(self) -> Preview | None:
         """How a budget scaled the plan down, or None. A preview's numbers are no result."""
-        return self.experiment.get("preview") or None
+        return self.experiment.preview
 
     @property
     def unfinished(self) -> str | None:
@@ -89,14 +106,14 @@ class Campaign:
         A stopping rule may end it before the last block, but not before the fewest replicates, which only a
         budget does.
         """
-        least = ((self.experiment.get("stop") or {}).get("replicates") or [1])[0]
+        least = self.experiment.stop.replicates[0]
         final = {trial for trial, entry in self.journal.items() if entry.status.final}
-        done = {key: sum(trial["trial"] in final for trial in trials) for key, trials in self.trials.items()}
+        done = {key: sum(trial.name in final for trial in trials) for key, trials in self.trials.items()}
         short = sum(done[key] < min(least, len(trials)) for key, trials in self.trials.items())
         planned = sum(map(len, self.trials.values()))
-        runs = self.record.get("runs") or []
-        ended = bool(runs and runs[-1].get("ended"))
-        if ended and runs[-1].get("cut_after_blocks") is not None:
+        runs = () if self.record is None else self.record.runs
+        ended = bool(runs and runs[-1].ended)
+        if ended and runs[-1].cut_after_blocks is not None:
             return self._cut(runs[-1])
         if sum(done.values()) == planned or not (short or (runs and not ended)):
             return None
@@ -108,18 +125,17 @@ class Campaign:
             return f"The budget ended the run early: {fewer}; {counts}."
         return f"Not finished: {fewer if short else 'the last run did not end'}; {counts}. The numbers will change."
 
-    def _cut(self, run: Json) -> str:
+    def _cut(self, run: RunRecord) -> str:
         """What a budget that ended the run left out."""
-        stop = self.experiment.get("stop") or {}
-        blocks, of_blocks = run["cut_after_blocks"], len(self.plan.get("blocks") or [])
-        budget = format_duration(stop["budget_ns"]) if stop.get("budget_ns") else "it was given"
-        scenarios = f"{run['cut_scenarios']} of {len(self.scenarios)} scenario{'s' * (len(self.scenarios) != 1)}"
-        if stop.get("interval"):
-            lacks = f"intervals of {scenarios} are wider than asked ({stop['interval']['relative']:.0%} of the median)"
+        stop = self.experiment.stop
+        budget = format_duration(stop.budget_ns) if stop.budget_ns else "it was given"
+        scenarios = f"{run.cut_scenarios} of {len(self.scenarios)} scenario{'s' * (len(self.scenarios) != 1)}"
+        if stop.interval is not None:
+            lacks = f"intervals of {scenarios} are wider than asked ({stop.interval.relative:.0%} of the median)"
         else:
-            have = "has" if run["cut_scenarios"] == 1 else "have"
+            have = "has" if run.cut_scenarios == 1 else "have"
             lacks = f"{scenarios} {have} fewer trials than planned, so their intervals are wider"
-        return f"The budget of {budget} ended after block {blocks} of {of_blocks}: {lacks}."
+        return f"The budget of {budget} ended after block {run.cut_after_blocks} of {len(self.plan.blocks)}: {lacks}."
 
     @cached_property
     def failed(self) -> dict[Series, str]:
@@ -128,7 +144,7 @@ class Campaign:
         done = set()
         for scenario in self.scenarios:
             for trial in self.trials[scenario.key]:
-                entry = self.journal.get(trial["trial"])
+                entry = self.journal.get(trial.name)
                 if entry is None or entry.scenario != scenario.key:
                     continue
                 if entry.status is EntryStatus.DONE:
@@ -156,13 +172,10 @@ def load(folder: Path, page_folder: Path) -> Campaign:
     if not (folder / PLAN).is_file():
         raise RunError(f"'{folder}' is no campaign: it has no plan.json", hint=f"{launched('run FILE')} makes one")
     plan = read_plan(folder)
-    estimates = _read(folder / "estimates.json")
-    if estimates is None:
-        raise RunError(f"'{folder}' has no estimates.json", hint=next_command(folder))
-    verdicts = _read(folder / "verdicts.json")
-
-    analysed = {entry["key"]: entry for entry in estimates.get("scenarios") or []}
-    record = _read(folder / FACTS) or {}
+    if not (folder / ESTIMATES).exists():
+        raise RunError(f"'{folder}' has no {ESTIMATES}", hint=next_command(folder))
+    estimates, verdicts, record = read_estimates(folder), read_verdicts(folder), read_record(folder)
+    analysed = {entry["key"]: entry for entry in estimates["scenarios"]}
     scenarios, series = _scenarios(plan, analysed, record)
     factors = Factors.of(plan, scenarios)
     return Campaign(
@@ -181,13 +194,15 @@ def load(folder: Path, page_folder: Path) -> Campaign:
     )
 
 
-def _scenarios(plan: Json, analysed: dict[str, Json], record: Json) -> tuple[tuple[Scenario, ...], tuple[Series, ...]]:
-    entries = list(plan.get("scenarios") or [])
+def _scenarios(
+    plan: Plan, analysed: dict[str, AnalysedScenario], record: CampaignRecord | None
+) -> tuple[tuple[Scenario, ...], tuple[Series, ...]]:
+    entries = plan.scenarios
     identities = list(dict.fromkeys(_identity(entry) for entry in entries))
     origins: dict[tuple[str, str, str], str] = {}
     for entry in entries:
-        if (origin := entry.get("origin")) is not None:
-            origins.setdefault(_identity(entry), str(origin["stack"]))
+        if entry.origin is not None:
+            origins.setdefault(_identity(entry), entry.origin.stack)
     mixed = len({implementation for _, _, implementation in identities}) > 1
     series = {}
     for identity, look in zip(identities, looks([(stack, impl) for _, stack, impl in identities]), strict=True):
@@ -199,25 +214,11 @@ def _scenarios(plan: Json, analysed: dict[str, Json], record: Json) -> tuple[tup
         origin = origins.get(identity)
         whose = provider(stack, implementation, record) + f"; {by_proxy(origin)}" * (origin is not None)
         series[identity] = Series(text, stack, implementation, whose, look, origin)
-    scenarios = tuple(Scenario(entry, analysed.get(entry["key"]), series[_identity(entry)]) for entry in entries)
+    scenarios = tuple(Scenario(entry, analysed.get(entry.key), series[_identity(entry)]) for entry in entries)
     return scenarios, tuple(series.values())
 
 
-def _identity(entry: Json) -> tuple[str, str, str]:
-    levels = entry.get("levels") or {}
-    stack = str(entry["stack"])
-    ends = entry.get("implementation") or {}
-    client, server = str(ends.get("client", "builtin")), str(ends.get("server", "builtin"))
-    return str(levels.get("stack", stack)), stack, client if client == server else f"{client}{TO}{server}"
-
-
-def _read(path: Path) -> Json | None:
-    try:
-        value: Json = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except json.JSONDecodeError as error:
-        raise RunError(
-            f"{path}:{error.lineno}: not JSON: {error.msg}", hint=f"make it again: {launched(f'analyze {path.parent}')}"
-        ) from error
-    return value
+def _identity(entry: Planned) -> tuple[str, str, str]:
+    client, server = entry.implementation.client, entry.implementation.server
+    label = str(entry.levels.get("stack", entry.stack))
+    return label, entry.stack, client if client == server else f"{client}{TO}{server}"

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
-from wirelab.report.model import Json
 from wirelab.report.numbers import plain
+from wirelab.schema.estimates import CertificateLine
 
 HEAD = ("direction", "property", "told", "measured [interval]", "tolerance", "verdict", "")
 VERDICTS = {"in": "in tolerance", "out": "OUT", "open": "consistent", "unjudged": "not judged"}
 
 
-def summary(certificate: Json) -> str:
+def summary(lines: Iterable[CertificateLine]) -> str:
     """How many lines are what."""
-    counts = Counter(line["verdict"] for line in certificate["lines"])
+    counts: Counter[str] = Counter(line["verdict"] for line in lines)
     return ", ".join(f"{counts[verdict]} {words}" for verdict, words in VERDICTS.items() if counts[verdict])
 
 
-def rows(certificate: Json) -> list[tuple[str, ...]]:
+def rows(lines: Iterable[CertificateLine]) -> list[tuple[str, ...]]:
     """A head, and a row for each line."""
-    return [HEAD, *(row(line) for line in certificate["lines"])]
+    return [HEAD, *(row(line) for line in lines)]
 
 
-def row(line: Json) -> tuple[str, ...]:
+def row(line: CertificateLine) -> tuple[str, ...]:
     """One line's cells."""
     told, tolerance = line["told"], line["tolerance"]
     grade = f" ({line['grade']})" if line["verdict"] == "out" else ""
@@ -37,7 +38,7 @@ def row(line: Json) -> tuple[str, ...]:
     )
 
 
-def _measured(line: Json) -> str:
+def _measured(line: CertificateLine) -> str:
     """A point and its interval, all in one unit."""
     measured = line["measured"]
     if measured is None or measured["point"] is None:
@@ -46,7 +47,7 @@ def _measured(line: Json) -> str:
     if measured["low"] is None or measured["high"] is None:
         return point
     scale, _ = _scale(measured["point"], line["unit"])
-    low, high = (_digits(measured[end] * scale, line["unit"]) for end in ("low", "high"))
+    low, high = (_digits(end * scale, line["unit"]) for end in (measured["low"], measured["high"]))
     return f"{point} [{low}, {high}]"
 
 

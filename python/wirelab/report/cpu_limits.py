@@ -12,7 +12,7 @@ def cpu_limits(campaign: Campaign) -> Table | None:
     """A row for each limited host of each scenario; none without any."""
     rows = []
     for scenario in campaign.scenarios:
-        for role, limit in ((scenario.estimates or {}).get("cpu") or {}).items():
+        for role, limit in ({} if scenario.estimates is None else scenario.estimates.get("cpu", {})).items():
             share = dash("it never had work") if not limit["periods"] else _share(limit["throttled"] / limit["periods"])
             held = limit["throttled_s"]
             rows.append(

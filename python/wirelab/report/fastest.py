@@ -24,7 +24,7 @@ WIDEST = 1000
 def fastest(campaign: Campaign) -> Iterator[Statement]:
     """Which stack has the smallest median where, with how much longer the others take."""
     # Declared choices vary what claims are judged by; other groups are conditions of their own.
-    judged = campaign.verdicts and campaign.experiment.get("choices")
+    judged = campaign.verdicts and campaign.experiment.choices
     groups = campaign.groups[:1] if judged else campaign.groups
     conditions = [(group, condition) for group in groups for condition in group.conditions]
     rankings = [(where, ranking) for where in conditions if (ranking := ranked(campaign.metric, where[1].scenarios))]
@@ -127,6 +127,6 @@ def _both(a: Scenario, b: Scenario) -> Iterator[str]:
 
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> Iterator[str]:
-    link = comparison(campaign, a, b).get("link") or {}
-    if link.get("flag", GRADES[0]) != GRADES[0]:
+    found = comparison(campaign, a, b)
+    if found is not None and (link := found["link"])["flag"] != GRADES[0]:
         yield f"Its grade is {link['flag']}: {to_blame(link) or link['why']}."

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json
-from wirelab.stats.link.grade import GRADES
+from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, Quality
+from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 
 PREVIEW = "preview, no result"
 LINK, MACHINE = "the link", "the machine"
@@ -17,7 +17,7 @@ LINK, MACHINE = "the link", "the machine"
 class _Flag:
     """What a link's direction or a scenario's endpoints are good for; `size` is how bad that is among its like."""
 
-    flag: str
+    flag: Grade
     cause: str
     place: str
     why: str
@@ -29,7 +29,7 @@ class _Flag:
 class Reason:
     """What makes the grade less than the best: where it is worst, and how many others are like it."""
 
-    flag: str
+    flag: Grade
     cause: str
     place: str
     why: str
@@ -70,7 +70,7 @@ def graded(campaign: Campaign) -> str:
     return f"{words} ({'the machine, not the link' if to_blame == [MACHINE] else ' and '.join(to_blame)})"
 
 
-def blamed(estimates: Json) -> list[str]:
+def blamed(estimates: Estimates) -> list[str]:
     """What the worst flag is of: the link, the machine, both, or nothing if it is the best."""
     found = list(_flags(estimates))
     worst = max((each.flag for each in found), key=GRADES.index, default=GRADES[0])
@@ -78,14 +78,14 @@ def blamed(estimates: Json) -> list[str]:
     return [cause for cause in (LINK, MACHINE) if cause in causes]
 
 
-def reasons(estimates: Json) -> list[str]:
+def reasons(estimates: Estimates) -> list[str]:
     """What makes the grade less than the best, the worst first, in a sentence each."""
     return [reason.words for reason in grouped(estimates)]
 
 
-def grouped(estimates: Json) -> list[Reason]:
+def grouped(estimates: Estimates) -> list[Reason]:
     """What makes the grade less than the best, the worst first: each reason once, with where it is worst."""
-    alike: dict[tuple[str, ...], list[_Flag]] = {}
+    alike: dict[tuple[Grade, str, str], list[_Flag]] = {}
     for each in _flags(estimates):
         if each.flag != GRADES[0]:
             same = "".join(letter for letter in each.why if not letter.isdigit() and letter not in ".,")
@@ -97,23 +97,23 @@ def grouped(estimates: Json) -> list[Reason]:
     return [_reason(found) for found in ordered]
 
 
-def comparison_reasons(comparisons: Iterable[Json]) -> list[str]:
+def comparison_reasons(comparisons: Iterable[ComparisonRecord]) -> list[str]:
     """What makes comparisons less than good: of each flag and cause one, and of how many it is."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[Grade, str], list[str]] = {}
     for comparison in comparisons:
-        link = comparison.get("link") or {}
-        if link.get("flag", GRADES[0]) != GRADES[0]:
-            alike.setdefault((str(link["flag"]), to_blame(link)), []).append(str(link["why"]))
+        link = comparison["link"]
+        if link["flag"] != GRADES[0]:
+            alike.setdefault((link["flag"], to_blame(link)), []).append(link["why"])
     ordered = sorted(alike.items(), key=lambda pair: -GRADES.index(pair[0][0]))
     return [_comparisons_reason(flag, cause, whys) for (flag, cause), whys in ordered]
 
 
-def to_blame(link: Json) -> str:
+def to_blame(link: Quality) -> str:
     """The machine, the link or both, of a comparison; empty if it is the size of the effect alone."""
-    return " and ".join(cause for cause in (LINK, MACHINE) if cause in (link.get("causes") or []))
+    return " and ".join(cause for cause in (LINK, MACHINE) if cause in link["causes"])
 
 
-def _comparisons_reason(flag: str, cause: str, whys: list[str]) -> str:
+def _comparisons_reason(flag: Grade, cause: str, whys: list[str]) -> str:
     """The shortest stands for all: it has the fewest causes."""
     head = f"{flag}, {len(whys)} comparison{'s' * (len(whys) > 1)}{f' ({cause})' * bool(cause)}"
     return f"{head}{', such as' if len(set(whys)) > 1 else ':'} {min(whys, key=len)}."
@@ -125,18 +125,16 @@ def _reason(found: list[_Flag]) -> Reason:
     return Reason(worst.flag, worst.cause, worst.place, worst.why, worst.cure, others)
 
 
-def _flags(estimates: Json) -> Iterator[_Flag]:
-    for link in estimates.get("links") or []:
-        if link.get("flag") in GRADES:
-            late = ((link.get("measured") or {}).get("delay_error_s") or {}).get("p99") or 0.0
-            place = f"{link.get('link_name')} {link.get('direction')}"
-            yield _Flag(str(link["flag"]), LINK, place, str(link.get("why")), late)
-    for certificate in estimates.get("certificates") or []:
-        if certificate.get("topology_links") and not certificate["link_names"]:
+def _flags(estimates: Estimates) -> Iterator[_Flag]:
+    for link in estimates["links"]:
+        if link["flag"] != NOT_MEASURED:
+            late = link["measured"]["delay_error_s"]["p99"] or 0.0
+            yield _Flag(link["flag"], LINK, f"{link['link_name']} {link['direction']}", link["why"], late)
+    for certificate in estimates["certificates"]:
+        if certificate["topology_links"] and not certificate["link_names"]:
             place = f"the link {', '.join(certificate['topology_links'])}"
-            yield _Flag(str(certificate["flag"]), LINK, place, str(certificate["why"]), 0.0)
-    for scenario in estimates.get("scenarios") or []:
-        if (waits := scenario.get("endpoints")) is not None:
-            size = (waits.get("share") or 0.0) + (waits.get("steal") or 0.0)
-            cure = waits.get("cure")
-            yield _Flag(str(waits["flag"]), MACHINE, str(scenario["name"]), str(waits["why"]), size, cure)
+            yield _Flag(certificate["flag"], LINK, place, certificate["why"], 0.0)
+    for scenario in estimates["scenarios"]:
+        if (waits := scenario["endpoints"]) is not None:
+            size = (waits["share"] or 0.0) + (waits["steal"] or 0.0)
+            yield _Flag(waits["flag"], MACHINE, scenario["name"], waits["why"], size, waits["cure"])

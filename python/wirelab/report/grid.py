@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wirelab.report.model import Condition, Group, Json, Levels, Scenario, level_words, makes_row
+from wirelab.report.model import Condition, Group, Levels, Scenario, level_words, makes_row
+from wirelab.schema.plan import Level, Plan
 from wirelab.stats.compare.scenarios import is_implementation
 
+Point = Mapping[str, Level]
 Levelled = dict[Levels, dict[Levels, list[Scenario]]]
 MOST_MARKS = 48
 """Marks below one another that a chart still shows well: beyond so many, factors divide charts."""
@@ -28,11 +30,11 @@ class Factors:
     constant: Levels
 
     @classmethod
-    def of(cls, plan: Json, scenarios: Sequence[Scenario]) -> Factors:
+    def of(cls, plan: Plan, scenarios: Sequence[Scenario]) -> Factors:
         """From every point of the grid that a scenario stands for."""
         points = [point for scenario in scenarios for point in scenario.points]
         paths = dict.fromkeys(path for point in points for path in point)
-        declared = (plan.get("experiment") or {}).get("choices") or {}
+        declared = plan.experiment.choices
         varied = frozenset(path for path in paths if len({str(point.get(path)) for point in points}) > 1)
         left = [path for path in paths if path in varied and path not in declared and not _makes_series(path)]
         divide = set(left) - _rows(left, points, scenarios)
@@ -68,10 +70,10 @@ class Factors:
         """The base first, then what differs from it in one choice, in the order of the choices."""
         return tuple(self.choices.index(path) for path, level in choices if (path, level) not in base)
 
-    def _choices(self, point: Json) -> Levels:
+    def _choices(self, point: Point) -> Levels:
         return tuple((path, str(point[path])) for path in self.choices if path in point)
 
-    def _row(self, point: Json) -> Levels:
+    def _row(self, point: Point) -> Levels:
         return tuple((path, str(point[path])) for path in point if path not in self.choices and not _makes_series(path))
 
     def _named(self, levels: Levels) -> str:
@@ -84,7 +86,7 @@ class Factors:
         return ", ".join(level_words(*pair) for pair in (differing or choices))
 
 
-def _rows(paths: Sequence[str], points: Sequence[Json], scenarios: Sequence[Scenario]) -> set[str]:
+def _rows(paths: Sequence[str], points: Sequence[Point], scenarios: Sequence[Scenario]) -> set[str]:
     """Those of the paths that make rows of one chart."""
     rows = {path for path in paths if makes_row(path)}
     series = len({scenario.series.label for scenario in scenarios})
@@ -96,7 +98,7 @@ def _rows(paths: Sequence[str], points: Sequence[Json], scenarios: Sequence[Scen
     return rows
 
 
-def _label(point: Json, paths: Sequence[str]) -> str:
+def _label(point: Point, paths: Sequence[str]) -> str:
     """Levels of a point in words, the link last."""
     ordered = sorted(paths, key=lambda path: path == "link")
     return " · ".join(level_words(path, str(point[path])) for path in ordered if path in point)

@@ -46,10 +46,10 @@ def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
 
 def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     """The one that explains most first."""
-    client = str((scenario.plan.get("implementation") or {}).get("client", BUILTIN))
+    client = scenario.plan.implementation.client
     described = describe(scenario.series.stack)
     over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)
-    if metric in DROPS and is_netem(scenario.plan.get("link") or {}):
+    if metric in DROPS and is_netem(scenario.plan.link):
         yield "netem keeps no log of what it drops"
     if metric == "spurious-retransmissions" and over_udp and secure:
         yield "QUIC and DTLS number each packet anew, so that none is known to have been sent before"
@@ -69,5 +69,5 @@ def _not_told(scenario: Scenario, metric: str, client: str, *, over_udp: bool) -
         yield f"{client} does not tell what it sent again"
     if metric in FROM_PACKETS | AGAIN and not scenario.metric("wire-up-bytes"):
         yield f"{client} does not tell which port an exchange used, so that packets cannot be counted to exchanges"
-    if metric in STAMPED and scenario.denominators.get("completed"):
+    if metric in STAMPED and scenario.denominators is not None and scenario.denominators["completed"]:
         yield f"{client} does not tell {STAMPED[metric]}"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 from wirelab.report.numbers import COUNT, UNITS, Estimate, Unit
 from wirelab.report.palette import Look
+from wirelab.schema.estimates import AnalysedScenario, Downloads, Messages, MetricRecord, Outcomes, SettingInForce
+from wirelab.schema.plan import Level
+from wirelab.schema.plan import Scenario as Planned
 from wirelab.site import page_words
 from wirelab.toml import inline
 
-Json = dict[str, Any]
 Levels = tuple[tuple[str, str], ...]
+Moment = Literal["mean", "sd", "median"]
+MOMENTS: tuple[Moment, ...] = ("mean", "sd", "median")
 _IMAGES, _IMAGE_SIZE = "workload.page.objects", "workload.page.object-size"
 ROW_PATHS = ("link", "workload.upload", "workload.download", "workload.page", _IMAGES, _IMAGE_SIZE)
 """Factors that make the rows of a chart; a publication's own ones. How congested a link is makes rows too."""
@@ -38,19 +42,19 @@ class Series:
 class Scenario:
     """One scenario of the plan with its estimates, if any trial of it was analysed."""
 
-    plan: Json
-    estimates: Json | None
+    plan: Planned
+    estimates: AnalysedScenario | None
     series: Series
 
     @property
     def key(self) -> str:
         """Key in every file of the campaign."""
-        return str(self.plan["key"])
+        return self.plan.key
 
     @property
     def name(self) -> str:
         """Levels joined, for people."""
-        return str(self.plan["name"])
+        return self.plan.name
 
     @property
     def anchor(self) -> str:
@@ -58,59 +62,71 @@ class Scenario:
         return f"scenario-{self.key[:16]}"
 
     @property
-    def points(self) -> list[Json]:
+    def points(self) -> list[dict[str, Level]]:
         """The places of the grid that it stands for; several where a choice does not touch it."""
-        own = {"link": self.plan.get("link_name", "")}
-        return [own | point for point in self.plan.get("points") or [self.plan.get("levels") or {}]]
+        own: dict[str, Level] = {"link": self.plan.link_name}
+        return [own | point for point in self.plan.points or (self.plan.levels,)]
 
     @property
-    def denominators(self) -> Json:
-        """How many exchanges ended how; empty if none was analysed."""
-        return dict((self.estimates or {}).get("denominators") or {})
+    def denominators(self) -> Outcomes | None:
+        """How many exchanges ended how; None if none was analysed."""
+        return None if self.estimates is None else self.estimates["denominators"]
 
     @property
-    def messages(self) -> Json:
-        """How many messages were lost or came again, and how often players stopped; empty of other workloads."""
-        return dict((self.estimates or {}).get("messages") or {})
+    def exchanges(self) -> int:
+        """How many exchanges of it were analysed."""
+        return 0 if self.denominators is None else self.denominators["exchanges"]
 
     @property
-    def downloads(self) -> Json:
-        """Of the largest and the smallest of downloads that take turns: bytes, and how many ended how; else empty."""
-        return dict((self.estimates or {}).get("downloads") or {})
+    def messages(self) -> Messages | None:
+        """How many messages were lost or came again, and how often players stopped; None of other workloads."""
+        return None if self.estimates is None else self.estimates.get("messages")
 
     @property
-    def settings(self) -> list[Json]:
-        """Settings that it was given, as told and as they were seen, a row for each end."""
-        return list((self.estimates or {}).get("settings") or [])
+    def downloads(self) -> Downloads | None:
+        """Of the largest and the smallest of downloads that take turns: bytes, and how many ended how; else None."""
+        return None if self.estimates is None else self.estimates.get("downloads")
+
+    @property
+    def settings(self) -> list[SettingInForce]:
+        """Settings that it was given, as configured and as they were seen, a row for each end."""
+        return [] if self.estimates is None else self.estimates.get("settings", [])
 
     @property
     def plotted(self) -> bool:
         """Whether charts have it: what a library clamps or ignores is not what its levels say."""
         return all(row["in_force"] is not False for row in self.settings)
 
-    def metric(self, name: str) -> Json:
-        """Everything estimated of a metric; empty if nothing was."""
-        for key, value in ((self.estimates or {}).get("metrics") or {}).items():
-            if metric_name(key) == metric_name(name) and isinstance(value, dict):
-                return value
-        return {}
+    @property
+    def metrics(self) -> dict[str, MetricRecord]:
+        """Everything estimated, by metric; empty if none was analysed."""
+        return {} if self.estimates is None else self.estimates["metrics"]
+
+    def metric(self, name: str) -> MetricRecord | None:
+        """Everything estimated of a metric; None if nothing was."""
+        return next((value for key, value in self.metrics.items() if metric_name(key) == metric_name(name)), None)
 
     def unit(self, metric: str) -> Unit:
         """What a metric is shown in."""
-        return UNITS.get(str(self.metric(metric).get("unit", "")), COUNT)
+        found = self.metric(metric)
+        return COUNT if found is None else UNITS.get(found["unit"], COUNT)
 
     def estimate(self, metric: str, statistic: str) -> Estimate | None:
         """One estimate: `mean`, `sd`, `median`, or a quantile such as `0.95`."""
         values = self.metric(metric)
-        return Estimate.of(values.get(statistic) or (values.get("quantiles") or {}).get(statistic))
+        if values is None:
+            return None
+        if statistic in MOMENTS:
+            return Estimate.of(values[statistic])
+        return Estimate.of(values["quantiles"].get(statistic))
 
     def above_s(self, metric: str, statistic: str) -> float | None:
         """The time-out that a statistic is known to lie above, and no more is known of it; else None."""
         value = self.estimate(metric, statistic)
-        timeout_ns = (self.plan.get("workload") or {}).get("timeout_ns")
-        if value is None or value.point is not None or not self.denominators.get("timed-out") or not timeout_ns:
+        ends = self.denominators
+        if value is None or value.point is not None or ends is None or not ends["timed-out"]:
             return None
-        return float(timeout_ns) / 1e9
+        return self.plan.workload.timeout_ns / 1e9
 
 
 @dataclass(frozen=True)
@@ -165,7 +181,7 @@ def _flows_of(path: str) -> str | None:
     return None
 
 
-def levels_words(path: str, levels: Iterable[Any]) -> str:
+def levels_words(path: str, levels: Iterable[object]) -> str:
     """A factor's levels as written: a page by its name, another table as a file has it."""
     shown = (page_words(json.dumps(level)) if path == "workload.page" and isinstance(level, dict) else
              level if isinstance(level, str) else inline(level) for level in levels)  # fmt: skip

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+
+from wirelab.schema.estimates import EstimateRecord
 
 DASH = "–"
 MOST_DIGITS = 5
@@ -36,19 +37,16 @@ class Estimate:
     point: float | None
     low: float | None
     high: float | None
-    level: float | None
-    n: int | None
+    level: float
+    n: int
     method: str
 
     @classmethod
-    def of(cls, value: Any) -> Estimate | None:
-        """Read one; a bare number is a point without interval, null is None."""
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return cls(float(value), None, None, None, None, "")
-        if not isinstance(value, dict) or "point" not in value:
+    def of(cls, value: EstimateRecord | None) -> Estimate | None:
+        """Of what there is not, None."""
+        if value is None:
             return None
-        point, low, high = (float(value[k]) if _is_number(value.get(k)) else None for k in ("point", "low", "high"))
-        return cls(point, low, high, value.get("level"), value.get("n"), str(value.get("method") or ""))
+        return cls(value["point"], value["low"], value["high"], value["level"], value["n"], value["method"])
 
 
 def decimals(point: float, low: float | None = None, high: float | None = None) -> int:
@@ -117,7 +115,3 @@ def p_value(value: float | None) -> str:
 def share(part: float, whole: float) -> str:
     """`319/320`."""
     return f"{part:,.0f}/{whole:,.0f}"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)

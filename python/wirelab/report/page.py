@@ -84,7 +84,7 @@ def render(campaign: Campaign) -> str:
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup((TEMPLATES / "report.js").read_text(encoding="utf-8")),
         version=__version__,
-        level=f"{campaign.estimates.get('level') or 0.95:.0%}".replace("%", "\u00a0%"),
+        level=f"{campaign.estimates['level']:.0%}".replace("%", "\u00a0%"),
     )
 
 
@@ -96,26 +96,24 @@ def options(text: str) -> Markup:
 def header(campaign: Campaign) -> Header:
     """Title, grade, counts, answer, a chip for each claim."""
     experiment = campaign.experiment
-    name = str(experiment.get("name") or campaign.folder.name)
-    claims = (campaign.verdicts or {}).get("claims") or []
     return Header(
-        name=name,
-        title=str(experiment.get("title") or name),
-        doi=experiment.get("doi"),
+        name=experiment.name,
+        title=experiment.title or experiment.name,
+        doi=experiment.doi,
         grade=_grade(campaign),
         facts=_facts(campaign),
         warnings=_warnings(campaign),
         answer=answer(campaign),
         verdicts=[
             replace(
-                verdict_cell(claim["verdict"], claim.get("link"), head=f"{claim['id']} "),
-                title=str(claim.get("text", "")),
+                verdict_cell(claim["verdict"], claim["link"], head=f"{claim['id']} "),
+                title=claim["text"],
                 href=f"#claim-{claim['id']}",
                 reason="the publication's own numbers or its experiment speak against it"
-                if claim.get("contradiction")
+                if claim["contradiction"]
                 else None,
             )
-            for claim in claims
+            for claim in campaign.claims
         ],
     )
 
@@ -126,10 +124,9 @@ def _grade(campaign: Campaign) -> Cell:
 
 
 def _facts(campaign: Campaign) -> list[str]:
-    ends = [scenario.denominators for scenario in campaign.scenarios]
-    exchanges = sum(int(d.get("exchanges") or 0) for d in ends)
-    completed = sum(int(d.get("completed") or 0) for d in ends)
-    trials = sum(int(d.get("trials") or 0) for d in ends)
+    ends = [each.denominators for each in campaign.scenarios if each.denominators is not None]
+    exchanges, completed = sum(each["exchanges"] for each in ends), sum(each["completed"] for each in ends)
+    trials = sum(each["trials"] for each in ends)
     facts = [
         f"{len(campaign.scenarios)} scenario{'s' * (len(campaign.scenarios) != 1)}",
         f"{trials:,} trial{'s' * (trials != 1)}",
@@ -145,8 +142,8 @@ def _warnings(campaign: Campaign) -> list[str]:
         to_blame = blamed(campaign.estimates)
         warnings += [words for cause, words in NO_RESULT if cause in to_blame]
     if preview := campaign.preview:
-        (trials, of_trials), (each, of_each) = (reversed(preview[key]) for key in ("replicates", "exchanges"))
-        budget = format_duration(preview["budget_ns"])
+        (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
+        budget = format_duration(preview.budget_ns)
         warnings.append(
             f"A preview in {budget}, no result: {trials} of {of_trials} trials of each scenario, {each} of {of_each} "
             "exchanges each."

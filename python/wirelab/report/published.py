@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wirelab.claims.source import same_level
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json, Scenario, metric_name
+from wirelab.report.model import Scenario, metric_name
 
 
 @dataclass(frozen=True)
@@ -24,18 +25,18 @@ def published_numbers(campaign: Campaign) -> dict[tuple[str, str], Published]:
     A scenario has a number if its levels contain those of the number.
     """
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for row in (campaign.verdicts or {}).get("published_numbers") or []:
+    for row in [] if campaign.verdicts is None else campaign.verdicts["published_numbers"]:
         for scenario in campaign.scenarios:
-            if scenario.metric(row["metric"]).get("unit", "s") == "s" and _matches(scenario, row["levels"]):
+            measured = scenario.metric(row["metric"])
+            if (measured is None or measured["unit"] == "s") and _matches(scenario, row["levels"]):
                 found.setdefault((scenario.key, metric_name(row["metric"])), {})[row["statistic"]] = row["value"] * 1e3
     return {key: Published(key[1], values.get("mean"), values.get("sd")) for key, values in found.items()}
 
 
 def removed_outliers(campaign: Campaign) -> bool:
     """Whether the publication removed outliers, so that its claims are judged by its rule too."""
-    claims = (campaign.verdicts or {}).get("claims") or []
-    return any(claim.get("under_published_rule") for claim in claims)
+    return any(claim["under_published_rule"] for claim in campaign.claims)
 
 
-def _matches(scenario: Scenario, levels: Json) -> bool:
+def _matches(scenario: Scenario, levels: Mapping[str, str]) -> bool:
     return any(all(same_level(point.get(path), level) for path, level in levels.items()) for point in scenario.points)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json, Scenario, metric_name
+from wirelab.report.model import Scenario, metric_name
 from wirelab.report.numbers import Estimate
 from wirelab.report.stacks import is_reference
+from wirelab.schema.estimates import ComparisonRecord
 from wirelab.stats.compare.scenarios import ERROR_RATE
 
 
@@ -35,20 +36,20 @@ def untold(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> l
     return [other for other in others if not _takes_longer(campaign, other, first)]
 
 
-def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> Json:
-    """Of the headline metric, in either direction; empty if there is none."""
-    for each in campaign.estimates.get("comparisons") or []:
+def comparison(campaign: Campaign, a: Scenario, b: Scenario) -> ComparisonRecord | None:
+    """Of the headline metric, in either direction; None if there is none."""
+    for each in campaign.estimates["comparisons"]:
         same = metric_name(each["metric"]) == metric_name(campaign.metric)
         if same and (each["a"], each["b"]) in ((a.key, b.key), (b.key, a.key)):
-            return dict(each)
-    return {}
+            return each
+    return None
 
 
 def ratio(campaign: Campaign, a: Scenario, b: Scenario) -> Estimate | None:
     """Ratio of medians of a over b, looked up in either direction."""
     found = comparison(campaign, a, b)
-    value = Estimate.of(found.get("ratio_of_medians"))
-    if value is None or not value.point:
+    value = None if found is None else Estimate.of(found["ratio_of_medians"])
+    if found is None or value is None or not value.point:
         return None
     if found["a"] == a.key:
         return value
@@ -60,5 +61,7 @@ def _takes_longer(campaign: Campaign, other: Scenario, first: Scenario) -> bool:
     times = ratio(campaign, other, first)
     if times is not None:
         return (times.low or 0) > 1
-    p = comparison(campaign, other, first).get("p_adjusted")
-    return other.above_s(campaign.metric, "median") is not None and p is not None and float(p) < ERROR_RATE
+    found = comparison(campaign, other, first)
+    return (
+        other.above_s(campaign.metric, "median") is not None and found is not None and found["p_adjusted"] < ERROR_RATE
+    )

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Table, dash
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json, Scenario
+from wirelab.report.model import Scenario
+from wirelab.schema.estimates import SettingInForce
 
 SOURCES = {"client": "the client", "server": "the server"}
 
@@ -28,11 +29,11 @@ def settings_in_force(campaign: Campaign) -> list[Block]:
     return [*blocks, Group("Every setting that was given: told, announced, used", [_table(rows)])]
 
 
-def _words(scenario: Scenario, row: Json) -> str:
+def _words(scenario: Scenario, row: SettingInForce) -> str:
     return f"{scenario.name}: {row['setting']} of the {row['end']}: told {_shown(row['told'], row)}, {row['why']}"
 
 
-def _table(rows: Iterable[tuple[Scenario, Json]]) -> Table:
+def _table(rows: Iterable[tuple[Scenario, SettingInForce]]) -> Table:
     columns = [
         Column("scenario", numeric=False), Column("setting", numeric=False), Column("of", numeric=False),
         Column("told"), Column("announced"), Column("held in its place"), Column("most used by the other end"),
@@ -44,8 +45,8 @@ def _table(rows: Iterable[tuple[Scenario, Json]]) -> Table:
             Cell(row["setting"]),
             dash("not known") if row["end"] is None else Cell(row["end"]),
             Cell(_shown(row["told"], row)),
-            _range(row, "announced", "none was"),
-            _range(row, "effective", "nothing tells"),
+            _range(row, row["announced"], "none was"),
+            _range(row, row["effective"], "nothing tells"),
             dash("nothing tells") if row["used"] is None else Cell(_shown(row["used"], row)),
             _in_force(row),
             dash("not known") if row["source"] is None else Cell(_sources(row["source"])),
@@ -60,7 +61,7 @@ def _table(rows: Iterable[tuple[Scenario, Json]]) -> Table:
     return Table(caption, columns, cells, row_headers=2)
 
 
-def _in_force(row: Json) -> Cell:
+def _in_force(row: SettingInForce) -> Cell:
     if row["in_force"] is None:
         return Cell("not known", title=str(row["why"]), tone="unsure")
     return Cell(
@@ -68,10 +69,10 @@ def _in_force(row: Json) -> Cell:
     )
 
 
-def _range(row: Json, name: str, otherwise: str) -> Cell:
-    if row[name] is None:
+def _range(row: SettingInForce, bounds: list[int] | None, otherwise: str) -> Cell:
+    if bounds is None:
         return dash(otherwise)
-    low, high = row[name]
+    low, high = bounds
     return Cell(_shown(low, row) if low == high else f"{low} to {_shown(high, row)}")
 
 
@@ -79,7 +80,7 @@ def _sources(names: str) -> str:
     return ", ".join(SOURCES.get(name, name) for name in names.split(", "))
 
 
-def _shown(value: int, row: Json) -> str:
+def _shown(value: int, row: SettingInForce) -> str:
     """Exact: whoever looks here compares numbers."""
-    unit = {"bytes": "B"}.get(row["unit"], row["unit"])
+    unit = "B" if row["unit"] == "bytes" else row["unit"] or ""
     return f"{value} {unit}".strip()

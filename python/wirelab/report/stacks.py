@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from wirelab.errors import RunError
 from wirelab.schema import StackDescription, registered
+from wirelab.schema.record import CampaignRecord
 
 BUILTIN, TO = "builtin", " to "
 
@@ -18,12 +17,12 @@ def describe(stack: str) -> StackDescription | None:
         return None
 
 
-def provider(stack: str, implementation: str, record: dict[str, Any]) -> str:
+def provider(stack: str, implementation: str, record: CampaignRecord | None) -> str:
     """Whose code plays client and server, with versions as far as the campaign recorded them."""
-    programs = record.get("implementations") or {}
+    programs = {} if record is None else record.implementations
 
     def words(name: str) -> str:
-        version = (programs.get(name) or {}).get("version") or "version not recorded"
+        version = (programs[name].version if name in programs else None) or "version not recorded"
         return f"builtin ({libraries(stack)})" if name == BUILTIN else f"{name} ({version})"
 
     client, _, server = implementation.partition(TO)

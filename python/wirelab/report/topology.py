@@ -5,8 +5,7 @@ from __future__ import annotations
 from wirelab.report import certificate
 from wirelab.report.blocks import Block, Cell, Column, Prose, Table, dash
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json
-from wirelab.schema import is_netem
+from wirelab.schema import LinkSpec, is_netem
 
 CLIENT = "client"
 COLUMNS = (
@@ -23,12 +22,12 @@ def topology(campaign: Campaign) -> list[Block]:
     """A row for each link, with what was checked of it; nothing where a client and a server are alone."""
     rows: dict[tuple[bool, str, str], list[Cell]] = {}
     for scenario in campaign.scenarios:
-        for link in scenario.plan.get("topology") or []:
-            own = link.get("link") is None
-            what = dict(scenario.plan["link"] if own else link["link"])
-            name = f"{link['name']} ({scenario.plan['link_name']})" if own else str(link["name"])
-            hosts = " to ".join(", ".join(link[side]) for side in ("near", "far"))
-            found = _certificate(campaign, scenario.plan["link_name"] if own else link["name"], own=own)
+        for link in scenario.plan.topology:
+            own = link.link is None
+            what = scenario.plan.link if link.link is None else link.link
+            name = f"{link.name} ({scenario.plan.link_name})" if own else link.name
+            hosts = " to ".join(", ".join(side) for side in (link.near, link.far))
+            found = _certificate(campaign, scenario.plan.link_name if own else link.name, own=own)
             row = [Cell(name), Cell(hosts), found, _told(own=own), _replayed(campaign, what)]
             rows.setdefault((not own, name, hosts), row)
     if not rows:
@@ -46,12 +45,12 @@ def topology(campaign: Campaign) -> list[Block]:
 
 
 def _certificate(campaign: Campaign, name: str, *, own: bool) -> Cell:
-    key = "link_names" if own else "topology_links"
-    found = [each for each in campaign.estimates.get("certificates") or [] if name in (each.get(key) or [])]
+    every = campaign.estimates["certificates"]
+    found = [each for each in every if name in (each["link_names"] if own else each["topology_links"])]
     if not found:
         return dash("not probed, or analysed by another build: not certified")
     worst = max(found, key=lambda each: list(TONES).index(each["grade"]))
-    return Cell(f"{worst['grade']}; {certificate.summary(worst)}", tone=TONES[worst["grade"]])
+    return Cell(f"{worst['grade']}; {certificate.summary(worst['lines'])}", tone=TONES[worst["grade"]])
 
 
 def _told(*, own: bool) -> Cell:
@@ -60,13 +59,13 @@ def _told(*, own: bool) -> Cell:
     return dash("only the client's link is set against what it was told, trial by trial")
 
 
-def _replayed(campaign: Campaign, link: Json) -> Cell:
+def _replayed(campaign: Campaign, link: LinkSpec) -> Cell:
     if is_netem(link):
         return dash("netem keeps no log")
-    return dash("no log was replayed") if campaign.estimates.get("replay") is None else Cell("yes, every packet")
+    return dash("no log was replayed") if campaign.estimates["replay"] is None else Cell("yes, every packet")
 
 
 def _stations(campaign: Campaign) -> list[str]:
     """Hosts on the client's side of its link beside it."""
-    links = [link for scenario in campaign.scenarios for link in (scenario.plan.get("topology") or [])[:1]]
-    return list(dict.fromkeys(host for link in links for host in link["near"] if host != CLIENT))
+    links = [link for scenario in campaign.scenarios for link in scenario.plan.topology[:1]]
+    return list(dict.fromkeys(host for link in links for host in link.near if host != CLIENT))

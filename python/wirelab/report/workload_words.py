@@ -1,68 +1,74 @@
-"""A workload of plan.json in words. Makes no section."""
+"""A workload of a plan in words. Makes no section."""
 
 from __future__ import annotations
 
-from wirelab.report.model import Json
+from wirelab.schema import WorkloadSpec
+from wirelab.schema.workload import (
+    ArrivalSpec,
+    Closed,
+    ConnectionPolicy,
+    Deliver,
+    Fixed,
+    Fresh,
+    Notify,
+    PageLoads,
+    Resumed,
+    Stream,
+)
 from wirelab.site import count
 from wirelab.units import format_duration, format_size
 
 
-def workload_words(workload: Json) -> str:
+def workload_words(workload: WorkloadSpec) -> str:
     """A workload in words."""
-    if not workload:
-        return "unknown"
-    if workload.get("kind") in {"notify", "stream"}:
+    if isinstance(workload, Notify | Stream):
         return _telling_words(workload)
-    if workload.get("kind") == "page":
+    if isinstance(workload, PageLoads):
         return _page_words(workload)
-    arrival = workload.get("arrival") or {}
-    process = {"closed": "the next starts when one ends"}.get(
-        str(arrival.get("process")), f"{arrival.get('process')} arrivals at {arrival.get('rate_hz')} /s"
-    )
-    connection = workload.get("connection") or {}
-    policy = {
-        "fresh": "a fresh connection for each",
-        "resumed": "a connection for each that resumes the session before",
-    }.get(str(connection.get("policy")), "kept connections: " + str(connection.get("connections")))
-    if workload.get("kind") == "deliver":
-        content = f"readings of {format_size(workload.get('message_bytes', 0))} delivered"
+    if isinstance(workload, Deliver):
+        content = f"readings of {format_size(workload.message_bytes)} delivered"
     else:
-        content = (
-            f"upload {format_size(workload.get('upload_bytes', 0))}, "
-            f"download {_download_words(workload.get('download_bytes', 0))}"
-        )
-    clients = workload.get("clients", 1)
-    of_each = f" of each of {clients} clients" if clients > 1 else ""
+        downloads = " and ".join(map(format_size, workload.downloads))
+        turns = " in turn" * (len(workload.downloads) > 1)
+        content = f"upload {format_size(workload.upload_bytes)}, download {downloads}{turns}"
+    of_each = f" of each of {workload.clients} clients" if workload.clients > 1 else ""
     return (
-        f"{workload.get('exchanges')} exchanges a trial{of_each}, {content}; {process}, "
-        f"{workload.get('concurrency')} at once; {policy}; "
-        f"given up after {format_duration(workload.get('timeout_ns', 0))}"
+        f"{workload.exchanges} exchanges a trial{of_each}, {content}; {_arrival_words(workload.arrival)}, "
+        f"{workload.concurrency} at once; {_connection_words(workload.connection)}; "
+        f"given up after {format_duration(workload.timeout_ns)}"
     )
 
 
-def _download_words(sizes: int | list[int]) -> str:
-    return format_size(sizes) if isinstance(sizes, int) else " and ".join(map(format_size, sizes)) + " in turn"
+def _arrival_words(arrival: ArrivalSpec) -> str:
+    if isinstance(arrival, Closed):
+        return "the next starts when one ends"
+    return f"{arrival.process} arrivals at {arrival.rate_hz} /s"
 
 
-def _page_words(workload: Json) -> str:
-    page = workload.get("page") or {}
+def _connection_words(policy: ConnectionPolicy) -> str:
+    if isinstance(policy, Fresh):
+        return "a fresh connection for each"
+    if isinstance(policy, Resumed):
+        return "a connection for each that resumes the session before"
+    return f"kept connections: {policy.connections}"
+
+
+def _page_words(workload: PageLoads) -> str:
+    page = workload.page
     return (
-        f"{count(workload.get('loads', 0), 'load')} a trial of the page {page.get('name')} "
-        f"({count(page.get('resources', 0), 'resource')}, "
-        f"{format_size(page.get('body_bytes', 0))}), one after another, each without connections and with an empty "
-        f"cache; given up after {format_duration(workload.get('timeout_ns', 0))}"
+        f"{count(workload.loads, 'load')} a trial of the page {page.name} ({count(page.resources, 'resource')}, "
+        f"{format_size(page.body_bytes)}), one after another, each without connections and with an empty cache; "
+        f"given up after {format_duration(workload.timeout_ns)}"
     )
 
 
-def _telling_words(workload: Json) -> str:
-    arrival = workload.get("arrival") or {"process": "fixed", "rate_hz": workload.get("rate_hz")}
-    spacing = "evenly spaced" if arrival.get("process") == "fixed" else "Poisson"
+def _telling_words(workload: Notify | Stream) -> str:
+    steady = isinstance(workload, Stream) or isinstance(workload.arrival, Fixed)
     buffer = ""
-    if (delay_ns := workload.get("playout_delay_ns")) is not None:
-        buffer = f"; the player buffers {format_duration(delay_ns)}"
+    if isinstance(workload, Stream):
+        buffer = f"; the player buffers {format_duration(workload.playout_delay_ns)}"
     return (
-        f"{workload.get('kind')}: {workload.get('messages')} messages a trial of "
-        f"{format_size(workload.get('message_bytes', 0))}, {spacing} at {arrival.get('rate_hz')} /s, to "
-        f"{workload.get('subscribers', 1)} waiting; given up after {format_duration(workload.get('timeout_ns', 0))}"
-        f"{buffer}"
+        f"{workload.kind}: {workload.messages} messages a trial of {format_size(workload.message_bytes)}, "
+        f"{'evenly spaced' if steady else 'Poisson'} at {workload.rate_hz} /s, to {workload.subscribers} waiting; "
+        f"given up after {format_duration(workload.timeout_ns)}{buffer}"
     )

@@ -167,10 +167,10 @@ def _check_same(folder: Path, plan: Plan) -> None:
             raise WirelabError(f"{folder} holds {strangers[0]} and is no campaign", hint=ELSEWHERE)
         return
     old = read_plan(folder)
-    if old["experiment"]["name"] != plan.experiment.name:
-        what = f"{folder} is a campaign of '{old['experiment']['name']}', not of '{plan.experiment.name}'"
-    elif old["seed"] != plan.seed:
-        what = f"{folder} is a campaign with seed {old['seed']}, not {plan.seed}"
+    if old.experiment.name != plan.experiment.name:
+        what = f"{folder} is a campaign of '{old.experiment.name}', not of '{plan.experiment.name}'"
+    elif old.seed != plan.seed:
+        what = f"{folder} is a campaign with seed {old.seed}, not {plan.seed}"
     else:
         return
     raise RunError(what, hint="name another folder with --out, or set the old one aside with --fresh")

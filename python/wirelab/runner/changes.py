@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from wirelab.schema.campaign import FACTS, JOURNAL, PLAN, read_journal, read_plan
+from wirelab.schema.campaign import JOURNAL, PLAN, read_journal, read_plan
 from wirelab.schema.plan import Plan
+from wirelab.schema.record import CampaignRecord
 
 
 def changed_programs(folder: Path, plan: Plan) -> list[str]:
@@ -21,28 +20,28 @@ def changed_programs(folder: Path, plan: Plan) -> list[str]:
     return list(_changed(folder, earlier, plan))
 
 
-def changed_versions(folder: Path, now: Mapping[str, Any]) -> list[str]:
+def changed_versions(earlier: CampaignRecord | None, now: CampaignRecord) -> list[str]:
     """A sentence for each program that said another version when the campaign ran last."""
-    path = folder / FACTS
-    if not path.is_file():
+    if earlier is None:
         return []
-    earlier = json.loads(path.read_text(encoding="utf-8")).get("implementations", {})
-    versions = {name: (earlier.get(name, {}).get("version"), program["version"]) for name, program in now.items()}
+    pairs = (
+        (name, earlier.implementations.get(name), program.version) for name, program in now.implementations.items()
+    )
     return [
-        f"{name} is now {new}; earlier trials of this campaign are of {old}"
-        for name, (old, new) in versions.items()
-        if None not in {old, new} and old != new
+        f"{name} is now {new}; earlier trials of this campaign are of {old.version}"
+        for name, old, new in pairs
+        if old is not None and None not in {old.version, new} and old.version != new
     ]
 
 
-def _changed(folder: Path, earlier: Mapping[str, Any], plan: Plan) -> Iterator[str]:
-    digests = earlier.get("programs", {})
+def _changed(folder: Path, earlier: Plan, plan: Plan) -> Iterator[str]:
+    digests = earlier.programs
     keys = {scenario.key for scenario in plan.scenarios}
     over = {entry.trial: entry for entry in read_journal(folder / JOURNAL)[0]}
     for name, digest in plan.programs.items():
         if digests.get(name, digest) == digest:
             continue
-        left = {s["key"] for s in earlier["scenarios"] if name in s["implementation"].values()} - keys
+        left = {s.key for s in earlier.scenarios if name in (s.implementation.client, s.implementation.server)} - keys
         trials = sum(entry.status.final and entry.scenario in left for entry in over.values())
         yield (
             f"{name} has changed since the last run (its entry, or a file that this names): "

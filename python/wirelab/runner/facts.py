@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
-import json
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import wirelab
 from wirelab import agent as agents
 from wirelab.experiment.programs.implementations import Implementation
 from wirelab.runner.disk import replace_file
 from wirelab.runner.implementations import version
-from wirelab.schema import SCHEMA_VERSION, HostFacts
-from wirelab.schema.campaign import FACTS
+from wirelab.schema import HostFacts
+from wirelab.schema.record import FACTS, AgentVersion, CampaignRecord, ProgramVersion, RunRecord
 
 LIBRARIES = ("numpy", "polars", "scipy", "pydantic")
 
@@ -29,37 +27,28 @@ def now() -> str:
 
 def collect(
     agent: Path, host: HostFacts, implementations: Mapping[str, Implementation], command: Sequence[str]
-) -> dict[str, Any]:
-    """Everything that a reader needs to run the campaign again elsewhere, without who ran it."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "wirelab": wirelab.__version__,
-        "agent": {"version": agents.ask(agent, ["--version"]).strip(), "sha256": agents.digest(agent)},
-        "python": platform.python_version(),
-        "libraries": {name: importlib.metadata.version(name) for name in LIBRARIES},
-        "uv_lock_sha256": _lock_digest(),
-        "os": _os_name(),
-        "host": host.model_dump(mode="json"),
-        "implementations": {
-            name: {"title": program.title, "homepage": program.homepage, "version": version(program)}
+) -> CampaignRecord:
+    """Everything that a reader needs to run the campaign again elsewhere, without who ran it; no run yet."""
+    return CampaignRecord(
+        wirelab=wirelab.__version__,
+        agent=AgentVersion(version=agents.ask(agent, ["--version"]).strip(), sha256=agents.digest(agent)),
+        python=platform.python_version(),
+        libraries={name: importlib.metadata.version(name) for name in LIBRARIES},
+        uv_lock_sha256=_lock_digest(),
+        os=_os_name(),
+        host=host,
+        implementations={
+            name: ProgramVersion(title=program.title, homepage=program.homepage, version=version(program))
             for name, program in implementations.items()
         },
-        "command": [_without_home(word) for word in command],
-    }
+        command=tuple(_without_home(word) for word in command),
+    )
 
 
-def write(campaign: Path, facts: Mapping[str, Any], runs: Iterable[Mapping[str, Any]]) -> None:
+def write(campaign: Path, record: CampaignRecord, runs: Iterable[RunRecord]) -> None:
     """Replace `campaign.json` in one step."""
-    replace_file(campaign / FACTS, json.dumps({**facts, "runs": list(runs)}, indent=1) + "\n")
-
-
-def read_runs(campaign: Path) -> list[dict[str, Any]]:
-    """What earlier commands did to this campaign."""
-    path = campaign / FACTS
-    if not path.exists():
-        return []
-    runs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8")).get("runs", [])
-    return runs
+    whole = record.model_copy(update={"runs": tuple(runs)})
+    replace_file(campaign / FACTS, whole.model_dump_json(indent=1) + "\n")
 
 
 def _lock_digest() -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -70,7 +70,7 @@ def read_rows(output: Path, stem: str, model: type[_Row]) -> Iterator[tuple[str,
             raise WrongRowError(f"{place}: {key}: {first['msg']} ({value})") from None
 
 
-def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def _documents(output: Path, stem: str) -> Iterator[tuple[str, dict[str, object]]]:
     if (path := output / f"{stem}.arrow").exists():
         import polars as pl
 

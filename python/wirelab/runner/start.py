@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from wirelab import agent as agents
 from wirelab.errors import RunError
@@ -29,6 +28,7 @@ from wirelab.runner.schedule import Schedule, Stopping
 from wirelab.runner.topology import LaneAddresses, lane_links
 from wirelab.schema import OpenLanes, is_netem
 from wirelab.schema.plan import Plan
+from wirelab.schema.record import RunRecord, read_record
 from wirelab.site import Page
 
 MTU = 1500
@@ -71,7 +71,7 @@ def run_plan(
     with opening as campaign, own_agent(folder, found) as agent:
         if agents.digest(agent) != digest:
             raise RunError(f"{found} was replaced while the campaign was opened", hint="give the same command again")
-        this_run = {"began": facts.now(), "ended": None, "claims_sha256": _keep_claims(folder, options.claims)}
+        this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
         kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.stack)}
@@ -99,9 +99,10 @@ def run_plan(
                 pages,
             )
             written = facts.collect(agent, opened, implementations, options.command)
-            earlier = facts.read_runs(folder)
+            recorded = read_record(folder)
+            earlier = () if recorded is None else recorded.runs
             _tell_of_changed_claims(earlier, this_run, observer)
-            for words in (*changed, *changed_versions(folder, written["implementations"])):
+            for words in (*changed, *changed_versions(recorded, written)):
                 observer.say(words)
             facts.write(folder, written, [*earlier, this_run])
             with cpus.away_from(opened.link_cpu):
@@ -110,7 +111,7 @@ def run_plan(
                 summary = run_campaign(Runner(campaign, host, endpoints, observer), plan, lanes, enough, gap_s)
         finally:
             host.close()
-        facts.write(folder, written, [*earlier, {**this_run, "ended": facts.now(), **asdict(summary)}])
+        facts.write(folder, written, [*earlier, this_run.model_copy(update={"ended": facts.now(), **asdict(summary)})])
         return summary
 
 
@@ -144,11 +145,9 @@ def _keep_claims(folder: Path, claims: Path | None) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _tell_of_changed_claims(
-    earlier: Sequence[Mapping[str, Any]], this_run: Mapping[str, Any], observer: Observer
-) -> None:
+def _tell_of_changed_claims(earlier: Sequence[RunRecord], this_run: RunRecord, observer: Observer) -> None:
     """Claims are written before the run that judges them."""
-    if any(run.get("claims_sha256", this_run["claims_sha256"]) != this_run["claims_sha256"] for run in earlier):
+    if any(run.claims_sha256 != this_run.claims_sha256 for run in earlier):
         observer.say("the claims were changed after this campaign began: its verdicts are not on claims set beforehand")
 
 

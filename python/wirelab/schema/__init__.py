@@ -48,6 +48,7 @@ from wirelab.schema.link import (
     DropCount,
     LatenessHistogram,
     LinkReport,
+    backend_of,
     is_netem,
     link_key,
 )
@@ -214,6 +215,7 @@ __all__ = [
     "UniformJitter",
     "Wifi",
     "WorkloadSpec",
+    "backend_of",
     "canonical_json",
     "is_netem",
     "link_key",

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
 from wirelab.errors import RunError
 from wirelab.launcher import launched
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
+from wirelab.schema.document import damaged, read_document, wrong_value
+from wirelab.schema.host import TrialResult
 from wirelab.schema.plan import Plan
 
 PLAN = "plan.json"
-FACTS = "campaign.json"
 JOURNAL = "journal.jsonl"
 TRIALS = "trials"
 RESULT = "result.json"
@@ -30,8 +29,6 @@ QLOG = "qlog"
 PAGES = "pages"
 PAGE_FILES = "files"
 """Of a page: its resources' files, beside its manifest."""
-MOST_SHOWN = 40
-"""Of a value that is wrong."""
 
 
 def packet_log(link: str) -> str:
@@ -90,66 +87,31 @@ class JournalEntry(Border):
     written: str
 
 
-_NEEDED = (
-    ("schema_version",), ("identity_version",), ("seed",),
-    ("experiment",), ("experiment", "name"), ("experiment", "metric"),
-    ("scenarios",), ("scenarios", "key"), ("scenarios", "identity"), ("scenarios", "stack"), ("scenarios", "link"),
-    ("blocks",), ("blocks", "trials"), ("blocks", "trials", "trial"), ("blocks", "trials", "scenario"),
-    ("blocks", "trials", "replicate"),
-)  # fmt: skip
-"""What nobody can do without who reads a plan; the rest tells of another build, and only its values are looked at."""
+def read_plan(campaign: Path) -> Plan:
+    """A campaign's plan. Raises `RunError` for one that is damaged, or of another version."""
+    hint = f"plan again: {launched(f'run FILE --out {campaign} --fresh')}"
+    plan = read_document(campaign / PLAN, Plan, SCHEMA_VERSION, hint)
+    known = {scenario.key for scenario in plan.scenarios}
+    stray = next((trial.trial for block in plan.blocks for trial in block.trials if trial.scenario not in known), None)
+    if stray is not None:
+        raise damaged(campaign / PLAN, f"its trial {stray} is of no scenario", hint)
+    return plan
 
 
-def read_plan(campaign: Path) -> dict[str, Any]:
-    """A campaign's plan, as this build writes it: raises `RunError` for one of another build."""
-    path = campaign / PLAN
-    try:
-        text = path.read_text(encoding="utf-8")
-        plan = json.loads(text)
-        why = _strangeness(plan, text)
-    except ValueError as error:
-        why = f"it is no JSON: {error}"
-    if why is not None:
-        hint = f"plan again: {launched(f'run FILE --out {campaign} --fresh')}"
-        raise RunError(f"{path} was written by another build, or damaged: {why}", hint=hint)
-    found: dict[str, Any] = plan
-    return found
-
-
-def _strangeness(plan: Any, text: str) -> str | None:
-    """Why this build cannot read a plan. A version tells what was released; between releases the values do."""
-    if not isinstance(plan, dict):
-        return "it is no JSON object"
-    if (version := plan.get("schema_version")) != SCHEMA_VERSION:
-        return f"its schema_version is {version}, this build's is {SCHEMA_VERSION}"
-    try:
-        Plan.model_validate_json(text, strict=True)
-    except ValidationError as error:
-        why = next(filter(None, map(_strange_value, error.errors(include_url=False))), None)
-        if why is not None:
-            return why
-    known = {scenario["key"] for scenario in plan["scenarios"]}
-    trials = (trial for block in plan["blocks"] for trial in block["trials"])
-    stray = next((trial for trial in trials if trial["scenario"] not in known), None)
-    return None if stray is None else f"its trial {stray['trial']} is of no scenario"
-
-
-def _strange_value(detail: Any) -> str | None:
-    place = ".".join(map(str, detail["loc"]))
-    if detail["type"] == "missing":
-        in_list = isinstance(detail["loc"][-1], int)
-        needed = in_list or tuple(part for part in detail["loc"] if isinstance(part, str)) in _NEEDED
-        return f"it has no {place}" if needed else None
-    value = json.dumps(detail["input"], ensure_ascii=False)
-    shown = value if len(value) <= MOST_SHOWN else f"{value[:MOST_SHOWN]}…"
-    return f"{place}: {detail['msg'][:1].lower()}{detail['msg'][1:]} ({shown})"
+def read_result(path: Path) -> TrialResult:
+    """What the host said of a trial that ended. Raises `RunError` if the file is damaged."""
+    return read_document(path, TrialResult, None, "start the campaign anew with --fresh")
 
 
 def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
     """Every entry in order, and the bytes they take; a torn last line is ignored, a missing journal is empty."""
     if not path.exists():
         return [], 0
-    lines = path.read_bytes().splitlines(keepends=True)
+    hint = "start the campaign anew with --fresh"
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise damaged(path, f"it cannot be read: {error.strerror}", hint) from None
     entries: list[JournalEntry] = []
     size = 0
     for number, line in enumerate(lines, 1):
@@ -158,9 +120,8 @@ def read_journal(path: Path) -> tuple[list[JournalEntry], int]:
         except ValidationError as error:
             if number == len(lines):
                 break
-            raise RunError(
-                f"{path}:{number}: not a journal entry", hint="start the campaign anew with --fresh"
-            ) from error
+            why = wrong_value(error.errors(include_url=False)[0])
+            raise RunError(f"{path}:{number}: not a journal entry: {why}", hint=hint) from None
         if not line.endswith(b"\n"):
             break
         entries.append(entry)

@@ -19,6 +19,11 @@ def is_netem(link: LinkSpec | Mapping[str, Any]) -> bool:
     return backend == LinkBackend.NETEM
 
 
+def backend_of(link: LinkSpec) -> str:
+    """What emulates a link: `wirelab` or `netem`."""
+    return (link.backend or LinkBackend.WIRELAB).value
+
+
 def link_key(link: LinkSpec | Mapping[str, Any]) -> str:
     """What a plan knows a link's facts by, and its probes' folder: the beginning of the SHA-256 of its JSON."""
     document = link.to_json() if isinstance(link, LinkSpec) else link
@@ -62,6 +67,13 @@ class DirectionReport(Received):
     received_bytes: Unsigned
     delivered_bytes: Unsigned
     lateness: LatenessHistogram
+
+
+class ReplayReport(Received):
+    """What `wirelab-agent replay` says of a packet log as a whole (`schema/replay-report.json`)."""
+
+    packets: Unsigned
+    mismatches: Unsigned
 
 
 class LinkReport(Received):

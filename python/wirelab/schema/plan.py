@@ -189,6 +189,11 @@ class Plan(Border):
         """The scenario of that key."""
         return next(each for each in self.scenarios if each.key == key)
 
+    def scenario_of(self, trial: str) -> Scenario | None:
+        """The scenario that a trial runs; None if the plan has no such trial."""
+        planned = (each for block in self.blocks for each in block.trials if each.trial == trial)
+        return next((self.scenario(each.scenario) for each in planned), None)
+
 
 def _scenario_json(scenario: Scenario) -> dict[str, Any]:
     """A client and a server that are alone need no word of it."""

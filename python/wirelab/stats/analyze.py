@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
+from wirelab.metrics.tables import write_table
+from wirelab.schema.estimates import (
+    ESTIMATES,
+    ESTIMATES_VERSION,
+    AnalysedScenario,
+    CpuLimit,
+    End,
+    EndpointWaits,
+    EnergyModel,
+    EnergyOfScenario,
+    EstimateRecord,
+    Estimates,
+    LedgerRecord,
+    LinkRecord,
+    MetricRecord,
+    SettingInForce,
+)
+from wirelab.schema.plan import Scenario
 from wirelab.stats.compare import link_error
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.dataset import Dataset, Measured
 from wirelab.stats.energy import modelled, radio_energies
 from wirelab.stats.estimate import descriptive, published_rule
-from wirelab.stats.estimate.model import LEVEL, Estimate
+from wirelab.stats.estimate.model import LEVEL, Comparison
 from wirelab.stats.estimate.modes import modes
 from wirelab.stats.ledger import ledgers
 from wirelab.stats.link.background import background
@@ -21,7 +39,7 @@ from wirelab.stats.link.certificates import link_certificates, with_certificates
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.link.report import lateness_by_lane, links, replay
 from wirelab.stats.machine.cpu_limits import cpu_limits
-from wirelab.stats.machine.endpoint_waits import endpoint_waits
+from wirelab.stats.machine.endpoint_waits import endpoint_waits, waits_by_scenario
 from wirelab.stats.settings_in_force import not_in_force, settings_in_force
 
 Progress = Callable[[str], None]
@@ -31,79 +49,113 @@ ENERGIES = ("radio-energy", "message-energy")
 COMPARED_OF = {"load-time": ("time-to-first-byte",)}
 """Beside a headline metric; of a page the delays of an exchange are those of the load, or of its document."""
 FEW_TRIALS = 5
-SCHEMA_VERSION = 1
+_OF_RULE: tuple[Literal["mean", "sd"], ...] = ("mean", "sd")
+_NUMBERS: tuple[Literal["point", "low", "high", "level", "n", "method"], ...] = (
+    "point", "low", "high", "level", "n", "method",
+)  # fmt: skip
 _NAMES = ("scenario", "name", "stack", "client", "server")
 
 
-def analyze(campaign: Path, progress: Progress = lambda _: None) -> dict[str, Any]:
+def analyze(campaign: Path, progress: Progress = lambda _: None) -> Estimates:
     """Estimate everything and write `estimates.json`, `estimates.csv`, `estimates.parquet` and `exchanges.csv`."""
     dataset = Dataset.read(campaign)
     estimates = estimate(dataset, progress)
     text = json.dumps(estimates, indent=1, ensure_ascii=False, allow_nan=False)
-    (campaign / "estimates.json").write_text(text + "\n", encoding="utf-8")
+    (campaign / ESTIMATES).write_text(text + "\n", encoding="utf-8")
     _write_tables(dataset, estimates)
     return estimates
 
 
-def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> dict[str, Any]:
+def estimate(dataset: Dataset, progress: Progress = lambda _: None) -> Estimates:
     """The contents of `estimates.json`."""
-    metric = dataset.plan["experiment"]["metric"]
+    metric = dataset.plan.experiment.metric
     compared = list(dict.fromkeys([metric, *COMPARED_OF.get(metric, COMPARED), *ENERGIES]))
-    scenarios, sides = [], {}
+    scenarios: list[AnalysedScenario] = []
+    sides: dict[tuple[str, str], compare.Side] = {}
+    used = _Used.of(dataset)
     for scenario in dataset.scenarios:
-        progress(scenario["name"])
-        measured = list(dataset.measured(scenario["key"]))
-        scenarios.append(_scenario(dataset, scenario, measured))
+        progress(scenario.name)
+        measured = list(dataset.measured(scenario.key))
+        scenarios.append(_scenario(dataset, scenario, measured, used))
         for one in measured:
             if one.metric.name in compared:
-                rng = dataset.rng(scenario["key"], one.metric.name, "side")
-                sides[one.metric.name, scenario["key"]] = compare.Side.of(scenario["key"], one.sample, rng)
+                rng = dataset.rng(scenario.key, one.metric.name, "side")
+                sides[one.metric.name, scenario.key] = compare.Side.of(scenario.key, one.sample, rng)
     certificates = link_certificates(dataset)
     rows = with_certificates(links(dataset), certificates)
-    errors, link_rows, waits = (
-        link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows), endpoint_waits(dataset),
-    )  # fmt: skip
-    limits, spent, met = cpu_limits(dataset), ledgers(dataset), background(dataset)
-    radio, energy = radio_energies(dataset)
-    settings = settings_in_force(dataset)
-    scenarios = [
-        {**scenario, "endpoints": waits.get(scenario["key"])}
-        | ({"cpu": limits[scenario["key"]]} if scenario["key"] in limits else {})
-        | ({"ledger": spent[scenario["key"]]} if scenario["key"] in spent else {})
-        | ({"settings": settings[scenario["key"]]} if scenario["key"] in settings else {})
-        | ({"background_bps": met[scenario["key"]]} if scenario["key"] in met else {})
-        | ({"energy": energy[scenario["key"]]} if scenario["key"] in energy else {})
-        for scenario in scenarios
-    ]
-    named = {s["key"]: {**s["endpoints"], "name": s["name"]} for s in scenarios if s["endpoints"] is not None}
+    errors, link_rows = link_error.round_trip_errors(dataset), link_error.link_rows(dataset, rows)
+    waits = waits_by_scenario(scenarios)
     comparisons = [c for name in compared for c in _comparisons(dataset, name, sides)]
-    return {
-        "schema_version": SCHEMA_VERSION,
+    estimates: Estimates = {
+        "schema_version": ESTIMATES_VERSION,
         "level": LEVEL,
         "metric": metric,
-        "seed": dataset.plan["seed"],
+        "seed": dataset.plan.seed,
         "scenarios": scenarios,
-        "comparisons": [link_error.with_link(comparison, errors, link_rows, named) for comparison in comparisons],
+        "comparisons": [link_error.comparison_record(each, errors, link_rows, waits) for each in comparisons],
         "links": rows,
         "link_lateness": lateness_by_lane(dataset),
         "replay": replay(dataset),
         "certificates": certificates,
-        **({} if radio is None else {"energy": radio}),
-        "notes": [*_notes(dataset, scenarios, rows), *([] if radio is None else [modelled(radio)])],
+        "notes": list(_notes(dataset, scenarios, rows)),
     }
+    if used.radio is not None:
+        estimates["energy"] = used.radio
+        estimates["notes"].append(modelled(used.radio))
+    return estimates
 
 
-def _scenario(dataset: Dataset, scenario: dict[str, Any], measured: list[Measured]) -> dict[str, Any]:
-    kept = {name: scenario[name] for name in ("key", "name", "levels", "stack", "implementation")}
-    metrics = {one.metric.name: _metric(dataset, scenario["key"], one) for one in measured}
-    messages = dataset.messages(scenario["key"])
-    told: dict[str, Any] = {} if messages is None else {"messages": messages}
-    if (downloads := dataset.downloads(scenario["key"])) is not None:
-        told["downloads"] = downloads
-    return {**kept, "denominators": dataset.denominators(scenario["key"]), **told, "metrics": metrics}
+@dataclass(frozen=True)
+class _Used:
+    """What is known of scenarios beside their metrics, by their keys, and the radio."""
+
+    waits: dict[str, EndpointWaits]
+    limits: dict[str, dict[End, CpuLimit]]
+    ledgers: dict[str, LedgerRecord]
+    settings: dict[str, list[SettingInForce]]
+    background: dict[str, EstimateRecord]
+    radio: EnergyModel | None
+    energies: dict[str, EnergyOfScenario]
+
+    @classmethod
+    def of(cls, dataset: Dataset) -> _Used:
+        radio, energies = radio_energies(dataset)
+        return cls(
+            endpoint_waits(dataset), cpu_limits(dataset), ledgers(dataset), settings_in_force(dataset),
+            background(dataset), radio, energies,
+        )  # fmt: skip
 
 
-def _metric(dataset: Dataset, scenario: str, measured: Measured) -> dict[str, Any]:
+def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], used: _Used) -> AnalysedScenario:
+    key = scenario.key
+    record: AnalysedScenario = {
+        "key": key,
+        "name": scenario.name,
+        "levels": scenario.levels,
+        "stack": scenario.stack,
+        "implementation": {"client": scenario.implementation.client, "server": scenario.implementation.server},
+        "denominators": dataset.denominators(key),
+        "metrics": {one.metric.name: _metric(dataset, key, one) for one in measured},
+        "endpoints": used.waits.get(key),
+    }
+    if (messages := dataset.messages(key)) is not None:
+        record["messages"] = messages
+    if (downloads := dataset.downloads(key)) is not None:
+        record["downloads"] = downloads
+    if key in used.limits:
+        record["cpu"] = used.limits[key]
+    if key in used.ledgers:
+        record["ledger"] = used.ledgers[key]
+    if key in used.settings:
+        record["settings"] = used.settings[key]
+    if key in used.background:
+        record["background_bps"] = used.background[key]
+    if key in used.energies:
+        record["energy"] = used.energies[key]
+    return record
+
+
+def _metric(dataset: Dataset, scenario: str, measured: Measured) -> MetricRecord:
     sample, name = measured.sample, measured.metric.name
     mean, sd = descriptive.mean_and_sd(sample, dataset.rng(scenario, name, "moments"))
     quantiles = {str(q): descriptive.quantile(sample, q) for q in descriptive.QUANTILES}
@@ -114,29 +166,28 @@ def _metric(dataset: Dataset, scenario: str, measured: Measured) -> dict[str, An
     return {
         "unit": measured.unit,
         "n": sample.n,
-        "mean": mean.as_dict(),
-        "sd": sd.as_dict(),
-        "median": descriptive.median(sample).as_dict(),
-        "quantiles": {q: value.as_dict() if value is not None else None for q, value in quantiles.items()},
-        "modes": [asdict(mode) for mode in modes(sample)] if is_time else [],
-        "published_rule": asdict(rule) if rule is not None else None,
+        "mean": mean.record(),
+        "sd": sd.record(),
+        "median": descriptive.median(sample).record(),
+        "quantiles": {q: value.record() if value is not None else None for q, value in quantiles.items()},
+        "modes": [mode.record() for mode in modes(sample)] if is_time else [],
+        "published_rule": rule.record() if rule is not None else None,
     }
 
 
-def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], compare.Side]) -> Iterator[dict[str, Any]]:
+def _comparisons(dataset: Dataset, metric: str, sides: dict[tuple[str, str], compare.Side]) -> list[Comparison]:
     found = []
     for a, b in compare.pairs(dataset.scenarios):
         if (metric, a) in sides and (metric, b) in sides:
             rng = dataset.rng(a, b, metric, "permutation")
             found.append(compare.compare(metric, sides[metric, a], sides[metric, b], rng))
-    for comparison in compare.adjusted(found):
-        yield comparison.as_dict()
+    return compare.adjusted(found)
 
 
-def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[dict[str, Any]]) -> Iterator[str]:
+def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[LinkRecord]) -> Iterator[str]:
     import polars as pl
 
-    if dataset.plan["experiment"].get("preview"):
+    if dataset.plan.experiment.preview:
         yield "This is a preview scaled down to a budget: no result, and no verdict to quote."
     trials = [scenario["denominators"]["trials"] for scenario in scenarios]
     if trials and min(trials) < FEW_TRIALS:
@@ -182,14 +233,14 @@ def _notes(dataset: Dataset, scenarios: list[dict[str, Any]], link_rows: list[di
     if flagged:
         are = "are" if flagged > 1 else "is"
         yield f"{flagged} of {len(link_rows)} link directions {are} not of good quality."
-    starved = [s for s in scenarios if s["endpoints"] is not None and s["endpoints"]["flag"] != GRADES[0]]
+    waits = [(s["name"], waits) for s in scenarios if (waits := s["endpoints"]) is not None]
+    starved = [(name, each) for name, each in waits if each["flag"] != GRADES[0]]
     if starved:
-        worst = max(starved, key=lambda s: (GRADES.index(s["endpoints"]["flag"]), s["endpoints"]["share"] or 0.0))
-        why = f"{worst['name']}: {worst['endpoints']['why']}"
-        yield f"{len(starved)} of {_scenarios(scenarios)} ran short of CPU; {why}; {worst['endpoints']['cure']}."
+        name, worst = max(starved, key=lambda each: (GRADES.index(each[1]["flag"]), each[1]["share"] or 0.0))
+        yield (f"{len(starved)} of {_scenarios(scenarios)} ran short of CPU; {name}: {worst['why']}; {worst['cure']}.")
 
 
-def _scenarios(scenarios: list[dict[str, Any]]) -> str:
+def _scenarios(scenarios: list[AnalysedScenario]) -> str:
     return _counted(len(scenarios), "scenario")
 
 
@@ -197,38 +248,40 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}{'s' * (count != 1)}"
 
 
-def _write_tables(dataset: Dataset, estimates: dict[str, Any]) -> None:
+def _write_tables(dataset: Dataset, estimates: Estimates) -> None:
     import polars as pl
 
     rows = list(_rows(estimates))
-    columns = [*_NAMES, "metric", "unit", "statistic", *Estimate.__dataclass_fields__]
+    columns = [*_NAMES, "metric", "unit", "statistic", *_NUMBERS]
     types = dict.fromkeys(("point", "low", "high", "level"), pl.Float64) | {"n": pl.Int64}
     frame = pl.DataFrame(rows, schema={name: types.get(name, pl.String) for name in columns})
     frame.write_csv(dataset.folder / "estimates.csv")
-    frame.write_parquet(dataset.folder / "estimates.parquet", compression="zstd")
-    names = pl.DataFrame([_names(s) for s in dataset.scenarios], schema=dict.fromkeys(_NAMES, pl.String))
+    write_table(frame, dataset.folder / "estimates.parquet")
+    names = pl.DataFrame([_names(s) for s in estimates["scenarios"]], schema=dict.fromkeys(_NAMES, pl.String))
     # The file's `client` is who plays the client, not which of a population it is.
     numbered = dataset.exchanges.rename({"client": "client_number"}, strict=False)
     named = numbered.join(names, on="scenario", how="left", maintain_order="left")
     named.select("trial", *_NAMES, pl.exclude("trial", *_NAMES)).write_csv(dataset.folder / "exchanges.csv")
 
 
-def _rows(estimates: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _rows(estimates: Estimates) -> Iterator[dict[str, str | float | int | None]]:
     for scenario in estimates["scenarios"]:
         for metric, values in scenario["metrics"].items():
-            rule = values["published_rule"] or {}
+            rule = values["published_rule"]
             statistics = {
-                **{name: values[name] for name in ("mean", "sd", "median")},
+                **{"mean": values["mean"], "sd": values["sd"], "median": values["median"]},
                 **{f"quantile {q}": value for q, value in values["quantiles"].items()},
-                **{f"published rule {name}": rule.get(name) for name in ("mean", "sd")},
+                **({} if rule is None else {f"published rule {name}": rule[name] for name in _OF_RULE}),
             }
             for statistic, value in statistics.items():
                 if value is not None:
-                    row = {"metric": metric, "unit": values["unit"], "statistic": statistic, **value}
-                    yield {**_names(scenario), **row}
+                    numbers: dict[str, str | float | int | None] = {name: value[name] for name in _NUMBERS}
+                    yield {
+                        **_names(scenario), "metric": metric, "unit": values["unit"], "statistic": statistic, **numbers,
+                    }  # fmt: skip
 
 
-def _names(scenario: dict[str, Any]) -> dict[str, str]:
+def _names(scenario: AnalysedScenario) -> dict[str, str]:
     """What a row is of: a difference between programs is not one between stacks."""
     own = (scenario["key"], scenario["name"], scenario["stack"])
     ends = (scenario["implementation"]["client"], scenario["implementation"]["server"])

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from wirelab.errors import RunError
 from wirelab.launcher import launched
-from wirelab.metrics.dataset import TRIAL_TYPES
+from wirelab.metrics.dataset import EXCHANGE_TYPES, TRIAL_KEYS, TRIAL_TYPES
 from wirelab.metrics.registry import EXCHANGE_METRICS, Metric
 from wirelab.metrics.resources import USED
 from wirelab.metrics.steps import next_command
 from wirelab.metrics.tables import read_table
-from wirelab.schema import LinkFacts, link_key
+from wirelab.schema import LinkFacts, LinkSpec, link_key
 from wirelab.schema.campaign import PLAN, read_plan
+from wirelab.schema.estimates import Downloads, Messages, Outcomes, SizeOutcomes
+from wirelab.schema.plan import Level, Plan, Scenario
 from wirelab.stats.estimate.sample import Sample
 from wirelab.stats.units import UNITS
 
@@ -59,7 +60,7 @@ class Dataset:
     """Plan and tables of a campaign."""
 
     folder: Path
-    plan: dict[str, Any]
+    plan: Plan
     exchanges: pl.DataFrame
     trials: pl.DataFrame
 
@@ -73,45 +74,36 @@ class Dataset:
                 hint = next_command(campaign) if name != "plan.json" else "name a campaign's folder"
                 raise RunError(f"{campaign} has no {name}", hint=hint)
         plan = read_plan(campaign)
-        trials = read_table(campaign / "trials.parquet")
-        if absent := TRIAL_TYPES.keys() - set(trials.columns):
-            what = f"{campaign / 'trials.parquet'} was written by another build: it has no column {min(absent)}"
-            raise RunError(what, hint=launched(f"measure {campaign}"))
-        exchanges = read_table(campaign / "exchanges.parquet")
+        trials = read_table(campaign / "trials.parquet", types=TRIAL_TYPES)
+        exchanges = read_table(campaign / "exchanges.parquet", types={**TRIAL_KEYS, **EXCHANGE_TYPES})
         excluded = trials.filter(pl.col("excluded"))["trial"].implode()
         return cls(campaign, plan, exchanges.filter(~pl.col("trial").is_in(excluded)), trials)
 
     @property
-    def scenarios(self) -> list[dict[str, Any]]:
-        return list(self.plan["scenarios"])
+    def scenarios(self) -> tuple[Scenario, ...]:
+        return self.plan.scenarios
 
     @cached_property
     def _identities(self) -> dict[str, str]:
-        return {scenario["key"]: scenario["identity"] for scenario in self.scenarios}
+        return {scenario.key: scenario.identity for scenario in self.scenarios}
 
-    def link_facts(self, link: Mapping[str, Any]) -> LinkFacts:
+    def link_facts(self, link: LinkSpec) -> LinkFacts:
         """What the plan knows of a link. Raises `RunError` if it knows nothing: another version wrote it."""
-        facts = self.plan.get("link_facts", {}).get(link_key(link))
-        hint = launched(f"run FILE --out {self.folder} --fresh")
+        facts = self.plan.link_facts.get(link_key(link))
         if facts is None:
             what = f"{self.folder / PLAN} says nothing of link {link_key(link)}: another version wrote it"
-            raise RunError(what, hint=hint)
-        try:
-            return LinkFacts.model_validate(facts)
-        except ValidationError as error:
-            key = ".".join(map(str, error.errors()[0]["loc"]))
-            what = f"the facts of link {link_key(link)} are not those of this version (link_facts: {key})"
-            raise RunError(what, str(self.folder / PLAN), hint) from None
+            raise RunError(what, hint=launched(f"run FILE --out {self.folder} --fresh"))
+        return facts
 
     def rng(self, *names: str) -> np.random.Generator:
         """A generator seeded by the campaign's seed and what it is for, so that another scenario or metric changes
         nothing. A name that is a scenario's key stands for the scenario's identity.
         """
         what = [self._identities.get(name, name) for name in names]
-        digest = hashlib.sha256("\0".join([str(self.plan["seed"]), *what]).encode()).digest()
+        digest = hashlib.sha256("\0".join([str(self.plan.seed), *what]).encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16], "big"))
 
-    def denominators(self, scenario: str) -> dict[str, int]:
+    def denominators(self, scenario: str) -> Outcomes:
         """How many exchanges ended how, in how many trials, without excluded ones.
 
         Trials that are not done are among the trials; exchanges that they recorded are counted apart, and nowhere else.
@@ -122,11 +114,13 @@ class Dataset:
         rows = self.exchanges.filter(pl.col("scenario") == scenario)
         trials = self.trials.filter(pl.col("scenario") == scenario)
         counts = dict(rows.group_by("outcome").len().iter_rows())
-        outcomes = {name: int(counts.get(name, 0)) for name in ("completed", "failed", "timed-out", "unsupported")}
         kept = trials.filter(~pl.col("excluded"))
         failed = kept.filter(~pl.col("status").is_in(["done", "unsupported"]))
         return {
-            "exchanges": len(rows), **outcomes, "trials": len(kept), "failed_trials": len(failed),
+            "exchanges": len(rows),
+            "completed": int(counts.get("completed", 0)), "failed": int(counts.get("failed", 0)),
+            "timed-out": int(counts.get("timed-out", 0)), "unsupported": int(counts.get("unsupported", 0)),
+            "trials": len(kept), "failed_trials": len(failed),
             "unsupported_trials": int((kept["status"] == "unsupported").sum()),
             "exchanges_of_failed_trials": int(failed["uncounted"].sum()), "excluded_trials": len(trials) - len(kept),
         }  # fmt: skip
@@ -140,7 +134,7 @@ class Dataset:
         trials = rows.group_by("trial", maintain_order=True).agg(missing, pl.len().alias("exchanges"))
         return [(int(row["missing"]), int(row["exchanges"])) for row in trials.iter_rows(named=True)]
 
-    def messages(self, scenario: str) -> dict[str, int | None] | None:
+    def messages(self, scenario: str) -> Messages | None:
         """What became of the messages of `notify` and `stream`, over the trials that are done; None of another
         workload. `stalls` is None without a player.
         """
@@ -158,7 +152,7 @@ class Dataset:
             "stalls": None if stalls.null_count() == len(stalls) else int(stalls.sum()),
         }
 
-    def downloads(self, scenario: str) -> dict[str, dict[str, int]] | None:
+    def downloads(self, scenario: str) -> Downloads | None:
         """Of the `largest` and the `smallest` of downloads that take turns: `bytes`, and how many exchanges of it ended
         how. None where all have one size.
         """
@@ -169,12 +163,8 @@ class Dataset:
         rows = self.exchanges.filter(pl.col("scenario") == scenario).drop_nulls("download_bytes")
         if rows["download_bytes"].n_unique() < 2:
             return None
-        found = {}
-        for name, size in (("largest", rows["download_bytes"].max()), ("smallest", rows["download_bytes"].min())):
-            ends = rows.filter(pl.col("download_bytes") == size)["outcome"]
-            counts = {end: int((ends == end).sum()) for end in ("completed", "timed-out")}
-            found[name] = {"bytes": int(size), "exchanges": len(ends), **counts}  # type: ignore[arg-type]
-        return found
+        sizes = rows["download_bytes"].unique().sort()
+        return {"largest": _ends(rows, sizes[-1]), "smallest": _ends(rows, sizes[0])}
 
     def measured(self, scenario: str) -> Iterator[Measured]:
         """Every exchange metric that has a value in this scenario, or of which time-outs are all that is known; then
@@ -206,7 +196,7 @@ class Dataset:
         timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
         told = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
-        kind = next((s["workload"].get("kind", "") for s in self.scenarios if s["key"] == scenario), "")
+        kind = self.plan.scenario(scenario).workload.kind
         has_time_outs = CENSORED | ({"delivery-delay"} if told else CENSORED_OF.get(kind, set()))
         for metric in EXCHANGE_METRICS:
             if metric.column not in rows.columns:
@@ -235,6 +225,13 @@ class Dataset:
             yield Measured(metric, unit, Sample(tuple(parts), censored, unknown), hit)
 
 
+def _ends(rows: pl.DataFrame, size_bytes: int) -> SizeOutcomes:
+    """How downloads of one size ended."""
+    ends = rows.filter(rows["download_bytes"] == size_bytes)["outcome"]
+    completed, timed_out = int((ends == "completed").sum()), int((ends == "timed-out").sum())
+    return {"bytes": size_bytes, "exchanges": len(ends), "completed": completed, "timed-out": timed_out}
+
+
 def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:
     """Which exchanges had a packet retransmitted or lost; None if no column tells."""
     import polars as pl
@@ -246,7 +243,7 @@ def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:
     return np.asarray(hits.to_numpy(), dtype=np.bool_)
 
 
-def points(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+def points(scenario: Scenario) -> list[dict[str, Level]]:
     """The points of the grid that a scenario stands for; a factor that does not touch it makes several."""
-    own = {"stack": scenario["stack"], "link": scenario["link_name"]}
-    return [{**own, **point} for point in scenario.get("points") or [scenario["levels"]]]
+    own: dict[str, Level] = {"stack": scenario.stack, "link": scenario.link_name}
+    return [{**own, **point} for point in scenario.points or (scenario.levels,)]

@@ -4,12 +4,13 @@ day of messages makes of them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from wirelab.metrics.ledger import LEDGER, PARTS
+from wirelab.metrics.ledger import COLUMNS, LEDGER, PARTS
 from wirelab.metrics.tables import read_table
+from wirelab.schema.estimates import SPENT, Day, EstimateRecord, LedgerRecord, Spent
+from wirelab.schema.workload import Fixed, PageLoads, Poisson, Stream, WorkloadSpec
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.descriptive import mean_and_sd
 from wirelab.stats.estimate.sample import Sample
@@ -17,7 +18,6 @@ from wirelab.stats.estimate.sample import Sample
 if TYPE_CHECKING:
     import polars as pl
 
-_COUNTED = ("packets", "total", *PARTS)
 DAY_S = 86_400.0
 ASSUMED_INTERVAL_S = 900.0
 """Between messages of a day where neither `[energy]` nor the arrival process says."""
@@ -25,7 +25,7 @@ SET_UP = ("connection", "handshake")
 """What a connection costs once, however many messages it carries."""
 
 
-def ledgers(dataset: Dataset) -> dict[str, dict[str, Any]]:
+def ledgers(dataset: Dataset) -> dict[str, LedgerRecord]:
     """For each captured scenario: how many `exchanges` in how many `trials`, the `total` of both directions for one of
     them with its interval over trials, for `up` and `down` the mean of each part, and a `day`. `payload` and `headers`
     make up `application`; both are null where that is not known of every trial. `link_layer` is beyond the total, null
@@ -36,50 +36,66 @@ def ledgers(dataset: Dataset) -> dict[str, dict[str, Any]]:
     path = dataset.folder / LEDGER
     if not path.exists():
         return {}
-    found: dict[str, dict[str, Any]] = {}
-    table = read_table(path)
+    found: dict[str, LedgerRecord] = {}
+    table = read_table(path, types=COLUMNS)
     for (scenario, direction), rows in table.group_by("scenario", "direction", maintain_order=True):
         exchanges = int(rows["exchanges"].sum())
         if not exchanges:
             continue
-        means = {name: int(rows[name].sum()) / exchanges for name in _COUNTED}
-        payload, link_layer = (
-            None if rows[name].null_count() else int(rows[name].sum()) / exchanges for name in ("payload", "link_layer")
-        )
-        headers = None if payload is None else means["application"] - payload
-        whole = table.filter(pl.col("scenario") == scenario)
-        entry = found.setdefault(str(scenario), {"exchanges": exchanges, **_total(dataset, str(scenario), whole)})
-        entry[str(direction)] = {**means, "payload": payload, "headers": headers, "link_layer": link_layer}
-        entry["connections"] = int(rows["connections"].sum())
+        key = str(scenario)
+        if key not in found:
+            trials, total = _total(dataset, key, table.filter(pl.col("scenario") == scenario))
+            found[key] = {"exchanges": exchanges, "trials": trials, "total": total, "connections": 0}
+        found[key]["up" if direction == "up" else "down"] = _spent(rows, exchanges)
+        found[key]["connections"] = int(rows["connections"].sum())
     for scenario in dataset.scenarios:
-        if scenario["key"] in found:
-            told = (dataset.plan["experiment"].get("energy") or {}).get("interval_ns")
-            entry = found[scenario["key"]]
-            entry["day"] = _day(entry, told / 1e9 if told else _arrival_s(scenario["workload"]))
+        if scenario.key in found:
+            energy = dataset.plan.experiment.energy
+            interval_ns = None if energy is None else energy.interval_ns
+            entry = found[scenario.key]
+            entry["day"] = _day(entry, interval_ns / 1e9 if interval_ns else _arrival_s(scenario.workload))
     return found
 
 
-def _arrival_s(workload: Mapping[str, Any]) -> float | None:
+def _arrival_s(workload: WorkloadSpec) -> float | None:
     """Mean time between a client's exchanges; None of a closed loop."""
-    arrival = workload.get("arrival") or {}
-    rate = arrival.get("rate_hz") or workload.get("rate_hz")
-    return None if rate is None else 1.0 / float(rate)
+    timed = workload if isinstance(workload, PageLoads | Stream) else workload.arrival
+    return 1.0 / timed.rate_hz if isinstance(timed, Fixed | Poisson | Stream) else None
 
 
-def _day(entry: Mapping[str, Any], interval_s: float | None) -> dict[str, Any]:
+def _spent(rows: pl.DataFrame, exchanges: int) -> Spent:
+    """Means of one direction."""
+
+    def mean(name: str) -> float:
+        return int(rows[name].sum()) / exchanges
+
+    payload, link_layer = (None if rows[name].null_count() else mean(name) for name in ("payload", "link_layer"))
+    application = mean("application")
+    return {
+        "packets": mean("packets"), "total": mean("total"), "ip": mean("ip"), "transport": mean("transport"),
+        "connection": mean("connection"), "acknowledgements": mean("acknowledgements"), "again": mean("again"),
+        "handshake": mean("handshake"), "protection": mean("protection"), "application": application,
+        "sealed": mean("sealed"), "other": mean("other"), "payload": payload,
+        "headers": None if payload is None else application - payload, "link_layer": link_layer,
+    }  # fmt: skip
+
+
+def _day(entry: LedgerRecord, interval_s: float | None) -> Day:
     """Bytes of both directions of a day: `parts` of as many `messages` as the interval makes. Of a connection that
     carries several, what sets it up counts once, and nothing that would keep it alive.
     """
     messages = DAY_S / (interval_s or ASSUMED_INTERVAL_S)
     exchanges, connections = entry["exchanges"], entry["connections"]
     kept = 0 < connections < exchanges
-    ways = [entry[way] for way in ("up", "down") if way in entry]
+    ways = [way for way in (entry.get("up"), entry.get("down")) if way is not None]
     parts: dict[str, float | None] = {}
-    for part in ways[0]:
-        if None in (values := [way[part] for way in ways]):
+    for part in SPENT:
+        values = [way[part] for way in ways]
+        known = [value for value in values if value is not None]
+        if len(known) < len(values):
             parts[part] = None
         else:
-            each = float(sum(values))
+            each = float(sum(known))
             parts[part] = each * exchanges / connections if kept and part in SET_UP else each * messages
     counted = [name for name in PARTS if parts.get(name) is not None]
     parts["total"] = sum(parts[name] or 0.0 for name in counted)
@@ -89,7 +105,7 @@ def _day(entry: Mapping[str, Any], interval_s: float | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _total(dataset: Dataset, scenario: str, rows: pl.DataFrame) -> dict[str, Any]:
+def _total(dataset: Dataset, scenario: str, rows: pl.DataFrame) -> tuple[int, EstimateRecord]:
     """Its exchanges share a trial's bytes equally, so that all spread is between trials."""
     import polars as pl
 
@@ -99,4 +115,4 @@ def _total(dataset: Dataset, scenario: str, rows: pl.DataFrame) -> dict[str, Any
     mean, _ = mean_and_sd(Sample.of(shares), dataset.rng(scenario, "ledger"))
     if len(shares) < 2:
         mean = replace(mean, low=None, high=None, method="no interval: one trial")
-    return {"trials": len(shares), "total": mean.as_dict()}
+    return len(shares), mean.record()

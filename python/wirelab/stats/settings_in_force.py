@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from wirelab.metrics.settings_seen import SETTINGS_SEEN
+from wirelab.metrics.settings_seen import COLUMNS, SETTINGS_SEEN
 from wirelab.metrics.tables import read_table
 from wirelab.schema import IntegerValues, SettingDescription, registered
+from wirelab.schema.estimates import SettingInForce
+from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ NOT_KNOWN = "neither end is an endpoint of Wirelab that recorded a connection"
 NOT_SAID = "nothing on the wire tells of it"
 
 
-def settings_in_force(dataset: Dataset) -> dict[str, list[dict[str, Any]]]:
+def settings_in_force(dataset: Dataset) -> dict[str, list[SettingInForce]]:
     """For each scenario that is told a number other than a setting's default, a row for each end that has the setting:
     what was `told` and `announced`, what was `effective`, the most that the other end `used`, whether it was
     `in_force` (None where nothing tells) and if not `why`, the `source`, and how many `trials` and `connections`.
@@ -25,66 +27,70 @@ def settings_in_force(dataset: Dataset) -> dict[str, list[dict[str, Any]]]:
     import polars as pl
 
     path = dataset.folder / SETTINGS_SEEN
-    seen = read_table(path) if path.exists() else None
+    seen = read_table(path, types=COLUMNS) if path.exists() else None
     found = {}
     for scenario in dataset.scenarios:
-        mine = None if seen is None else seen.filter(pl.col("scenario") == scenario["key"])
+        mine = None if seen is None else seen.filter(pl.col("scenario") == scenario.key)
         rows = [row for setting, value in _given(scenario) for row in _rows(setting, value, mine)]
         if rows:
-            found[scenario["key"]] = rows
+            found[scenario.key] = rows
     return found
 
 
-def not_in_force(rows: Iterable[Mapping[str, Any]]) -> str | None:
+def not_in_force(rows: Iterable[SettingInForce]) -> str | None:
     """The first of a scenario's rows that was not, in words; None if all were, as far as anything tells."""
     row = next((row for row in rows if row["in_force"] is False), None)
     return None if row is None else f"{row['setting']} of the {row['end']} was told {row['told']}, and {row['why']}"
 
 
-def _given(scenario: Mapping[str, Any]) -> Iterator[tuple[SettingDescription, int]]:
-    stack = registered().stack(scenario["stack"])
+def _given(scenario: Scenario) -> Iterator[tuple[SettingDescription, int]]:
+    stack = registered().stack(scenario.stack)
     for setting in () if stack is None else stack.settings:
-        value = scenario["settings"].get(setting.name, setting.default)
+        value = scenario.settings.get(setting.name, setting.default)
         may_be_left = isinstance(setting.values, IntegerValues) and setting.values.words
         if may_be_left and isinstance(value, int):
             yield setting, value
 
 
-def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> Iterator[dict[str, Any]]:
+def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> Iterator[SettingInForce]:
     import polars as pl
 
     assert isinstance(setting.values, IntegerValues)
-    row = {"setting": setting.name, "told": told, "unit": setting.values.unit}
+    name, unit = setting.name, setting.values.unit
     mine = None if seen is None else seen.filter(pl.col("setting") == setting.name)
     if mine is None or mine.is_empty():
-        nothing = {"announced": None, "effective": None, "used": None, "source": None, "trials": 0, "connections": 0}
         yield {
-            **row,
-            "end": None,
-            **nothing,
-            "in_force": None,
-            "why": NOT_KNOWN if seen is None or seen.is_empty() else NOT_SAID,
-        }
+            "setting": name, "told": told, "unit": unit, "end": None, "announced": None, "effective": None,
+            "used": None, "source": None, "trials": 0, "connections": 0,
+            "in_force": None, "why": NOT_KNOWN if seen is None or seen.is_empty() else NOT_SAID,
+        }  # fmt: skip
         return
     for (end,), rows in mine.group_by("end", maintain_order=True):
         unsaid = rows["announced_low"].null_count() > 0
         announced = None if unsaid else _bounds(rows, "announced")
-        effective, used = _bounds(rows, "effective"), rows["used"].max()
+        effective, used = _bounds(rows, "effective"), _number(rows["used"].max())
         why = _why_not(told, announced, effective, used)
         yield {
-            **row, "end": end, "announced": announced, "effective": effective, "used": used,
+            "setting": name, "told": told, "unit": unit,
+            "end": "client" if end == "client" else "server",
+            "announced": announced, "effective": effective, "used": used,
             "source": ", ".join(rows["source"].unique(maintain_order=True)),
             "trials": rows["trial"].n_unique(), "connections": int(rows["connections"].sum()),
             "in_force": why is None, "why": why,
         }  # fmt: skip
 
 
-def _bounds(rows: pl.DataFrame, name: str) -> list[Any] | None:
-    low, high = rows[f"{name}_low"].min(), rows[f"{name}_high"].max()
+def _bounds(rows: pl.DataFrame, name: str) -> list[int] | None:
+    low, high = _number(rows[f"{name}_low"].min()), _number(rows[f"{name}_high"].max())
     return None if low is None or high is None else [low, high]
 
 
-def _why_not(told: int, announced: list[Any] | None, effective: list[Any] | None, used: Any) -> str | None:
+def _number(value: object) -> int | None:
+    """Of an aggregate over a column of integers."""
+    return value if isinstance(value, int) else None
+
+
+def _why_not(told: int, announced: list[int] | None, effective: list[int] | None, used: int | None) -> str | None:
     if announced is None:
         return "it was not announced"
     if announced != [told, told]:
@@ -96,6 +102,6 @@ def _why_not(told: int, announced: list[Any] | None, effective: list[Any] | None
     return None
 
 
-def _words(bounds: list[Any]) -> str:
+def _words(bounds: list[int]) -> str:
     low, high = bounds
     return f"{low}" if low == high else f"{low} to {high}"

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.documents import whole_link, whole_plan
 from tests.synthetic import write_campaign
 from wirelab.metrics.link import mean_lateness_ns
-from wirelab.stats.compare.link_error import link_rows, round_trip_errors, with_link
+from wirelab.schema import LatenessHistogram
+from wirelab.schema.estimates import Family
+from wirelab.stats.compare.link_error import comparison_record, link_rows, round_trip_errors
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.estimate.model import Comparison, Estimate
+from wirelab.stats.machine.endpoint_waits import Wait
 
 GOOD = {"link_name": "clean", "direction": "uplink", "flag": "good", "why": "delay and loss are as told"}
 
@@ -20,13 +26,16 @@ def compared(
     shift_s: float,
     error_s: float | None,
     row: dict[str, Any] = GOOD,
-    waits: dict[str, Any] | None = None,
+    waits: dict[str, Wait] | None = None,
     metric: str = "end-to-end-delay",
 ) -> Any:
-    shift = {"point": shift_s, "low": shift_s - 1e-4, "high": shift_s + 1e-4}
-    comparison = {"metric": metric, "a": "one", "b": "two", "shift": shift}
+    shift = Estimate(shift_s, shift_s - 1e-4, shift_s + 1e-4, 0.95, 9, "made up")
+    other = Estimate(1.0, None, None, 0.95, 9, "made up")
+    family: Family = {"name": "all", "size": 1, "method": "none", "error_rate": 0.05}
+    comparison = Comparison(metric, "one", "two", other, other, shift, other, 0.5, 0.5, family)
     errors = {} if error_s is None else {"one": error_s / 2, "two": error_s}
-    return with_link(comparison, errors, {"one": [row], "two": [row]}, waits or {})["link"]
+    rows: Any = {"one": [whole_link(row)], "two": [whole_link(row)]}
+    return comparison_record(comparison, errors, rows, waits or {})["link"]
 
 
 @pytest.mark.parametrize(
@@ -54,14 +63,14 @@ def test_a_comparison_is_no_better_than_its_link() -> None:
 
 
 def test_a_comparison_is_no_better_than_the_cpu_that_a_side_had() -> None:
-    waits = {"two": {"name": "h2", "flag": "limited", "why": "endpoints waited"}}
+    waits = {"two": Wait("h2", None, None, "limited", "endpoints waited")}
     found = compared(0.020, 0.001, waits=waits)
     assert (found["flag"], found["why"], found["causes"]) == ("limited", "h2: endpoints waited", ["the machine"])
 
 
 @pytest.mark.parametrize("metric", ["wire-bytes", "client-cpu-work"])
 def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_wrong_one(metric: str) -> None:
-    waits = {"two": {"name": "h2", "flag": "unusable", "why": "endpoints waited"}}
+    waits = {"two": Wait("h2", None, None, "unusable", "endpoints waited")}
     found = compared(0.0005, 0.001, waits=waits, metric=metric)
     assert (found["flag"], found["causes"]) == ("good", [])
     lossy = {**GOOD, "flag": "limited", "why": "lost more"}
@@ -69,15 +78,14 @@ def test_counts_and_cpu_times_are_no_worse_for_a_wait_or_a_late_link_but_for_a_w
 
 
 def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not() -> None:
-    waited = {"flag": "unusable", "share": 0.5, "why": "endpoints waited"}
     waits = {
-        side: {**waited, "name": name, "steal": steal}
+        side: Wait(name, 0.5, steal, "unusable", "endpoints waited")
         for side, name, steal in (("one", "h2", 0.03), ("two", "h3", 0.04))
     }
     found = compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")
     assert (found["flag"], found["causes"]) == ("limited", ["the machine"])
     assert found["why"] == "h3: a hypervisor gave 4.0% of a CPU to others"
-    waits["one"]["steal"] = 0.2
+    waits["one"] = replace(waits["one"], steal=0.2)
     assert compared(0.0005, 0.001, waits=waits, metric="client-cpu-work")["flag"] == "unusable"
     assert compared(0.0005, 0.001, waits=waits, metric="wire-bytes")["flag"] == "good"
 
@@ -85,13 +93,13 @@ def test_cpu_times_are_worse_for_what_a_hypervisor_took_alone_and_counts_are_not
 @pytest.mark.parametrize("metric", ["client-utilisation", "throughput", "radio-energy"])
 def test_what_is_no_delay_is_not_held_against_a_delay_but_against_waits(metric: str) -> None:
     assert compared(0.0005, 0.001, metric=metric)["flag"] == "good"
-    waits = {"two": {"name": "h2", "flag": "unusable", "why": "endpoints waited"}}
+    waits = {"two": Wait("h2", None, None, "unusable", "endpoints waited")}
     assert compared(0.0005, 0.001, waits=waits, metric=metric)["flag"] == "unusable"
 
 
 def test_of_two_sides_that_waited_for_a_cpu_the_worse_is_named() -> None:
     waits = {
-        side: {"name": name, "flag": "unusable", "share": share, "why": f"endpoints waited {share:.0%}"}
+        side: Wait(name, share, None, "unusable", f"endpoints waited {share:.0%}")
         for side, name, share in (("one", "h2", 0.3), ("two", "h3", 0.2))
     }
     assert compared(0.020, 0.001, waits=waits)["why"] == "h2: endpoints waited 30%"
@@ -102,7 +110,7 @@ def test_an_unknown_lateness_is_not_taken_for_none() -> None:
 
 
 def test_the_mean_is_of_all_packets_and_never_above_the_largest() -> None:
-    histogram = {"upper_ns": [1000, 2000, 2**63], "packets": [1, 1, 2], "max_ns": 5000}
+    histogram = LatenessHistogram(upper_ns=(1000, 2000, 2**63), packets=(1, 1, 2), max_ns=5000)
     assert mean_lateness_ns([histogram]) == (1000 + 2000 + 5000 + 5000) / 4
     assert mean_lateness_ns([]) is None
 
@@ -113,14 +121,14 @@ def test_how_late_netem_was_is_not_known_of_the_packets_that_went_in(tmp_path: P
     plan = json.loads(path.read_text())
     netem, *others = plan["scenarios"]
     netem["link"]["backend"] = "netem"
-    path.write_text(json.dumps(plan))
+    path.write_text(json.dumps(whole_plan(plan)))
     assert round_trip_errors(Dataset.read(folder)).keys() == {scenario["key"] for scenario in others}
 
 
 def test_every_scenario_of_a_campaign_has_its_links_error(tmp_path: Any) -> None:
     dataset = Dataset.read(write_campaign(tmp_path, trials=2, exchanges=5))
     errors = round_trip_errors(dataset)
-    assert set(errors) == {scenario["key"] for scenario in dataset.scenarios}
+    assert set(errors) == {scenario.key for scenario in dataset.scenarios}
     assert all(0 < error < 1e-3 for error in errors.values())
-    rows = link_rows(dataset, [{**GOOD, "link_name": "burst"}])
-    assert {len(rows[scenario["key"]]) for scenario in dataset.scenarios if scenario["link_name"] == "burst"} == {1}
+    rows = link_rows(dataset, [whole_link({**GOOD, "link_name": "burst"})])  # type: ignore[list-item]
+    assert {len(rows[each.key]) for each in dataset.scenarios if each.link_name == "burst"} == {1}

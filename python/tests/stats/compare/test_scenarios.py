@@ -7,22 +7,27 @@ import pytest
 from scipy.stats import binom
 
 from tests.asked import load_experiment
+from tests.documents import whole_scenario
 from tests.repeats import repeats
 from wirelab.plan import make_plan
+from wirelab.schema.plan import Scenario
 from wirelab.stats.compare import scenarios as compare
 from wirelab.stats.estimate import bootstrap
 from wirelab.stats.estimate.sample import Sample
 
+CLEAN: dict[str, Any] = {"uplink": [], "downlink": []}
+LOSSY = {**CLEAN, "uplink": [{"kind": "loss", "probability": 0.1}]}
 
-def _scenario(key: str, stack: str, implementation: str = "builtin", **more: Any) -> dict[str, Any]:
+
+def _scenario(key: str, stack: str, implementation: str = "builtin", **more: Any) -> Scenario:
     levels = {"stack": stack, **more.pop("levels", {})}
     ends = {"client": implementation, "server": "builtin"}
-    base = {"key": key, "stack": stack, "link_name": "lossy", "levels": levels, "link": {"a": 1}, "workload": {}}
-    return {**base, "implementation": ends, "congestion_control": "cubic", **more}
+    base = {"key": key, "stack": stack, "link_name": "lossy", "levels": levels, "link": CLEAN}
+    return Scenario.model_validate(whole_scenario({**base, "implementation": ends, **more}))
 
 
 def test_scenarios_that_differ_in_the_stack_alone_are_compared() -> None:
-    scenarios = [_scenario("a", "h2"), _scenario("b", "h3"), _scenario("c", "h3", link={"a": 2})]
+    scenarios = [_scenario("a", "h2"), _scenario("b", "h3"), _scenario("c", "h3", link=LOSSY)]
     assert list(compare.pairs(scenarios)) == [("a", "b")]
 
 
@@ -44,7 +49,7 @@ def test_stacks_are_compared_where_the_same_implementations_play_as_long_as_ther
 
 def test_a_stack_that_one_program_alone_plays_is_compared_as_it_is_with_every_other() -> None:
     mine = _scenario("a", "mine", "mine-py")
-    others = [_scenario("b", "http1"), _scenario("c", "h2"), _scenario("d", "h2", link={"a": 2})]
+    others = [_scenario("b", "http1"), _scenario("c", "h2"), _scenario("d", "h2", link=LOSSY)]
     assert list(compare.pairs([mine, *others])) == [("a", "b"), ("a", "c"), ("b", "c")]
     curl = _scenario("e", "h2", "curl", levels={"implementation": "curl"})
     assert ("a", "e") in set(compare.pairs([mine, *others, curl]))
@@ -54,13 +59,13 @@ def test_a_stack_that_one_program_alone_plays_is_compared_as_it_is_with_every_ot
 
 
 def test_every_shipped_choice_is_compared_with_the_stacks_that_it_does_not_touch() -> None:
-    scenarios = make_plan(load_experiment("milosevic2021-choices")).to_json()["scenarios"]
-    by_key = {scenario["key"]: scenario for scenario in scenarios}
+    scenarios = make_plan(load_experiment("milosevic2021-choices")).scenarios
+    by_key = {scenario.key: scenario for scenario in scenarios}
     found: dict[str, set[str]] = {}
     for pair in compare.pairs(scenarios):
         for key, other in (pair, pair[::-1]):
-            found.setdefault(key, set()).add(by_key[other]["stack"])
-    newer = [s["key"] for s in scenarios if s["settings"].get("tls") == "1.3"]
+            found.setdefault(key, set()).add(by_key[other].stack)
+    newer = [s.key for s in scenarios if s.settings.get("tls") == "1.3"]
     assert len(newer) == 6
     assert all(found[key] == {"http1", "h3"} for key in newer)
 

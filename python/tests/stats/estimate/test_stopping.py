@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.documents import whole_plan
 from tests.repeats import repeats
+from wirelab.schema.plan import Plan
 from wirelab.stats.estimate.descriptive import median
 from wirelab.stats.estimate.sample import Floats, Sample
 from wirelab.stats.estimate.stopping import make_enough, narrow_enough
@@ -47,8 +49,8 @@ def test_the_interval_covers_as_often_as_it_says_under_the_rule(
     assert covered / REPEATS >= 0.95 - 3 * (0.95 * 0.05 / REPEATS) ** 0.5
 
 
-def _plan(interval: dict[str, object] | None) -> dict[str, object]:
-    return {"experiment": {"stop": {"interval": interval}}}
+def _plan(interval: dict[str, object] | None) -> Plan:
+    return Plan.model_validate(whole_plan({"scenarios": [], "experiment": {"stop": {"interval": interval}}}))
 
 
 def test_a_narrow_interval_is_enough_and_a_wide_one_is_not() -> None:

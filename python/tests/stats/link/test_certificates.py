@@ -6,6 +6,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from wirelab.schema import LinkSpec
 from wirelab.stats.link import certificates as link_certificates
 from wirelab.stats.link.certificates import with_certificates
 
@@ -36,13 +37,13 @@ def test_a_worse_flag_stays_and_an_equal_one_gets_both_reasons() -> None:
 
 
 def test_a_link_behind_a_proxy_is_certified_under_its_name_in_the_topology(tmp_path: Path, monkeypatch: Any) -> None:
-    link, wire = {"uplink": [], "downlink": []}, {"uplink": [{"kind": "loss", "probability": 0.5}], "downlink": []}
-    scenario = {
-        "link": link, "link_name": "air", "topology": [{"name": "first"}, {"name": "wire", "link": wire}],
-    }  # fmt: skip
+    loss = {"kind": "loss", "probability": 0.5}
+    link, wire = (LinkSpec.model_validate({"uplink": up, "downlink": []}) for up in ([], [loss]))
+    others = [SimpleNamespace(name="first", link=None), SimpleNamespace(name="wire", link=wire)]
+    scenario = SimpleNamespace(link=link, link_name="air", topology=others)
     probed = {tmp_path / "a": SimpleNamespace(link=link), tmp_path / "b": SimpleNamespace(link=wire)}
     line = {"name": "rate", "direction": "both", "verdict": "out", "grade": "limited"}
-    judged = SimpleNamespace(as_dict=lambda: {"grade": "limited", "lines": [line]})
+    judged = SimpleNamespace(grade="limited", records=lambda: [line])
     monkeypatch.setattr("wirelab.metrics.probes.probed_folders", lambda _: list(probed))
     monkeypatch.setattr("wirelab.metrics.probes.read_probes", probed.get)
     monkeypatch.setattr(link_certificates, "checks", lambda *_: [])

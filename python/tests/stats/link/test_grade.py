@@ -73,7 +73,7 @@ def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
 def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
     points = [{"at_ns": 0, "loss": 0.5}, {"at_ns": 10}]
     link = told(chain({"kind": "schedule", "queue": QUEUE, "points": points}, LOSS))
-    assert link.as_dict() == {"delay_s": 0.0, "loss": None, "rate_bps": None}
+    assert link.record() == {"delay_s": 0.0, "loss": None, "rate_bps": None}
     flag, why = grade(link, [Counts(1000, 400, 0)], 10e-6, 0.02, [])
     assert flag == "good"
     assert "depends on when" in why

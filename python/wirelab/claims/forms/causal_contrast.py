@@ -20,6 +20,7 @@ from wirelab.claims.judgement import (
 )
 from wirelab.claims.part import Levels, Part
 from wirelab.claims.quantities import quantity
+from wirelab.schema.verdicts import Verdict
 from wirelab.stats.estimate.model import Estimate
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class CausalContrast(Part):
         return Judgement("causal-contrast", text, verdict, why, ours=shown, objection=objection, judged=judged)
 
 
-def _between(bench: Bench, surplus: Draws, deficit: Draws) -> str:
+def _between(bench: Bench, surplus: Draws, deficit: Draws) -> Verdict:
     """Confirmed if the surplus over the margin is below 0 and the deficit above; contradicted if one is not at all."""
     above, below = within(bench, surplus, None, 0.0), within(bench, deficit, 0.0, None)
     return all_of([above, below])
@@ -114,7 +115,7 @@ def _addition(part: CausalContrast, case: Levels, bench: Bench) -> Draws | str:
     return added.times(1 / exposed) if exposed > 0 else f"{', '.join(part.per)} of {bench.words(where)}"
 
 
-def _judged(bench: Bench, verdict: str, difference: Draws, words: str) -> tuple[tuple[str, Estimate], ...]:
+def _judged(bench: Bench, verdict: Verdict, difference: Draws, words: str) -> tuple[tuple[str, Estimate], ...]:
     return decided_by(bench, verdict, difference.times(1e3), f"{words}, by ms")
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from wirelab.claims.judgement import INCONCLUSIVE, Bench, Judgement, decided_by, number, within, written
 from wirelab.claims.part import Levels, Place
 from wirelab.claims.quantities import of_all, quantity, steps_of
+
+if TYPE_CHECKING:
+    from wirelab.stats.estimate.sample import Floats
 
 
 class ChangePoint(Place):
@@ -40,7 +43,7 @@ class ChangePoint(Place):
         return Judgement("change-point", text, verdict, why, f"{first} to {last}", number(place), judged=judged)
 
 
-def _crossing(logs: Any) -> Any:
+def _crossing(logs: Floats) -> Floats:
     """For each column: where, counted in levels from 0, it changes sign, interpolated; NaN unless it does once."""
     import numpy as np
 
@@ -50,4 +53,4 @@ def _crossing(logs: Any) -> Any:
     left, right = logs[first, columns], logs[first + 1, columns]
     with np.errstate(divide="ignore", invalid="ignore"):
         place = first + left / (left - right)
-    return np.where(change.sum(axis=0) == 1, place, np.nan)
+    return np.asarray(np.where(change.sum(axis=0) == 1, place, np.nan), dtype=np.float64)

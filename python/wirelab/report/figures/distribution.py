@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -57,7 +56,7 @@ def ecdf(name: str, label: str, samples: Sequence[Sample], domain: tuple[float, 
 def histogram(name: str, label: str, samples: Sequence[Sample], domain: tuple[float, float]) -> Markup:
     """Share of exchanges in bins of equal width on the logarithmic axis."""
     edges = bin_edges(domain)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for sample in samples:
         counts = bin_counts(sample.delays, edges)
         heights = [*(counts / max(sample.exchanges, 1)), 0.0]

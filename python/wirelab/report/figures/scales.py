@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import altair as alt
 
@@ -84,10 +83,10 @@ def log_domain(values: Iterable[float], margin: float = 0.04) -> tuple[float, fl
     return 10 ** (low - spare), 10 ** (high + spare)
 
 
-def data(rows: list[dict[str, Any]]) -> alt.InlineData:
+def data(rows: Sequence[Mapping[str, object]]) -> alt.InlineData:
     """Rows inside the chart's specification."""
-    return alt.InlineData(values=rows)
+    return alt.InlineData(values=list(rows))
 
 
-def _by_label(series: Sequence[Series], range_: list[Any]) -> alt.Scale:
+def _by_label(series: Sequence[Series], range_: Sequence[str] | Sequence[Sequence[float]]) -> alt.Scale:
     return alt.Scale(domain=[s.label for s in series], range=range_)

@@ -6,33 +6,32 @@ Colours become CSS variables, ids become unique, coordinates lose digits nobody 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 import vl_convert
 from markupsafe import Markup
 
 from wirelab.report.palette import FAINT, GRID, INK, MUTED, css_variables
 
+if TYPE_CHECKING:
+    import altair as alt
+
 VEGA_LITE = "6.4"
 FONT = "Roboto"  # vl-convert ships it, so text is measured alike on every machine; the page then shows its own font
 
-CONFIG: dict[str, Any] = {
-    "background": "transparent",
-    "font": FONT,
-    "padding": 2,
-    "view": {"stroke": None},
-    "axis": {
-        "labelColor": MUTED, "titleColor": MUTED, "gridColor": GRID, "domainColor": FAINT, "tickColor": FAINT,
-        "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "titlePadding": 6, "labelPadding": 4,
-    },
-    "text": {"color": INK, "fontSize": 11},
-    "header": {"labelColor": INK, "labelFontSize": 12, "title": None},
+AXIS = {
+    "labelColor": MUTED, "titleColor": MUTED, "gridColor": GRID, "domainColor": FAINT, "tickColor": FAINT,
+    "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": "normal", "titlePadding": 6, "labelPadding": 4,
 }  # fmt: skip
 
 
-def render(chart: Any, name: str, label: str) -> Markup:
+def render(chart: alt.TopLevelMixin, name: str, label: str) -> Markup:
     """Draw a chart; `name` must be unique in the page, `label` is what a screen reader says."""
-    spec = chart.configure(**CONFIG).to_dict()
+    styled = chart.configure(
+        background="transparent", font=FONT, padding=2, view={"stroke": None}, axis=AXIS,
+        text={"color": INK, "fontSize": 11}, header={"labelColor": INK, "labelFontSize": 12, "title": None},
+    )  # fmt: skip
+    spec = styled.to_dict()
     svg: str = vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)
     for sentinel, variable in css_variables().items():
         svg = svg.replace(sentinel, variable)

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from wirelab.report.blocks import Block, Cell, Claim, Claims, Column, Group, Prose, Section, Table, dash
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json, Levels, level_words
+from wirelab.report.model import Levels, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
 from wirelab.report.published import removed_outliers
 from wirelab.report.sections.common import LINK_TONES
+from wirelab.schema.verdicts import (
+    ChoiceVerdict,
+    ClaimFamily,
+    ClaimRecord,
+    Deciding,
+    PartRecord,
+    Verdict,
+    VerdictQuality,
+)
 from wirelab.stats.link.grade import GRADES
 
+Standard = Literal["under_published_rule", "at_published_level"]
 TONES = {"confirmed": "good", "contradicted": "bad", "inconclusive": "unsure"}
 MARKS = {"confirmed": "✓", "contradicted": "✗", "inconclusive": "?"}
 RESPONSE_TIME = "response-time"
@@ -22,12 +33,12 @@ MOST_ROWS = 40
 def section(campaign: Campaign) -> Section | None:
     """Verdicts over unstated choices first, then each claim; None if the experiment has no claims."""
     verdicts = campaign.verdicts
-    if not verdicts or not verdicts.get("claims"):
+    if verdicts is None or not verdicts["claims"]:
         return None
-    claims = verdicts["claims"]
-    ruled, family = removed_outliers(campaign), verdicts.get("family") or {}
-    standards = {"under_published_rule": "under published rule"} if ruled else {}
-    if (level := family.get("published_level")) is not None:
+    claims, family = verdicts["claims"], verdicts["family"]
+    ruled = removed_outliers(campaign)
+    standards: dict[Standard, str] = {"under_published_rule": "under published rule"} if ruled else {}
+    if (level := family["published_level"]) is not None:
         standards["at_published_level"] = f"alone, at the publication’s {100 * level:g}\u00a0%"
     blocks: list[Block] = [
         *_choices(claims),
@@ -38,83 +49,98 @@ def section(campaign: Campaign) -> Section | None:
     return Section("claims", "Claims", [*blocks, Prose(_family(family, ruled=ruled))])
 
 
-def verdict_cell(value: object, link: Json | None, head: str = "") -> Cell:
+def verdict_cell(value: Verdict | None, link: VerdictQuality | None, head: str = "") -> Cell:
     """A verdict with what its link is good for; coloured as decided only if its quality is good."""
-    if not value:
+    if value is None:
         return dash("not judged")
     if link is None:
         return Cell(f"{head}{value}", tone="unsure", title="what its links are good for is not known")
     if link["flag"] == GRADES[0]:
-        return Cell(f"{head}{value}", tone=TONES.get(str(value), "unsure"))
-    return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=str(link["why"]))
+        return Cell(f"{head}{value}", tone=TONES[value])
+    return Cell(f"{head}{value} ({link['flag']})", tone="unsure", title=link["why"])
 
 
-def _claim(claim: Json, standards: Iterable[str] = ()) -> Claim:
-    published, link = claim.get("published") or {}, claim.get("link")
-    return Claim(
-        id=str(claim.get("id", "")),
-        text=str(claim.get("text", "")),
-        form=str(claim.get("form", "")),
-        paper=_paper(claim.get("paper")),
-        ours=_ours(claim),
-        judged=_judged(claim),
-        n=dash("no value") if claim.get("n") is None else Cell(f"{claim['n']:,}"),
-        verdict=verdict_cell(claim.get("verdict"), link),
-        grade=Cell(str(link["flag"]), title=str(link["why"]), tone=LINK_TONES[str(link["flag"])])
-        if link
-        else dash("nothing of it was graded"),
-        otherwise=[verdict_cell(claim.get(key), link) for key in standards],
-        why=" ".join(filter(None, [_sentence(claim.get("why")), _on_its_link(link)])),
-        contradiction=_sentence(claim.get("contradiction")),
-        published=f"{published['verdict']}: {published.get('why', '')}" if published.get("verdict") else None,
-        parts=[
-            _part({"id": f"{claim.get('id')}.{i}", "link": link, **part})
-            for i, part in enumerate(claim.get("parts") or [], 1)
-        ],
+def _claim(claim: ClaimRecord, standards: Iterable[Standard] = ()) -> Claim:
+    link = claim["link"]
+    return replace(
+        _judgement(claim, claim["id"], link),
+        otherwise=[verdict_cell(claim[key], link) for key in standards],
+        contradiction=_sentence(claim["contradiction"]),
+        published=f"{claim['published']['verdict']}: {claim['published']['why']}",
+        parts=[_part(part, f"{claim['id']}.{i}", link) for i, part in enumerate(claim["parts"], 1)],
     )
 
 
-def _part(claim: Json) -> Claim:
-    """A part has its grade in a column of its own."""
-    part = _claim(claim)
-    return replace(part, verdict=replace(part.verdict, text=str(claim.get("verdict"))))
+def _part(part: PartRecord, id_: str, whole: VerdictQuality | None) -> Claim:
+    """A part has its grade in a column of its own: that of the whole where it has none."""
+    published = part.get("published")
+    shown = _judgement(part, part.get("id", id_), part.get("link", whole))
+    return replace(
+        shown,
+        verdict=replace(shown.verdict, text=part["verdict"]),
+        contradiction=_sentence(part.get("contradiction")),
+        published=None if published is None else f"{published['verdict']}: {published['why']}",
+        parts=[_part(each, f"{id_}.{i}", part.get("link", whole)) for i, each in enumerate(part["parts"], 1)],
+    )
+
+
+def _judgement(judged: ClaimRecord | PartRecord, id_: str, link: VerdictQuality | None) -> Claim:
+    """What a claim and a part of it have in common."""
+    return Claim(
+        id=id_,
+        text=judged["text"],
+        form=judged["form"],
+        paper=_paper(judged["paper"]),
+        ours=_ours(judged),
+        judged=_judged(judged),
+        n=Cell(f"{judged['n']:,}"),
+        verdict=verdict_cell(judged["verdict"], link),
+        grade=Cell(link["flag"], title=link["why"], tone=LINK_TONES[link["flag"]])
+        if link
+        else dash("nothing of it was graded"),
+        otherwise=[],
+        why=" ".join(filter(None, [_sentence(judged["why"]), _on_its_link(link)])),
+        contradiction=None,
+        published=None,
+        parts=[],
+    )
 
 
 def _sentence(words: str | None) -> str | None:
     return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else None
 
 
-def _paper(value: object) -> Cell:
+def _paper(value: float | str | None) -> Cell:
     if value is None or value == "":
         return dash("the publication gives no number")
     return Cell(f"{value:g}" if isinstance(value, int | float) else str(value))
 
 
-def _ours(claim: Json) -> Cell:
-    ours = Estimate.of(claim.get("ours"))
+def _ours(claim: ClaimRecord | PartRecord) -> Cell:
+    ours = Estimate.of(claim["ours"])
     if ours is None or ours.point is None:
-        own = "each part has its own" if claim.get("parts") else "no single number"
+        own = "each part has its own" if claim["parts"] else "no single number"
         return dash((ours.method if ours else "") or own)
     words = [f"{ours.level:.0%} interval"] if ours.level else []
     how = ", ".join(filter(None, [*words, ours.method]))
-    return Cell(interval(ours, COUNT), title=". ".join(filter(None, [str(claim.get("why") or ""), how])))
+    return Cell(interval(ours, COUNT), title=". ".join(filter(None, [claim["why"], how])))
 
 
-def _judged(claim: Json) -> Cell:
+def _judged(claim: ClaimRecord | PartRecord) -> Cell:
     """`[0.12, 0.73] at 99.8 %`: what the verdict was reached by."""
-    if "judged" not in claim:
-        return dash("judged by another build")
-    found = [(str(each.get("of") or ""), Estimate.of(each)) for each in claim.get("judged") or []]
-    words = [told for of, value in found if value is not None and (told := _at_its_level(of, value))]
+    words = [told for each in claim["judged"] if (told := _at_its_level(each))]
     if words:
         return Cell(
             "; ".join(words), title="the interval that decided; of what is inconclusive, the widest that was tried"
         )
-    return dash("each part has its own" if claim.get("parts") else "no interval decides it")
+    return dash("each part has its own" if claim["parts"] else "no interval decides it")
 
 
-def _at_its_level(of: str, value: Estimate) -> str:
-    level = f"at {100 * (value.level or 0):.4g}\u00a0%"
+def _at_its_level(deciding: Deciding) -> str:
+    of, level = deciding["of"], f"at {100 * deciding['level']:.4g}\u00a0%"
+    value = Estimate(
+        deciding["point"], deciding["low"], deciding["high"], deciding["level"], deciding["n"], deciding["method"]
+    )
     if value.low is not None and value.high is not None:
         both = interval(value, COUNT)
         return f"{of}: {both} {level}" if of else f"[{both.partition(' [')[2]} {level}"
@@ -122,27 +148,23 @@ def _at_its_level(of: str, value: Estimate) -> str:
     return " ".join([f"{of}:"] * bool(of) + [*bounds, level]) if bounds else ""
 
 
-def _on_its_link(link: Json | None) -> str | None:
-    return f"{str(link['flag']).capitalize()}: {link['why']}." if link and link["flag"] != GRADES[0] else None
+def _on_its_link(link: VerdictQuality | None) -> str | None:
+    return f"{link['flag'].capitalize()}: {link['why']}." if link and link["flag"] != GRADES[0] else None
 
 
-def _family(family: Json, *, ruled: bool) -> str:
-    words = []
-    if family.get("error_rate") is not None:
-        claims = family.get("claims")
-        count = len(claims) if isinstance(claims, Sequence) and not isinstance(claims, str) else claims
-        words.append(
-            f"The {count} claims are one family; its error rate is {family['error_rate']:g} "
-            f"({family.get('method', 'method not stated')})."
-        )
+def _family(family: ClaimFamily, *, ruled: bool) -> str:
+    words = [
+        f"The {family['claims']} claims are one family; its error rate is {family['error_rate']:g} "
+        f"({family['method']})."
+    ]
     by_rule = ", then under the publication's own rule" * ruled
     words.append(f"Each is judged {'first ' * ruled}without removing outliers{by_rule}.")
     return " ".join(words)
 
 
-def _choices(claims: Iterable[Json]) -> list[Block]:
+def _choices(claims: Iterable[ClaimRecord]) -> list[Block]:
     """Verdict against each unstated choice, the choice judged first; none if there is nothing to choose."""
-    chosen = [claim for claim in claims if claim.get("choices")]
+    chosen = [claim for claim in claims if claim["choices"]]
     combinations = dict.fromkeys(_levels(choice) for claim in chosen for choice in claim["choices"])
     widest = max((len(levels) for levels in combinations), default=0)
     full = [levels for levels in combinations if len(levels) == widest or RESPONSE_TIME in dict(levels)]
@@ -159,14 +181,14 @@ def _choices(claims: Iterable[Json]) -> list[Block]:
     return [Prose(note), table if len(rows) <= MOST_ROWS else Group(f"All {len(rows)} ways", [table], printed=True)]
 
 
-def _choice_table(claims: Sequence[Json], rows: Sequence[Levels]) -> Table:
+def _choice_table(claims: Sequence[ClaimRecord], rows: Sequence[Levels]) -> Table:
     verdicts = [{_levels(choice): choice for choice in claim["choices"]} for claim in claims]
     body = [[Cell(_row_words(row, rows[0])), *(_mark(_found(given, row)) for given in verdicts)] for row in rows]
-    columns = [Column(str(claim["id"]), numeric=False) for claim in claims]
+    columns = [Column(claim["id"], numeric=False) for claim in claims]
     return Table("Verdict under each choice", [Column("chosen", numeric=False), *columns], body)
 
 
-def _found(verdicts: dict[Levels, Json], row: Levels) -> Json | None:
+def _found(verdicts: dict[Levels, ChoiceVerdict], row: Levels) -> ChoiceVerdict | None:
     """A claim that uses no response time has one verdict for all its definitions."""
     without = tuple(pair for pair in row if pair[0] != RESPONSE_TIME)
     return verdicts.get(row) or verdicts.get(without)
@@ -178,17 +200,17 @@ def _row_words(row: Levels, first: Levels) -> str:
     return ", ".join(level_words(*pair) for pair in row if pair not in first)
 
 
-def _mark(choice: Json | None) -> Cell:
+def _mark(choice: ChoiceVerdict | None) -> Cell:
     if choice is None:
         return replace(dash("not judged under this choice"), spoken="not judged")
-    if choice.get("missing"):
+    if choice["missing"]:
         why = "under this choice not all scenarios that the claim is judged by were run, or not with their settings"
         return replace(dash(why), spoken="not judged")
-    mark, link = MARKS.get(str(choice.get("verdict")), "?"), choice.get("link")
-    cell = verdict_cell(choice.get("verdict"), link)
+    mark, link = MARKS[choice["verdict"]], choice["link"]
+    cell = verdict_cell(choice["verdict"], link)
     text = mark if link is None or link["flag"] == GRADES[0] else f"({mark})"
     return replace(cell, text=text, title=": ".join(filter(None, (cell.text, cell.title))), spoken=cell.text)
 
 
-def _levels(choice: Json) -> Levels:
-    return tuple((path, str(level)) for path, level in (choice.get("levels") or {}).items())
+def _levels(choice: ChoiceVerdict) -> Levels:
+    return tuple((path, str(level)) for path, level in choice["levels"].items())

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Legend, LegendEntry, dash
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Condition, Json, Scenario, Series, level_words
+from wirelab.report.model import Condition, Scenario, Series, level_words
 from wirelab.report.model import Group as Choices
+from wirelab.schema.estimates import Quality
 from wirelab.stats.link.grade import NOT_MEASURED
 
 SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
@@ -25,11 +26,11 @@ def series_cell(series: Series, href: str | None = None) -> Cell:
     return Cell(series.label, swatch=series.look.slot, title=series.provider, href=href)
 
 
-def grade_cell(link: Json | None) -> Cell:
+def grade_cell(link: Quality | None) -> Cell:
     """What a comparison is good for; why is its title."""
     if link is None:
-        return dash("analysed before links were graded here")
-    flag, why = str(link["flag"]), str(link["why"])
+        return dash("nothing compares the two")
+    flag, why = link["flag"], link["why"]
     return Cell(flag, title=why, tone=LINK_TONES.get(flag, "bad"))
 
 

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Section, Table, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.grade import comparison_reasons
-from wirelab.report.model import Condition, Json, Scenario, metric_name
+from wirelab.report.model import Condition, Scenario, metric_name
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import COUNT, Estimate, Unit, p_value
 from wirelab.report.sections.common import by_choices, grade_cell, metric_words, series_cell
+from wirelab.schema.estimates import ComparisonRecord, EstimateRecord
 
 
 def section(campaign: Campaign) -> Section | None:
     """Comparisons, the headline metric first; None if there are none."""
-    comparisons = campaign.estimates.get("comparisons") or []
+    comparisons = campaign.estimates["comparisons"]
     if not comparisons:
         return None
     names = list(dict.fromkeys(metric_name(c["metric"]) for c in comparisons))
@@ -41,13 +42,13 @@ def section(campaign: Campaign) -> Section | None:
     return Section("comparisons", "Comparisons", [Prose(note), *graded, *by_choices(campaign, build)])
 
 
-def _family(comparisons: Sequence[Json]) -> str:
-    families = {str((c.get("family") or {}).get("name")): (c.get("family") or {}).get("size") for c in comparisons}
-    words = "; ".join(f"{name} ({size} comparisons)" for name, size in families.items() if name != "None")
+def _family(comparisons: Sequence[ComparisonRecord]) -> str:
+    families = {c["family"]["name"]: c["family"]["size"] for c in comparisons}
+    words = "; ".join(f"{name} ({size} comparisons)" for name, size in families.items())
     return f"p values are adjusted within: {words}." if words else ""
 
 
-def _both(campaign: Campaign, comparisons: Sequence[Json]) -> str:
+def _both(campaign: Campaign, comparisons: Sequence[ComparisonRecord]) -> str:
     """Which comparisons are of two programs as well as of two stacks."""
     ends = [(campaign.scenario_by_key.get(c["a"]), campaign.scenario_by_key.get(c["b"])) for c in comparisons]
     series = {(a.series, b.series) for a, b in ends if a is not None and b is not None}
@@ -58,7 +59,7 @@ def _both(campaign: Campaign, comparisons: Sequence[Json]) -> str:
     return f" Stack and program differ at once, so that a difference may be either's: {words}."
 
 
-def _table(group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:
+def _table(group: Choices, metric: str, comparisons: Sequence[ComparisonRecord]) -> Table:
     rows, unit = [], COUNT
     mine = [comparison for comparison in comparisons if metric_name(comparison["metric"]) == metric]
     for condition in group.conditions:
@@ -72,18 +73,18 @@ def _table(group: Choices, metric: str, comparisons: Sequence[Json]) -> Table:
     return Table(f"{metric_words(metric).capitalize()}: a against b", _columns(unit.symbol), rows, row_headers=3)
 
 
-def _row(condition: Condition, a: Scenario, b: Scenario, comparison: Json, unit: Unit) -> list[Cell]:
-    before = f"p before adjustment: {p_value(comparison.get('p'))}"
+def _row(condition: Condition, a: Scenario, b: Scenario, comparison: ComparisonRecord, unit: Unit) -> list[Cell]:
+    before = f"p before adjustment: {p_value(comparison['p'])}"
     return [
         Cell(condition.label),
         series_cell(a.series, f"#{a.anchor}"),
         series_cell(b.series, f"#{b.anchor}"),
-        grade_cell(comparison.get("link")),
-        _ratio(comparison.get("ratio_of_means")),
-        _ratio(comparison.get("ratio_of_medians")),
-        estimate(Estimate.of(comparison.get("shift")), unit),
-        estimate(Estimate.of(comparison.get("cliffs_delta")), COUNT),
-        Cell(p_value(comparison.get("p_adjusted")), title=before),
+        grade_cell(comparison["link"]),
+        _ratio(comparison["ratio_of_means"]),
+        _ratio(comparison["ratio_of_medians"]),
+        estimate(Estimate.of(comparison["shift"]), unit),
+        estimate(Estimate.of(comparison["cliffs_delta"]), COUNT),
+        Cell(p_value(comparison["p_adjusted"]), title=before),
     ]
 
 
@@ -101,7 +102,7 @@ def _columns(unit: str) -> tuple[Column, ...]:
     )
 
 
-def _ratio(value: object) -> Cell:
+def _ratio(value: EstimateRecord) -> Cell:
     ratio = Estimate.of(value)
     cell = estimate(ratio, COUNT)
     if ratio is None or ratio.low is None or ratio.high is None:

@@ -90,7 +90,7 @@ def _sample(
     values = delays.get(scenario.key)
     if values is None or not scenario.plotted:
         return None
-    exchanges = max(int(scenario.denominators.get("exchanges") or 0), len(values))
+    exchanges = max(scenario.exchanges, len(values))
     marks = []
     for name, quantile in QUANTILES.items():
         value = scenario.estimate(metric, name)
@@ -112,13 +112,13 @@ def _quantiles(metric: str, condition: Condition) -> Table:
         cells = [
             estimate(scenario.estimate(metric, q), MILLISECONDS, few.get(q, "fewer than 100 values")) for q in QUANTILES
         ]
-        counts = scenario.denominators
+        counts, values = scenario.denominators, scenario.metric(metric)
         rows.append(
             [
                 series_cell(scenario.series),
                 *cells,
-                number(scenario.metric(metric).get("n"), 0, "no value"),
-                number(counts.get("exchanges"), 0, "no trial"),
+                number(None if values is None else values["n"], 0, "no value"),
+                number(None if counts is None else counts["exchanges"], 0, "no trial"),
                 _modes(scenario, metric),
             ]
         )
@@ -130,12 +130,12 @@ def _quantiles(metric: str, condition: Condition) -> Table:
 
 
 def _modes(scenario: Scenario, metric: str) -> Cell:
-    modes = scenario.metric(metric).get("modes") or []
-    if not modes:
+    values = scenario.metric(metric)
+    if values is None or not values["modes"]:
         return dash("a single mode")
     words = []
-    for mode in modes:
-        share = (mode.get("share") or {}).get("point")
+    for mode in values["modes"]:
+        share = mode["share"]["point"]
         size = f" ({share:.1%})" if share is not None else ""
         words.append(f"{plain(mode['low'] * 1e3)} to {plain(mode['high'] * 1e3)}{size}")
     return Cell("; ".join(words))

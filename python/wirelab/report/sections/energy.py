@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from wirelab.report.blocks import (
     Block,
@@ -24,12 +25,14 @@ from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NO_TRIAL, NOT_IN_FORCE, not_drawn
 from wirelab.report.model import Group as Choices
-from wirelab.report.model import Json, Scenario
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import JOULES, MILLIJOULES, Unit, decimals, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
+from wirelab.schema.estimates import Bounds, EnergyModel, EnergyOfScenario, StateEnergy
 from wirelab.stats.energy import labelled
 from wirelab.units import format_duration, with_bounds
 
+States = Literal["states", "day_states"]
 RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
 """Colours of the states that take most."""
@@ -43,27 +46,27 @@ _YEAR_DAYS = 365.25
 class _Stack:
     """What the bars of one chart are made of: the key of an energy's states, their unit, and each one's colour."""
 
-    key: str
+    key: States
     unit: Unit
     slots: dict[str, int]
     measured: bool
     """Whether bars have the processor in them, so that one without it is none beside them."""
 
     @classmethod
-    def of(cls, key: str, unit: Unit, scenarios: Sequence[Scenario], *, measured: bool) -> _Stack:
+    def of(cls, key: States, unit: Unit, scenarios: Sequence[Scenario], *, measured: bool) -> _Stack:
         """The states that take most over all scenarios, in their order, and one for the others."""
         total: dict[str, float] = {}
         for scenario in scenarios:
-            for state, share in (_energy(scenario).get(key) or {}).items():
-                total[state] = total.get(state, 0.0) + share["typical"]
+            for state, joules in _states_of(scenario, key).items():
+                total[state] = total.get(state, 0.0) + joules
         ranked = sorted(total, key=lambda state: -total[state])[: len(SLOTS)]
         slots = dict(zip((state for state in total if state in ranked), SLOTS, strict=False))
         return cls(key, unit, slots if len(slots) == len(total) else {**slots, REST: REST_SLOT}, measured)
 
     def parts(self, scenario: Scenario) -> list[float | None]:
         """Of one bar."""
-        states = _energy(scenario).get(self.key) or {}
-        taken = {state: share["typical"] * self.unit.per_base for state, share in states.items()}
+        states = _states_of(scenario, self.key)
+        taken = {state: joules * self.unit.per_base for state, joules in states.items()}
         rest = sum(value for state, value in taken.items() if state not in self.slots)
         return [taken.get(state) if state != REST else rest for state in self.slots]
 
@@ -88,9 +91,9 @@ class _Stack:
 def section(campaign: Campaign) -> Section | None:
     """A row for each scenario; None without a radio."""
     radio = campaign.estimates.get("energy")
-    if not isinstance(radio, dict) or not any(_energy(scenario) for scenario in campaign.scenarios):
+    if radio is None or not any(_energy(scenario) for scenario in campaign.scenarios):
         return None
-    measured = bool(radio.get("measured_on_device"))
+    measured = radio["measured_on_device"]
     plotted = [each for each in campaign.scenarios if each.plotted and not (measured and _lacks_processor(each))]
     what = "radio and processor" if measured else "the radio"
     message = _Stack.of("states", MILLIJOULES, plotted, measured=measured)
@@ -114,19 +117,21 @@ def section(campaign: Campaign) -> Section | None:
         Items(list(radio["notes"])), _sources(radio),
     ]  # fmt: skip
     title = labelled("Energy of the client's radio", radio["radio"])
-    return Section("energy", title + (labelled(" and processor", radio["device"]) if measured else ""), blocks)
+    if measured and radio["device"] is not None:
+        title += labelled(" and processor", radio["device"])
+    return Section("energy", title, blocks)
 
 
-def _about(radio: Json) -> str:
-    every = radio.get("interval_s")
+def _about(radio: EnergyModel) -> str:
+    every = radio["interval_s"]
     day = "" if every is None else f" A day has one every {format_duration(every * 1e9)}."
     inputs = ", ".join(f"{name} {value}" for name, value in radio["radio"]["inputs"].items())
     given = f" With {inputs}." if inputs else ""
-    device = radio.get("device")
-    does = "computes and sleeps" if radio.get("measured_on_device") else "sleeps"
+    device = radio["device"]
+    does = "computes and sleeps" if radio["measured_on_device"] else "sleeps"
     around = "" if device is None else f" The device around it, which {does}: {labelled(device['title'], device)}."
     told = radio["radio"]
-    work = " and of the client's CPU time" if radio.get("measured_on_device") else ""
+    work = " and of the client's CPU time" if radio["measured_on_device"] else ""
     return (
         f"Modelled, of the packets that flowed{work}: {told['title']} ({told['name']}).{given}{around} "
         f"An exchange is taken by itself, from a radio at rest to the end of the tail that its packets leave.{day} "
@@ -136,39 +141,41 @@ def _about(radio: Json) -> str:
     )
 
 
-def _table(group: Choices, radio: Json) -> Table:
+def _table(group: Choices, radio: EnergyModel) -> Table:
     rows = [[*scenario_cells(condition, scenario), *_cells(scenario, radio)] for condition, scenario in group.pairs]
     processor = [Column("with the processor: mean [interval]", "mJ"), Column("range", "mJ")]
     columns = [
         *SCENARIO_COLUMNS, Column("a message: mean [interval]", "mJ"), Column("range", "mJ"),
-        *(processor if radio.get("measured_on_device") else []),
+        *(processor if radio["measured_on_device"] else []),
         Column("a day: mean [interval]", "J"), Column("range", "J"), Column("battery [range]", "days"),
         Column("exchanges"), Column("trials"),
-        *([Column("exchanges with CPU time")] if radio.get("measured_on_device") else []),
+        *([Column("exchanges with CPU time")] if radio["measured_on_device"] else []),
     ]  # fmt: skip
     return Table("Energy of a message, of a day of them, and a battery's life", columns, rows, row_headers=2)
 
 
-def _cells(scenario: Scenario, radio: Json) -> list[Cell]:
+def _cells(scenario: Scenario, radio: EnergyModel) -> list[Cell]:
     energy = _energy(scenario)
-    measured = radio.get("measured_on_device")
+    measured = radio["measured_on_device"]
     no_processor = NO_CPU_TIME if measured and _lacks_processor(scenario) else NO_PACKETS
-    no_day = "no interval between messages is given" if radio.get("interval_s") is None else no_processor
-    no_battery = "no battery is given" if radio.get("battery") is None else no_day
-    life = energy.get("battery_days")
+    no_day = "no interval between messages is given" if radio["interval_s"] is None else no_processor
+    no_battery = "no battery is given" if radio["battery"] is None else no_day
+    if energy is None:
+        return [dash(NO_PACKETS) for _ in range(10 if measured else 7)]
+    life, counted = energy["battery_days"], energy["with_cpu_time"]
     with_processor = [
         estimate(scenario.estimate(MESSAGE, "mean"), MILLIJOULES, no_processor),
-        _range(energy.get("message_j"), MILLIJOULES, no_processor),
+        _range(energy["message_j"], MILLIJOULES, no_processor),
     ]
     return [
         estimate(scenario.estimate(RADIO, "mean"), MILLIJOULES, NO_PACKETS),
-        _range(energy.get("radio_j"), MILLIJOULES, NO_PACKETS),
+        _range(energy["radio_j"], MILLIJOULES, NO_PACKETS),
         *(with_processor if measured else []),
         estimate(scenario.estimate(DAY, "mean"), JOULES, no_day),
-        _range(energy.get("day_j"), JOULES, no_day),
+        _range(energy["day_j"], JOULES, no_day),
         dash(no_battery) if life is None else Cell(_life(life), title=_years(life)),
-        *(number(energy.get(name), 0, NO_PACKETS) for name in ("exchanges", "trials")),
-        *([number((energy.get("with_cpu_time") or {}).get("exchanges"), 0, NO_PACKETS)] if measured else []),
+        *(number(count, 0, NO_PACKETS) for count in (energy["exchanges"], energy["trials"])),
+        *([number(None if counted is None else counted["exchanges"], 0, NO_PACKETS)] if measured else []),
     ]
 
 
@@ -182,7 +189,9 @@ def _states(group: Choices, what: str) -> Table:
             _range(share, MILLIJOULES, NO_PACKETS),
         ]
         for condition, scenario in group.pairs
-        for state, share in (_energy(scenario).get("states") or {}).items()
+        for energy in [_energy(scenario)]
+        if energy is not None
+        for state, share in energy["states"].items()
     ]
     columns = [
         *SCENARIO_COLUMNS, Column("state", numeric=False), Column("time", "ms"), Column("energy", "mJ"),
@@ -191,30 +200,40 @@ def _states(group: Choices, what: str) -> Table:
     return Table(f"A message by states of {what}: means", columns, rows, row_headers=3)
 
 
-def _sources(radio: Json) -> Group:
+def _sources(radio: EnergyModel) -> Group:
     terms = [
         (f"{part['name']}: {each['constant']} = {each['value']}", each["source"] or "no source")
-        for part in (radio["radio"], radio.get("device"))
+        for part in (radio["radio"], radio["device"])
         if part
         for each in part["sources"]
     ]
     return Group("Where the model's constants come from", [Definitions(terms)])
 
 
-def _energy(scenario: Scenario) -> Json:
-    return dict((scenario.estimates or {}).get("energy") or {})
+def _energy(scenario: Scenario) -> EnergyOfScenario | None:
+    return None if scenario.estimates is None else scenario.estimates.get("energy")
+
+
+def _states_of(scenario: Scenario, key: States) -> dict[str, float]:
+    """Typical joules of each state, of a message or of a day; empty where they are not known."""
+    energy = _energy(scenario)
+    if energy is None:
+        return {}
+    if key == "states":
+        return {state: share["typical"] for state, share in energy["states"].items()}
+    return {state: share["typical"] for state, share in (energy["day_states"] or {}).items()}
 
 
 def _lacks_processor(scenario: Scenario) -> bool:
     """Whether only the radio's energy is known."""
     energy = _energy(scenario)
-    return bool(energy) and energy.get("message_j") is None
+    return energy is not None and energy["message_j"] is None
 
 
-def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
+def _range(bounds: Bounds | StateEnergy | None, unit: Unit, reason: str) -> Cell:
     if bounds is None:
         return dash(reason)
-    low, typical, high = (bounds[name] * unit.per_base for name in ("low", "typical", "high"))
+    low, typical, high = (bound * unit.per_base for bound in (bounds["low"], bounds["typical"], bounds["high"]))
     places = max(decimals(low), decimals(high))
     least, most = plain(low, places), plain(high, places)
     if least == most:
@@ -222,9 +241,9 @@ def _range(bounds: Json | None, unit: Unit, reason: str) -> Cell:
     return Cell(f"{least} to {most}", title=f"typically {plain(typical)}")
 
 
-def _life(days: Json) -> str:
-    return with_bounds(*(plain(days[name]) for name in ("typical", "low", "high")))
+def _life(days: Bounds) -> str:
+    return with_bounds(*(plain(bound) for bound in (days["typical"], days["low"], days["high"])))
 
 
-def _years(days: Json) -> str:
+def _years(days: Bounds) -> str:
     return f"typically {plain(days['typical'] / _YEAR_DAYS)} years, self-discharge left out"

@@ -70,10 +70,8 @@ def _blocks(
 
 def _above(row: str, scenario: Scenario, statistic: str, timeout_ms: float) -> Mark:
     counts = scenario.denominators
-    tip = (
-        f"{row}, {scenario.series.label}: {statistic} above the time-out of {plain(timeout_ms)} ms, "
-        f"{counts['timed-out']} of {counts['exchanges']} exchanges timed out"
-    )
+    ended = "" if counts is None else f", {counts['timed-out']} of {counts['exchanges']} exchanges timed out"
+    tip = f"{row}, {scenario.series.label}: {statistic} above the time-out of {plain(timeout_ms)} ms{ended}"
     return Mark(row, scenario.series, timeout_ms, None, None, tip, above=True)
 
 

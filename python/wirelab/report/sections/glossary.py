@@ -47,7 +47,7 @@ TERMS = (
 
 def section(campaign: Campaign) -> Section:
     """General terms, then each metric that was estimated with its definition."""
-    used = {metric_name(name) for s in campaign.scenarios for name in ((s.estimates or {}).get("metrics") or {})}
+    used = {metric_name(name) for s in campaign.scenarios for name in s.metrics}
     metrics = [
         (metric_words(metric.name).capitalize(), metric.about) for metric in METRICS if metric_name(metric.name) in used
     ]

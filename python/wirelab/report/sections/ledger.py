@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from wirelab.report.blocks import (
     Block,
@@ -19,13 +19,15 @@ from wirelab.report.blocks import (
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.bars import OWN_SCALE, Bar, bars
 from wirelab.report.missing import NOT_IN_FORCE, not_drawn
-from wirelab.report.model import Condition, Json, Scenario
+from wirelab.report.model import Condition, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import BYTES, Estimate, plain
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, parts_legend, scenario_cells
+from wirelab.schema.estimates import SPENT, Day, LedgerRecord, Part
 from wirelab.units import format_duration
 
-PARTS = {
+Parts = Mapping[str, float | None]
+PARTS: dict[Part, str] = {
     "payload": "message",
     "headers": "application's own",
     "protection": "protection",
@@ -39,7 +41,7 @@ PARTS = {
     "other": "other",
     "link_layer": "link layer, beside",
 }
-BARS = {
+BARS: dict[str, tuple[Part, ...]] = {
     "message": ("payload",),
     "application's own": ("headers",),
     "protection": ("protection",),
@@ -52,7 +54,16 @@ BARS = {
 }
 """Parts of a bar, of what they are made."""
 COLORS = dict(zip(BARS, (4, 1, 2, 6, 3, 0, 5, 7, 8), strict=True))
-ALWAYS = ("payload", "headers", "protection", "handshake", "transport", "ip", "connection", "acknowledgements")
+ALWAYS: tuple[Part, ...] = (
+    "payload",
+    "headers",
+    "protection",
+    "handshake",
+    "transport",
+    "ip",
+    "connection",
+    "acknowledgements",
+)
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -98,7 +109,7 @@ def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
     bodies = [_drawn(condition, each, _message(each)) for condition, each in pairs if each.plotted]
     svg = bars(f"{prefix}-ledger", of_one, bodies, COLORS, "bytes")
     yield Figure("One exchange", of_one, left_out, svg, [table]) if svg else table
-    days = [(condition, each, day) for condition, each in pairs if (day := _ledger(each).get("day"))]
+    days = [(condition, each, day) for condition, each in pairs if (day := _day(each)) is not None]
     if not days:
         return
     whole = [_drawn(condition, each, day["parts"], 1e-3) for condition, each, day in days if each.plotted]
@@ -109,15 +120,15 @@ def _figures(group: Choices, prefix: str, table: Table) -> Iterator[Block]:
     yield Figure("A day", of_day, words, svg, [day_table]) if svg else day_table
 
 
-def _drawn(condition: Condition, scenario: Scenario, parts: Json, factor: float = 1.0) -> Bar:
+def _drawn(condition: Condition, scenario: Scenario, parts: Parts, factor: float = 1.0) -> Bar:
     return Bar(condition.label, scenario.series.label, list(_bar(parts, factor).values()))
 
 
-def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Json]]) -> Table:
+def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Day]]) -> Table:
     rows = []
     for condition, scenario, day in days:
         parts = _bar(day["parts"], 1e-3)
-        own = [number(day["messages"], 0), Cell(plain(day["parts"]["total"] / 1e3))]
+        own = [number(day["messages"], 0), Cell(plain((day["parts"]["total"] or 0.0) / 1e3))]
         rows.append(
             [*scenario_cells(condition, scenario), *own, *(Cell(plain(part or 0.0)) for part in parts.values())]
         )
@@ -128,7 +139,7 @@ def _day_table(caption: str, days: Sequence[tuple[Condition, Scenario, Json]]) -
     return Table(caption, columns, rows, row_headers=2)
 
 
-def _day_words(days: list[Json]) -> str:
+def _day_words(days: list[Day]) -> str:
     intervals = sorted({day["interval_s"] for day in days})
     listed = " or ".join(format_duration(round(seconds * 1e9)) for seconds in intervals)
     words = [f"A message every {listed}{', which is assumed' if any(day['assumed'] for day in days) else ''}."]
@@ -140,40 +151,47 @@ def _day_words(days: list[Json]) -> str:
     return " ".join(words)
 
 
-def _message(scenario: Scenario) -> Json:
-    return {part: _sum(scenario, part) for part in (*PARTS, "application")}
+def _message(scenario: Scenario) -> Parts:
+    return {part: _sum(scenario, part) for part in SPENT}
 
 
-def _bar(parts: Json, factor: float = 1.0) -> dict[str, float | None]:
+def _bar(parts: Parts, factor: float = 1.0) -> dict[str, float | None]:
     """The parts of a bar. What is the message's is the application's own where it is not known. A link layer that saves
     bytes has no length.
     """
-    known = {**parts, "headers": parts["application"] if parts.get("headers") is None else parts["headers"]}
+    known = {**parts, "headers": parts["application"] if parts["headers"] is None else parts["headers"]}
     sums = {name: sum(max(known.get(part) or 0.0, 0.0) for part in of) * factor for name, of in BARS.items()}
     return {name: value or None for name, value in sums.items()}
 
 
-def _ledger(scenario: Scenario) -> Json:
-    return dict((scenario.estimates or {}).get("ledger") or {})
+def _ledger(scenario: Scenario) -> LedgerRecord | None:
+    return None if scenario.estimates is None else scenario.estimates.get("ledger")
 
 
-def _cells(scenario: Scenario, parts: Iterable[str]) -> list[Cell]:
+def _day(scenario: Scenario) -> Day | None:
     ledger = _ledger(scenario)
-    sizes = [number(ledger.get(name), 0) for name in ("exchanges", "trials")]
+    return None if ledger is None else ledger.get("day")
+
+
+def _cells(scenario: Scenario, parts: Iterable[Part]) -> list[Cell]:
+    ledger = _ledger(scenario)
+    assert ledger is not None, "the table has captured scenarios alone"
     return [
-        estimate(Estimate.of(ledger.get("total")), BYTES),
+        estimate(Estimate.of(ledger["total"]), BYTES),
         *(_cell(part, _sum(scenario, part)) for part in parts),
-        *sizes,
+        number(ledger["exchanges"], 0),
+        number(ledger["trials"], 0),
     ]
 
 
-def _cell(part: str, value: float | None) -> Cell:
+def _cell(part: Part, value: float | None) -> Cell:
     why = "the link has no frames" if part == "link_layer" else "not every exchange was completed and opened"
     return dash(why) if value is None else Cell(plain(value))
 
 
-def _sum(scenario: Scenario, part: str) -> float | None:
+def _sum(scenario: Scenario, part: Part) -> float | None:
     """Of both directions; None where one is not known."""
     ledger = _ledger(scenario)
-    both = [ledger[way].get(part) for way in ("up", "down") if way in ledger]
-    return None if not both or None in both else float(sum(both))
+    ways = [] if ledger is None else [way for way in (ledger.get("up"), ledger.get("down")) if way is not None]
+    known = [value for way in ways if (value := way[part]) is not None]
+    return float(sum(known)) if ways and len(known) == len(ways) else None

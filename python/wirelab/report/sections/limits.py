@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json, level_words
+from wirelab.report.model import level_words
 from wirelab.report.stacks import by_proxy, is_secure
-from wirelab.schema import link_key
+from wirelab.schema import LinkSpec, link_key
 
 
 def section(campaign: Campaign) -> Section:
@@ -17,9 +17,9 @@ def section(campaign: Campaign) -> Section:
 
 
 def _limits(campaign: Campaign) -> Iterator[str]:
-    yield from campaign.estimates.get("notes") or []
-    doi = campaign.experiment.get("doi")
-    if doi or (campaign.verdicts or {}).get("claims"):
+    yield from campaign.estimates["notes"]
+    doi = campaign.experiment.doi
+    if doi or campaign.claims:
         if chosen := _unstated(campaign):
             publication = f"publication (doi {doi})" if doi else "publication"
             yield f"Chosen here, since the {publication} does not state it: {chosen}."
@@ -36,23 +36,23 @@ def _limits(campaign: Campaign) -> Iterator[str]:
 
 
 def _radios(campaign: Campaign) -> str:
-    sleeping = _links(campaign, lambda link: bool(link.get("radio")))
+    sleeping = _links(campaign, lambda link: link.radio is not None)
     return "no radio" if sleeping is None else f"of a radio only its sleep and its waking, as a model{sleeping}"
 
 
 def _air(campaign: Campaign) -> str:
-    known = campaign.plan.get("link_facts") or {}
+    known = campaign.plan.link_facts
     shared = _links(
-        campaign, lambda link: any(each["contends"] for each in (known.get(link_key(link)) or {}).get("shared") or [])
+        campaign, lambda link: link_key(link) in known and any(each.contends for each in known[link_key(link)].shared)
     )
     if shared is None:
         return "no contention for air"
     return f"of air only the frames of the hosts on it and their contention, as a model{shared}"
 
 
-def _links(campaign: Campaign, has: Callable[[Json], bool]) -> str | None:
+def _links(campaign: Campaign, has: Callable[[LinkSpec], bool]) -> str | None:
     """Which links have it: nothing to say if all do, None if none does."""
-    names = {s.plan.get("link_name", ""): has(s.plan.get("link") or {}) for s in campaign.scenarios}
+    names = {s.plan.link_name: has(s.plan.link) for s in campaign.scenarios}
     some = [name for name, true in names.items() if true]
     if not some:
         return None
@@ -78,10 +78,5 @@ def _implementations(campaign: Campaign) -> Iterator[str]:
 
 
 def _unstated(campaign: Campaign) -> str:
-    judged = {
-        path: None
-        for claim in (campaign.verdicts or {}).get("claims") or []
-        for choice in claim.get("choices") or []
-        for path in choice.get("levels") or {}
-    }
+    judged = {path for claim in campaign.claims for choice in claim["choices"] for path in choice["levels"]}
     return ", ".join(level_words(*pair) for pair in campaign.constant_levels if pair[0] in judged)

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from wirelab.report.blocks import Block, Cell, Column, Figure, Group, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.tiles import Tile, tiles
+from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Levels, Scenario, level_words
-from wirelab.report.numbers import COUNT, MILLISECONDS, plain, with_unit
+from wirelab.report.numbers import COUNT, MILLISECONDS, plain, share, with_unit
 from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
 from wirelab.report.stacks import is_reference
@@ -58,7 +59,7 @@ class _Place:
 
 def section(campaign: Campaign) -> Section | None:
     """Maps over two factors of the grid; None without two, without two stacks, or for a metric that is no time."""
-    declared = tuple(campaign.experiment.get("choices") or {})
+    declared = tuple(campaign.experiment.choices)
     axes = _Axes.of(campaign, declared)
     stacks = {series.label for series in campaign.series if not is_reference(series.stack)}
     if axes is None or campaign.unit is not MILLISECONDS or len(stacks) < 2:
@@ -141,8 +142,8 @@ def _tile(campaign: Campaign, place: _Place) -> Tile:
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> str | None:
     """What the comparison of the two is good for; None if it was not graded."""
-    link = comparison(campaign, a, b).get("link")
-    return None if link is None else str(link["flag"])
+    found = comparison(campaign, a, b)
+    return None if found is None else found["link"]["flag"]
 
 
 def _row(campaign: Campaign, place: _Place) -> list[Cell]:
@@ -154,7 +155,7 @@ def _row(campaign: Campaign, place: _Place) -> list[Cell]:
     head += [
         series_cell(first.series, f"#{first.anchor}"),
         estimate(first.estimate(campaign.metric, "median"), MILLISECONDS),
-        Cell(f"{counts['completed']}/{counts['exchanges']}"),
+        dash(NO_TRIAL) if counts is None else Cell(share(counts["completed"], counts["exchanges"])),
     ]
     if after is None:
         return [*head, *[dash("no other has completed half of its exchanges")] * (len(COLUMNS) - len(head))]
@@ -163,6 +164,6 @@ def _row(campaign: Campaign, place: _Place) -> list[Cell]:
         *head,
         series_cell(after.series, f"#{after.anchor}"),
         estimate(ratio(campaign, after, first), COUNT, "the next one's median lies above the time-out"),
-        grade_cell(comparison(campaign, after, first).get("link")),
+        grade_cell(None if (found := comparison(campaign, after, first)) is None else found["link"]),
         Cell(told, tone=None if place.untold else "clear"),
     ]

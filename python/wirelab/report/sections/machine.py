@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table
 from wirelab.report.campaign import Campaign
@@ -14,7 +13,7 @@ from wirelab.report.stacks import title
 def section(campaign: Campaign) -> Section:
     """Implementations, then everything in `campaign.json`."""
     blocks: list[Block] = [_implementations(campaign)]
-    rows = list(_flatten(campaign.record))
+    rows = [] if campaign.record is None else list(_flatten(campaign.record.model_dump(mode="json")))
     plain = [[Cell(key), Cell(value)] for key, value in rows]
     columns = [Column("key", numeric=False), Column("value", numeric=False)]
     if plain:
@@ -35,9 +34,9 @@ def _implementations(campaign: Campaign) -> Table:
     rows = []
     for series in campaign.series:
         mine = [scenario for scenario in campaign.scenarios if scenario.series == series]
-        settings = {key: value for scenario in mine for key, value in (scenario.plan.get("settings") or {}).items()}
+        settings = {key: value for scenario in mine for key, value in scenario.plan.settings.items()}
         said = ", ".join(f"{key} = {_value(value)}" for key, value in sorted(settings.items())) or "no settings"
-        control = ", ".join(dict.fromkeys(str(s.plan.get("congestion_control") or "kernel default") for s in mine))
+        control = ", ".join(dict.fromkeys(s.plan.congestion_control for s in mine))
         rows.append(
             [
                 series_cell(series),
@@ -51,7 +50,7 @@ def _implementations(campaign: Campaign) -> Table:
     return Table("Implementation of each stack", [Column(name, numeric=False) for name in names], rows)
 
 
-def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
+def _flatten(value: object, prefix: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from _flatten(inner, f"{prefix}.{key}" if prefix else str(key))
@@ -64,7 +63,7 @@ def _flatten(value: Any, prefix: str = "") -> Iterator[tuple[str, str]]:
         yield prefix, _value(value)
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if value is None:
         return "not set"
     return str(value).lower() if isinstance(value, bool) else str(value)

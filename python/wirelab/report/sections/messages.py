@@ -44,8 +44,9 @@ def section(campaign: Campaign) -> Section | None:
 
 def _cells(scenario: Scenario) -> list[Cell]:
     told = scenario.messages
+    assert told is not None, "the section has scenarios with messages alone"
     return [
-        number(scenario.denominators.get("exchanges"), 0),
+        number(scenario.exchanges, 0),
         _bad(told["lost"]),
         _bad(told["duplicate"]),
         _time(scenario, "delivery-delay", "median"),

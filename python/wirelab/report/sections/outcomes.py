@@ -12,8 +12,9 @@ from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Group as Choices
 from wirelab.report.model import Scenario
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.schema.estimates import OutcomeKey
 
-TITLES = {
+TITLES: dict[OutcomeKey, str] = {
     "exchanges": "exchanges",
     "completed": "completed",
     "failed": "failed",
@@ -36,7 +37,10 @@ def section(campaign: Campaign) -> Section:
     def build(group: Choices, _prefix: str) -> list[Block]:
         own = [(condition, mine) for condition, mine in group.pairs if mine.key in group.own]
         nowhere = [
-            key for key in TITLES if key not in _GOOD and all(mine.denominators.get(key) == 0 for _, mine in own)
+            key
+            for key in TITLES
+            if key not in _GOOD
+            and all(mine.denominators is not None and mine.denominators[key] == 0 for _, mine in own)
         ]
         keys = [key for key in TITLES if key not in nowhere]
         rows = [
@@ -62,11 +66,11 @@ def section(campaign: Campaign) -> Section:
     return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])
 
 
-def _counts(scenario: Scenario, keys: Sequence[str]) -> list[Cell]:
+def _counts(scenario: Scenario, keys: Sequence[OutcomeKey]) -> list[Cell]:
     counts = scenario.denominators
     if not counts:
         return [dash(NO_TRIAL) for _ in keys]
-    cells = {key: number(counts.get(key), 0) for key in keys}
+    cells = {key: number(counts[key], 0) for key in keys}
     return [
         cell if key in _GOOD or cell.text in {"0", "–"} else Cell(cell.text, tone="unsure")
         for key, cell in cells.items()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from wirelab.errors import Where
 from wirelab.report.blocks import Cell, Column, Prose, Section, Table, dash, number
 from wirelab.report.campaign import Campaign
-from wirelab.report.model import Json
 from wirelab.schema.campaign import page_manifest
+from wirelab.schema.workload import PageIdentity, PageLoads
 from wirelab.site import Site, left_out_words
 
 COLUMNS = (
@@ -17,8 +17,8 @@ COLUMNS = (
 
 def section(campaign: Campaign) -> Section | None:
     """A row for each page; None where none is loaded."""
-    workloads = (scenario.plan.get("workload") or {} for scenario in campaign.scenarios)
-    pages = {workload["page"]["sha256"]: workload["page"] for workload in workloads if workload.get("kind") == "page"}
+    workloads = (scenario.plan.workload for scenario in campaign.scenarios)
+    pages = {each.page.sha256: each.page for each in workloads if isinstance(each, PageLoads)}
     if not pages:
         return None
     note = (
@@ -29,15 +29,15 @@ def section(campaign: Campaign) -> Section | None:
     return Section("pages", "Pages", [Prose(note), table])
 
 
-def _row(campaign: Campaign, page: Json) -> list[Cell]:
-    manifest = page_manifest(campaign.folder, page["sha256"])
+def _row(campaign: Campaign, page: PageIdentity) -> list[Cell]:
+    manifest = page_manifest(campaign.folder, page.sha256)
     not_loaded = dash("its manifest is not in the campaign")
     if manifest.is_file():
         not_loaded = Cell(left_out_words(Site.from_json(manifest.read_bytes(), Where(str(manifest)))) or "nothing")
     return [
-        Cell(page["name"]),
-        number(page["resources"], 0),
-        number(page["body_bytes"], 0),
-        Cell(page["sha256"]),
+        Cell(page.name),
+        number(page.resources, 0),
+        number(page.body_bytes, 0),
+        Cell(page.sha256),
         not_loaded,
     ]

@@ -46,7 +46,7 @@ def _blocks(group: Choices, prefix: str) -> list[Block]:
     for condition, scenario in group.pairs:
         medians = [scenario.estimate(phase, "median") for phase in PHASES]
         parts = [m.point * 1e3 if m is not None and m.point is not None else None for m in medians]
-        link = str(scenario.plan.get("link_name", ""))
+        link = scenario.plan.link_name
         if scenario.plotted:
             drawn.append(Bar(condition.label, scenario.series.label, parts, link))
         else:

@@ -44,7 +44,7 @@ def _table(group: Choices, metric: str, numbers: dict[tuple[str, str], Published
         if printed is None:
             continue
         mean, sd = (scenario.estimate(metric, statistic) for statistic in ("mean", "sd"))
-        n = scenario.metric(metric).get("n")
+        values = scenario.metric(metric)
         rows.append(
             [
                 *scenario_cells(condition, scenario),
@@ -52,7 +52,7 @@ def _table(group: Choices, metric: str, numbers: dict[tuple[str, str], Published
                 estimate(mean, MILLISECONDS),
                 _printed(printed.sd_ms),
                 estimate(sd, MILLISECONDS),
-                Cell(f"{n:,}") if n else dash("no value"),
+                dash("no value") if values is None else Cell(f"{values['n']:,}"),
             ]
         )
     return Table(f"{metric_words(metric).capitalize()}: published and ours", COLUMNS, rows, row_headers=2)

@@ -32,30 +32,29 @@ def section(campaign: Campaign) -> Section:
 
 def rerun_command(campaign: Campaign) -> str:
     """The command line that the campaign recorded, or one made from its plan."""
-    if recorded := campaign.record.get("command"):
-        return shlex.join(map(str, recorded))
-    words = ["wirelab", "run", str(campaign.experiment.get("file") or campaign.experiment.get("name"))]
-    sets = campaign.experiment.get("sets") or []
-    for item in sets.items() if isinstance(sets, dict) else sets:
-        words += ["--set", "=".join(map(str, item)) if isinstance(item, tuple) else str(item)]
-    return shlex.join([*words, "--seed", str(campaign.plan.get("seed"))])
+    if campaign.record is not None and campaign.record.command:
+        return shlex.join(campaign.record.command)
+    words = ["wirelab", "run", campaign.experiment.file or campaign.experiment.name]
+    for path, levels in campaign.experiment.sets.items():
+        words += ["--set", f"{path}={', '.join(map(str, levels))}"]
+    return shlex.join([*words, "--seed", str(campaign.plan.seed)])
 
 
 def bibtex(campaign: Campaign) -> str:
     """A citation of this campaign."""
     experiment = campaign.experiment
-    name = "".join(c if c.isalnum() else "-" for c in str(experiment.get("name") or campaign.folder.name))
+    name = "".join(c if c.isalnum() else "-" for c in experiment.name)
     written = max((entry.written for entry in campaign.journal.values()), default="")
-    version, seed = campaign.record.get("wirelab") or __version__, campaign.plan.get("seed")
+    version, seed = __version__ if campaign.record is None else campaign.record.wirelab, campaign.plan.seed
     lines = [
         f"@misc{{wirelab-{name},",
-        f"  title = {{{_tex(str(experiment.get('title') or name))}}},",
+        f"  title = {{{_tex(experiment.title or name)}}},",
         f"  howpublished = {{Wirelab {version}, experiment {_tex(name)}, campaign seed {seed}}},",
     ]
     if written:
         lines += [f"  year = {{{written[:4]}}},", f"  note = {{measured {written[:10]}}},"]
-    if experiment.get("doi"):
-        lines.append(f"  annote = {{repeats doi:{_tex(str(experiment['doi']))}}},")
+    if experiment.doi:
+        lines.append(f"  annote = {{repeats doi:{_tex(experiment.doi)}}},")
     return "\n".join([*lines, "}"])
 
 

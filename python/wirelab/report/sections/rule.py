@@ -16,7 +16,8 @@ from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, metric_
 
 def section(campaign: Campaign) -> Section | None:
     """What removing outliers would do; None if it was not computed."""
-    if not any(scenario.metric(campaign.metric).get("published_rule") for scenario in campaign.scenarios):
+    found = (scenario.metric(campaign.metric) for scenario in campaign.scenarios)
+    if not any(values is not None and values["published_rule"] for values in found):
         return None
 
     def build(group: Choices, _prefix: str) -> list[Block]:
@@ -52,18 +53,17 @@ def section(campaign: Campaign) -> Section | None:
 
 def _cells(scenario: Scenario, metric: str) -> list[Cell]:
     values = scenario.metric(metric)
-    rule = values.get("published_rule")
-    if not rule:
+    if values is None or (rule := values["published_rule"]) is None:
         return [dash("no value") for _ in range(5)]
-    hits, removed_hits = rule.get("retransmission_hit"), rule.get("removed_retransmission_hit")
-    removed = Cell(share(rule["removed"], values["n"]), title=rule.get("note"))
-    if rule.get("note"):
+    hits, removed_hits = rule["retransmission_hit"], rule["removed_retransmission_hit"]
+    removed = Cell(share(rule["removed"], values["n"]), title=rule["note"])
+    if rule["note"]:
         removed = replace(removed, reason=rule["note"])
     return [
         removed,
         dash(why_missing(scenario, "lost-packets", "whether a packet was lost or sent again was not recorded"))
         if hits is None
         else Cell(share(removed_hits or 0, hits)),
-        *(estimate(Estimate.of(rule.get(name)), MILLISECONDS, "nothing kept") for name in ("mean", "sd")),
-        estimate(Estimate.of(values.get("mean")), MILLISECONDS),
+        *(estimate(Estimate.of(value), MILLISECONDS, "nothing kept") for value in (rule["mean"], rule["sd"])),
+        estimate(Estimate.of(values["mean"]), MILLISECONDS),
     ]

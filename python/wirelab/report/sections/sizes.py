@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from wirelab.report.blocks import Block, Cell, Column, Prose, Section, Table, dash, estimate
 from wirelab.report.campaign import Campaign
 from wirelab.report.missing import why_missing
 from wirelab.report.model import Group as Choices
-from wirelab.report.model import Json, Scenario
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import MILLISECONDS, plain, share
 from wirelab.report.sections.common import SCENARIO_COLUMNS, by_choices, scenario_cells
+from wirelab.schema.estimates import SizeOutcomes
 from wirelab.units import format_size
 
-SIZES = ("largest", "smallest")
+Size = Literal["largest", "smallest"]
+SIZES: tuple[Size, ...] = ("largest", "smallest")
 COLUMNS = (
     Column("size", numeric=False),
     Column("completed"),
@@ -49,12 +52,12 @@ def section(campaign: Campaign) -> Section | None:
     return Section("sizes", "Large and small objects", [Prose(note), *by_choices(campaign, build)])
 
 
-def _has(scenario: Scenario, size: str) -> bool:
-    return size in scenario.downloads or bool(scenario.metric(f"end-to-end-delay-{size}"))
+def _has(scenario: Scenario, size: Size) -> bool:
+    return scenario.downloads is not None or scenario.metric(f"end-to-end-delay-{size}") is not None
 
 
-def _cells(scenario: Scenario, size: str) -> list[Cell]:
-    whole, counts = f"end-to-end-delay-{size}", dict(scenario.downloads.get(size) or {})
+def _cells(scenario: Scenario, size: Size) -> list[Cell]:
+    whole, counts = f"end-to-end-delay-{size}", None if scenario.downloads is None else scenario.downloads[size]
     completed = dash("analysed by another build")
     if counts:
         some = counts["completed"] < counts["exchanges"]
@@ -68,9 +71,9 @@ def _cells(scenario: Scenario, size: str) -> list[Cell]:
     ]
 
 
-def _mean(scenario: Scenario, metric: str, counts: Json) -> Cell:
+def _mean(scenario: Scenario, metric: str, counts: SizeOutcomes | None) -> Cell:
     cell = estimate(scenario.estimate(metric, "mean"), MILLISECONDS, "none completed")
-    if not counts.get("timed-out") or not counts["completed"]:
+    if counts is None or not counts["timed-out"] or not counts["completed"]:
         return cell
     return replace(cell, text=f"{cell.text} of {counts['completed']}", tone="unsure")
 

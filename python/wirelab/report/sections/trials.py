@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 
 from wirelab.report.blocks import Block, Cell, Code, Column, Group, Prose, Section, Table, dash
-from wirelab.report.campaign import Campaign
+from wirelab.report.campaign import Campaign, PlannedTrial
 from wirelab.report.figures.lateness import EDGES_US, bars
 from wirelab.report.model import Group as Choices
-from wirelab.report.model import Json, Scenario
+from wirelab.report.model import Scenario
 from wirelab.report.numbers import plain
 from wirelab.report.sections.common import by_choices
 
@@ -37,7 +37,7 @@ def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     columns = [Column(name, numeric=name in {"block", "lane"}) for name in names]
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:
-        show = f"wirelab show {_folder(campaign.folder)} {trials[0]['trial']}"
+        show = f"wirelab show {_folder(campaign.folder)} {trials[0].name}"
         blocks.insert(0, Code(show, "Show its first trial as a packet ladder"))
     return Group(f"{label}, {scenario.series.label} ({len(trials)} trials)", blocks, anchor=scenario.anchor)
 
@@ -50,8 +50,8 @@ def _folder(campaign: Path) -> str:
     return shlex.quote(str(campaign))
 
 
-def _trial(campaign: Campaign, trial: Json) -> list[Cell]:
-    name = str(trial["trial"])
+def _trial(campaign: Campaign, trial: PlannedTrial) -> list[Cell]:
+    name = trial.name
     entry = campaign.journal.get(name)
     folder = campaign.href(f"trials/{name}")
     result, packets = (campaign.href(f"trials/{name}/{file}") for file in ("result.json", "packets.wlpl"))
@@ -60,7 +60,7 @@ def _trial(campaign: Campaign, trial: Json) -> list[Cell]:
     return [
         Cell(name, href=folder),
         Cell(words, tone=None if status == "done" else "unsure"),
-        Cell(str(trial["block"])),
+        Cell(str(trial.block)),
         Cell(str(entry.lane)) if entry else dash("not run"),
         _lateness(campaign.lateness.get(name)),
         Cell("result.json", href=result) if result else dash("no file kept"),

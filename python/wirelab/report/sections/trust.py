@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import polars as pl
 
@@ -12,17 +13,21 @@ from wirelab.report.blocks import Block, Cell, Column, Group, Items, Prose, Sect
 from wirelab.report.campaign import Campaign
 from wirelab.report.cpu_limits import cpu_limits
 from wirelab.report.grade import reasons
-from wirelab.report.model import Json
 from wirelab.report.numbers import MICROSECONDS, PERCENT, Estimate, Unit, plain
 from wirelab.report.sections.common import LINK_TONES as TONES
 from wirelab.report.sections.common import series_cell
 from wirelab.report.settings_in_force import settings_in_force
 from wirelab.report.topology import topology
-from wirelab.schema import is_netem
+from wirelab.schema import LinkBackend
+from wirelab.schema.estimates import CertificateRecord, LaneLateness, LinkRecord, Replay
 from wirelab.stats.link.effects import NAMES
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 from wirelab.units import format_rate
 
+ERRORS: tuple[Literal["p50", "p99", "max"], ...] = ("p50", "p99", "max")
+LATENESS: dict[Literal["p50_s", "p99_s", "p999_s", "max_s"], str] = {
+    "p50_s": "p50", "p99_s": "p99", "p999_s": "p99.9", "max_s": "max",
+}  # fmt: skip
 MOST_ROWS = 14
 MOST_LANES = 4
 
@@ -34,12 +39,12 @@ def section(campaign: Campaign) -> Section:
     if len(links.rows) > MOST_ROWS:
         told = Group(f"All {len(links.rows)} links and directions", [links])
     blocks: list[Block] = [Prose(_summary(campaign))]
-    if (replay := campaign.estimates.get("replay")) is not None:
+    if (replay := campaign.estimates["replay"]) is not None:
         blocks.append(Prose(replay_words(replay)))
     if flagged := reasons(campaign.estimates):
         blocks.append(Items(flagged))
     befell = _effects(campaign.links)
-    lanes = campaign.estimates.get("link_lateness") or []
+    lanes = campaign.estimates["link_lateness"]
     lateness = _lateness_table(lanes)
     blocks += [told, *topology(campaign)]
     blocks += [lateness] if len(lanes) <= MOST_LANES else [Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
@@ -47,36 +52,36 @@ def section(campaign: Campaign) -> Section:
     blocks += [met] if (met := background(campaign)) is not None else []
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
     blocks += settings_in_force(campaign)
-    blocks += [_certificate(each) for each in campaign.estimates.get("certificates") or []]
+    blocks += [_certificate(each) for each in campaign.estimates["certificates"]]
     return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
 
 
-def _certificate(found: Json) -> Block:
+def _certificate(found: CertificateRecord) -> Block:
     """What probes of a link said before the first block."""
-    head, *lines = certificate.rows(found)
+    head, *lines = certificate.rows(found["lines"])
     columns = [Column(title or "why", numeric=False) for title in head]
     rows = [[Cell(text) for text in line] for line in lines]
-    name = ", ".join([*found["link_names"], *(found.get("topology_links") or [])])
+    name = ", ".join([*found["link_names"], *found["topology_links"]])
     table = Table(
         f"{name}: each property as told, and as probes with random streams of their own measured it",
         columns,
         rows,
         row_headers=2,
     )
-    return Group(f"Probes of {name}: {found['grade']}; {certificate.summary(found)}", [table])
+    return Group(f"Probes of {name}: {found['grade']}; {certificate.summary(found['lines'])}", [table])
 
 
-def _lanes_words(lanes: Sequence[Json]) -> str:
+def _lanes_words(lanes: Sequence[LaneLateness]) -> str:
     """The range over the lanes of each figure of their lateness."""
     ranges = []
-    for key, words in (("p50_s", "p50"), ("p99_s", "p99"), ("p999_s", "p99.9"), ("max_s", "max")):
-        values = [lane[key] * 1e6 for lane in lanes if lane.get(key) is not None]
+    for key, words in LATENESS.items():
+        values = [value * 1e6 for lane in lanes if (value := lane[key]) is not None]
         if values:
             ranges.append(f"{words} {plain(min(values))} to {plain(max(values))} µs")
     return f"Lateness of the emulator over {len(lanes)} lanes: {', '.join(ranges)}."
 
 
-def replay_words(replay: Json) -> str:
+def replay_words(replay: Replay) -> str:
     """Whether the link did what a fresh chain of the same seed does, packet by packet."""
     words = (
         f"replay: {replay['reproduced']:,} of {replay['trials']:,} trials match their replay packet for packet "
@@ -93,7 +98,7 @@ def _summary(campaign: Campaign) -> str:
     links = campaign.links
     if not links:
         return "No link was measured, so nothing here can be graded."
-    flags = [str(link.get("flag")) for link in links]
+    flags = [link["flag"] for link in links]
     counts = ", ".join(f"{flags.count(flag)} {flag}" for flag in (*GRADES, NOT_MEASURED) if flag in flags)
     worst = max(links, key=lambda link: _delay_error(link, "p99") or 0.0)
     words = f"{len(links)} links and directions: {counts}."
@@ -104,7 +109,7 @@ def _summary(campaign: Campaign) -> str:
     return words
 
 
-def _link_table(links: Iterable[Json]) -> Table:
+def _link_table(links: Iterable[LinkRecord]) -> Table:
     columns = [
         Column("link", numeric=False), Column("direction", numeric=False), Column("flag", numeric=False),
         Column("delay told", "ms"), Column("error p50", "µs"), Column("error p99", "µs"), Column("error max", "µs"),
@@ -112,15 +117,15 @@ def _link_table(links: Iterable[Json]) -> Table:
     ]  # fmt: skip
     rows = [
         [
-            Cell(str(link.get("link_name"))),
+            Cell(link["link_name"]),
             Cell(_direction(link)),
-            _flag(str(link.get("flag")), str(link.get("why") or "")),
-            _scaled(_told(link).get("delay_s"), Unit("ms", 1e3), "no delay stage"),
-            *(_scaled(_delay_error(link, q), MICROSECONDS, _no_error(link)) for q in ("p50", "p99", "max")),
-            _scaled(_told(link).get("loss"), PERCENT, "depends on when packets are sent"),
-            estimate(Estimate.of(_measured(link).get("loss")), PERCENT, "no packet sent"),
-            _rate(_told(link).get("rate_bps")),
-            number(_measured(link).get("packets"), 0),
+            _flag(link["flag"], link["why"]),
+            _scaled(link["told"]["delay_s"], Unit("ms", 1e3), "no delay stage"),
+            *(_scaled(_delay_error(link, q), MICROSECONDS, _no_error(link)) for q in ERRORS),
+            _scaled(link["told"]["loss"], PERCENT, "depends on when packets are sent"),
+            estimate(Estimate.of(link["measured"]["loss"]), PERCENT, "no packet sent"),
+            _rate(link["told"]["rate_bps"]),
+            number(link["measured"]["packets"], 0),
         ]
         for link in links
     ]
@@ -134,19 +139,19 @@ def _flag(flag: str, why: str) -> Cell:
     return Cell(words, title=why, tone=TONES.get(flag, "bad"))
 
 
-def _effects(links: Iterable[Json]) -> Block | None:
+def _effects(links: Iterable[LinkRecord]) -> Block | None:
     """Duplication, corruption and reordering: a row where there is any, or any was meant."""
     rows = []
     counted = False
     for link in links:
         for name in NAMES:
-            measured = Estimate.of(_measured(link).get(name))
+            measured = Estimate.of(link["measured"].get(name))
             if measured is None:
                 continue
             counted = True
-            told = _told(link).get(name)
+            told = link["told"].get(name)
             if told or told is None or measured.point:
-                where = (Cell(str(link.get("link_name"))), Cell(str(link.get("direction"))), Cell(name))
+                where = (Cell(link["link_name"]), Cell(link["direction"]), Cell(name))
                 reason = "depends on when packets are sent"
                 share = estimate(measured, PERCENT, "no packet delivered")
                 rows.append([*where, _scaled(told, PERCENT, reason), share, number(measured.n, 0)])
@@ -160,17 +165,16 @@ def _effects(links: Iterable[Json]) -> Block | None:
     return Table("Duplication, corruption and reordering, by the trials' logs", columns, rows, row_headers=3)
 
 
-def _lateness_table(lanes: Iterable[Json]) -> Table:
-    keys = ("p50_s", "p99_s", "p999_s", "max_s")
+def _lateness_table(lanes: Iterable[LaneLateness]) -> Table:
     rows = [
         [
-            Cell(str(lane.get("lane"))),
-            *(_scaled(lane.get(key), MICROSECONDS, "no packet delivered") for key in keys),
-            number(lane.get("packets"), 0),
+            Cell(str(lane["lane"])),
+            *(_scaled(lane[key], MICROSECONDS, "no packet delivered") for key in LATENESS),
+            number(lane["packets"], 0),
         ]
         for lane in lanes
     ]
-    columns = [Column("lane"), *(Column(name, "µs") for name in ("p50", "p99", "p99.9", "max")), Column("packets")]
+    columns = [Column("lane"), *(Column(name, "µs") for name in LATENESS.values()), Column("packets")]
     caption = (
         "Lateness of the emulator: when a packet was handed over (on a link that netem ran: to netem), minus when its "
         "link said it leaves. Packets of attempts that were run again are counted too"
@@ -209,24 +213,16 @@ def _exclusions_table(campaign: Campaign) -> Table:
     )
 
 
-def _direction(link: Json) -> str:
-    return f"{link.get('direction')}{', by netem' * is_netem(link)}"
+def _direction(link: LinkRecord) -> str:
+    return f"{link['direction']}{', by netem' * (link['backend'] == LinkBackend.NETEM)}"
 
 
-def _no_error(link: Json) -> str:
-    return "netem keeps no log" if is_netem(link) else "no packet delivered"
+def _no_error(link: LinkRecord) -> str:
+    return "netem keeps no log" if (link["backend"] == LinkBackend.NETEM) else "no packet delivered"
 
 
-def _told(link: Json) -> Json:
-    return dict(link.get("told") or {})
-
-
-def _measured(link: Json) -> Json:
-    return dict(link.get("measured") or {})
-
-
-def _delay_error(link: Json, quantile: str) -> float | None:
-    return (_measured(link).get("delay_error_s") or {}).get(quantile)
+def _delay_error(link: LinkRecord, quantile: Literal["p50", "p99", "max"]) -> float | None:
+    return link["measured"]["delay_error_s"][quantile]
 
 
 def _scaled(value: float | None, unit: Unit, reason: str) -> Cell:

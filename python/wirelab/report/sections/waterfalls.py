@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from urllib.parse import unquote
 
 import polars as pl
@@ -25,7 +25,7 @@ from wirelab.report.blocks import (
 )
 from wirelab.report.campaign import Campaign
 from wirelab.report.figures.waterfall import Fall, Lane, waterfall
-from wirelab.report.model import Condition, Json, Scenario
+from wirelab.report.model import Condition, Scenario
 from wirelab.report.model import Group as Choices
 from wirelab.report.numbers import plain
 from wirelab.report.sections.common import by_choices, parts_legend
@@ -48,6 +48,33 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
+class _Resource:
+    """The columns of `resources.parquet` that are shown."""
+
+    path: str
+    kind: str | None
+    found_by: str
+    pushed: bool | None
+    outcome: str
+    error: str | None
+    connection: int | None
+    urgency: int | None
+    incremental: bool | None
+    discovered_ns: int
+    end_ns: int
+    body_received_bytes: int
+    phases_ns: list[int | None]
+    """In the order of `PHASES`."""
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> list[_Resource]:
+        """A resource for each row."""
+        names = [field.name for field in fields(cls)]
+        together = pl.concat_list(pl.col(column) for column in PHASES).alias("phases_ns")
+        return [cls(**row) for row in rows.with_columns(together).select(names).iter_rows(named=True)]
+
+
+@dataclass(frozen=True)
 class _Load:
     """One load with its resources, in the order in which they were known."""
 
@@ -56,7 +83,7 @@ class _Load:
     index: int
     start_ns: int
     took_ns: int
-    resources: list[Json]
+    resources: list[_Resource]
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -99,7 +126,7 @@ def _loads(campaign: Campaign) -> dict[str, _Load]:
         nearest = (pl.col(COLUMN) - median.point * 1e9).abs()
         load = complete.sort(nearest, "trial", "index").row(0, named=True)
         mine = (pl.col("trial") == load["trial"]) & (pl.col("exchange") == load["index"])
-        rows = resources.filter(mine).sort("discovered_ns", "resource", nulls_last=True).to_dicts()
+        rows = _Resource.of(resources.filter(mine).sort("discovered_ns", "resource", nulls_last=True))
         if rows:
             found[scenario.key] = _Load(scenario, load["trial"], load["index"], load["start_ns"], load[COLUMN], rows)
     return found
@@ -110,8 +137,7 @@ def _condition(loads: Mapping[str, _Load], condition: Condition, prefix: str) ->
     if not shown:
         return None
     widest = 1.04 * max(
-        max(load.took_ns, *(row["end_ns"] - load.start_ns for row in load.resources[:MOST_LANES])) / 1e6
-        for load in shown
+        max(load.took_ns, *(row.end_ns - load.start_ns for row in load.resources[:MOST_LANES])) / 1e6 for load in shown
     )
     return Grid(
         condition.label,
@@ -132,19 +158,19 @@ def _figure(load: _Load, where: str, name: str, widest: float) -> Figure:
     return Figure(series, label, caption, svg, [table])
 
 
-def _lane(load: _Load, row: Json) -> Lane:
-    phases = [None if row[column] is None else row[column] / 1e6 for column in PHASES]
+def _lane(load: _Load, row: _Resource) -> Lane:
+    phases = [None if took is None else took / 1e6 for took in row.phases_ns]
     parts = [
         f"{words} {plain(took, 1)} ms"
         for words, took in zip(PHASES.values(), phases, strict=True)
         if took is not None and took > 0
     ]
-    at = (row["discovered_ns"] - load.start_ns) / 1e6
-    end = (row["end_ns"] - load.start_ns) / 1e6
-    what = ", ".join(filter(None, (row["kind"], format_size(row["body_received_bytes"]), _found(row))))
-    tip = f"{row['path']} ({what}): known at {plain(at, 1)} ms, {', '.join(parts) or 'at once'}, end {plain(end, 1)} ms"
-    mark = "" if row["outcome"] == "completed" else row["outcome"]
-    return Lane(_label(row["path"]), at, phases, "; ".join(filter(None, (tip, mark, mark and row["error"]))), mark)
+    at = (row.discovered_ns - load.start_ns) / 1e6
+    end = (row.end_ns - load.start_ns) / 1e6
+    what = ", ".join(filter(None, (row.kind, format_size(row.body_received_bytes), _found(row))))
+    tip = f"{row.path} ({what}): known at {plain(at, 1)} ms, {', '.join(parts) or 'at once'}, end {plain(end, 1)} ms"
+    mark = "" if row.outcome == "completed" else row.outcome
+    return Lane(_label(row.path), at, phases, "; ".join(filter(None, (tip, mark, mark and row.error))), mark)
 
 
 def _label(path: str) -> str:
@@ -155,27 +181,27 @@ def _label(path: str) -> str:
     return f"{unquote(name.rpartition('/')[2] or name)}{mark}{short}"
 
 
-def _found(row: Json) -> str:
+def _found(row: _Resource) -> str:
     """How the client came to want it."""
     words = {"navigation": "the page", "body": "named in a body", "hint": "hinted at", "push": "pushed"}
-    return "pushed" if row["pushed"] else words[row["found_by"]]
+    return "pushed" if row.pushed else words[row.found_by]
 
 
-def _row(load: _Load, row: Json) -> list[Cell]:
-    connection = dash("it never had a connection") if row["connection"] is None else Cell(str(row["connection"]))
-    urgency = "" if row["urgency"] is None else f"{row['urgency']}{', incremental' * bool(row['incremental'])}"
+def _row(load: _Load, row: _Resource) -> list[Cell]:
+    connection = dash("it never had a connection") if row.connection is None else Cell(str(row.connection))
+    urgency = "" if row.urgency is None else f"{row.urgency}{', incremental' * bool(row.incremental)}"
     return [
-        Cell(row["path"]),
-        Cell(row["kind"]) if row["kind"] else dash("the manifest does not have it"),
+        Cell(row.path),
+        Cell(row.kind) if row.kind else dash("the manifest does not have it"),
         Cell(_found(row)),
         connection,
-        number((row["discovered_ns"] - load.start_ns) / 1e6, 1),
+        number((row.discovered_ns - load.start_ns) / 1e6, 1),
         *(
-            dash("the phase did not happen or was not seen") if row[column] is None else number(row[column] / 1e6, 1)
-            for column in PHASES
+            dash("the phase did not happen or was not seen") if took is None else number(took / 1e6, 1)
+            for took in row.phases_ns
         ),
-        number((row["end_ns"] - load.start_ns) / 1e6, 1),
-        number(row["body_received_bytes"], 0),
+        number((row.end_ns - load.start_ns) / 1e6, 1),
+        number(row.body_received_bytes, 0),
         Cell(urgency) if urgency else dash("no priority was sent, or none was seen"),
-        Cell(row["outcome"], title=row["error"]),
+        Cell(row.outcome, title=row.error),
     ]

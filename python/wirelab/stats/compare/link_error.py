@@ -7,17 +7,19 @@ stacks differ in is not known here, so an effect counts as the stacks' own only 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from wirelab.metrics.link import mean_lateness_ns
 from wirelab.metrics.registry import CPU_TIMES, DELAYS, UNTIMED
 from wirelab.schema import is_netem
+from wirelab.schema.estimates import ComparisonRecord, Grade, LinkRecord
 from wirelab.stats.dataset import Dataset
+from wirelab.stats.estimate.model import Comparison, Estimate
 from wirelab.stats.link.grade import GRADES
 from wirelab.stats.link.report import kept_trials, lateness_histograms
-from wirelab.stats.machine.endpoint_waits import stolen
+from wirelab.stats.machine.endpoint_waits import Wait, stolen
 
-Json = Mapping[str, Any]
+Reason = tuple[Grade, str, str]
+"""A grade, its cause, and why."""
 
 MULTIPLE = 10
 """An effect of so many times the error is the stacks'; one below the error itself is the emulator's."""
@@ -28,7 +30,7 @@ def round_trip_errors(dataset: Dataset) -> dict[str, float]:
 
     None of a link that netem ran: how late it was is not known, only how late packets went into it.
     """
-    netem = {scenario["key"] for scenario in dataset.scenarios if is_netem(scenario["link"])}
+    netem = {scenario.key for scenario in dataset.scenarios if is_netem(scenario.link)}
     found = {}
     for (scenario,), trials in kept_trials(dataset).group_by("scenario"):
         if scenario in netem:
@@ -39,41 +41,48 @@ def round_trip_errors(dataset: Dataset) -> dict[str, float]:
     return found
 
 
-def link_rows(dataset: Dataset, rows: Iterable[Json]) -> dict[str, list[Json]]:
+def link_rows(dataset: Dataset, rows: Iterable[LinkRecord]) -> dict[str, list[LinkRecord]]:
     """The rows of `links` that each scenario's link has."""
     found = list(rows)
     return {
-        scenario["key"]: [row for row in found if row["link_name"] == scenario["link_name"]]
-        for scenario in dataset.scenarios
+        scenario.key: [row for row in found if row["link_name"] == scenario.link_name] for scenario in dataset.scenarios
     }
 
 
-def with_link(
-    comparison: dict[str, Any],
+def comparison_record(
+    comparison: Comparison,
     errors: Mapping[str, float],
-    rows: Mapping[str, list[Json]],
-    waits: Mapping[str, Json],
-) -> Json:
-    """The comparison with what its link is good for: the worst of the link's own grade, of what its endpoints waited
-    for a CPU, as far as that is in the metric, and of the effect, if that is a delay.
+    rows: Mapping[str, list[LinkRecord]],
+    waits: Mapping[str, Wait],
+) -> ComparisonRecord:
+    """A comparison as `estimates.json` has it, with what its link is good for.
+
+    That is the worst of the link's own grade, of what its endpoints waited for a CPU, as far as that is in the metric,
+    and of the effect, if that is a delay.
     """
-    sides = (comparison["a"], comparison["b"])
+    sides = (comparison.a, comparison.b)
     error = max((errors[side] for side in sides if side in errors), default=None)
-    reasons = scenario_reasons(sides, rows, waits_in([comparison["metric"]], waits))
-    if comparison["metric"] in UNTIMED:
+    reasons = scenario_reasons(sides, rows, waits_in([comparison.metric], waits))
+    if comparison.metric in UNTIMED:
         reasons.append(("good", "the effect", "neither counts nor CPU times depend on how late the link was"))
-    elif comparison["metric"] in DELAYS:
-        reasons.append(_against_error(comparison["shift"], error))
+    elif comparison.metric in DELAYS:
+        reasons.append(_against_error(comparison.shift, error))
     else:
         words = "of what is no delay, what the link's lateness adds is in the link's own grade"
         reasons.append(("good", "the effect", words))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))
     causes = list(dict.fromkeys(cause for grade, cause, _ in reasons if grade == flag != GRADES[0]))
-    return {**comparison, "link": {"flag": flag, "why": why, "causes": causes, "error_s": error}}
+    return {
+        "metric": comparison.metric, "a": comparison.a, "b": comparison.b,
+        "ratio_of_means": comparison.ratio_of_means.record(), "ratio_of_medians": comparison.ratio_of_medians.record(),
+        "shift": comparison.shift.record(), "cliffs_delta": comparison.cliffs_delta.record(),
+        "p": comparison.p, "p_adjusted": comparison.p_adjusted, "family": comparison.family,
+        "link": {"flag": flag, "why": why, "causes": causes, "error_s": error},
+    }  # fmt: skip
 
 
-def waits_in(metrics: Collection[str], waits: Mapping[str, Json]) -> Mapping[str, Json]:
+def waits_in(metrics: Collection[str], waits: Mapping[str, Wait]) -> Mapping[str, Wait]:
     """What endpoints waited for a CPU, as far as it is in any of these metrics."""
     if not UNTIMED.issuperset(metrics):
         return waits
@@ -81,25 +90,29 @@ def waits_in(metrics: Collection[str], waits: Mapping[str, Json]) -> Mapping[str
 
 
 def scenario_reasons(
-    keys: Sequence[str], rows: Mapping[str, list[Json]], waits: Mapping[str, Json]
-) -> list[tuple[str, str, str]]:
+    keys: Sequence[str], rows: Mapping[str, list[LinkRecord]], waits: Mapping[str, Wait]
+) -> list[Reason]:
     """Grade, cause and words of what scenarios are good for by themselves: by their links, and the longest wait."""
-    measured = [row for key in keys for row in rows.get(key, []) if row["flag"] in GRADES]
-    reasons = [(row["flag"], "the link", f"{row['direction']}: {row['why']}") for row in measured]
+    measured = [row for key in keys for row in rows.get(key, [])]
+    reasons: list[Reason] = [
+        (row["flag"], "the link", f"{row['direction']}: {row['why']}")
+        for row in measured
+        if row["flag"] != "not measured"
+    ]
     return reasons + list(_starved([waits[key] for key in keys if key in waits]))
 
 
-def _starved(waits: Iterable[Json]) -> Iterator[tuple[str, str, str]]:
+def _starved(waits: Iterable[Wait]) -> Iterator[Reason]:
     """The side that waited the most for a CPU, by name."""
-    ranked = sorted(waits, key=lambda side: (GRADES.index(side["flag"]), side.get("share") or 0.0))
+    ranked = sorted(waits, key=lambda side: (GRADES.index(side.flag), side.share or 0.0))
     if ranked:
-        yield ranked[-1]["flag"], "the machine", f"{ranked[-1]['name']}: {ranked[-1]['why']}"
+        yield ranked[-1].flag, "the machine", f"{ranked[-1].name}: {ranked[-1].why}"
 
 
-def _against_error(shift: Json, error: float | None) -> tuple[str, str, str]:
+def _against_error(shift: Estimate, error: float | None) -> Reason:
     if error is None:
         return "limited", "the link", "how late the link was is not known"
-    point, low, high = shift["point"], shift["low"], shift["high"]
+    point, low, high = shift.point, shift.low, shift.high
     if point is None or low is None or high is None or low <= 0 <= high:
         return "good", "the effect", "no difference is claimed"
     effect, words = abs(point), f"the link's mean error of {error * 1e3:.2g} ms a round trip"

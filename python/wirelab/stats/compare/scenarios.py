@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from wirelab.schema.estimates import Family
+from wirelab.schema.plan import Scenario
 from wirelab.stats.compare import shift
 from wirelab.stats.dataset import points
 from wirelab.stats.estimate import bootstrap
@@ -48,7 +50,7 @@ def compare(metric: str, a: Side, b: Side, rng: np.random.Generator, level: floa
     return Comparison(
         metric, a.key, b.key,
         _ratio(a.mean, b.mean, a.sample, b.sample, level), _ratio(a.median, b.median, a.sample, b.sample, level),
-        shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, {},
+        shift.hodges_lehmann(pair, level), shift.cliffs_delta(pair, level), p, p, _family(metric, 0),
     )  # fmt: skip
 
 
@@ -56,17 +58,23 @@ def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
     """The comparisons of one metric as a family: the false discovery rate is controlled, since they explore."""
     from scipy.stats import false_discovery_control
 
-    family = {
-        "name": f"all comparisons of {comparisons[0].metric}" if comparisons else "",
-        "size": len(comparisons),
-        "method": "Benjamini-Hochberg",
-        "error_rate": ERROR_RATE,
-    }
+    if not comparisons:
+        return []
+    family = _family(comparisons[0].metric, len(comparisons))
     values = false_discovery_control([comparison.p for comparison in comparisons], method="bh").tolist()
     return [replace(c, p_adjusted=p, family=family) for c, p in zip(comparisons, values, strict=True)]
 
 
-def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _family(metric: str, size: int) -> Family:
+    return {
+        "name": f"all comparisons of {metric}",
+        "size": size,
+        "method": "Benjamini-Hochberg",
+        "error_rate": ERROR_RATE,
+    }
+
+
+def pairs(scenarios: Sequence[Scenario]) -> Iterator[tuple[str, str]]:
     """Keys of scenarios that differ in the stack alone or in the implementation alone, in plan order.
 
     A stack that one pair of programs plays in the whole campaign, such as one of the user's own, is compared as it is
@@ -74,15 +82,15 @@ def pairs(scenarios: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """
     played: dict[str, set[str]] = {}
     for scenario in scenarios:
-        played.setdefault(scenario["stack"], set()).add(_programs(scenario))
+        played.setdefault(scenario.stack, set()).add(_programs(scenario))
     shared = [_conditions(scenario) for scenario in scenarios]
     for (a, first), (b, second) in combinations(zip(scenarios, shared, strict=True), 2):
         if not first.alike.isdisjoint(second.alike):
-            yield a["key"], b["key"]
+            yield a.key, b.key
             continue
-        ours, theirs = played[a["stack"]], played[b["stack"]]
+        ours, theirs = played[a.stack], played[b.stack]
         if ours.isdisjoint(theirs) and 1 in {len(ours), len(theirs)} and not first.apart.isdisjoint(second.apart):
-            yield a["key"], b["key"]
+            yield a.key, b.key
 
 
 def is_implementation(path: str) -> bool:
@@ -99,8 +107,8 @@ class _Conditions(NamedTuple):
     """All but both."""
 
 
-def _conditions(scenario: Mapping[str, Any]) -> _Conditions:
-    fixed = [scenario["link"], scenario["workload"], scenario.get("congestion_control")]
+def _conditions(scenario: Scenario) -> _Conditions:
+    fixed = [scenario.link.to_json(), scenario.workload.to_json(), scenario.congestion_control]
     found = _Conditions(set(), set())
     for point in points(scenario):
         without_stack = {path: level for path, level in point.items() if path != "stack"}
@@ -111,11 +119,11 @@ def _conditions(scenario: Mapping[str, Any]) -> _Conditions:
     return found
 
 
-def _programs(scenario: Mapping[str, Any]) -> str:
-    return _text(scenario["implementation"])
+def _programs(scenario: Scenario) -> str:
+    return _text(scenario.implementation.to_json())
 
 
-def _text(*parts: Any) -> str:
+def _text(*parts: object) -> str:
     return json.dumps(parts, sort_keys=True)
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from wirelab.schema.estimates import EstimateRecord, Family
 
 LEVEL = 0.95
 """Confidence level of every interval unless the estimate says otherwise."""
@@ -30,8 +31,12 @@ class Estimate:
             if value is not None and not math.isfinite(value):
                 raise ValueError(f"an estimate holds finite numbers or None, not {value}")
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def record(self) -> EstimateRecord:
+        """As `estimates.json` has it."""
+        return {
+            "point": self.point, "low": self.low, "high": self.high, "level": self.level, "n": self.n,
+            "method": self.method,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +52,7 @@ class Comparison:
     cliffs_delta: Estimate
     p: float
     p_adjusted: float
-    family: dict[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    family: Family
 
 
 def finite(value: float) -> float | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wirelab.schema.estimates import ModeRecord
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import share
 from wirelab.stats.estimate.sample import Floats, Sample
@@ -29,6 +30,10 @@ class Mode:
     low: float
     high: float
     share: Estimate
+
+    def record(self) -> ModeRecord:
+        """As `estimates.json` has it."""
+        return {"low": self.low, "high": self.high, "share": self.share.record()}
 
 
 def modes(sample: Sample, level: float = LEVEL) -> list[Mode]:

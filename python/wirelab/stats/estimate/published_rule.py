@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wirelab.schema.estimates import PublishedRuleRecord
 from wirelab.stats.estimate.descriptive import mean_and_sd
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.sample import Floats, Sample
@@ -33,6 +34,14 @@ class PublishedRule:
     mean: Estimate
     sd: Estimate
     note: str | None
+
+    def record(self) -> PublishedRuleRecord:
+        """As `estimates.json` has it."""
+        return {
+            "removed": self.removed, "removed_retransmission_hit": self.removed_retransmission_hit,
+            "retransmission_hit": self.retransmission_hit, "mean": self.mean.record(), "sd": self.sd.record(),
+            "note": self.note,
+        }  # fmt: skip
 
 
 def keep(values: Floats) -> NDArray[np.bool_]:

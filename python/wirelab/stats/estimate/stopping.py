@@ -10,11 +10,11 @@ and the rule asks for both.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from wirelab.schema.plan import Plan
 from wirelab.stats.estimate.descriptive import median
 from wirelab.stats.estimate.sample import Sample
 
@@ -24,19 +24,18 @@ LEAST_VALUES = 30
 ReadValues = Callable[[str], Sequence[Sequence[float]]]
 
 
-def make_enough(plan: Mapping[str, Any], read_values: ReadValues) -> Callable[[str], bool]:
+def make_enough(plan: Plan, read_values: ReadValues) -> Callable[[str], bool]:
     """A function from a scenario's key to whether it has enough trials; asked at the end of a block.
 
-    `plan` is that of `plan.json`. `read_values` gives the headline metric's values of each trial so far, infinity for a
+    `read_values` gives the headline metric's values of each trial so far, infinity for a
     timed-out exchange. Without a rule in the plan, n is fixed and the answer is always no.
     """
-    rule = plan["experiment"]["stop"]["interval"]
+    rule = plan.experiment.stop.interval
     if rule is None:
         return lambda _: False
-    if rule["of"] != "median":
-        raise ValueError(f"the stopping rule knows the median, not the {rule['of']}")
-    relative = float(rule["relative"])
-    return lambda scenario: narrow_enough(read_values(scenario), relative)
+    if rule.of != "median":
+        raise ValueError(f"the stopping rule knows the median, not the {rule.of}")
+    return lambda scenario: narrow_enough(read_values(scenario), rule.relative)
 
 
 def narrow_enough(trials: Sequence[Sequence[float]], relative: float) -> bool:

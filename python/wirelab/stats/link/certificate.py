@@ -9,15 +9,16 @@ unusable, what is nearer is limited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
+from wirelab.schema.estimates import CertificateLine, Grade
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.grade import GRADES, LIMITED_SHARE, UNUSABLE_SHARE
 
-Json = Mapping[str, Any]
 Verdict = Literal["in", "out", "open", "unjudged"]
+Side = Literal["uplink", "downlink", "both"]
 
 ERROR_RATE = 0.001
 """Chance that an honest family of links has a line out."""
@@ -33,17 +34,22 @@ class Line:
     """One property of one direction (or of both). Quantities are seconds, bit/s or shares, as `unit` says."""
 
     name: str
-    direction: str
+    direction: Side
     unit: str
     told: float | None
     measured: Estimate | None
     tolerance: float | None
     verdict: Verdict
-    grade: str
+    grade: Grade
     why: str | None
 
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def record(self) -> CertificateLine:
+        """As `estimates.json` has it."""
+        return {
+            "name": self.name, "direction": self.direction, "unit": self.unit, "told": self.told,
+            "measured": None if self.measured is None else self.measured.record(), "tolerance": self.tolerance,
+            "verdict": self.verdict, "grade": self.grade, "why": self.why,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +57,7 @@ class Check:
     """A line that is still to be judged: `measure` gives the estimate at the level that the family's size asks for."""
 
     name: str
-    direction: str
+    direction: Side
     unit: str
     told: float | None
     tolerance: float | None
@@ -76,12 +82,13 @@ class Certificate:
     lines: tuple[Line, ...]
 
     @property
-    def grade(self) -> str:
+    def grade(self) -> Grade:
         """The worst of the lines."""
         return max((line.grade for line in self.lines), key=GRADES.index, default=GRADES[0])
 
-    def as_dict(self) -> dict[str, Any]:
-        return {"grade": self.grade, "lines": [line.as_dict() for line in self.lines]}
+    def records(self) -> list[CertificateLine]:
+        """Its lines as `estimates.json` has them."""
+        return [line.record() for line in self.lines]
 
 
 def certify(links: Sequence[Sequence[Check]], error_rate: float = ERROR_RATE) -> list[Certificate]:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from wirelab.schema import DirectionFacts
+from wirelab.schema.estimates import Grade
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.grade import LOSS_LEVEL, UNUSABLE_SHARE, Counts, Told, measured_loss
 
 if TYPE_CHECKING:
     import polars as pl
 
-NAMES = ("duplicated", "corrupted", "reordered")
+EffectName = Literal["duplicated", "corrupted", "reordered"]
+NAMES: tuple[EffectName, ...] = ("duplicated", "corrupted", "reordered")
 
 
 class Effect(NamedTuple):
@@ -20,7 +22,7 @@ class Effect(NamedTuple):
     draws are correlated.
     """
 
-    name: str
+    name: EffectName
     told: float | None
     counts: tuple[Counts, ...]
 
@@ -28,7 +30,7 @@ class Effect(NamedTuple):
         """Clopper-Pearson on the size that packets of shared seeds are worth."""
         return measured_loss(Told(0.0, self.told, None, 1.0), self.counts, level)
 
-    def grade(self) -> tuple[str, str] | None:
+    def grade(self) -> tuple[Grade, str] | None:
         """A flag with its reason, if the measured share cannot be what was told."""
         measured = self.measured(LOSS_LEVEL)
         if self.told is None or measured.point is None or measured.low is None or measured.high is None:
@@ -63,7 +65,7 @@ def _effects(direction: DirectionFacts, trials: pl.DataFrame, prefix: str) -> It
         yield Effect(name, _told(name, direction), tuple(count for count in counts if count.reached))
 
 
-def _told(name: str, direction: DirectionFacts) -> float | None:
+def _told(name: EffectName, direction: DirectionFacts) -> float | None:
     if name == "reordered":
         return None if may_reorder(direction) else 0.0
     spared = 1.0

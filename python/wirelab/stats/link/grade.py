@@ -11,16 +11,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 from wirelab.schema import DirectionFacts
+from wirelab.schema.estimates import Flag, Grade, LinkTold
 from wirelab.schema.link_facts import Pattern, SharedFacts
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import clopper_pearson, effective_size
 from wirelab.stats.link.over_time import mean_delay_ns, mean_rate_bps
 
-GRADES = ("good", "limited", "unusable")
-NOT_MEASURED = "not measured"
+GRADES: tuple[Grade, ...] = ("good", "limited", "unusable")
+NOT_MEASURED: Literal["not measured"] = "not measured"
 """In the place of a grade, of a direction in which nothing passed: there is nothing that it could be good for."""
 
 LATENESS_FLOOR_S = 50e-6
@@ -44,7 +45,8 @@ class Told:
     bursty: float | None
     pattern: Pattern | None = None
 
-    def as_dict(self) -> dict[str, Any]:
+    def record(self) -> LinkTold:
+        """As `estimates.json` has it."""
         return {"delay_s": self.delay_s, "loss": self.loss, "rate_bps": self.rate_bps}
 
     def over(self, trials: Sequence[Counts]) -> Told:
@@ -119,8 +121,8 @@ def grade(
     trials: Sequence[Counts],
     lateness_p99_s: float | None,
     round_trip_s: float,
-    known: Sequence[tuple[str, str]],
-) -> tuple[str, str]:
+    known: Sequence[tuple[Grade, str]],
+) -> tuple[Flag, str]:
     """Flag and reasons, of which some are `known` already; the round trip is that of the link, without queues."""
     reasons = list(known)
     if not any(trial.reached for trial in trials):
@@ -148,7 +150,7 @@ def grade(
     return worst, "; ".join(reason for flag, reason in reasons if flag == worst)
 
 
-def _late(trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float) -> tuple[str, str] | None:
+def _late(trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float) -> tuple[Grade, str] | None:
     if lateness_p99_s is None:
         all_lost = all(trial.lost == trial.reached for trial in trials)
         return None if all_lost else ("limited", "the lateness was not recorded")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from wirelab.metrics.link import lateness_quantile
-from wirelab.schema import LinkBackend, is_netem
+from wirelab.schema import LatenessHistogram, backend_of, is_netem, link_key
+from wirelab.schema.campaign import read_result
+from wirelab.schema.estimates import Grade, LaneLateness, LinkMeasured, LinkRecord, Replay, Way
+from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import LEVEL
 from wirelab.stats.link.effects import effects
@@ -19,21 +21,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 NETEM = "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
-_SIDES = (("uplink", "up", 0), ("downlink", "down", 1))
+_SIDES: tuple[tuple[Way, str, int], ...] = (("uplink", "up", 0), ("downlink", "down", 1))
 
 
-def links(dataset: Dataset) -> list[dict[str, Any]]:
+def links(dataset: Dataset) -> list[LinkRecord]:
     """One row for each distinct link and direction, over the trials that count."""
     import polars as pl
 
     kept = kept_trials(dataset)
-    distinct: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    distinct: dict[tuple[str, str], list[Scenario]] = defaultdict(list)
     for scenario in dataset.scenarios:
-        distinct[json.dumps([scenario["link_name"], scenario["link"]], sort_keys=True)].append(scenario)
-    rows = []
+        distinct[scenario.link_name, link_key(scenario.link)].append(scenario)
+    rows: list[LinkRecord] = []
     for scenarios in distinct.values():
-        trials = kept.filter(pl.col("scenario").is_in([scenario["key"] for scenario in scenarios]))
-        link = scenarios[0]["link"]
+        trials = kept.filter(pl.col("scenario").is_in([scenario.key for scenario in scenarios]))
+        link = scenarios[0].link
         spans = trials["duration_ns"].drop_nulls().to_list()
         facts = dataset.link_facts(link)
         ways = (facts.uplink, facts.downlink)
@@ -45,33 +47,38 @@ def links(dataset: Dataset) -> list[dict[str, Any]]:
             netem = is_netem(link)
             found = [] if netem else effects(way, trials, prefix)
             off = [reason for effect in found if (reason := effect.grade()) is not None]
-            broken = [("unusable", reason) for reason in _broken(trials)]
+            broken: list[tuple[Grade, str]] = [("unusable", reason) for reason in _broken(trials)]
             flag, why = grade(what, counts, p99, up.delay_s + down.delay_s, [*broken, *off])
             if netem and flag == GRADES[0]:
                 why = NETEM
             p50 = _seconds(lateness_quantile(histograms, 0.5))
-            largest = _seconds(max((histogram["max_ns"] for histogram in histograms), default=None))
+            largest = _seconds(max((histogram.max_ns for histogram in histograms), default=None))
             # Of a packet that was late into netem, nobody knows how late it was out of it.
             errors = (None, None, None) if netem else (p50, p99, largest)
-            measured = {
-                "delay_error_s": dict(zip(("p50", "p99", "max"), errors, strict=True)),
-                "loss": measured_loss(what.over(counts), counts).as_dict(),
-                **{effect.name: effect.measured(LEVEL).as_dict() for effect in found},
+            as_told = what.over(counts).record()
+            measured: LinkMeasured = {
+                "delay_error_s": {"p50": errors[0], "p99": errors[1], "max": errors[2]},
+                "loss": measured_loss(what.over(counts), counts).record(),
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
-            as_told = {**what.over(counts).as_dict(), **{effect.name: effect.told for effect in found}}
-            row = {"told": as_told, "measured": measured, "flag": flag, "why": why}
-            backend = link.get("backend") or LinkBackend.WIRELAB.value
-            rows.append({"link_name": scenarios[0]["link_name"], "direction": direction, "backend": backend, **row})
+            for effect in found:
+                as_told[effect.name] = effect.told
+                measured[effect.name] = effect.measured(LEVEL).record()
+            rows.append(
+                {
+                    "link_name": scenarios[0].link_name, "direction": direction, "backend": backend_of(link),
+                    "told": as_told, "measured": measured, "flag": flag, "why": why,
+                }
+            )  # fmt: skip
     return rows
 
 
-def replay(dataset: Dataset) -> dict[str, int] | None:
+def replay(dataset: Dataset) -> Replay | None:
     """How many trials' logs a fresh chain reproduces packet by packet; None where none was replayed."""
     import polars as pl
 
     # netem keeps no log that could be.
-    netem = [scenario["key"] for scenario in dataset.scenarios if is_netem(scenario["link"])]
+    netem = [scenario.key for scenario in dataset.scenarios if is_netem(scenario.link)]
     done = kept_trials(dataset).filter(~pl.col("scenario").is_in(netem))
     replayed = done.drop_nulls("replay_packets")
     if replayed.is_empty():
@@ -85,17 +92,21 @@ def replay(dataset: Dataset) -> dict[str, int] | None:
     }
 
 
-def lateness_by_lane(dataset: Dataset) -> list[dict[str, Any]]:
+def lateness_by_lane(dataset: Dataset) -> list[LaneLateness]:
     """Lateness of every packet by lane, excluded trials too: they say what the lane was like."""
-    rows = []
+    rows: list[LaneLateness] = []
     for (lane,), trials in sorted(dataset.trials.drop_nulls("lane").group_by("lane")):
         histograms = [h for index in (0, 1) for h in lateness_histograms(dataset, trials["trial"], index)]
         if not histograms:
             continue
-        packets = sum(sum(histogram["packets"]) for histogram in histograms)
-        quantiles = {name: _seconds(lateness_quantile(histograms, q)) for name, q in _QUANTILES.items()}
-        largest = max(histogram["max_ns"] for histogram in histograms) / 1e9
-        rows.append({"lane": lane, "packets": packets, **quantiles, "max_s": largest})
+        p50, p99, p999 = (_seconds(lateness_quantile(histograms, q)) for q in (0.5, 0.99, 0.999))
+        rows.append(
+            {
+                "lane": int(str(lane)), "packets": sum(sum(histogram.packets) for histogram in histograms),
+                "p50_s": p50, "p99_s": p99, "p999_s": p999,
+                "max_s": max(histogram.max_ns for histogram in histograms) / 1e9,
+            }
+        )  # fmt: skip
     return rows
 
 
@@ -106,18 +117,15 @@ def kept_trials(dataset: Dataset) -> pl.DataFrame:
     return dataset.trials.filter(~pl.col("excluded") & (pl.col("status") == "done"))
 
 
-def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[dict[str, Any]]:
+def lateness_histograms(dataset: Dataset, trials: Iterable[str], index: int) -> Iterator[LatenessHistogram]:
     """Lateness of each of these trials in one direction (0: uplink) as `result.json` has it."""
     for trial in trials:
         path = dataset.folder / "trials" / trial / "result.json"
         if not path.exists():
             continue
-        directions = json.loads(path.read_text(encoding="utf-8"))["link"]["directions"]
+        directions = read_result(path).link.directions
         if index < len(directions):
-            yield directions[index]["lateness"]
-
-
-_QUANTILES = {"p50_s": 0.5, "p99_s": 0.99, "p999_s": 0.999}
+            yield directions[index].lateness
 
 
 def _counts(trials: pl.DataFrame, prefix: str, path: LossPath) -> Iterator[Counts]:

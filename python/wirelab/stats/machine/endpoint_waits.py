@@ -7,10 +7,12 @@ A host under a limit waits for that on purpose, and the kernel counts both as on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from wirelab.schema.campaign import JOURNAL, read_journal
+from wirelab.schema.estimates import AnalysedScenario, EndpointWaits, Grade
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.link.grade import GRADES, LATENESS_FLOOR_S, LIMITED_SHARE, UNUSABLE_SHARE
 from wirelab.stats.link.report import kept_trials
@@ -23,7 +25,7 @@ ROLES = ("client", "server")
 WAITS = tuple(f"{role}_run_delay_ns" for role in ROLES)
 
 
-def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
+def endpoint_waits(dataset: Dataset) -> dict[str, EndpointWaits]:
     """For each scenario with trials that count: `wait_s` of both endpoints for each exchange, its `share` of the
     exchange, `steal` (CPUs that the machine did not have), `flag`, `why`, and `cure`: what to do about it.
     """
@@ -38,14 +40,35 @@ def endpoint_waits(dataset: Dataset) -> dict[str, dict[str, Any]]:
     }
 
 
-def stolen(waits: Mapping[str, Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What a scenario's endpoints waited, by the scenario's name, and what that makes its numbers good for."""
+
+    name: str
+    share: float | None
+    steal: float | None
+    flag: Grade
+    why: str
+
+
+def waits_by_scenario(scenarios: Iterable[AnalysedScenario]) -> dict[str, Wait]:
+    """Those of `estimates.json`, by the scenario's key."""
+    known = ((each, each["endpoints"]) for each in scenarios)
+    return {
+        each["key"]: Wait(each["name"], waits["share"], waits["steal"], waits["flag"], waits["why"])
+        for each, waits in known
+        if waits is not None
+    }
+
+
+def stolen(waits: Mapping[str, Wait]) -> dict[str, Wait]:
     """The same for CPU times: of what was waited only what a hypervisor took, which counts as a thread's CPU time
     where the kernel does not take it out (`CONFIG_PARAVIRT_TIME_ACCOUNTING`). A `share` is of a CPU here.
     """
     return {
-        key: {"name": side["name"], "share": side["steal"], "flag": flag, "why": why}
+        key: Wait(side.name, side.steal, side.steal, flag, why)
         for key, side in waits.items()
-        for flag, why in _stolen(side.get("steal"))
+        for flag, why in _stolen(side.steal)
     }
 
 
@@ -61,10 +84,10 @@ def _busy_ns() -> pl.Expr:
     return pl.coalesce("end_to_end_delay_ns", pl.col("end_ns") - pl.col("start_ns"), pl.lit(0))
 
 
-def _judged(trials: pl.DataFrame, lanes: int) -> dict[str, Any]:
+def _judged(trials: pl.DataFrame, lanes: int) -> EndpointWaits:
     counted = trials.filter(_told())
     wait_s = share = None
-    reasons = []
+    reasons: list[tuple[Grade, str]] = []
     if counted.is_empty() or not counted["busy_ns"].sum():
         reasons.append(("good", "how long endpoints waited for a CPU was not counted"))
     else:
@@ -98,7 +121,7 @@ def _told() -> pl.Expr:
     return known & pl.any_horizontal(pl.col(wait).is_not_null() for wait in WAITS)
 
 
-def _waited(wait_s: float, share: float) -> tuple[str, str]:
+def _waited(wait_s: float, share: float) -> tuple[Grade, str]:
     part = f"{share:.1%} of it" if share <= 1 else f"{share:.1f} times what it takes"
     words = f"endpoints waited {format_duration(round(wait_s * 1e9))} for a CPU in each exchange, {part}"
     if wait_s <= LATENESS_FLOOR_S or share <= LIMITED_SHARE:
@@ -106,7 +129,7 @@ def _waited(wait_s: float, share: float) -> tuple[str, str]:
     return ("unusable" if share > UNUSABLE_SHARE else "limited"), words
 
 
-def _stolen(steal: float | None) -> list[tuple[str, str]]:
+def _stolen(steal: float | None) -> list[tuple[Grade, str]]:
     """Grade and words, if it was too much."""
     if steal is None or steal <= LIMITED_SHARE:
         return []

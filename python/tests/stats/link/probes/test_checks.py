@@ -10,9 +10,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.asked import chain, facts
+from tests.asked import ask, chain, facts
+from tests.documents import whole_result
 from wirelab.metrics.probes import Probes
-from wirelab.schema.probe import ProbeKind
+from wirelab.schema import LinkSpec, TrialResult
+from wirelab.schema.link import ReplayReport
+from wirelab.schema.probe import ProbeKind, ProbePlan
 from wirelab.stats.link.certificate import Certificate, Line, certify
 from wirelab.stats.link.probes.checks import checks
 from wirelab.stats.link.probes.rate import _rate as train_rate
@@ -28,6 +31,13 @@ LINK: dict[str, Any] = {
     ],
     "downlink": [{"kind": "delay", "delay_ns": DELAY}],
 }
+
+NO_PLAN = ProbePlan(start_ns=0, duration_ns=0, server_port=1, flows=())
+NO_RESULT = TrialResult.model_validate(whole_result({}))
+
+
+def linked(link: dict[str, Any]) -> LinkSpec:
+    return LinkSpec.model_validate(link)
 
 
 def probed(
@@ -61,11 +71,12 @@ def probed(
         "uplink", "client_port", number="sequence", sent_ns="arrival_ns",
         received_ns=pl.col("departure_ns") + pl.col("lateness_ns"),
     )  # fmt: skip
-    return Probes(LINK, {}, packets, sent, received, {"packets": len(rows), "mismatches": 0}, {})
+    replay = ReplayReport(packets=len(rows), mismatches=0)
+    return Probes(linked(LINK), NO_PLAN, packets, sent, received, replay, NO_RESULT)
 
 
 def certificate(probes: Probes) -> Certificate:
-    return certify([checks(probes, facts(probes.link))])[0]
+    return certify([checks(probes, ask(probes.link))])[0]
 
 
 def line(probes: Probes, name: str, direction: str = "uplink") -> Line:
@@ -115,14 +126,14 @@ def test_a_packet_that_nobody_accounts_for_makes_the_link_invalid() -> None:
 
 def test_a_mismatch_of_the_replay_makes_the_link_invalid() -> None:
     probes = probed()
-    probes.replay["mismatches"] = 1
+    assert probes.replay is not None
+    probes = replace(probes, replay=probes.replay.model_copy(update={"mismatches": 1}))
     assert certificate(probes).grade == "unusable"
 
 
 def test_losses_that_are_told_by_nobody_make_the_link_invalid() -> None:
     probes = probed()
-    clean = {**LINK, "uplink": LINK["uplink"][:2]}
-    honest = Probes(clean, {}, probes.packets, probes.sent, probes.received, probes.replay, {})
+    honest = replace(probes, link=linked({**LINK, "uplink": LINK["uplink"][:2]}))
     assert line(honest, "loss").grade == "unusable"
 
 
@@ -137,10 +148,10 @@ def woken(after_ns: int) -> Probes:
     probes = probed(loss=0.0)
     jitter = {"distribution": "uniform", "half_width_ns": 2 * MS}
     sleeps = [{"after_ns": 10**10, "wake_ns": 100 * MS}]
-    link = {
+    link = linked({
         **LINK, "uplink": [{"kind": "delay", "delay_ns": DELAY, "jitter": jitter}],
         "radio": {"sleeps": sleeps, "buffer_bytes": 1000},
-    }  # fmt: skip
+    })  # fmt: skip
     first = pl.int_range(pl.len()) == 0
     late = pl.when(first).then(pl.col("arrival_ns") + DELAY + after_ns).otherwise("departure_ns")
     return replace(probes, link=link, packets=probes.packets.with_columns(departure_ns=late))
@@ -156,7 +167,7 @@ def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_tell() -> N
     assert line(few, "loss runs").why == "fewer than 10 runs of losses: more time tells it"
     pattern = {"kind": "loss-pattern", "pattern": "0000000001", "repeat": True}
     link = {**LINK, "uplink": [*LINK["uplink"][:2], pattern]}
-    why = line(replace(probed(), link=link), "loss runs").why
+    why = line(replace(probed(), link=linked(link)), "loss runs").why
     assert why is not None
     assert why.startswith("the model moves with time or by a pattern")
 
@@ -165,7 +176,7 @@ def test_the_rate_of_short_trains_is_told_as_closely_as_lateness_allows() -> Non
     # Trains of ten packets at 1 Mbit/s last 72 ms, of which the emulator's 50 us are less than a hundredth.
     assert line(probed(), "rate").tolerance == pytest.approx(0.01 * RATE)
     fast = {**LINK, "uplink": [{**LINK["uplink"][0], "rate_bps": 10**9}, *LINK["uplink"][1:]]}
-    quick = line(replace(probed(rate=1e9), link=fast), "rate")
+    quick = line(replace(probed(rate=1e9), link=linked(fast)), "rate")
     # Nine packets of 1000 B take 72 us at 1 Gbit/s.
     assert quick.tolerance is not None
     assert quick.tolerance == pytest.approx(50 / 72 * 1e9, rel=0.1)

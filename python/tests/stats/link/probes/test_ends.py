@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tests.asked import facts
+from tests.documents import whole_result
 from wirelab.metrics.probes import Probes
-from wirelab.schema import LinkFacts
-from wirelab.schema.probe import ProbeKind
+from wirelab.schema import LinkFacts, LinkSpec, TrialResult
+from wirelab.schema.probe import ProbeKind, ProbePlan
 from wirelab.stats.link.certificate import Line, certify
 from wirelab.stats.link.probes.checks import checks
 from wirelab.stats.link.probes.ends import seen_by_ends
@@ -59,15 +61,17 @@ def probed(
     sent_by_port: Counter[tuple[bool, int]] = Counter()
     for row in log:
         sent_by_port[True, row[-1]] += 1
-    link = {"uplink": list(stages), "downlink": [], "backend": "netem"}
-    result = {"link": {"directions": [{"delivered": len(came)}, {"delivered": 0}]}}
+    link = LinkSpec.model_validate({"uplink": list(stages), "downlink": [], "backend": "netem"})
+    report = {"directions": [{"delivered": len(came)}, {"delivered": 0}]}
+    result = TrialResult.model_validate(whole_result({"link": report}))
+    probes = ProbePlan.model_validate({"start_ns": START, "duration_ns": 1, "server_port": 1, "flows": plan})
     packets_log = pl.DataFrame(log, schema=names, orient="row")
-    return Probes(link, {"start_ns": START, "flows": plan}, packets_log, sent_by_port, received, None, result)
+    return Probes(link, probes, packets_log, sent_by_port, received, None, result)
 
 
 def chain_of(probes: Probes) -> LinkFacts:
     """What is known of the link, which the kernel need not be able to run."""
-    return facts({"uplink": probes.link["uplink"]})
+    return facts({"uplink": probes.link.to_json()["uplink"]})
 
 
 def lines(probes: Probes) -> dict[str, Line]:
@@ -112,8 +116,10 @@ def test_what_corrupted_packets_hide_is_not_judged() -> None:
 
 def test_who_left_netem_and_never_arrived_is_unaccounted_for() -> None:
     probes = probed(DELAY)
-    probes.result["link"]["directions"][0]["delivered"] += 5
-    found = lines(probes)["unaccounted"]
+    up, down = probes.result.link.directions
+    more = up.model_copy(update={"delivered": up.delivered + 5})
+    report = probes.result.link.model_copy(update={"directions": (more, down)})
+    found = lines(replace(probes, result=probes.result.model_copy(update={"link": report})))["unaccounted"]
     assert (found.verdict, found.grade) == ("out", "unusable")
 
 

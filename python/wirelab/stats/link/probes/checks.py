@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from wirelab.schema import LinkFacts
+from wirelab.schema import DirectionFacts, LinkFacts
+from wirelab.schema.estimates import Way as Direction
 from wirelab.schema.link_facts import SharedFacts
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.certificate import Check
@@ -29,7 +30,8 @@ def checks(probes: Probes, facts: LinkFacts) -> list[Check]:
     seen = seen_by_ends(probes) if probes.netem else probes.packets
     round_trip_s = sum(map(mean_delay_ns, (*facts.uplink.stages, *facts.downlink.stages))) / 1e9
     found = []
-    for name, own in (("uplink", facts.uplink), ("downlink", facts.downlink)):
+    sides: tuple[tuple[Direction, DirectionFacts], ...] = (("uplink", facts.uplink), ("downlink", facts.downlink))
+    for name, own in sides:
         uplink = name == "uplink"
         packets, entered = packets_of(seen, uplink=uplink), packets_of(probes.packets, uplink=uplink)
         way = Way(
@@ -81,7 +83,7 @@ def _accounted(probes: Probes, facts: LinkFacts) -> Check:
     damaged = packets.filter((packets["fate"] == "delivered") & packets["corrupted"]).height
     received = probes.received.height
     if probes.netem:
-        delivered = sum(direction["delivered"] for direction in probes.result["link"]["directions"])
+        delivered = sum(direction.delivered for direction in probes.result.link.directions)
         damaged = sum(stage.corrupted is not None for stage in (*facts.uplink.stages, *facts.downlink.stages))
         others = packets.height - arrived.height
         lacking = 0 if damaged else max(delivered - others - received, received - delivered, 0)
@@ -99,7 +101,7 @@ def _accounted(probes: Probes, facts: LinkFacts) -> Check:
 def _replayed(probes: Probes) -> Check:
     if probes.replay is None:
         return Check("replay mismatches", "both", "share", None, None, None, NO_LOG)
-    total, mismatches = probes.replay["packets"], probes.replay["mismatches"]
+    total, mismatches = probes.replay.packets, probes.replay.mismatches
     share = Estimate(ratio(mismatches, max(total, 1)), None, None, 1.0, total, "count")
     why = f"{mismatches} of {total:,} packets are not reproduced" if mismatches else None
     return Check("replay mismatches", "both", "share", 0.0, 0.0, lambda _: share, why, exact=True, unusable=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from wirelab.schema import AddressFamily
 
 if TYPE_CHECKING:
     import polars as pl
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from wirelab.metrics.probes import Probes
 
 UDP_BYTES = 8
-IP_BYTES = {"ipv4": 20, "ipv6": 40}
+IP_BYTES = {AddressFamily.IPV4: 20, AddressFamily.IPV6: 40}
 
 
 def seen_by_ends(probes: Probes) -> pl.DataFrame:
@@ -22,20 +24,20 @@ def seen_by_ends(probes: Probes) -> pl.DataFrame:
     came: dict[tuple[bool, int, int], list[tuple[int, int]]] = {}
     for uplink, port, number, sent, received in probes.received.sort("received_ns").iter_rows():
         came.setdefault((uplink, port, number), []).append((sent, received))
-    rows: list[dict[str, Any]] = []
-    header_bytes = IP_BYTES[probes.link.get("family") or "ipv4"] + UDP_BYTES
+    rows: list[dict[str, int | bool | str]] = []
+    header_bytes = IP_BYTES[probes.link.family or AddressFamily.IPV4] + UDP_BYTES
     sequence = 0
-    for flow in sorted(probes.plan["flows"], key=lambda flow: flow["begin_ns"]):
-        key = (flow["uplink"], flow["client_port"])
-        for number in range(min(probes.sent[key], flow["bursts"] * flow["packets"])):
-            planned = probes.plan["start_ns"] + flow["begin_ns"] + number // flow["packets"] * flow["every_ns"]
+    for flow in sorted(probes.plan.flows, key=lambda flow: flow.begin_ns):
+        key = (flow.uplink, flow.client_port)
+        for number in range(min(probes.sent[key], flow.bursts * flow.packets)):
+            planned = probes.plan.start_ns + flow.begin_ns + number // flow.packets * flow.every_ns
             seen = came.get((*key, number), [])
             for copy, (sent, received) in enumerate(seen or [(planned, planned)]):
                 rows.append({
-                    "sequence": sequence, "uplink": flow["uplink"], "size_bytes": flow["payload_bytes"] + header_bytes,
+                    "sequence": sequence, "uplink": flow.uplink, "size_bytes": flow.payload_bytes + header_bytes,
                     "arrival_ns": sent, "departure_ns": received, "lateness_ns": 0,
                     "fate": "delivered" if seen else "loss", "copy": copy > 0, "corrupted": False,
-                    "client_port": flow["client_port"],
+                    "client_port": flow.client_port,
                 })  # fmt: skip
             sequence += 1
     return pl.DataFrame(rows, schema=probes.packets.schema)

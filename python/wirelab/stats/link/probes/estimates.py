@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ def median(values: Floats) -> Callable[[float], Estimate]:
     return quantile(values, 0.5)
 
 
-def batches(values: NDArray[Any]) -> Callable[[float], Estimate]:
+def batches(values: NDArray[np.float64 | np.int64 | np.bool_]) -> Callable[[float], Estimate]:
     """Mean with Student's interval over batch means: what follows one another may be correlated."""
 
     def measure(level: float) -> Estimate:
@@ -81,6 +81,6 @@ def batches(values: NDArray[Any]) -> Callable[[float], Estimate]:
     return measure
 
 
-def ratio(part: Any, whole: int) -> float | None:
+def ratio(part: SupportsFloat, whole: int) -> float | None:
     """None of nothing."""
     return float(part) / whole if whole else None

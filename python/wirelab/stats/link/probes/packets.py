@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ class Packets:
     arrival: NDArray[np.int64]
     departure: NDArray[np.int64]
     lateness: NDArray[np.int64]
-    fate: NDArray[Any]
+    fate: NDArray[np.str_]
     copy: NDArray[np.bool_]
     corrupted: NDArray[np.bool_]
     flow: NDArray[np.int64]

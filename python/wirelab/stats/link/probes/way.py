@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from wirelab.schema import DirectionFacts
+from wirelab.schema.estimates import Way as Direction
 from wirelab.schema.link_facts import Facts, SharedFacts
 from wirelab.stats.link.grade import LATENESS_FLOOR_S, LIMITED_SHARE
 from wirelab.stats.link.over_time import mean_delay_ns
@@ -22,7 +23,7 @@ NO_LOG = "netem keeps no log"
 class Way:
     """`round_trip_s` is the mean of both directions, without queues."""
 
-    name: str
+    name: Direction
     uplink: bool
     direction: DirectionFacts
     shared: tuple[SharedFacts, ...]
