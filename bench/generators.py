@@ -97,12 +97,12 @@ def _ask(stack: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
 
 
 def _tell(stack: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
-    return _ours(stack, port, {"kind": "deliver", "message_bytes": MESSAGE_BYTES})
+    return _ours(stack, port, {"kind": "telemetry", "message_bytes": MESSAGE_BYTES})
 
 
 def _ours(stack: str, port: int, work: dict[str, object]) -> Callable[[Path, Path, str, int], list[str]]:
     def client(agent: Path, folder: Path, address: str, requests: int) -> list[str]:
-        kept = {"policy": "kept", "connections": CONNECTIONS}
+        kept = {"policy": "persistent", "connections": CONNECTIONS}
         workload = work | {"exchanges": requests, "concurrency": CONNECTIONS, "connection": kept}
         return endpoint(agent, folder, stack, "client", (address, port), workload)
 

@@ -55,7 +55,8 @@ def answer(setup: Setup) -> Answer:
     )  # fmt: skip
     requests = setup.count(REQUESTS)
     found.notes.append(
-        f"{requests} requests of {MESSAGE_BYTES} B on {CONNECTIONS} kept connections, one after the other on each; "
+        f"{requests} requests of {MESSAGE_BYTES} B on {CONNECTIONS} persistent connections, one after the other "
+        "on each; "
         "mosquitto_pub keeps 20 messages under way on one connection; from the start of the process to its end; "
         f"{ROUNDS} rounds; two at once: what two generators make over what one makes; a row counts if that is "
         f"{RAISED:g} or more, for else the server, or the machine, was at its limit and not the generator"

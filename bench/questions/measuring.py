@@ -47,13 +47,13 @@ class Work:
         return {**self.message, "concurrency": 1, "connection": self.connection}
 
 
-_KEPT: dict[str, object] = {"policy": "kept", "connections": 1}
-_MESSAGE: dict[str, object] = {"kind": "deliver", "message_bytes": 30}
+_KEPT: dict[str, object] = {"policy": "persistent", "connections": 1}
+_MESSAGE: dict[str, object] = {"kind": "telemetry", "message_bytes": 30}
 _OBJECT: dict[str, object] = {"kind": "request-response", "upload_bytes": 0, "download_bytes": OBJECT_BYTES}
 WORKS = (
-    Work("30 B, fresh connections", 2_000, {"policy": "fresh"}, _MESSAGE),
-    Work("30 B, a kept connection", 10_000, _KEPT, _MESSAGE),
-    Work("875 kB, a kept connection", 500, _KEPT, _OBJECT, DOWNLOADING),
+    Work("30 B, new connections", 2_000, {"policy": "new"}, _MESSAGE),
+    Work("30 B, a persistent connection", 10_000, _KEPT, _MESSAGE),
+    Work("875 kB, a persistent connection", 500, _KEPT, _OBJECT, DOWNLOADING),
 )
 
 

@@ -53,7 +53,11 @@ def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = 
             "sequential": name.startswith("http"),
         },
         "roles": ["client", "server"],
-        "workloads": ["request-response", "deliver", *([] if name.startswith("raw") else ["notify", "stream", "page"])],
+        "workloads": [
+            "request-response",
+            "telemetry",
+            *([] if name.startswith("raw") else ["pubsub", "stream", "page"]),
+        ],
         "settings": list(settings),
     }
 

@@ -21,13 +21,13 @@ _SCENARIO: Json = {
 }  # fmt: skip
 _ASKING: Json = {
     "exchanges": 1, "concurrency": 1, "arrival": {"process": "closed"}, "timeout_ns": 10**10,
-    "connection": {"policy": "fresh"},
+    "connection": {"policy": "new"},
 }  # fmt: skip
 _TELLING: Json = {"message_bytes": 30, "messages": 1, "timeout_ns": 10**10}
 _WORKLOADS: Mapping[str, Json] = {
     "request-response": {**_ASKING, "upload_bytes": 30, "download_bytes": 0},
-    "deliver": {**_ASKING, "message_bytes": 30},
-    "notify": {**_TELLING, "arrival": {"process": "fixed", "rate_hz": 1.0}},
+    "telemetry": {**_ASKING, "message_bytes": 30},
+    "pubsub": {**_TELLING, "arrival": {"process": "fixed", "rate_hz": 1.0}},
     "stream": {**_TELLING, "rate_hz": 1.0, "playout_delay_ns": 10**8},
     "page": {"loads": 1, "timeout_ns": 10**10},
 }

@@ -76,7 +76,7 @@ def test_a_key_depends_on_what_is_done_and_not_on_how_it_is_called(tmp_path: Pat
 @pytest.mark.parametrize(
     "change",
     ["link.rtt=21ms", "workload.upload=31B", "workload.exchanges=11", "stack.nagle=true", "congestion-control=reno",
-     "workload.connection=kept", "workload.timeout=11s", "client.implementation=curl"],
+     "workload.connection=persistent", "workload.timeout=11s", "client.implementation=curl"],
 )  # fmt: skip
 def test_a_key_changes_with_anything_that_determines_the_trials(change: str, tmp_path: Path) -> None:
     before, after = plan(tmp_path), plan(tmp_path, change)
@@ -116,11 +116,11 @@ def test_a_page_is_its_content_and_not_its_name(tmp_path: Path) -> None:
     ("workload", "sets", "digest"),
     [
         ('upload = "30 B"', (), "cf837c5675e0954e"),
-        ('upload = "30 B"\nconnection = "kept"', ("workload.exchanges=3",), "5005871adbdc7fe3"),
+        ('upload = "30 B"\nconnection = "persistent"', ("workload.exchanges=3",), "5005871adbdc7fe3"),
         ('download = "30 B"\nconnection = "resumed"', ("workload.clients=2",), "fc2cac26249ca590"),
-        ('kind = "deliver"\nmessage = "50 B"\narrival = { poisson = "5 /s" }', ("link.loss=1%",), "7d7d96b62b8fab28"),
+        ('kind = "telemetry"\nmessage = "50 B"\narrival = { poisson = "5 /s" }', ("link.loss=1%",), "7d7d96b62b8fab28"),
         (
-            'kind = "notify"\nmessage = "50 B"\narrival = { fixed = "5 /s" }',
+            'kind = "pubsub"\nmessage = "50 B"\narrival = { fixed = "5 /s" }',
             ("link.jitter=normal 5 ms",),
             "e402f955da85fbdb",
         ),

@@ -1,10 +1,12 @@
 import json
 import tomllib
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from wirelab.experiment import library
+from wirelab.experiment.programs.implementations import WorkloadKind
 from wirelab.schema import registered
 from wirelab.synonyms import meant
 
@@ -36,7 +38,7 @@ def test_what_synonyms_mean_exists_and_is_not_called_so_itself() -> None:
     text = (ROOT / "python/wirelab/data/synonyms.toml").read_text(encoding="utf-8")
     metrics = json.loads((ROOT / "schema/metrics.json").read_text(encoding="utf-8"))
     schema = (ROOT / "schema/experiment.json").read_text(encoding="utf-8")
-    known = {*PROTOCOLS, *library.profiles(), *(metric["name"] for metric in metrics)}
+    known = {*PROTOCOLS, *get_args(WorkloadKind), *library.profiles(), *(metric["name"] for metric in metrics)}
     for word, entry in tomllib.loads(text).items():
         assert word not in known
         for means in entry["means"]:

@@ -55,7 +55,7 @@ def test_a_round_that_fails_is_told_and_nothing_is_judged(setup: Setup, monkeypa
 
     found = compared(setup, monkeypatch, took)
     assert (found.rows, found.targets[0].verdict) == ([], "not measured")
-    assert found.notes[0] == "http1, 30 B, fresh connections: True"
+    assert found.notes[0] == "http1, 30 B, new connections: True"
 
 
 def test_cpu_time_is_of_the_last_line_whatever_was_said_before() -> None:

@@ -25,18 +25,18 @@ RESPONSE = re.compile(r"\bt:(?:ACK|CON|NON) c:([2-5]\.\d\d)\b")
 
 
 def exchanges(upload: int, download: int, count: int = 3) -> Settings:
-    """A workload of requests on fresh connections."""
+    """A workload of requests on new connections."""
     return {
         "kind": "request-response", "upload_bytes": upload, "download_bytes": download, "exchanges": count,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 30_000_000_000,
-        "connection": {"policy": "kept", "connections": 1},
+        "connection": {"policy": "persistent", "connections": 1},
     }  # fmt: skip
 
 
 def notify(message_bytes: int, messages: int) -> Settings:
     """A workload of changes, ten a second."""
     return {
-        "kind": "notify", "message_bytes": message_bytes, "messages": messages, "subscribers": 1,
+        "kind": "pubsub", "message_bytes": message_bytes, "messages": messages, "subscribers": 1,
         "arrival": {"process": "fixed", "rate_hz": 10.0}, "timeout_ns": 5_000_000_000,
     }  # fmt: skip
 

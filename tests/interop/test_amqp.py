@@ -28,19 +28,19 @@ PEER = Path(__file__).with_name("amqp_peer.py")
 BYTES = 612
 READINGS = 5
 SUBSCRIBERS = 2
-FRESH = {"policy": "fresh"}
-KEPT = {"policy": "kept", "connections": 1}
+FRESH = {"policy": "new"}
+KEPT = {"policy": "persistent", "connections": 1}
 
 
 def deliver(connection: dict[str, Any]) -> dict[str, Any]:
     return {
-        "kind": "deliver", "message_bytes": BYTES, "exchanges": READINGS, "arrival": {"process": "closed"},
+        "kind": "telemetry", "message_bytes": BYTES, "exchanges": READINGS, "arrival": {"process": "closed"},
         "concurrency": 2, "timeout_ns": 20_000_000_000, "connection": connection,
     }  # fmt: skip
 
 
 NOTIFY = {
-    "kind": "notify", "message_bytes": BYTES, "messages": READINGS, "subscribers": SUBSCRIBERS,
+    "kind": "pubsub", "message_bytes": BYTES, "messages": READINGS, "subscribers": SUBSCRIBERS,
     "arrival": {"process": "fixed", "rate_hz": 50.0}, "timeout_ns": 20_000_000_000,
 }  # fmt: skip
 
@@ -250,7 +250,7 @@ replicates = 2
 """
 
 
-MORE = {"deliver": "exchanges = 3", "notify": 'messages = 3\nsubscribers = 2\narrival = { fixed = "20 /s" }'}
+MORE = {"telemetry": "exchanges = 3", "pubsub": 'messages = 3\nsubscribers = 2\narrival = { fixed = "20 /s" }'}
 
 
 @pytest.mark.namespaces
@@ -260,6 +260,6 @@ def test_a_campaign_over_a_link(bench: Bench, kind: str) -> None:
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     assert set(rows["outcome"]) == {"completed"}
-    round_trips = 5 if kind == "deliver" else 0.5
+    round_trips = 5 if kind == "telemetry" else 0.5
     assert rows["end_to_end_delay_ns"].min() >= round_trips * 10_000_000
     bench.assert_nothing_left()

@@ -34,7 +34,7 @@ server = {{ implementation = "nginx" }}
 [workload]
 kind = "request-response"
 upload = "30 B"
-connection = "fresh"
+connection = "new"
 exchanges = {exchanges}
 timeout = "20 s"
 [stop]

@@ -35,7 +35,7 @@ server = {{ implementation = "{server}" }}
 [workload]
 kind = "request-response"
 upload = "3.5 kB"
-connection = "fresh"
+connection = "new"
 exchanges = {exchanges}
 timeout = "20 s"
 [stop]

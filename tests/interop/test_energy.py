@@ -44,7 +44,7 @@ stack = ["coap", "http1"]
 rtt = "100 ms"
 [workload]
 upload = "30 B"
-connection = "fresh"
+connection = "new"
 exchanges = 2
 [energy]
 radio = "nrf9160-nbiot"

@@ -35,7 +35,7 @@ lossy = {{ rtt = "20 ms", loss = "1 %" }}
 [workload]
 kind = "request-response"
 upload = "30 B"
-connection = "fresh"
+connection = "new"
 exchanges = {exchanges}
 timeout = "20 s"
 [stop]

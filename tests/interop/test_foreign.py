@@ -33,13 +33,13 @@ def interop(bench: Bench, *options: str) -> set[str]:
 
 
 @pytest.mark.namespaces
-@pytest.mark.parametrize("workload", ["deliver", "notify"])
+@pytest.mark.parametrize("workload", ["telemetry", "pubsub"])
 def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_not(bench: Bench, workload: str) -> None:
     if absent := [why for program in load(None).values() if (why := missing(program)) is not None]:
         (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
     servers = [f"--server={name}" for name in ("builtin", *QUICK)]
     unsupported = interop(bench, f"--workload={workload}", *servers)
-    expected = {"deliver": "connection = 'kept'", "notify": "does not do notify"}[workload]
+    expected = {"telemetry": "connection = 'persistent'", "pubsub": "does not do pubsub"}[workload]
     assert all(expected in reason for reason in unsupported), unsupported
 
 
@@ -48,10 +48,10 @@ def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_no
 @pytest.mark.parametrize(
     ("stack", "workload", "unsupported"),
     [
-        ("amqp", "deliver", set()),
-        ("amqp", "notify", {"rabbitmq does this only with address-prefix = '/topic/'"}),
-        ("mqtt", "deliver", set()),
-        nightly("mqtt", "notify", set()),
+        ("amqp", "telemetry", set()),
+        ("amqp", "pubsub", {"rabbitmq does this only with address-prefix = '/topic/'"}),
+        ("mqtt", "telemetry", set()),
+        nightly("mqtt", "pubsub", set()),
     ],
 )
 def test_rabbitmq_serves_a_trial_and_leaves_nothing(
@@ -71,7 +71,7 @@ server = { implementation = "rabbitmq" }
 [link]
 rtt = "2 ms"
 [workload]
-kind = "notify"
+kind = "pubsub"
 messages = 3
 subscribers = 2
 arrival = { fixed = "20 /s" }
@@ -106,7 +106,7 @@ def test_a_program_that_breaks_the_contract_is_found_out(bench: Bench) -> None:
     client.write_text(client.read_text().replace("sys.exit(3)", "sys.exit(0)").replace('b"k"', 'b"x"'))
     status, out, _ = bench.run("check-implementation", "mine-py")
     assert status == 1
-    assert "no  mine, mine-py to mine-py: 1 B, fresh connections: the server did not say k" in out
+    assert "no  mine, mine-py to mine-py: 1 B, new connections: the server did not say k" in out
     assert "no  refuses a stack that it does not do with exit code 3: exit code 0" in out
 
 

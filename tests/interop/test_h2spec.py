@@ -23,7 +23,7 @@ FAILED = {"h2c": {PREFACE}, "h2": set()}
 SKIPPED = {LIMIT}
 WORKLOAD = {
     "kind": "request-response", "upload_bytes": 0, "download_bytes": 10, "exchanges": 1, "concurrency": 1,
-    "arrival": {"process": "closed"}, "timeout_ns": 5_000_000_000, "connection": {"policy": "fresh"},
+    "arrival": {"process": "closed"}, "timeout_ns": 5_000_000_000, "connection": {"policy": "new"},
 }  # fmt: skip
 
 

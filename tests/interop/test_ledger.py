@@ -31,7 +31,7 @@ stack = {stacks}
 [links.wire]
 rtt = "20 ms"
 [workload]
-kind = "deliver"
+kind = "telemetry"
 message = "612 B"
 exchanges = 2
 timeout = "20 s"

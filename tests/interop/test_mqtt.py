@@ -40,15 +40,15 @@ def each_way(test: Any) -> Any:
 
 def deliver(exchanges: int = 4, connection: dict[str, Any] | None = None) -> dict[str, Any]:
     return {
-        "kind": "deliver", "message_bytes": READING, "exchanges": exchanges, "concurrency": 2,
+        "kind": "telemetry", "message_bytes": READING, "exchanges": exchanges, "concurrency": 2,
         "arrival": {"process": "closed"}, "timeout_ns": PATIENCE_S * 10**9,
-        "connection": connection or {"policy": "fresh"},
+        "connection": connection or {"policy": "new"},
     }  # fmt: skip
 
 
 def notify(messages: int = 5, subscribers: int = 3) -> dict[str, Any]:
     return {
-        "kind": "notify", "message_bytes": READING, "messages": messages, "subscribers": subscribers,
+        "kind": "pubsub", "message_bytes": READING, "messages": messages, "subscribers": subscribers,
         "arrival": {"process": "fixed", "rate_hz": 50.0}, "timeout_ns": PATIENCE_S * 10**9,
     }  # fmt: skip
 
@@ -72,14 +72,14 @@ def check(rows: pl.DataFrame, count: int) -> None:
 @each_way
 def test_our_client_delivers_to_mosquitto(loopback: Loopback, stack: str, version: str, qos: int) -> None:
     port = loopback.mosquitto(stack)
-    for connection in ({"policy": "fresh"}, {"policy": "kept", "connections": 1}):
+    for connection in ({"policy": "new"}, {"policy": "persistent", "connections": 1}):
         work = deliver(connection=connection)
         rows = loopback.ours.start(stack, "client", port, work, version=version, qos=qos).rows()
         check(rows, 4)
         told = {1: NO_MATCHING_SUBSCRIBERS, 2: 0}.get(qos) if version == "5" else None
         assert rows["status"].to_list() == [told] * 4
         assert (rows["first_response_byte_ns"].null_count() == 0) == (qos > 0)
-        if connection["policy"] == "fresh":
+        if connection["policy"] == "new":
             assert (rows["handshake_ns"].null_count() == 0) == (stack == "mqtts")
 
 
@@ -242,7 +242,7 @@ def over_lanes(bench: Bench, workload: str) -> pl.DataFrame:
 
 @pytest.mark.namespaces
 def test_a_reading_over_a_fresh_connection_takes_the_round_trip_of_connack_too(bench: Bench) -> None:
-    rows = over_lanes(bench, 'kind = "deliver"\nmessage = "612 B"\nconnection = "fresh"\nexchanges = 3')
+    rows = over_lanes(bench, 'kind = "telemetry"\nmessage = "612 B"\nconnection = "new"\nexchanges = 3')
     for stack, part in rows.partition_by("stack", as_dict=True).items():
         assert len(part) == 6
         assert part["end_to_end_delay_ns"].min() >= ROUND_TRIPS[str(stack[0])] * RTT_NS
@@ -251,7 +251,7 @@ def test_a_reading_over_a_fresh_connection_takes_the_round_trip_of_connack_too(b
 @pytest.mark.namespaces
 def test_a_change_reaches_every_subscriber_in_half_a_round_trip_or_more(bench: Bench) -> None:
     arrival = '{ fixed = "50 /s" }'
-    workload = f'kind = "notify"\nmessage = "612 B"\nmessages = 5\nsubscribers = 3\narrival = {arrival}'
+    workload = f'kind = "pubsub"\nmessage = "612 B"\nmessages = 5\nsubscribers = 3\narrival = {arrival}'
     rows = over_lanes(bench, workload)
     assert len(rows) == len(ROUND_TRIPS) * 2 * 5 * 3
     assert rows["end_to_end_delay_ns"].min() >= RTT_NS // 2

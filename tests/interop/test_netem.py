@@ -46,7 +46,7 @@ narrow = { rtt = "20 ms", rate = "400 kbit/s", queue = "100 packets" }
 [workload]
 kind = "request-response"
 upload = "1 kB"
-connection = "fresh"
+connection = "new"
 exchanges = 5
 timeout = "20 s"
 [stop]

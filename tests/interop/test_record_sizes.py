@@ -26,7 +26,7 @@ stack = ["{stack}"]
 [links.wire]
 rtt = "20 ms"
 [workload]
-kind = "deliver"
+kind = "telemetry"
 message = "612 B"
 exchanges = 2
 timeout = "20 s"

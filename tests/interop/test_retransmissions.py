@@ -25,7 +25,7 @@ ack-timeout = "1 s"
 [workload]
 kind = "request-response"
 upload = "30 B"
-connection = "fresh"
+connection = "new"
 exchanges = 2
 timeout = "30 s"
 [stop]

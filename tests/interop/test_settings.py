@@ -43,13 +43,13 @@ def ran(
     *stacks: str,
     factors: str = "",
     settings: str = "",
-    connection: str = "kept",
+    connection: str = "persistent",
     report: bool = False,
 ) -> dict[str, list[Row]]:
     """Every setting of every scenario that was given, by the scenario's name."""
     text = EXPERIMENT.format(
         stacks=json.dumps(stacks), factors=factors, settings=settings, connection=connection,
-        concurrency=3 if connection == "kept" else 1,
+        concurrency=3 if connection == "persistent" else 1,
     )  # fmt: skip
     if report:
         bench.run_experiment(text, "--lanes", "2", "--no-probes")
@@ -137,7 +137,7 @@ def test_a_server_that_announces_another_value_is_reported(bench: Bench) -> None
 def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench) -> None:
     needs("nghttp")
     [rows] = ran(
-        bench, "h2", connection="fresh",
+        bench, "h2", connection="new",
         settings='[endpoints]\nclient = { implementation = "nghttp" }\n'
         '[stacks.h2]\ninitial-window-size = "4095 B"\nconnection-window = "1048575 B"\nheader-table-size = "512 B"\n',
     ).values()  # fmt: skip
@@ -152,7 +152,7 @@ def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench)
 def test_between_two_programs_of_others_nothing_is_known(bench: Bench) -> None:
     needs("nghttp", "nghttpd")
     [rows] = ran(
-        bench, "h2", connection="fresh",
+        bench, "h2", connection="new",
         settings='[endpoints]\nclient = { implementation = "nghttp" }\nserver = { implementation = "nghttpd" }\n'
         '[stacks.h2]\ninitial-window-size = "4095 B"\n', report=True,
     ).values()  # fmt: skip

@@ -40,7 +40,7 @@ BUILTIN = [stack.name for stack in registered().stacks if "request-response" in 
 FOREIGN = ["http1", "https1", "h2c", "h2"]
 
 
-def campaign(bench: Bench, stacks: list[str], client: str, server: str, connection: str = "fresh") -> pl.DataFrame:
+def campaign(bench: Bench, stacks: list[str], client: str, server: str, connection: str = "new") -> pl.DataFrame:
     """Run it; its exchanges with the stack of each."""
     bench.measure_experiment(
         EXPERIMENT.format(
@@ -89,7 +89,7 @@ def test_every_builtin_stack_delivers_over_fresh_connections(bench: Bench) -> No
 
 @pytest.mark.namespaces
 def test_every_builtin_stack_delivers_over_a_kept_connection(bench: Bench) -> None:
-    rows = campaign(bench, BUILTIN, "builtin", "builtin", "kept")
+    rows = campaign(bench, BUILTIN, "builtin", "builtin", "persistent")
     check(rows, BUILTIN)
     later = rows.filter((pl.col("index") > 0) & ~pl.col("stack").str.starts_with("raw-udp"))
     assert later["connection_reused"].all()
@@ -106,7 +106,7 @@ def test_curl_talks_to_our_server(bench: Bench) -> None:
 
 @pytest.mark.namespaces
 @pytest.mark.nginx
-@pytest.mark.parametrize("connection", ["fresh", "kept"])
+@pytest.mark.parametrize("connection", ["new", "persistent"])
 def test_our_client_talks_to_nginx(bench: Bench, connection: str) -> None:
     check(campaign(bench, FOREIGN, "builtin", "nginx", connection), FOREIGN)
 
@@ -121,7 +121,7 @@ def test_curl_talks_to_nginx(bench: Bench) -> None:
 @pytest.mark.curl
 def test_what_curl_does_not_speak_is_refused_before_anything_starts(bench: Bench) -> None:
     stacks = json.dumps(["http1", "h3"])
-    text = EXPERIMENT.format(stacks=stacks, client="curl", server="builtin", connection="fresh", exchanges=1)
+    text = EXPERIMENT.format(stacks=stacks, client="curl", server="builtin", connection="new", exchanges=1)
     status, _, words = bench.run("run", str(bench.experiment(text)), "--out", str(bench.campaign))
     assert status == 2
     assert "curl is no client of h3" in words

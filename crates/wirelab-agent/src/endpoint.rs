@@ -144,7 +144,7 @@ mod tests {
                 "arrival": {"process": "closed"},
                 "concurrency": 1,
                 "timeout_ns": 1_000_000,
-                "connection": {"policy": "fresh"},
+                "connection": {"policy": "new"},
             },
             "certificates": null,
             "output": "/nonexistent",

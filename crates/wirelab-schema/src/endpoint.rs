@@ -48,7 +48,7 @@ pub enum Role {
     Client,
     /// Answers them.
     Server,
-    /// Of a stack with a broker: publishes the changes of `notify` and `stream` to it, on the server's host. It is started when the client has
+    /// Of a stack with a broker: publishes the changes of `pubsub` and `stream` to it, on the server's host. It is started when the client has
     /// said that it is ready.
     Publisher,
     /// Answers clients with what the server behind it (`upstream`) says, on a host of its own between the two.
@@ -92,7 +92,7 @@ pub struct ClientCertificate {
     pub key: PathBuf,
 }
 
-/// What a server prints on stdout, as one line, when it accepts connections, a client of `notify` or `stream` when all its subscribers wait, and
+/// What a server prints on stdout, as one line, when it accepts connections, a client of `pubsub` or `stream` when all its subscribers wait, and
 /// any other client just before its first exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]

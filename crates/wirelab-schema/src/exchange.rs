@@ -3,12 +3,12 @@ use serde::{Deserialize, Serialize};
 
 /// One exchange as its client saw it: a row of `exchanges.arrow` (same names, same order) or a line of `exchanges.jsonl`.
 ///
-/// Instants are nanoseconds of CLOCK_MONOTONIC. A phase that did not happen (no name lookup; TCP connect over QUIC or on a kept connection) or
+/// Instants are nanoseconds of CLOCK_MONOTONIC. A phase that did not happen (no name lookup; TCP connect over QUIC or on a persistent connection) or
 /// was not seen (a foreign client that does not report it) is null, never 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Exchange {
-    /// Position in the trial among those of its client, from 0; of `notify` and `stream` the message's, of `page` the load's.
+    /// Position in the trial among those of its client, from 0; of `pubsub` and `stream` the message's, of `page` the load's.
     pub index: u32,
     /// Which of the trial's clients or subscribers, from 0.
     pub client: u32,
@@ -56,7 +56,7 @@ pub struct Exchange {
     pub smoothed_rtt_ns: Option<u64>,
     /// curl's `time_starttransfer` for a foreign curl, as curl printed it, from `start_ns`.
     pub curl_starttransfer_ns: Option<u64>,
-    /// How often a message of `notify` or `stream` came, until the subscriber ended: 0 lost, more than 1 duplicated.
+    /// How often a message of `pubsub` or `stream` came, until the subscriber ended: 0 lost, more than 1 duplicated.
     pub copies: Option<u32>,
     /// Connections that a load of `page` opened, or began to.
     pub connections: Option<u32>,

@@ -12,11 +12,12 @@ pub enum WorkloadSpec {
     RequestResponse(RequestResponse),
     /// A client hands readings over, one in each exchange, which ends when the client knows that the server's application has it: `request-response`
     /// whose answer is an acknowledgement. `docs/concepts/equal-work.md` says what acknowledges in each stack.
-    Deliver(Deliver),
+    Telemetry(Telemetry),
     /// Clients wait for the changes of a state and are told of each. There is a row for each message and subscriber: `start_ns` is when it was
     /// published and `end_ns` when the subscriber's application had it, both on the machine's one clock.
-    Notify(Notify),
-    /// `notify` at a steady rate with larger messages, as of a medium that a player buffers.
+    #[serde(rename = "pubsub")]
+    PubSub(PubSub),
+    /// `pubsub` at a steady rate with larger messages, as of a medium that a player buffers.
     Stream(Stream),
     /// A client loads a page with all its resources, which it comes to know of as the bytes arrive. A row is one load, which ends with the last
     /// byte of the last resource; each resource has a [`ResourceTiming`](crate::ResourceTiming).
@@ -29,15 +30,15 @@ impl From<RequestResponse> for WorkloadSpec {
     }
 }
 
-impl From<Deliver> for WorkloadSpec {
-    fn from(workload: Deliver) -> Self {
-        WorkloadSpec::Deliver(workload)
+impl From<Telemetry> for WorkloadSpec {
+    fn from(workload: Telemetry) -> Self {
+        WorkloadSpec::Telemetry(workload)
     }
 }
 
-impl From<Notify> for WorkloadSpec {
-    fn from(workload: Notify) -> Self {
-        WorkloadSpec::Notify(workload)
+impl From<PubSub> for WorkloadSpec {
+    fn from(workload: PubSub) -> Self {
+        WorkloadSpec::PubSub(workload)
     }
 }
 
@@ -114,10 +115,10 @@ impl From<u64> for DownloadBytes {
     }
 }
 
-/// Parameters of `deliver`.
+/// Parameters of `telemetry`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Deliver {
+pub struct Telemetry {
     /// Size of a reading, at least 1.
     pub message_bytes: u64,
     /// How many readings each client hands over.
@@ -135,13 +136,13 @@ pub struct Deliver {
     pub connection: ConnectionPolicy,
 }
 
-/// Parameters of `notify`.
+/// Parameters of `pubsub`.
 ///
 /// A message begins with its index (u32) and the nanoseconds of CLOCK_MONOTONIC at which it was published (u64), both big endian; the rest is the
 /// endpoints' key stream. Publishing begins when all subscribers wait.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Notify {
+pub struct PubSub {
     /// Size of a message, at least 12.
     pub message_bytes: u64,
     /// How many messages are published.
@@ -159,16 +160,16 @@ pub struct Notify {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
-    /// As in [`Notify`].
+    /// As in [`PubSub`].
     pub message_bytes: u64,
-    /// As in [`Notify`].
+    /// As in [`PubSub`].
     pub messages: u32,
-    /// As in [`Notify`].
+    /// As in [`PubSub`].
     #[serde(default = "one")]
     pub subscribers: u32,
     /// Messages per second, evenly spaced.
     pub rate_hz: f64,
-    /// As in [`Notify`].
+    /// As in [`PubSub`].
     pub timeout_ns: u64,
     /// What the player buffers: it plays the first message so long after it came, and each later one as long after as it was published later. A
     /// message that is not there then is late.
@@ -198,12 +199,12 @@ pub enum ArrivalSpec {
 #[serde(tag = "policy", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ConnectionPolicy {
     /// A new connection for each exchange; its set-up is part of the exchange.
-    Fresh,
+    New,
     /// A new connection for each exchange that resumes the TLS or QUIC session of the one before. Each client's first connection, which gets the
     /// session, carries nothing and is not recorded.
     Resumed,
     /// `connections` connections, opened when first needed and kept; exchanges take turns on them. A connection that breaks is opened anew.
-    Kept {
+    Persistent {
         /// How many.
         connections: u32,
     },

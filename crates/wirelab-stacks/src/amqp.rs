@@ -26,7 +26,7 @@ use self::server::Server;
 use self::subscriber::AmqpSubscriber;
 use crate::settings::Settings;
 use crate::stream::{Dialer, Security, serve};
-use crate::workload::{DELIVER, NOTIFY, PAGE, STREAM, Work, drive, listen};
+use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, drive, listen};
 use crate::{Context, Descriptor, Payload, Stack, StackError, tls, versions};
 
 /// AMQP 1.0 in the clear.
@@ -58,7 +58,7 @@ impl Stack for Amqp {
                      of each subscriber. A message is one data section without header or properties. The header, `open`, \
                      `begin` and `attach` are each answered before the next is sent, as the library does: three round trips to the built-in queue, which \
                      sends its `open` with its header, before the first transfer, four to a broker that does not, and two more with SASL. A connection is \
-                     closed by `close` and the end of the stream, without waiting for the peer's `close`. Exchanges that overlap on a kept connection share its link, and their transfers have `batchable` set. The built-in queue keeps \
+                     closed by `close` and the end of the stream, without waiting for the peer's `close`. Exchanges that overlap on a persistent connection share its link, and their transfers have `batchable` set. The built-in queue keeps \
                      what is sent to any other address for the receivers there, which compete for it.";
         Descriptor {
             name: if self.secure { "amqps" } else { "amqp" }.to_owned(),
@@ -82,7 +82,7 @@ impl Stack for Amqp {
             success: None,
             timing: options::timing(self.secure),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
-            workloads: [DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
+            workloads: [TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
             settings,
         }
     }
@@ -120,7 +120,7 @@ impl Stack for Amqp {
                 }
                 (Role::Client, Work::Exchanges(work)) => {
                     let reading = reading(&context, work.upload_bytes);
-                    let kept = matches!(work.connection, ConnectionPolicy::Kept { .. });
+                    let kept = matches!(work.connection, ConnectionPolicy::Persistent { .. });
                     let pipelined = kept && work.concurrency > 1;
                     let client = |context: &Context, number| {
                         Ok(AmqpClient::new(opener(context, format!("wirelab-client-{number}"))?, &reading, pipelined))

@@ -20,7 +20,7 @@ use crate::recorder::NoRecorder;
 use crate::settings::Settings;
 use crate::socket::nagle_setting;
 use crate::stream::{Dialer, Security, serve};
-use crate::workload::{DELIVER, NOTIFY, REQUEST_RESPONSE, STREAM, Work, drive, listen};
+use crate::workload::{PUBSUB, REQUEST_RESPONSE, STREAM, TELEMETRY, Work, drive, listen};
 use crate::{Context, Descriptor, Stack, StackError, tls, versions};
 use client::{Asking, Connector, Observing, Transport};
 use dtls::Sessions;
@@ -98,7 +98,7 @@ impl Stack for Coap {
             success: Some(SuccessStatus { fetched: 205, stored: 204 }),
             timing: settings::timing(self.stream, self.secure),
             roles: vec![Role::Client, Role::Server, Role::Proxy],
-            workloads: [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
+            workloads: [REQUEST_RESPONSE, TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
             settings,
         }
     }

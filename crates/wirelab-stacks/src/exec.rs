@@ -45,7 +45,7 @@ pub async fn run(context: Context, template: PerExchange) -> Result<(), StackErr
     if parameters.role != Role::Client {
         return Err(StackError::Unsupported("a program that runs once for each exchange is a client".to_owned()));
     }
-    if workload.connection != ConnectionPolicy::Fresh {
+    if workload.connection != ConnectionPolicy::New {
         return Err(StackError::Unsupported(
             "a program that runs once for each exchange keeps no connection".to_owned(),
         ));

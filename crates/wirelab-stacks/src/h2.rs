@@ -55,7 +55,7 @@ impl Stack for Http2 {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
         }
-        let about = "HTTP/2 (RFC 9113). Exchanges share a kept connection as concurrent streams. The client does not wait for the server's \
+        let about = "HTTP/2 (RFC 9113). Exchanges share a persistent connection as concurrent streams. The client does not wait for the server's \
                      SETTINGS. Flow-control windows are the RFC's initial 65,535 bytes for stream and connection, in `page` Chromium's 6 MiB and \
                      15 MiB, unless they are given; what was announced is read off each connection. The server pushes only if `notification` or `hints` says so, and sends a page's bodies by their priority (RFC \
                      9218). The first response byte is the first HEADERS frame of the stream.";

@@ -42,7 +42,7 @@ impl Stack for H3 {
             name: "h3".to_owned(),
             title: "HTTP/3 over QUIC over UDP".to_owned(),
             about: format!(
-                "HTTP/3 (RFC 9114) over QUIC (RFC 9000), whose handshake is TLS 1.3 (RFC 9001). Exchanges share a kept connection as concurrent \
+                "HTTP/3 (RFC 9114) over QUIC (RFC 9000), whose handshake is TLS 1.3 (RFC 9001). Exchanges share a persistent connection as concurrent \
                  streams; each connection has a UDP socket of its own. QPACK uses the static table only; no grease, no server push. The window \
                  of a stream is the library's 1,250,000 bytes, in `page` Chromium's 6 MiB, and 15 MiB for the connection, unless they are given; the server sends a \
                  page's bodies by their priority (RFC 9218). No segmentation offload. A phase of sending is the hand-over to QUIC, which sends when congestion control lets it. {MESSAGES} {}",

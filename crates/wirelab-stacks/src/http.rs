@@ -27,7 +27,7 @@ pub const MESSAGES: &str = "Messages are minimal and alike in every version of H
 
 /// Setting `notification`, of every version of HTTP.
 pub fn notification_setting(push: bool) -> SettingDescription {
-    let about = "How a change reaches a client that waits, in `notify` and `stream`. `server-sent-events`: an answer that does not end (HTML Living \
+    let about = "How a change reaches a client that waits, in `pubsub` and `stream`. `server-sent-events`: an answer that does not end (HTML Living \
                  Standard, section 9.2), in which each message is an event; being text, it carries the bytes in base64. `long-poll`: a request that \
                  is answered when there is something new, with all that is, and then asked again (RFC 6202, section 2).";
     match push {

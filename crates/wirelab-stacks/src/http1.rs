@@ -52,7 +52,7 @@ impl Stack for Http1 {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
         }
-        let about = "HTTP/1.1 (RFC 9112), one exchange at a time on a connection; a fresh connection carries one and is closed by the client.";
+        let about = "HTTP/1.1 (RFC 9112), one exchange at a time on a connection; a new connection carries one and is closed by the client.";
         Descriptor {
             name: if self.secure { "https1" } else { "http1" }.to_owned(),
             title: if self.secure { "HTTP/1.1 over TLS over TCP" } else { "HTTP/1.1 over TCP" }.to_owned(),

@@ -1,8 +1,8 @@
-mod deliver;
 mod hub;
 mod link;
-mod notify;
+mod pubsub;
 mod sessions;
+mod telemetry;
 mod transport;
 
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use crate::codec::mqtt::broker::MAXIMUM_PACKET_SIZE;
 use crate::codec::mqtt::{Qos, Version};
 use crate::settings::{self, Settings};
 use crate::socket;
-use crate::workload::{DELIVER, NOTIFY, PAGE, STREAM, Work, drive, listen};
+use crate::workload::{PAGE, PUBSUB, STREAM, TELEMETRY, Work, drive, listen};
 use crate::{Context, Descriptor, Stack, StackError, quic, timing, tls, versions};
-use deliver::DeliverClient;
-use notify::NotifySubscriber;
+use pubsub::PubSubSubscriber;
+use telemetry::TelemetryClient;
 use transport::Over;
 
 /// MQTT in the clear.
@@ -73,11 +73,11 @@ impl Stack for Mqtt {
         if self.over == Over::Quic {
             settings.extend(quic::quic_settings());
         }
-        let about = "MQTT 3.1.1 and 5 (OASIS) with a broker for a server. `deliver`: PUBLISH on `wirelab/deliver`, which ends with PUBACK (QoS 1) or \
+        let about = "MQTT 3.1.1 and 5 (OASIS) with a broker for a server. `telemetry`: PUBLISH on `wirelab/deliver`, which ends with PUBACK (QoS 1) or \
              PUBCOMP (QoS 2). The built-in broker sends PUBACK or PUBREC when the application in its own process has checked the reading, so that \
              they mean the same as another protocol's answer; a foreign broker's mean that the broker has it. With QoS 0 nobody answers: the exchange \
-             ends when the packet is with the transport. `notify` and `stream`: subscriptions to `wirelab/notify`, to which the publisher on the \
-             broker's host publishes. CONNECT and CONNACK belong to a fresh connection: they lie between the connection (or its TLS handshake) and \
+             ends when the packet is with the transport. `pubsub` and `stream`: subscriptions to `wirelab/notify`, to which the publisher on the \
+             broker's host publishes. CONNECT and CONNACK belong to a new connection: they lie between the connection (or its TLS handshake) and \
              `request_start_ns`. One connection carries any number of messages at once.";
         let (name, title, default_port) = match self.over {
             Over::Tcp => ("mqtt", "MQTT over TCP", 1883),
@@ -105,7 +105,7 @@ impl Stack for Mqtt {
             success: None,
             timing: self.timing(),
             roles: vec![Role::Client, Role::Server, Role::Publisher],
-            workloads: [DELIVER, NOTIFY, STREAM].map(str::to_owned).into(),
+            workloads: [TELEMETRY, PUBSUB, STREAM].map(str::to_owned).into(),
             settings,
         }
     }
@@ -123,16 +123,16 @@ impl Stack for Mqtt {
                     hub::run(over, context, own).await
                 }
                 (Role::Client, Work::Exchanges(_)) => {
-                    let client = |context: &Context, number| DeliverClient::new(over, context, number, &settings);
+                    let client = |context: &Context, number| TelemetryClient::new(over, context, number, &settings);
                     drive(context, client).await
                 }
                 (Role::Client, Work::Changes(_)) => {
                     let subscriber =
-                        |context: &Context, number| NotifySubscriber::new(over, context, number, &settings);
+                        |context: &Context, number| PubSubSubscriber::new(over, context, number, &settings);
                     listen(context, subscriber).await
                 }
                 (Role::Client, Work::Page(_)) => Err(StackError::no_workload(&descriptor, PAGE)),
-                (Role::Publisher, _) => notify::publish(over, context, &settings).await,
+                (Role::Publisher, _) => pubsub::publish(over, context, &settings).await,
                 (role @ Role::Proxy, _) => Err(StackError::no_role(&descriptor, role)),
             }
         })

@@ -9,7 +9,7 @@ use crate::attempt::{Attempt, ExchangeError};
 use crate::settings::Settings;
 use crate::socket::{self, Socket};
 use crate::stream::{Dialer, Stream, serve};
-use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, Work, drive};
+use crate::workload::{Client, REQUEST_RESPONSE, TELEMETRY, Work, drive};
 use crate::{Clock, Context, Descriptor, Payload, Stack, StackError, timing, versions};
 
 /// Echo over TCP: the floor under every stack that runs over TCP.
@@ -32,7 +32,7 @@ impl Stack for RawTcp {
             success: None,
             timing: timing::over_tcp(false),
             roles: vec![Role::Client, Role::Server],
-            workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
+            workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),
             settings: vec![socket::nagle_setting()],
         }
     }

@@ -11,7 +11,7 @@ use wirelab_schema::Role;
 
 use crate::attempt::{Attempt, ExchangeError};
 use crate::settings::Settings;
-use crate::workload::{Client, DELIVER, REQUEST_RESPONSE, Work, drive};
+use crate::workload::{Client, REQUEST_RESPONSE, TELEMETRY, Work, drive};
 use crate::{Context, Descriptor, Payload, Stack, StackError, timing, versions};
 
 /// Bytes of UDP payload: fits every path that QUIC runs over (RFC 9000, section 14).
@@ -43,7 +43,7 @@ impl Stack for RawUdp {
             success: None,
             timing: timing::over_udp(),
             roles: vec![Role::Client, Role::Server],
-            workloads: [REQUEST_RESPONSE, DELIVER].map(str::to_owned).into(),
+            workloads: [REQUEST_RESPONSE, TELEMETRY].map(str::to_owned).into(),
             settings: vec![],
         }
     }

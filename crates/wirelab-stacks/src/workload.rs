@@ -1,16 +1,16 @@
-//! The driver of `request-response` and `deliver`: the arrival process, concurrency, connection policy, time-out and outcome of every exchange of
-//! every client, the same for all stacks. `notify` and `stream`, in which clients wait instead of asking, have theirs in [`notify`](listen).
+//! The driver of `request-response` and `telemetry`: the arrival process, concurrency, connection policy, time-out and outcome of every exchange of
+//! every client, the same for all stacks. `pubsub` and `stream`, in which clients wait instead of asking, have theirs in [`pubsub`](listen).
 //!
 //! An open-loop exchange keeps its intended start when it starts late, so that a stall is not hidden (coordinated omission). An exchange starts
-//! when it has one of the `concurrency` places; if it must then wait for a kept connection that carries one exchange at a time, the wait is
+//! when it has one of the `concurrency` places; if it must then wait for a persistent connection that carries one exchange at a time, the wait is
 //! part of it, as it is for a user.
 //!
-//! A fresh connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
+//! A new connection is closed after its exchange has ended: what is said in closing (TLS close_notify, FIN, GOAWAY, CONNECTION_CLOSE) is handed
 //! to the kernel before the next exchange starts, and its answers are not waited for. These few small packets share the link with the next
 //! exchange's first ones, as they do when a program runs once for each exchange; on a link without a rate limit they delay nothing.
 
 mod changes;
-mod notify;
+mod pubsub;
 mod schedule;
 
 use std::collections::BTreeMap;
@@ -22,22 +22,22 @@ use std::time::Duration;
 use futures_util::future::{join_all, try_join_all};
 use tokio::sync::Mutex;
 use wirelab_schema::{
-    ArrivalSpec, ConnectionPolicy, Exchange, Notify, Outcome, PageLoads, RequestResponse, WorkloadSpec,
+    ArrivalSpec, ConnectionPolicy, Exchange, Outcome, PageLoads, PubSub, RequestResponse, WorkloadSpec,
 };
 
 pub use crate::attempt::{Attempt, ExchangeError};
 use crate::recorder::Recorder;
 use crate::{Clock, Context, StackError};
 pub use changes::{Changes, Messages, Publication, Waiting};
-pub use notify::{Subscriber, listen};
+pub use pubsub::{Subscriber, listen};
 use schedule::Schedule;
 
 /// Workload kinds, as descriptors list them.
 pub const REQUEST_RESPONSE: &str = "request-response";
-/// See [`WorkloadSpec::Deliver`].
-pub const DELIVER: &str = "deliver";
-/// See [`WorkloadSpec::Notify`].
-pub const NOTIFY: &str = "notify";
+/// See [`WorkloadSpec::Telemetry`].
+pub const TELEMETRY: &str = "telemetry";
+/// See [`WorkloadSpec::PubSub`].
+pub const PUBSUB: &str = "pubsub";
 /// See [`WorkloadSpec::Stream`].
 pub const STREAM: &str = "stream";
 
@@ -45,24 +45,24 @@ pub const STREAM: &str = "stream";
 pub const PAGE: &str = "page";
 
 /// Those of messages, which every stack but the echo ones does.
-pub const KINDS: [&str; 4] = [REQUEST_RESPONSE, DELIVER, NOTIFY, STREAM];
+pub const KINDS: [&str; 4] = [REQUEST_RESPONSE, TELEMETRY, PUBSUB, STREAM];
 
 /// What endpoints do, whichever kind of workload says so.
 pub enum Work {
     /// Clients ask, by [`drive`].
     Exchanges(RequestResponse),
     /// Clients wait, by [`listen`].
-    Changes(Notify),
+    Changes(PubSub),
     /// A client loads a page.
     Page(PageLoads),
 }
 
 impl Work {
-    /// `deliver` is `request-response` with an empty answer, `stream` is `notify` at a fixed rate.
+    /// `telemetry` is `request-response` with an empty answer, `stream` is `pubsub` at a fixed rate.
     pub fn of(workload: &WorkloadSpec) -> Self {
         match workload.clone() {
             WorkloadSpec::RequestResponse(work) => Work::Exchanges(work),
-            WorkloadSpec::Deliver(work) => Work::Exchanges(RequestResponse {
+            WorkloadSpec::Telemetry(work) => Work::Exchanges(RequestResponse {
                 upload_bytes: work.message_bytes,
                 download_bytes: 0.into(),
                 exchanges: work.exchanges,
@@ -72,8 +72,8 @@ impl Work {
                 timeout_ns: work.timeout_ns,
                 connection: work.connection,
             }),
-            WorkloadSpec::Notify(work) => Work::Changes(work),
-            WorkloadSpec::Stream(work) => Work::Changes(Notify {
+            WorkloadSpec::PubSub(work) => Work::Changes(work),
+            WorkloadSpec::Stream(work) => Work::Changes(PubSub {
                 message_bytes: work.message_bytes,
                 messages: work.messages,
                 subscribers: work.subscribers,
@@ -93,7 +93,7 @@ impl Work {
     }
 
     /// The changes of a workload that is known to have them.
-    pub fn changes(workload: &WorkloadSpec) -> Notify {
+    pub fn changes(workload: &WorkloadSpec) -> PubSub {
         match Work::of(workload) {
             Work::Changes(work) => work,
             Work::Exchanges(_) | Work::Page(_) => panic!("the caller asked which kind it is"),
@@ -105,8 +105,8 @@ impl Work {
 pub fn kind(workload: &WorkloadSpec) -> &'static str {
     match workload {
         WorkloadSpec::RequestResponse(_) => REQUEST_RESPONSE,
-        WorkloadSpec::Deliver(_) => DELIVER,
-        WorkloadSpec::Notify(_) => NOTIFY,
+        WorkloadSpec::Telemetry(_) => TELEMETRY,
+        WorkloadSpec::PubSub(_) => PUBSUB,
         WorkloadSpec::Stream(_) => STREAM,
         WorkloadSpec::Page(_) => PAGE,
     }
@@ -152,14 +152,14 @@ pub fn check(workload: &WorkloadSpec) -> Result<(), StackError> {
         true => usage(format!("`{key}` is {number}, less than {least}")),
         false => Ok(()),
     };
-    if let WorkloadSpec::Deliver(work) = workload {
+    if let WorkloadSpec::Telemetry(work) = workload {
         at_least("message_bytes", work.message_bytes, 1)?;
     }
     let (sizes, arrival, timeout_ns) = match Work::of(workload) {
         Work::Exchanges(work) => {
             at_least("clients", work.clients.into(), 1)?;
             at_least("concurrency", work.concurrency.into(), 1)?;
-            if let ConnectionPolicy::Kept { connections } = work.connection {
+            if let ConnectionPolicy::Persistent { connections } = work.connection {
                 at_least("connections", connections.into(), 1)?;
             }
             let sizes = work.download_bytes.sizes();
@@ -209,8 +209,8 @@ pub async fn drive<C: Client>(
     let clients: Vec<C> = (0..workload.clients).map(|client| make(&context, client)).collect::<Result<_, _>>()?;
     let Context { parameters, clock, recorder, mut stop, ready } = context;
     let slots = match workload.connection {
-        ConnectionPolicy::Fresh | ConnectionPolicy::Resumed => 0,
-        ConnectionPolicy::Kept { connections } => connections,
+        ConnectionPolicy::New | ConnectionPolicy::Resumed => 0,
+        ConnectionPolicy::Persistent { connections } => connections,
     };
     let places = workload.concurrency.min(workload.exchanges);
     let recorder = Mutex::new(recorder);
@@ -262,7 +262,7 @@ struct Driver<'a, C: Client> {
     recorder: &'a Mutex<Box<dyn Recorder>>,
 }
 
-/// A kept connection, or the place for one.
+/// A persistent connection, or the place for one.
 struct Slot<T> {
     connection: Mutex<Option<T>>,
     users: AtomicU32,
@@ -311,10 +311,10 @@ impl<C: Client> Driver<'_, C> {
         let timeout = Duration::from_nanos(self.workload.timeout_ns);
         let ended = tokio::time::timeout(timeout, async {
             match self.workload.connection {
-                ConnectionPolicy::Fresh | ConnectionPolicy::Resumed => {
+                ConnectionPolicy::New | ConnectionPolicy::Resumed => {
                     self.on_fresh_connection(&mut attempt).await.map(Some)
                 }
-                ConnectionPolicy::Kept { .. } => self.on_kept_connection(&mut attempt).await.map(|()| None),
+                ConnectionPolicy::Persistent { .. } => self.on_kept_connection(&mut attempt).await.map(|()| None),
             }
         });
         match ended.await {

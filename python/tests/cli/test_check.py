@@ -121,11 +121,11 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_tol
 @pytest.mark.parametrize("verb", ["check", "plan"])
 def test_what_a_program_does_not_do_is_told_before_it_is_run(tmp_path: Path, verb: str) -> None:
     file = tmp_path / "mine.toml"
-    workload = 'workload = { kind = "deliver", connection = "kept" }'
+    workload = 'workload = { kind = "telemetry", connection = "persistent" }'
     own = '[stacks.mqtt]\nimplementation = "mosquitto"\n'
     file.write_text(f'title = "?"\nfactors.stack = ["http1", "mqtt"]\n{workload}\n{own}')
     code, _, err = run(verb, str(file))
-    refusal = "1 of 2 scenarios would be unsupported (mqtt): mosquitto does not do connection = 'kept'\n"
+    refusal = "1 of 2 scenarios would be unsupported (mqtt): mosquitto does not do connection = 'persistent'\n"
     assert (code, err) == (0, refusal)
     file.write_text(file.read_text() + 'client.implementation = "builtin"\n')
     assert refusal not in run(verb, str(file))[2]

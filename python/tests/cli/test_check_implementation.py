@@ -30,14 +30,14 @@ version_command = ["{python}", "--version"]
 CLIENT = """
 [{name}.roles.client]
 stacks = ["mine"]
-workloads = ["deliver"]
-connections = ["fresh"]
+workloads = ["telemetry"]
+connections = ["new"]
 command = ["{python}", "-c", "raise SystemExit({code})"]
 """
 SERVER = """
 [{name}.roles.server]
 stacks = ["mine"]
-workloads = ["deliver"]
+workloads = ["telemetry"]
 command = ["{python}"]
 ready = "event"
 """
@@ -107,10 +107,13 @@ def test_who_has_nobody_to_talk_to_cannot_be_checked(tmp_path: Path, monkeypatch
 def test_what_an_entry_leaves_out_is_unsupported_and_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    left_out = {"result": UNSUPPORTED, "reason": "one does not do connection = 'kept'", "tried": False}
+    left_out = {"result": UNSUPPORTED, "reason": "one does not do connection = 'persistent'", "tried": False}
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", **left_out)
     assert done.exit_code == 0
-    assert "unsupported  mine, one to one: 1 B, kept connections: one does not do connection = 'kept'" in done.stdout
+    assert (
+        "unsupported  mine, one to one: 1 B, persistent connections: one does not do connection = 'persistent'"
+        in done.stdout
+    )
     assert done.stdout.splitlines()[-1] == "8 checks, 0 failed, 6 unsupported"
 
 
@@ -126,7 +129,7 @@ def test_what_an_entry_declares_must_be_done(
 ) -> None:
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one", **came)
     assert done.exit_code == 1
-    assert "no  mine, one to one: 1 B, fresh connections: client: it says that it does not do this" in done.stdout
+    assert "no  mine, one to one: 1 B, new connections: client: it says that it does not do this" in done.stdout
 
 
 def test_a_server_that_has_to_be_killed_fails_its_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,24 +8,24 @@ from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 def test_the_matrix_has_clients_down_and_servers_across_and_tells_policies_apart_where_they_differ() -> None:
     cells = [
-        Cell("h2", "builtin", "nginx", "fresh", 30, SUCCEEDED, None),
-        Cell("h2", "builtin", "nginx", "kept", 30, SUCCEEDED, None),
-        Cell("h2", "curl", "nginx", "fresh", 30, SUCCEEDED, None),
-        Cell("h2", "curl", "nginx", "kept", 30, UNSUPPORTED, "curl keeps none"),
+        Cell("h2", "builtin", "nginx", "new", 30, SUCCEEDED, None),
+        Cell("h2", "builtin", "nginx", "persistent", 30, SUCCEEDED, None),
+        Cell("h2", "curl", "nginx", "new", 30, SUCCEEDED, None),
+        Cell("h2", "curl", "nginx", "persistent", 30, UNSUPPORTED, "curl keeps none"),
     ]
     [matrix] = _matrices(cells)
-    assert matrix.splitlines() == ["h2       nginx", "builtin  ok", "curl     fresh ok, kept unsupported"]
+    assert matrix.splitlines() == ["h2       nginx", "builtin  ok", "curl     new ok, persistent unsupported"]
 
 
 def test_each_reason_is_told_once_and_a_failure_with_its_pair() -> None:
     cells = [
-        Cell("h2", "curl", "nginx", "fresh", 30, FAILED, "status 500"),
-        Cell("h2", "curl", "caddy", "fresh", 30, ABSENT, "caddy is not installed"),
-        Cell("h3", "curl", "caddy", "fresh", 30, ABSENT, "caddy is not installed"),
+        Cell("h2", "curl", "nginx", "new", 30, FAILED, "status 500"),
+        Cell("h2", "curl", "caddy", "new", 30, ABSENT, "caddy is not installed"),
+        Cell("h3", "curl", "caddy", "new", 30, ABSENT, "caddy is not installed"),
     ]
     assert list(_reasons(cells)) == [
         "",
         "1 failed, 2 not installed",
-        "h2, curl to nginx, fresh: failed: status 500",
+        "h2, curl to nginx, new: failed: status 500",
         "not installed: caddy is not installed",
     ]

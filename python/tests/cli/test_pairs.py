@@ -14,14 +14,14 @@ from tests.runner import fakes
 from wirelab.cli.pairs import ABSENT, FAILED, SUBSCRIBED, SUCCEEDED, UNSUPPORTED, Cell, _cell, _remove_last
 from wirelab.errors import RunError
 from wirelab.runner.lock import locked
-from wirelab.schema import Closed, Deliver, Fixed, Fresh, Notify
+from wirelab.schema import Closed, Fixed, NewConnection, PubSub, Telemetry
 
 NOWHERE = Path("/nowhere/result.json")
 
 
 def scenario(exchanges: int = 1) -> Any:
-    workload = Deliver(
-        message_bytes=1, exchanges=exchanges, arrival=Closed(), concurrency=1, timeout_ns=1, connection=Fresh()
+    workload = Telemetry(
+        message_bytes=1, exchanges=exchanges, arrival=Closed(), concurrency=1, timeout_ns=1, connection=NewConnection()
     )
     return SimpleNamespace(stack="h2", implementation=SimpleNamespace(client="curl", server="nginx"), workload=workload)
 
@@ -45,7 +45,7 @@ def test_a_pair_succeeds_only_if_every_exchange_completed() -> None:
 
 def test_of_subscribers_each_message_to_each_is_an_exchange() -> None:
     of = scenario()
-    of.workload = Notify(message_bytes=30, messages=2, subscribers=2, arrival=Fixed(rate_hz=1.0), timeout_ns=1)
+    of.workload = PubSub(message_bytes=30, messages=2, subscribers=2, arrival=Fixed(rate_hz=1.0), timeout_ns=1)
     entry, row = SimpleNamespace(status="done", error=None), {"outcome": "completed", "error": None}
     assert _cell(of, entry, [row] * 4, NOWHERE).result == SUCCEEDED
     assert _cell(of, entry, [row] * 4, NOWHERE).connection == SUBSCRIBED
@@ -53,7 +53,7 @@ def test_of_subscribers_each_message_to_each_is_an_exchange() -> None:
 
 
 def test_what_a_program_does_not_do_is_unsupported_whether_it_said_so_before_or_in_each_exchange() -> None:
-    assert result("unsupported", "curl does not do connection = 'kept'")[0] == UNSUPPORTED
+    assert result("unsupported", "curl does not do connection = 'persistent'")[0] == UNSUPPORTED
     assert result("done", None, "unsupported")[0] == UNSUPPORTED
 
 
@@ -81,7 +81,7 @@ def test_a_server_is_to_end_by_itself_when_it_is_told_to(
 
 
 def test_what_was_refused_before_anything_started_was_not_tried() -> None:
-    found = cell("unsupported", "curl does not do connection = 'kept'")
+    found = cell("unsupported", "curl does not do connection = 'persistent'")
     assert (found.tried, found.server_end) == (False, None)
 
 

@@ -56,7 +56,7 @@ def perform(
     workload = {
         "kind": "request-response", "upload_bytes": 3, "download_bytes": 4, "exchanges": 3,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9,
-        "connection": {"policy": "fresh"}, **changed,
+        "connection": {"policy": "new"}, **changed,
     }  # fmt: skip
     parameters = {
         "stack": "h2", "role": "client", "server": {"address": "10.0.0.2", "port": 1, "name": "s"}, "settings": {},
@@ -83,7 +83,7 @@ def test_a_fresh_connection_serves_one_exchange_and_is_closed(tmp_path: Path) ->
 
 def test_a_kept_connection_is_reused_until_it_breaks(tmp_path: Path) -> None:
     fake = Fake([None, OSError("reset"), None])
-    rows = perform(tmp_path, fake, connection={"policy": "kept", "connections": 1})
+    rows = perform(tmp_path, fake, connection={"policy": "persistent", "connections": 1})
     assert [row["connection_reused"] for row in rows] == [False, True, False]
     assert [row["outcome"] for row in rows] == ["completed", "failed", "completed"]
     assert rows[1]["error"] == "OSError: reset"
@@ -111,7 +111,7 @@ def test_each_client_of_a_population_has_exchanges_of_its_own(tmp_path: Path) ->
     "changed",
     [
         {"kind": "stream"},
-        {"kind": "notify", "arrival": {"process": "fixed", "rate_hz": 1.0}},
+        {"kind": "pubsub", "arrival": {"process": "fixed", "rate_hz": 1.0}},
         {"connection": {"policy": "resumed"}},
     ],
 )

@@ -25,8 +25,8 @@ def test_a_connection_to_a_server_that_says_nothing_is_closed_at_the_time_out(
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE_S)
         workload = {
-            "kind": "deliver", "message_bytes": 3, "exchanges": 2, "concurrency": 1, "timeout_ns": 2 * 10**9,
-            "arrival": {"process": "fixed", "rate_hz": 1 / APART_S}, "connection": {"policy": "fresh"},
+            "kind": "telemetry", "message_bytes": 3, "exchanges": 2, "concurrency": 1, "timeout_ns": 2 * 10**9,
+            "arrival": {"process": "fixed", "rate_hz": 1 / APART_S}, "connection": {"policy": "new"},
         }  # fmt: skip
         parameters = {
             "stack": stack, "role": "client", "settings": {}, "workload": workload, "certificates": None,

@@ -14,10 +14,10 @@ from wirelab.plan import expected_ns, make_plan
 from wirelab.schema import (
     Delay,
     Fixed,
-    Fresh,
     GilbertElliott,
-    Kept,
     Loss,
+    NewConnection,
+    Persistent,
     Rate,
     Schedule,
     SchedulePoint,
@@ -93,7 +93,7 @@ def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
         # Fewer uploads need less patience.
         differing = {name for name, value in mine.settings.items() if theirs.settings[name] != value}
         assert differing <= {"quic-idle-timeout"}
-    assert any(isinstance(scenario.workload.connection, Kept) for scenario in choices.scenarios)
+    assert any(isinstance(scenario.workload.connection, Persistent) for scenario in choices.scenarios)
 
 
 def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_stacks() -> None:
@@ -174,7 +174,9 @@ def test_the_choices_start_from_the_cases_of_londono2016() -> None:
 
     plain = load_experiment("londono2016")
     paths = {"workload.connection", "stacks.coap.ack-timeout"}
-    fresh = [s for s in plain.scenarios if s.stack in {"h2", "coap"} and isinstance(s.workload.connection, Fresh)]
+    fresh = [
+        s for s in plain.scenarios if s.stack in {"h2", "coap"} and isinstance(s.workload.connection, NewConnection)
+    ]
     assert len(fresh) == 36
     assert paths == set(plain.choices)
     choices = load_experiment("londono2016-choices")

@@ -34,16 +34,16 @@ def test_who_does_nothing_that_is_tried_is_left_out() -> None:
 
 def test_each_pair_is_tried_over_fresh_and_over_kept_connections() -> None:
     experiment = interop_experiment(Path("/nowhere"), Only(["http1"], ["builtin"], ["nginx"]))
-    assert {each.workload.connection.policy for each in experiment.scenarios} == {"fresh", "kept"}
+    assert {each.workload.connection.policy for each in experiment.scenarios} == {"new", "persistent"}
     assert len({each.name for each in experiment.scenarios}) == 2
 
 
 def test_only_stacks_that_notify_are_tried_with_it() -> None:
-    experiment = interop_experiment(Path("/nowhere"), Only(clients=["builtin"]), workload="notify")
+    experiment = interop_experiment(Path("/nowhere"), Only(clients=["builtin"]), workload="pubsub")
     stacks = {each.stack for each in experiment.scenarios}
     assert {"mqtt", "coap", "http1"} <= stacks
     assert "raw-tcp" not in stacks
-    assert {each.workload.kind for each in experiment.scenarios} == {"notify"}
+    assert {each.workload.kind for each in experiment.scenarios} == {"pubsub"}
 
 
 def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:

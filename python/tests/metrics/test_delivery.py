@@ -11,7 +11,7 @@ from tests.metrics.records import MS, Records, exchange
 from wirelab.metrics.dataset import Dataset, build
 
 STREAM = {"kind": "stream", "message_bytes": 30, "playout_delay_ns": 10 * MS}
-NOTIFY = {"kind": "notify", "message_bytes": 30}
+NOTIFY = {"kind": "pubsub", "message_bytes": 30}
 
 
 def told(index: int, delay: float | None, **given: Any) -> dict[str, Any]:

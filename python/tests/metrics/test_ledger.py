@@ -12,7 +12,7 @@ from tests.metrics.records import Records, exchange
 from wirelab.metrics.dataset import measure
 from wirelab.metrics.ledger import LEDGER, PARTS
 
-DELIVER = {"kind": "deliver", "message_bytes": 612}
+DELIVER = {"kind": "telemetry", "message_bytes": 612}
 
 
 def spent(**given: int) -> dict[str, int]:
@@ -55,7 +55,7 @@ def test_what_of_a_message_was_carried_is_not_known_if_its_exchange_failed_or_no
     [
         ("h2", {"kind": "request-response", "upload_bytes": 30, "download_bytes": 500}, (30, 500)),
         ("raw-udp", {"kind": "request-response", "upload_bytes": 30, "download_bytes": 0}, (30, 30)),
-        ("coap", {"kind": "notify", "message_bytes": 12}, (0, 12)),
+        ("coap", {"kind": "pubsub", "message_bytes": 12}, (0, 12)),
     ],
 )
 def test_a_message_goes_the_way_of_its_workload(

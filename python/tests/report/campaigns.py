@@ -142,7 +142,7 @@ def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict
         "workload": {
             "kind": "request-response",
             "upload_bytes": 30, "download_bytes": 0, "exchanges": EXCHANGES // TRIALS, "concurrency": 1,
-            "arrival": {"process": "closed"}, "timeout_ns": 10**10, "connection": {"policy": "fresh"},
+            "arrival": {"process": "closed"}, "timeout_ns": 10**10, "connection": {"policy": "new"},
         },
     }  # fmt: skip
 

@@ -36,7 +36,7 @@ from wirelab.report.workload_words import workload_words
 from wirelab.schema import LinkSpec, link_key
 from wirelab.schema.estimates import SPENT
 from wirelab.schema.plan import Plan
-from wirelab.schema.workload import Deliver, RequestResponse, Stream
+from wirelab.schema.workload import RequestResponse, Stream, Telemetry
 
 JITTER = {"distribution": "normal", "sigma_ns": 30_000_000}
 
@@ -300,7 +300,7 @@ def test_the_first_choice_that_has_rows_is_open(tmp_path: Path) -> None:
 def test_sizes_that_take_turns_are_told_in_words() -> None:
     workload = {
         "kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "exchanges": 2,
-        "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "fresh"},
+        "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "new"},
     }  # fmt: skip
     assert "download 11 MB and 612 B in turn" in workload_words(RequestResponse.model_validate(workload))
 
@@ -315,10 +315,10 @@ def test_a_workload_of_messages_is_told_in_words() -> None:
         "the player buffers 200 ms"
     )
     deliver = {
-        "kind": "deliver", "message_bytes": 30, "exchanges": 10, "clients": 50, "arrival": {"process": "closed"},
+        "kind": "telemetry", "message_bytes": 30, "exchanges": 10, "clients": 50, "arrival": {"process": "closed"},
         "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "resumed"},
     }  # fmt: skip
-    words = workload_words(Deliver.model_validate(deliver))
+    words = workload_words(Telemetry.model_validate(deliver))
     assert "10 exchanges a trial of each of 50 clients, readings of 30 B delivered" in words
     assert "resumes the session before" in words
 

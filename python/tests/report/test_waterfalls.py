@@ -176,7 +176,7 @@ def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
         ("workload.page.objects", "1", "1 image"),
         ("workload.page.object-size", "1 kB", "images of 1 kB"),
         ("workload", "inlined", "inlined"),
-        ("workload.connection", "kept", "connection kept"),
+        ("workload.connection", "persistent", "connection persistent"),
         ("stack.initial-window-size", "256 B", "initial-window-size 256 B"),
         ("stacks.h2.hints", "push", "h2 hints push"),
         ("link.rtt", "2 ms", "link.rtt 2 ms"),

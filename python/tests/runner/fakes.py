@@ -12,11 +12,11 @@ from wirelab.schema import (
     Closed,
     Delay,
     DirectionReport,
-    Fresh,
     HostFacts,
     LatenessHistogram,
     LinkReport,
     LinkSpec,
+    NewConnection,
     OpenLanes,
     RequestResponse,
     TrialRequest,
@@ -58,7 +58,7 @@ def make_plan(
         arrival=Closed(),
         concurrency=1,
         timeout_ns=10**9,
-        connection=Fresh(),
+        connection=NewConnection(),
     )
     link = LinkSpec(uplink=(Delay(delay_ns=10**7),), downlink=(Delay(delay_ns=10**7),))
     points = tuple(

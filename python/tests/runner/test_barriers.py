@@ -3,15 +3,15 @@ import pytest
 from tests.runner.fakes import make_plan
 from wirelab.runner.barriers import NAMED, foreseen, program_barrier
 from wirelab.runner.implementations import load
-from wirelab.schema import Kept, RequestResponse
+from wirelab.schema import Persistent, RequestResponse
 from wirelab.schema.plan import Plan
 
 
 def kept(plan: Plan) -> Plan:
-    """The plan with kept connections in its first scenario."""
+    """The plan with persistent connections in its first scenario."""
     first, *rest = plan.scenarios
     assert isinstance(first.workload, RequestResponse)
-    workload = first.workload.model_copy(update={"connection": Kept(connections=1)})
+    workload = first.workload.model_copy(update={"connection": Persistent(connections=1)})
     return plan.model_copy(update={"scenarios": (first.model_copy(update={"workload": workload}), *rest)})
 
 
@@ -20,7 +20,7 @@ def test_each_reason_is_a_line_and_a_program_that_is_not_there_fails_only_what_i
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
     assert foreseen(kept(make_plan(3, client="curl")), load(None)).words == [
-        "1 of 3 scenarios would be unsupported (scenario 0): curl does not do connection = 'kept'",
+        "1 of 3 scenarios would be unsupported (scenario 0): curl does not do connection = 'persistent'",
         "2 of 3 scenarios would fail (scenario 1; scenario 2): curl is not installed; apt install curl",
     ]
 

@@ -19,10 +19,10 @@ from wirelab.schema import (
     EndpointParameters,
     EventReady,
     Fixed,
-    Notify,
     PageIdentity,
     PageLoads,
     Poisson,
+    PubSub,
     RequestResponse,
     Role,
     TcpConnectReady,
@@ -239,7 +239,7 @@ def test_a_trials_time_out_leaves_room_for_every_exchange_to_time_out() -> None:
 
 
 def notifying(of: Scenario) -> Scenario:
-    workload = Notify(message_bytes=30, messages=100, arrival=Fixed(rate_hz=10), timeout_ns=10**9)
+    workload = PubSub(message_bytes=30, messages=100, arrival=Fixed(rate_hz=10), timeout_ns=10**9)
     return of.model_copy(update={"workload": workload})
 
 
@@ -271,7 +271,7 @@ def test_who_does_not_list_notifications_does_none(endpoints: Endpoints) -> None
     for of in (scenario("h2", server="nginx"), scenario("h2", client="nghttp")):
         barrier = endpoints.barrier(notifying(of))
         assert barrier is not None
-        assert (barrier.status, barrier.error.endswith("does not do notify")) == (EntryStatus.UNSUPPORTED, True)
+        assert (barrier.status, barrier.error.endswith("does not do pubsub")) == (EntryStatus.UNSUPPORTED, True)
 
 
 def test_a_foreign_client_that_waits_says_when_and_is_run_once(endpoints: Endpoints, tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoint
 
 def test_a_trial_of_notifications_lasts_as_long_as_its_messages() -> None:
     short, long = (
-        trial_timeout_ns(Notify(message_bytes=30, messages=messages, arrival=Fixed(rate_hz=1), timeout_ns=10**9))
+        trial_timeout_ns(PubSub(message_bytes=30, messages=messages, arrival=Fixed(rate_hz=1), timeout_ns=10**9))
         for messages in (1, 1001)
     )
     assert long - short == 2 * 1000 * 10**9

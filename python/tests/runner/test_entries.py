@@ -93,11 +93,11 @@ def test_a_variable_of_a_file_is_named_with_the_line_of_its_text(tmp_path: Path)
 
 @pytest.mark.parametrize("key", ["waiting", "loading", "payload"])
 def test_what_is_known_of_each_exchange_is_for_the_command_of_each_exchange(tmp_path: Path, key: str) -> None:
-    client = 'per_exchange = ["true", "{{ url }}"]\nwaiting = ["true", "{{  url }}"]\nworkloads = ["notify"]\n'
+    client = 'per_exchange = ["true", "{{ url }}"]\nwaiting = ["true", "{{  url }}"]\nworkloads = ["pubsub"]\n'
     command = 'command = ["{{ python }}", "{{ beside }}/mine_client.py", "{{ parameters }}"]\n'
     old, new = {
         "waiting": (command, client),
-        "loading": (command, client.replace("waiting", "loading").replace("notify", "page")),
+        "loading": (command, client.replace("waiting", "loading").replace("pubsub", "page")),
         "payload": ('ready = "event"', 'ready = "event"\npayload = "www/{{ url }}"'),
     }[key]
     said = refused(tmp_path, old, new)

@@ -104,7 +104,7 @@ def test_nghttp_is_told_a_window_as_the_power_of_two_above_it() -> None:
     [entry] = filter(None, [load(None)["nghttp"].roles.client])
     h2 = described("h2")
     default = {setting.name: setting.default for setting in h2.settings}
-    work = WorkloadTable(kind="deliver").spec()
+    work = WorkloadTable(kind="telemetry").spec()
     assert entry.refusal(h2, default | {"initial-window-size": 4095}, work) is None
     assert "initial-window-size" in (entry.refusal(h2, default | {"initial-window-size": 4096}, work) or "")
 
@@ -202,11 +202,11 @@ def described(stack: str) -> StackDescription:
 def test_an_entry_refuses_what_it_does_not_do_and_says_why() -> None:
     [entry] = filter(None, [load(None)["curl"].roles.client])
     defaults = {setting.name: setting.default for setting in described("http1").settings}
-    fresh, kept = WorkloadTable().spec(), WorkloadTable.model_validate({"connection": "kept"}).spec()
+    fresh, kept = WorkloadTable().spec(), WorkloadTable.model_validate({"connection": "persistent"}).spec()
     stream = WorkloadTable(kind="stream").spec()
     assert entry.refusal(described("http1"), defaults, fresh) is None
     assert entry.refusal(described("h3"), {}, fresh) == "does not speak h3 (it speaks http1, https1, h2c, h2)"
-    assert entry.refusal(described("http1"), defaults, kept) == "does not do connection = 'kept'"
+    assert entry.refusal(described("http1"), defaults, kept) == "does not do connection = 'persistent'"
     assert entry.refusal(described("http1"), defaults, stream) == "does not do stream"
     assert (
         entry.refusal(described("http1"), defaults | {"nagle": True}, fresh) == "does not take the setting nagle = True"
@@ -217,7 +217,7 @@ def test_some_values_of_a_setting_may_go_with_some_work_only() -> None:
     entry = load(None)["rabbitmq"].roles.server
     assert entry is not None
     amqp = {setting.name: setting.default for setting in described("amqp").settings}
-    deliver, notify = (WorkloadTable(kind=kind).spec() for kind in ("deliver", "notify"))
+    deliver, notify = (WorkloadTable(kind=kind).spec() for kind in ("telemetry", "pubsub"))
     assert entry.refusal(described("amqp"), amqp, deliver) is None
     assert entry.refusal(described("amqp"), amqp, notify) == "does this only with address-prefix = '/topic/'"
     assert entry.refusal(described("amqp"), amqp | {"address-prefix": "/topic/"}, notify) is None
@@ -228,19 +228,19 @@ def test_some_values_of_a_setting_may_go_with_some_work_only() -> None:
 
 def test_a_workload_that_is_none_is_refused_with_the_nearest(tmp_path: Path) -> None:
     path = tmp_path / "implementations.toml"
-    path.write_text(OWN.replace("\ncommand", '\nworkloads = ["delivr"]\ncommand'))
+    path.write_text(OWN.replace("\ncommand", '\nworkloads = ["telemetri"]\ncommand'))
     with pytest.raises(WirelabError, match=r"mine\.roles\.server\.workloads\.0") as raised:
         load(tmp_path)
-    assert "did you mean 'deliver'?" in str(raised.value)
+    assert "did you mean 'telemetry'?" in str(raised.value)
 
 
 def test_a_client_that_is_run_for_each_exchange_cannot_wait_without_a_command_for_it(tmp_path: Path) -> None:
     text = OWN.replace("server", "client").replace("\ncommand = ", "\nper_exchange = ").replace('ready = "event"', "")
     path = tmp_path / "implementations.toml"
-    path.write_text(text + 'workloads = ["notify"]\n')
+    path.write_text(text + 'workloads = ["pubsub"]\n')
     with pytest.raises(WirelabError, match="needs `waiting` for notify and stream"):
         load(tmp_path)
-    path.write_text(text + 'workloads = ["notify"]\nwaiting = ["mine"]\n')
+    path.write_text(text + 'workloads = ["pubsub"]\nwaiting = ["mine"]\n')
     assert load(tmp_path)["mine"].serves("client", "http1")
 
 

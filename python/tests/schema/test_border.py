@@ -82,7 +82,7 @@ WORKLOAD = schema.RequestResponse(
     arrival=schema.Poisson(rate_hz=2.5),
     concurrency=1,
     timeout_ns=10**10,
-    connection=schema.Kept(connections=2),
+    connection=schema.Persistent(connections=2),
 )
 PARAMETERS = schema.EndpointParameters(
     stack="h2",
@@ -151,9 +151,9 @@ WRITTEN = {
     "workload-spec": [
         WORKLOAD,
         WORKLOAD.model_copy(update={"upload_bytes": 0, "download_bytes": (11_000_000, 612)}),
-        WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.Fresh()}),
+        WORKLOAD.model_copy(update={"arrival": schema.Closed(), "connection": schema.NewConnection()}),
         WORKLOAD.model_copy(update={"arrival": schema.Fixed(rate_hz=1), "clients": 3}),
-        schema.Deliver(
+        schema.Telemetry(
             message_bytes=1,
             exchanges=2,
             arrival=schema.Closed(),
@@ -161,7 +161,7 @@ WRITTEN = {
             timeout_ns=5,
             connection=schema.Resumed(),
         ),
-        schema.Notify(message_bytes=12, messages=2, subscribers=3, arrival=schema.Poisson(rate_hz=1), timeout_ns=5),
+        schema.PubSub(message_bytes=12, messages=2, subscribers=3, arrival=schema.Poisson(rate_hz=1), timeout_ns=5),
         schema.Stream(message_bytes=12, messages=2, rate_hz=25, timeout_ns=5, playout_delay_ns=6),
         PAGE_LOADS,
     ],

@@ -19,7 +19,7 @@ from wirelab.schema import Role
 if TYPE_CHECKING:
     from wirelab.experiment.programs.implementations import ClientEntry, Implementation
 
-MESSAGES = {"deliver": ("1 B", "30 B", "20 kB"), "notify": ("30 B", "20 kB")}
+MESSAGES = {"telemetry": ("1 B", "30 B", "20 kB"), "pubsub": ("30 B", "20 kB")}
 OK, NO = "ok", "no"
 REFUSED = 3
 """The exit code of who does not do something."""
@@ -41,9 +41,9 @@ def command(name: str, keep: Path | None) -> int:
     """Try on one program all that docs/contract.md asks of an endpoint.
 
     NAME is one of the shipped implementations, or of the implementations.toml in this folder. It delivers messages of
-    three sizes over fresh and over kept connections, and waits or is waited for where it says so, with our endpoint as
-    its peer; where the stack is its own with itself, or with who plays the other role. A server must end when told to,
-    and a program that performs the whole workload is given parameters that it must refuse. Exits with 1 if anything
+    three sizes over new and over persistent connections, and waits or is waited for where it says so, with our endpoint
+    as its peer; where the stack is its own with itself, or with who plays the other role. A server must end when told
+    to, and a program that performs the whole workload is given parameters that it must refuse. Exits with 1 if anything
     fails; what its entry leaves out is unsupported.
     """
     from wirelab.runner.implementations import load, missing
@@ -133,12 +133,12 @@ def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
 
 
 def _refusal(program: Implementation, entry: ClientEntry, folder: Path, changed: dict[str, Any], what: str) -> Check:
-    from wirelab.schema import Closed, Deliver, Fresh
+    from wirelab.schema import Closed, NewConnection, Telemetry
 
     folder.mkdir(parents=True)
     server: dict[str, Any] = {"address": "127.0.0.1", "port": 9, "name": "server.test"}
-    workload = Deliver(
-        message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=10**9, connection=Fresh()
+    workload = Telemetry(
+        message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=10**9, connection=NewConnection()
     )
     parameters = {
         "schema_version": 1, "stack": entry.stacks[0], "role": "client", "settings": {}, "certificates": None,

@@ -19,13 +19,13 @@ _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT:
 @click.option("--stack", "stacks", multiple=True, metavar="NAME", help="Only this stack (may be given again).")
 @click.option("--client", "clients", multiple=True, metavar="NAME", help="Only this client.")
 @click.option("--server", "servers", multiple=True, metavar="NAME", help="Only this server.")
-@click.option("--workload", type=click.Choice(("deliver", "notify")), default="deliver", help="[deliver]")
+@click.option("--workload", type=click.Choice(("telemetry", "pubsub")), default="telemetry", help="[telemetry]")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="[results/interop]")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str, ...]) -> int:
     """Try every client with every server of each stack, and print the matrix.
 
-    They deliver over fresh and over kept connections, or (--workload notify) two subscribers are told of changes.
+    They deliver over new and over persistent connections, or (--workload pubsub) two subscribers receive changes.
     Implementations are ours and those of implementations.toml, the shipped one and the one in this folder. A program
     that is not installed is said to be so; what a program does not do is unsupported. Exits with 1 if anything failed.
     """

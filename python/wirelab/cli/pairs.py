@@ -92,11 +92,11 @@ def _cells(folder: Path, plan: Plan) -> list[Cell]:
 
 
 def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]], outcome: Path) -> Cell:
-    from wirelab.schema import Deliver, Notify
+    from wirelab.schema import PubSub, Telemetry
 
     rows, workload = list(exchanges), scenario.workload
-    assert isinstance(workload, Deliver | Notify), "the experiment of interop has these"
-    connection = workload.connection.policy if isinstance(workload, Deliver) else SUBSCRIBED
+    assert isinstance(workload, Telemetry | PubSub), "the experiment of interop has these"
+    connection = workload.connection.policy if isinstance(workload, Telemetry) else SUBSCRIBED
     bad = [row for row in rows if row["outcome"] != "completed"]
     if entry.status == "unsupported":
         result, reason = UNSUPPORTED, entry.error

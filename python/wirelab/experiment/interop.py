@@ -34,8 +34,8 @@ timeout = "10 s"
 replicates = 1
 """
 _WORKLOADS = {
-    "deliver": ('"workload.connection" = ["fresh", "kept"]', 'kind = "deliver"\nexchanges = 3'),
-    "notify": ("", 'kind = "notify"\nmessages = 3\nsubscribers = 2\narrival = { fixed = "20 /s" }'),
+    "telemetry": ('"workload.connection" = ["new", "persistent"]', 'kind = "telemetry"\nexchanges = 3'),
+    "pubsub": ("", 'kind = "pubsub"\nmessages = 3\nsubscribers = 2\narrival = { fixed = "20 /s" }'),
 }
 WORKLOADS = tuple(_WORKLOADS)
 """What can be tried."""
@@ -50,11 +50,11 @@ class Only(NamedTuple):
 
 
 def interop_experiment(
-    folder: Path, only: Only, ask: AskLink, *, messages: Iterable[str] = ("30 B",), workload: str = "deliver"
+    folder: Path, only: Only, ask: AskLink, *, messages: Iterable[str] = ("30 B",), workload: str = "telemetry"
 ) -> Experiment:
     """Every pair of a client and a server that say that they speak the same stack.
 
-    They deliver over fresh and kept connections, or one notifies the other. `folder` is where the user's own
+    They deliver over new and persistent connections, or one notifies the other. `folder` is where the user's own
     implementations may be.
     """
     known, programs = registered().with_stacks(own_stacks(folder)), implementations(folder)

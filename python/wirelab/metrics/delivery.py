@@ -1,4 +1,4 @@
-"""Messages of `notify` and `stream`, from who published them to who was told, both on the machine's one clock."""
+"""Messages of `pubsub` and `stream`, from who published them to who was told, both on the machine's one clock."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ METRICS = (
         "phase-connect",
         "ns",
         "TCP's three-way handshake (RFC 9293, section 3.5) as the client sees it (curl's time_connect - "
-        "time_namelookup). Null over QUIC, UDP and kept connections.",
+        "time_namelookup). Null over QUIC, UDP and persistent connections.",
         when_completed(since("tcp_connect_ns", _LOOKED_UP)),
     ),
     Metric(

@@ -7,13 +7,13 @@ from wirelab.schema.workload import (
     ArrivalSpec,
     Closed,
     ConnectionPolicy,
-    Deliver,
     Fixed,
-    Fresh,
-    Notify,
+    NewConnection,
     PageLoads,
+    PubSub,
     Resumed,
     Stream,
+    Telemetry,
 )
 from wirelab.site import count
 from wirelab.units import format_duration, format_size
@@ -21,11 +21,11 @@ from wirelab.units import format_duration, format_size
 
 def workload_words(workload: WorkloadSpec) -> str:
     """A workload in words."""
-    if isinstance(workload, Notify | Stream):
+    if isinstance(workload, PubSub | Stream):
         return _telling_words(workload)
     if isinstance(workload, PageLoads):
         return _page_words(workload)
-    if isinstance(workload, Deliver):
+    if isinstance(workload, Telemetry):
         content = f"readings of {format_size(workload.message_bytes)} delivered"
     else:
         downloads = " and ".join(map(format_size, workload.downloads))
@@ -46,11 +46,11 @@ def _arrival_words(arrival: ArrivalSpec) -> str:
 
 
 def _connection_words(policy: ConnectionPolicy) -> str:
-    if isinstance(policy, Fresh):
-        return "a fresh connection for each"
+    if isinstance(policy, NewConnection):
+        return "a new connection for each"
     if isinstance(policy, Resumed):
         return "a connection for each that resumes the session before"
-    return f"kept connections: {policy.connections}"
+    return f"persistent connections: {policy.connections}"
 
 
 def _page_words(workload: PageLoads) -> str:
@@ -62,7 +62,7 @@ def _page_words(workload: PageLoads) -> str:
     )
 
 
-def _telling_words(workload: Notify | Stream) -> str:
+def _telling_words(workload: PubSub | Stream) -> str:
     steady = isinstance(workload, Stream) or isinstance(workload.arrival, Fixed)
     buffer = ""
     if isinstance(workload, Stream):

@@ -31,9 +31,10 @@ from wirelab.schema import (
     EndpointProcess,
     EventReady,
     Fixed,
-    Notify,
     PageLoads,
     Poisson,
+    PubSub,
+    PubSubWorkload,
     ReadyCondition,
     Resumed,
     Role,
@@ -41,7 +42,6 @@ from wirelab.schema import (
     StackDescription,
     Stream,
     TcpConnectReady,
-    Telling,
     TrialRequest,
     TrialResult,
     UdpBoundReady,
@@ -130,7 +130,7 @@ class Endpoints:
         program = self.implementations.get(scenario.implementation.client)
         if program is None or program.roles.client is None:
             return None
-        if not program.roles.client.command and not isinstance(scenario.workload, Telling):
+        if not program.roles.client.command and not isinstance(scenario.workload, PubSubWorkload):
             return None
         output = folder / Role.CLIENT.value
         why = wrong_rows(output, scenario.workload, result.start_ns, result.end_ns)
@@ -177,7 +177,7 @@ class Endpoints:
         self._parameters(scenario, trial, Role.CLIENT, directory)
         name = scenario.implementation.client
         command = self._endpoint_command(directory)
-        waits = isinstance(scenario.workload, Telling)
+        waits = isinstance(scenario.workload, PubSubWorkload)
         ready = EventReady(timeout_ns=SUBSCRIBED_TIMEOUT_NS) if waits else None
         if name == BUILTIN:
             return _process(Role.CLIENT, directory, command, ready, self._trace_variables(scenario, directory))
@@ -272,7 +272,7 @@ class Endpoints:
         """Who takes part, in the order in which they start."""
         if scenario.origin is not None:
             return (Role.SERVER, Role.PROXY, Role.CLIENT)
-        brokered = isinstance(scenario.workload, Telling) and Role.PUBLISHER in self._stack(scenario.stack).roles
+        brokered = isinstance(scenario.workload, PubSubWorkload) and Role.PUBLISHER in self._stack(scenario.stack).roles
         return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
     def _trace_variables(self, scenario: Scenario, directory: Path) -> dict[str, str]:
@@ -291,7 +291,7 @@ def certificate_kind(settings: Mapping[str, SettingValue]) -> str:
 
 def trial_timeout_ns(workload: WorkloadSpec) -> int:
     """Longer than the exchanges can take if each is given up, so that only a hung endpoint reaches it."""
-    if isinstance(workload, Notify | Stream):
+    if isinstance(workload, PubSub | Stream):
         published = 2 * round(workload.messages / workload.rate_hz * 1e9)
         return SUBSCRIBED_TIMEOUT_NS + published + workload.timeout_ns + TRIAL_GRACE_NS
     if isinstance(workload, PageLoads):

@@ -312,7 +312,7 @@ class AnalysedScenario(TypedDict):
     implementation: Programs
     denominators: Outcomes
     messages: NotRequired[Messages]
-    """Of `notify` and `stream` only."""
+    """Of `pubsub` and `stream` only."""
     downloads: NotRequired[Downloads]
     """Only where downloads of several sizes take turns."""
     metrics: dict[str, MetricRecord]

@@ -32,10 +32,10 @@ class Poisson(Border):
 ArrivalSpec = Annotated[Closed | Fixed | Poisson, Field(discriminator="process")]
 
 
-class Fresh(Border):
+class NewConnection(Border):
     """A new connection for each exchange."""
 
-    policy: Literal["fresh"] = "fresh"
+    policy: Literal["new"] = "new"
 
 
 class Resumed(Border):
@@ -44,17 +44,17 @@ class Resumed(Border):
     policy: Literal["resumed"] = "resumed"
 
 
-class Kept(Border):
+class Persistent(Border):
     """Connections opened when first needed and kept."""
 
-    policy: Literal["kept"] = "kept"
+    policy: Literal["persistent"] = "persistent"
     connections: Unsigned
 
 
-ConnectionPolicy = Annotated[Fresh | Resumed | Kept, Field(discriminator="policy")]
+ConnectionPolicy = Annotated[NewConnection | Resumed | Persistent, Field(discriminator="policy")]
 
 
-class Asking(Border):
+class RequestWorkload(Border):
     """Clients ask, and each answer ends an exchange."""
 
     exchanges: Unsigned
@@ -79,7 +79,7 @@ class Asking(Border):
         return {key: value for key, value in found.items() if (key, value) != ("clients", 1)}
 
 
-class RequestResponse(Asking):
+class RequestResponse(RequestWorkload):
     """A client sends requests, a server answers each."""
 
     kind: Literal["request-response"] = "request-response"
@@ -92,10 +92,10 @@ class RequestResponse(Asking):
         return (self.download_bytes,) if isinstance(self.download_bytes, int) else self.download_bytes
 
 
-class Deliver(Asking):
+class Telemetry(RequestWorkload):
     """A client hands readings over and knows that the server has them."""
 
-    kind: Literal["deliver"] = "deliver"
+    kind: Literal["telemetry"] = "telemetry"
     message_bytes: Unsigned
 
     @property
@@ -109,7 +109,7 @@ class Deliver(Asking):
         return (0,)
 
 
-class Telling(Border):
+class PubSubWorkload(Border):
     """Subscribers wait and are told."""
 
     message_bytes: Unsigned
@@ -137,10 +137,10 @@ class Telling(Border):
         return self.model_copy(update={"messages": max(1, int(self.messages * factor))})
 
 
-class Notify(Telling):
+class PubSub(PubSubWorkload):
     """The changes of a state reach the clients that wait for them."""
 
-    kind: Literal["notify"] = "notify"
+    kind: Literal["pubsub"] = "pubsub"
     arrival: ArrivalSpec
 
     @property
@@ -150,7 +150,7 @@ class Notify(Telling):
         return self.arrival.rate_hz
 
 
-class Stream(Telling):
+class Stream(PubSubWorkload):
     """Messages at a steady rate to a player."""
 
     kind: Literal["stream"] = "stream"
@@ -198,5 +198,5 @@ class PageLoads(Border):
         return self.model_copy(update={"loads": max(1, int(self.loads * factor))})
 
 
-WorkloadSpec = Annotated[RequestResponse | Deliver | Notify | Stream | PageLoads, Field(discriminator="kind")]
+WorkloadSpec = Annotated[RequestResponse | Telemetry | PubSub | Stream | PageLoads, Field(discriminator="kind")]
 """What a trial's endpoints do, by `kind`."""

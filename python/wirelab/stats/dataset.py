@@ -135,7 +135,7 @@ class Dataset:
         return [(int(row["missing"]), int(row["exchanges"])) for row in trials.iter_rows(named=True)]
 
     def messages(self, scenario: str) -> Messages | None:
-        """What became of the messages of `notify` and `stream`, over the trials that are done; None of another
+        """What became of the messages of `pubsub` and `stream`, over the trials that are done; None of another
         workload. `stalls` is None without a player.
         """
         import polars as pl

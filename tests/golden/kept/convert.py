@@ -28,7 +28,22 @@ def converted(plan: dict[str, Any]) -> dict[str, Any]:
 
     Random numbers were drawn from the keys, so each is its scenario's identity as well.
     """
-    scenarios = [{**scenario, "identity": scenario["key"]} for scenario in plan["scenarios"]]
+    scenarios = [
+        {**scenario, "identity": scenario["key"], "workload": _renamed(scenario["workload"])}
+        for scenario in plan["scenarios"]
+    ]
     with asking() as ask:
         facts = facts_of_plan(plan, ask)
     return {**plan, "identity_version": 0, "scenarios": scenarios, "link_facts": facts}
+
+
+KINDS = {"deliver": "telemetry", "notify": "pubsub"}
+POLICIES = {"fresh": "new", "kept": "persistent"}
+
+
+def _renamed(workload: dict[str, Any]) -> dict[str, Any]:
+    """A workload whose kind and connection policy have today's names."""
+    found = {**workload, "kind": KINDS.get(workload["kind"], workload["kind"])}
+    if (connection := workload.get("connection")) is not None:
+        found["connection"] = {**connection, "policy": POLICIES.get(connection["policy"], connection["policy"])}
+    return found

@@ -161,7 +161,7 @@ fn endpoint(host: &Host, stack: &str, port: u16, role: Role) -> EndpointProcess 
     let workload = json!({
         "kind": "request-response", "upload_bytes": BODY_BYTES, "download_bytes": BODY_BYTES, "exchanges": EXCHANGES,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": PATIENCE.as_nanos() as u64,
-        "connection": {"policy": "fresh"},
+        "connection": {"policy": "new"},
     });
     let parameters = EndpointParameters {
         schema_version: SCHEMA_VERSION,

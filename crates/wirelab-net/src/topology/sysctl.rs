@@ -7,7 +7,7 @@ use crate::{Context, Error};
 
 /// The lowest port of a client, above those of all servers: of UDP, who reads a capture knows the client by the higher port.
 pub const LOWEST_CLIENT_PORT: u16 = 16_384;
-/// Set in every lane. Many fresh connections need many ports, and ports whose last connection is over.
+/// Set in every lane. Many new connections need many ports, and ports whose last connection is over.
 const SET: [(&str, &str); 3] = [
     ("net.ipv4.tcp_no_metrics_save", "1"),
     ("net.ipv4.tcp_tw_reuse", "1"),

@@ -220,7 +220,7 @@ mod tests {
             arrival: ArrivalSpec::Closed,
             concurrency: 1,
             timeout_ns: 1_000_000_000,
-            connection: ConnectionPolicy::Fresh,
+            connection: ConnectionPolicy::New,
         };
         let application = Application::new(&context(work.into(), NoRecorder).0.parameters, Arc::new(SystemClock));
         let code = |target: &str, accept| {

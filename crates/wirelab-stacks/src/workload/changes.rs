@@ -3,10 +3,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use tokio::sync::watch;
-use wirelab_schema::{EndpointParameters, Notify};
+use wirelab_schema::{EndpointParameters, PubSub};
 
 use super::Work;
-use super::notify::PATIENCE;
+use super::pubsub::PATIENCE;
 use super::schedule::Schedule;
 use crate::attempt::ExchangeError;
 use crate::{Clock, Payload};
@@ -14,7 +14,7 @@ use crate::{Clock, Payload};
 /// Index (u32) and instant of publication (u64), both big endian.
 pub const HEAD_BYTES: usize = 12;
 
-/// The messages of `notify` and `stream`: what is in them, and whether one that came is right.
+/// The messages of `pubsub` and `stream`: what is in them, and whether one that came is right.
 #[derive(Clone)]
 pub struct Messages {
     count: u32,
@@ -25,7 +25,7 @@ pub struct Messages {
 impl Messages {
     /// Of the workload that the parameters describe, which has changes.
     pub fn new(parameters: &EndpointParameters) -> Self {
-        let Notify { message_bytes, messages, .. } = Work::changes(&parameters.workload);
+        let PubSub { message_bytes, messages, .. } = Work::changes(&parameters.workload);
         let rest = Payload::new(parameters.seed).bytes(message_bytes as usize - HEAD_BYTES);
         Messages { count: messages, rest }
     }
@@ -76,7 +76,7 @@ pub struct Changes {
 impl Changes {
     /// The first is due now, or one gap from now in a Poisson process.
     pub fn new(parameters: &EndpointParameters, clock: Arc<dyn Clock>) -> Self {
-        let Notify { arrival, messages, .. } = Work::changes(&parameters.workload);
+        let PubSub { arrival, messages, .. } = Work::changes(&parameters.workload);
         let schedule = Schedule::new(&arrival, messages, parameters.seed, 0, clock.now_ns());
         Changes { messages: Messages::new(parameters), schedule, due: None, clock }
     }

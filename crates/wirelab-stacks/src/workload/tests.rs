@@ -2,7 +2,7 @@ use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 
 use tokio::time::sleep;
-use wirelab_schema::{Deliver, DownloadBytes, Outcome, ResourceTiming};
+use wirelab_schema::{DownloadBytes, Outcome, ResourceTiming, Telemetry};
 
 use super::virtual_time::{MS, Rows, context};
 use super::*;
@@ -82,7 +82,7 @@ fn workload(exchanges: u32) -> RequestResponse {
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 100 * MS,
-        connection: ConnectionPolicy::Fresh,
+        connection: ConnectionPolicy::New,
     }
 }
 
@@ -142,7 +142,7 @@ async fn an_exchange_is_given_up_at_its_time_out() {
 
 #[tokio::test(start_paused = true)]
 async fn only_the_exchange_that_opens_a_kept_connection_has_its_phases() {
-    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
     let rows = rows(RequestResponse { connection, ..workload(3) }, Scripted::default()).await;
     let reused: Vec<bool> = rows.iter().map(|row| row.connection_reused).collect();
     assert_eq!(reused, [false, true, true]);
@@ -153,14 +153,14 @@ async fn only_the_exchange_that_opens_a_kept_connection_has_its_phases() {
 
 #[tokio::test(start_paused = true)]
 async fn exchanges_take_turns_on_kept_connections() {
-    let connection = ConnectionPolicy::Kept { connections: 2 };
+    let connection = ConnectionPolicy::Persistent { connections: 2 };
     let rows = rows(RequestResponse { connection, ..workload(5) }, Scripted::default()).await;
     assert_eq!(rows.iter().map(|row| row.local_port).collect::<Vec<_>>(), [0, 1, 0, 1, 0].map(Some));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_kept_connection_on_which_an_exchange_failed_is_opened_anew() {
-    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
     let rows = rows(RequestResponse { connection, ..workload(3) }, answers(&[Some(10), None])).await;
     assert_eq!(rows.iter().map(|row| row.outcome == Outcome::Failed).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(rows[1].error.as_deref(), Some("refused"));
@@ -169,7 +169,7 @@ async fn a_kept_connection_on_which_an_exchange_failed_is_opened_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn a_kept_connection_that_ended_while_idle_is_opened_anew() {
-    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
     let client = Scripted::default();
     client.broken.store(true, Ordering::Relaxed);
     let rows = rows(RequestResponse { connection, ..workload(3) }, client).await;
@@ -178,7 +178,7 @@ async fn a_kept_connection_that_ended_while_idle_is_opened_anew() {
 
 #[tokio::test(start_paused = true)]
 async fn exchanges_wait_for_a_connection_that_carries_one_at_a_time_and_share_one_that_carries_many() {
-    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
     let two = RequestResponse { connection, concurrency: 2, ..workload(2) };
     let exclusive = rows(two.clone(), Scripted::default()).await;
     assert_eq!(spans(&exclusive), [(0, 15), (0, 25)]);
@@ -189,7 +189,7 @@ async fn exchanges_wait_for_a_connection_that_carries_one_at_a_time_and_share_on
 
 #[tokio::test(start_paused = true)]
 async fn clients_of_a_population_work_side_by_side_each_with_connections_of_its_own() {
-    let connection = ConnectionPolicy::Kept { connections: 1 };
+    let connection = ConnectionPolicy::Persistent { connections: 1 };
     let mut rows = rows(RequestResponse { connection, clients: 2, ..workload(2) }, Scripted::default()).await;
     rows.sort_by_key(|row| (row.client, row.index));
     let places: Vec<_> = rows.iter().map(|row| (row.client, row.index, row.connection_reused)).collect();
@@ -228,14 +228,14 @@ async fn a_session_that_cannot_be_got_is_tried_three_times_and_the_work_begins_n
 
 #[tokio::test(start_paused = true)]
 async fn a_delivery_is_driven_as_a_request_with_an_empty_answer() {
-    let deliver = WorkloadSpec::Deliver(Deliver {
+    let deliver = WorkloadSpec::Telemetry(Telemetry {
         message_bytes: 30,
         exchanges: 2,
         clients: 1,
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 100 * MS,
-        connection: ConnectionPolicy::Fresh,
+        connection: ConnectionPolicy::New,
     });
     assert!(matches!(Work::of(&deliver), Work::Exchanges(work) if work == workload(2)));
     let rows = Rows::default();
@@ -269,7 +269,7 @@ async fn a_row_that_cannot_be_recorded_ends_the_endpoint_and_its_records_never_c
 
 #[test]
 fn a_workload_that_makes_no_sense_is_refused() {
-    let kept = ConnectionPolicy::Kept { connections: 0 };
+    let kept = ConnectionPolicy::Persistent { connections: 0 };
     let bad = [
         RequestResponse { upload_bytes: MAX_BODY_BYTES + 1, ..workload(1) },
         RequestResponse { download_bytes: u64::MAX.into(), ..workload(1) },
@@ -287,16 +287,16 @@ fn a_workload_that_makes_no_sense_is_refused() {
         assert!(matches!(check(&WorkloadSpec::RequestResponse(workload)), Err(StackError::Usage(_))));
     }
     let arrival = ArrivalSpec::Fixed { rate_hz: 1.0 };
-    let notify = Notify { message_bytes: 12, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
-    assert!(check(&WorkloadSpec::Notify(notify.clone())).is_ok());
+    let notify = PubSub { message_bytes: 12, messages: 1, subscribers: 1, arrival, timeout_ns: 1 };
+    assert!(check(&WorkloadSpec::PubSub(notify.clone())).is_ok());
     let bad = [
-        Notify { message_bytes: 11, ..notify.clone() },
-        Notify { messages: 0, ..notify.clone() },
-        Notify { subscribers: 0, ..notify.clone() },
-        Notify { arrival: ArrivalSpec::Closed, ..notify.clone() },
-        Notify { timeout_ns: 0, ..notify },
+        PubSub { message_bytes: 11, ..notify.clone() },
+        PubSub { messages: 0, ..notify.clone() },
+        PubSub { subscribers: 0, ..notify.clone() },
+        PubSub { arrival: ArrivalSpec::Closed, ..notify.clone() },
+        PubSub { timeout_ns: 0, ..notify },
     ];
     for workload in bad {
-        assert!(matches!(check(&WorkloadSpec::Notify(workload)), Err(StackError::Usage(_))));
+        assert!(matches!(check(&WorkloadSpec::PubSub(workload)), Err(StackError::Usage(_))));
     }
 }

@@ -1,4 +1,4 @@
-//! Changes told to clients that wait: every stack that does `notify` and `stream`.
+//! Changes told to clients that wait: every stack that does `pubsub` and `stream`.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use serde_json::json;
 use wirelab_schema::SettingValues::Choice;
-use wirelab_schema::{ArrivalSpec, Exchange, Notify, Outcome, Role, Stream};
-use wirelab_stacks::workload::{NOTIFY, STREAM};
+use wirelab_schema::{ArrivalSpec, Exchange, Outcome, PubSub, Role, Stream};
+use wirelab_stacks::workload::{PUBSUB, STREAM};
 use wirelab_stacks::{Descriptor, StackError};
 
 use crate::lab::{Lab, PATIENCE, workload};
 use crate::{assert_completed, descriptors, does};
 
-fn notify(message_bytes: u64, messages: u32, subscribers: u32) -> Notify {
+fn notify(message_bytes: u64, messages: u32, subscribers: u32) -> PubSub {
     let arrival = ArrivalSpec::Fixed { rate_hz: 200.0 };
-    Notify { message_bytes, messages, subscribers, arrival, timeout_ns: 10_000_000_000 }
+    PubSub { message_bytes, messages, subscribers, arrival, timeout_ns: 10_000_000_000 }
 }
 
 /// Every value of the setting `notification`, for a stack that has it.
@@ -28,7 +28,7 @@ fn ways(stack: &Descriptor) -> Vec<Vec<(&'static str, serde_json::Value)>> {
 }
 
 #[track_caller]
-fn assert_heard(rows: &[Exchange], work: &Notify, what: &str) {
+fn assert_heard(rows: &[Exchange], work: &PubSub, what: &str) {
     assert_completed(rows, (work.messages * work.subscribers) as usize, what);
     let expected = (0..work.subscribers).flat_map(|client| (0..work.messages).map(move |index| (client, index)));
     assert!(rows.iter().map(|row| (row.client, row.index)).eq(expected), "{what}: {rows:?}");
@@ -41,7 +41,7 @@ fn assert_heard(rows: &[Exchange], work: &Notify, what: &str) {
 #[tokio::test]
 async fn every_message_reaches_every_subscriber_once() {
     let lab = Lab::new();
-    for stack in descriptors(does(NOTIFY)) {
+    for stack in descriptors(does(PUBSUB)) {
         for settings in ways(&stack) {
             for work in [notify(12, 3, 1), notify(612, 10, 3), notify(100_000, 3, 2)] {
                 let what = format!("{} {settings:?} {work:?}", stack.name);
@@ -55,7 +55,7 @@ async fn every_message_reaches_every_subscriber_once() {
 #[tokio::test]
 async fn subscribers_have_connections_of_their_own() {
     let lab = Lab::new();
-    for stack in descriptors(does(NOTIFY)) {
+    for stack in descriptors(does(PUBSUB)) {
         let rows = lab.listen(&stack.name, notify(30, 2, 3), &[]).await;
         let mut ports: Vec<_> = rows.iter().map(|row| row.local_port).collect();
         ports.dedup();
@@ -67,9 +67,9 @@ async fn subscribers_have_connections_of_their_own() {
 #[tokio::test]
 async fn messages_that_come_faster_than_they_are_fetched_are_all_told() {
     let lab = Lab::new();
-    for stack in descriptors(does(NOTIFY)) {
+    for stack in descriptors(does(PUBSUB)) {
         for settings in ways(&stack) {
-            let work = Notify { arrival: ArrivalSpec::Poisson { rate_hz: 20_000.0 }, ..notify(100, 200, 1) };
+            let work = PubSub { arrival: ArrivalSpec::Poisson { rate_hz: 20_000.0 }, ..notify(100, 200, 1) };
             let rows = lab.listen(&stack.name, work.clone(), &settings).await;
             assert_heard(&rows, &work, &format!("{} {settings:?}", stack.name));
         }
@@ -100,9 +100,9 @@ async fn a_message_that_differs_from_what_was_to_be_published_fails() {
     lab.client_seed = 2;
     let lab = &lab;
     // At once, for each waits until it is sure that nothing else comes.
-    join_all(descriptors(|stack| does(NOTIFY)(stack) && !stack.roles.contains(&Role::Publisher)).into_iter().map(
+    join_all(descriptors(|stack| does(PUBSUB)(stack) && !stack.roles.contains(&Role::Publisher)).into_iter().map(
         async |stack| {
-            let work = Notify { timeout_ns: 200_000_000, ..notify(612, 2, 1) };
+            let work = PubSub { timeout_ns: 200_000_000, ..notify(612, 2, 1) };
             let rows = lab.listen(&stack.name, work, &[]).await;
             assert_eq!(rows.iter().map(|row| row.outcome).collect::<Vec<_>>(), [Outcome::Failed; 2], "{}", stack.name);
         },
@@ -113,9 +113,9 @@ async fn a_message_that_differs_from_what_was_to_be_published_fails() {
 #[tokio::test]
 async fn a_server_that_vanishes_fails_what_had_not_come() {
     let lab = Lab::new();
-    for stack in descriptors(|stack| does(NOTIFY)(stack) && !stack.roles.contains(&Role::Publisher)) {
+    for stack in descriptors(|stack| does(PUBSUB)(stack) && !stack.roles.contains(&Role::Publisher)) {
         let arrival = ArrivalSpec::Fixed { rate_hz: 20.0 };
-        let work = Notify { arrival, timeout_ns: 500_000_000, ..notify(30, 20, 1) };
+        let work = PubSub { arrival, timeout_ns: 500_000_000, ..notify(30, 20, 1) };
         let server = lab.serve(&stack.name, work.clone(), &[]).await;
         let (_stopper, client) = lab.client(&stack.name, server.port, work, &[]);
         let client = tokio::spawn(client);
@@ -147,7 +147,7 @@ async fn a_publisher_whose_broker_says_nothing_gives_up_at_the_time_out_and_ends
     let port = broker.1.local_addr().expect("its address").port();
     for stack in descriptors(|stack| stack.roles.contains(&Role::Publisher)) {
         for (timeout_ns, stops) in [(100_000_000, false), (3_600_000_000_000, true)] {
-            let work = Notify { timeout_ns, ..notify(30, 1, 1) };
+            let work = PubSub { timeout_ns, ..notify(30, 1, 1) };
             let (mut context, stopper, _) = lab.client_context(&stack.name, port, work, &[]);
             context.parameters.role = Role::Publisher;
             let publisher = tokio::spawn(wirelab_stacks::run(context));
@@ -167,8 +167,8 @@ async fn a_publisher_whose_broker_says_nothing_gives_up_at_the_time_out_and_ends
 #[tokio::test]
 async fn what_makes_no_sense_is_a_usage_error_and_who_has_no_publisher_says_so() {
     let lab = Lab::new();
-    for stack in descriptors(does(NOTIFY)) {
-        for absurd in [notify(11, 1, 1), notify(30, 1, 0), Notify { arrival: ArrivalSpec::Closed, ..notify(30, 1, 1) }]
+    for stack in descriptors(does(PUBSUB)) {
+        for absurd in [notify(11, 1, 1), notify(30, 1, 0), PubSub { arrival: ArrivalSpec::Closed, ..notify(30, 1, 1) }]
         {
             let error = lab.run_client(&stack.name, 1, absurd, &[]).await.expect_err("refused");
             assert!(matches!(error, StackError::Usage(_)), "{}", stack.name);

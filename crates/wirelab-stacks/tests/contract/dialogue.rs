@@ -22,7 +22,7 @@ async fn an_http1_upload_is_a_minimal_post_in_one_write() {
     assert_eq!(String::from_utf8_lossy(&buffer[..head.len()]), head);
     assert_eq!(buffer[head.len()..length], Payload::new(1).bytes(30));
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.expect("written");
-    assert_eq!(stream.read(&mut buffer).await.expect("read"), 0, "the client closes a fresh connection");
+    assert_eq!(stream.read(&mut buffer).await.expect("read"), 0, "the client closes a new connection");
     let rows = client.await.expect("no panic").expect("done");
     assert_eq!(rows[0].outcome, Outcome::Completed, "{:?}", rows[0]);
 }
@@ -121,7 +121,7 @@ async fn an_mqtt_client_says_connect_then_publish_then_disconnect_and_nothing_el
         stream.write_all(b"\x40\x02\0\x01").await.expect("written");
         let length = stream.read(&mut buffer).await.expect("read");
         assert_eq!(&buffer[..length], b"\xe0\0", "{version}");
-        assert_eq!(stream.read(&mut buffer).await.expect("read"), 0, "the client closes a fresh connection");
+        assert_eq!(stream.read(&mut buffer).await.expect("read"), 0, "the client closes a new connection");
         let rows = client.await.expect("no panic").expect("done");
         assert_eq!(rows[0].outcome, Outcome::Completed, "{:?}", rows[0]);
     }

@@ -14,8 +14,8 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use wirelab_schema::{
-    ArrivalSpec, Certificates, ClientCertificate, ConnectionPolicy, Deliver, EndpointParameters, Exchange, PageFiles,
-    RequestResponse, ResourceTiming, Role, SCHEMA_VERSION, ServerAddress, WorkloadSpec,
+    ArrivalSpec, Certificates, ClientCertificate, ConnectionPolicy, EndpointParameters, Exchange, PageFiles,
+    RequestResponse, ResourceTiming, Role, SCHEMA_VERSION, ServerAddress, Telemetry, WorkloadSpec,
 };
 use wirelab_stacks::recorder::Recorder;
 use wirelab_stacks::workload::REQUEST_RESPONSE;
@@ -261,7 +261,7 @@ impl Recorder for Rows {
     }
 }
 
-/// Sequential exchanges on fresh connections, with a time-out that none should reach.
+/// Sequential exchanges on new connections, with a time-out that none should reach.
 pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> RequestResponse {
     RequestResponse {
         upload_bytes,
@@ -271,7 +271,7 @@ pub fn workload(upload_bytes: u64, download_bytes: u64, exchanges: u32) -> Reque
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 30_000_000_000,
-        connection: ConnectionPolicy::Fresh,
+        connection: ConnectionPolicy::New,
     }
 }
 
@@ -288,14 +288,14 @@ fn as_done_by(stack: &str, workload: WorkloadSpec) -> WorkloadSpec {
 }
 
 /// The upload of each exchange as a reading.
-pub fn deliver(work: RequestResponse) -> Deliver {
+pub fn deliver(work: RequestResponse) -> Telemetry {
     let RequestResponse { upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection, .. } = work;
-    Deliver { message_bytes: upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection }
+    Telemetry { message_bytes: upload_bytes, exchanges, clients, arrival, concurrency, timeout_ns, connection }
 }
 
-/// The same on kept connections.
+/// The same on persistent connections.
 pub fn kept(connections: u32, workload: RequestResponse) -> RequestResponse {
-    RequestResponse { connection: ConnectionPolicy::Kept { connections }, ..workload }
+    RequestResponse { connection: ConnectionPolicy::Persistent { connections }, ..workload }
 }
 
 fn write_certificates(folder: &Path) {

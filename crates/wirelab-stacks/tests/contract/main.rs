@@ -1,7 +1,6 @@
 //! The contract that every registered stack keeps (`docs/contract.md`), on loopback.
 
 mod changes;
-mod deliver;
 mod dialogue;
 mod foreign;
 mod lab;
@@ -11,6 +10,7 @@ mod pages;
 mod proxy;
 mod settings;
 mod sizes;
+mod telemetry;
 
 use std::net::{TcpListener, UdpSocket};
 

@@ -1,7 +1,7 @@
 //! What is special about MQTT: qualities of service, versions and sessions between the built-in ends.
 
 use serde_json::json;
-use wirelab_schema::{ArrivalSpec, Exchange, Notify, Outcome, RequestResponse};
+use wirelab_schema::{ArrivalSpec, Exchange, Outcome, PubSub, RequestResponse};
 
 use crate::assert_completed;
 use crate::lab::{Lab, deliver, kept, workload};
@@ -30,7 +30,7 @@ async fn every_quality_of_service_delivers_in_both_versions() {
                 }
                 let arrival = ArrivalSpec::Fixed { rate_hz: 200.0 };
                 let work =
-                    Notify { message_bytes: 612, messages: 5, subscribers: 3, arrival, timeout_ns: 10_000_000_000 };
+                    PubSub { message_bytes: 612, messages: 5, subscribers: 3, arrival, timeout_ns: 10_000_000_000 };
                 let rows = lab.listen(stack, work, &settings).await;
                 assert_completed(&rows, 15, &what);
                 assert!(rows.iter().all(|row| row.copies == Some(1)), "{what}: {rows:?}");

@@ -24,10 +24,10 @@ async fn each_client_takes_the_sizes_in_turn_also_when_exchanges_overlap() {
     let lab = Lab::new();
     for stack in descriptors(|stack| does(REQUEST_RESPONSE)(stack) && !echoes(stack)) {
         for (connection, concurrency) in [
-            (ConnectionPolicy::Fresh, 1),
-            (ConnectionPolicy::Kept { connections: 1 }, 1),
-            (ConnectionPolicy::Kept { connections: 1 }, 3),
-            (ConnectionPolicy::Kept { connections: 2 }, 2),
+            (ConnectionPolicy::New, 1),
+            (ConnectionPolicy::Persistent { connections: 1 }, 1),
+            (ConnectionPolicy::Persistent { connections: 1 }, 3),
+            (ConnectionPolicy::Persistent { connections: 2 }, 2),
         ] {
             let work = RequestResponse { connection, concurrency, clients: 2, ..in_turn(3) };
             let what = format!("{} {work:?}", stack.name);

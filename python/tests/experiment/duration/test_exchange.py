@@ -94,20 +94,20 @@ def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(
         (["stack=coap+tcp"], 2),
         (["stack=coap+tcp", "workload.message=3 kB"], 3),
         (["stack=coaps+tcp", "workload.message=3 kB"], 4),
-        (["stack=mqtt", "workload.connection=kept"], 1),
-        (["stack=mqtt", "workload.connection=kept", "stack.qos=0"], 0),
+        (["stack=mqtt", "workload.connection=persistent"], 1),
+        (["stack=mqtt", "workload.connection=persistent", "stack.qos=0"], 0),
     ],
 )
 def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
     sets: list[str], trips: int, tmp_path: Path
 ) -> None:
     """Round trips that each took over a link of 400 ms."""
-    text = BASE.replace("[workload]\nupload", '[workload]\nkind = "deliver"\nmessage')
+    text = BASE.replace("[workload]\nupload", '[workload]\nkind = "telemetry"\nmessage')
     assert registered_ns(tmp_path, text, *sets) == trips * RTT
 
 
 def test_a_kept_connection_takes_one(tmp_path: Path) -> None:
-    assert expected(tmp_path, "stack=h2", "workload.connection=kept") == RTT
+    assert expected(tmp_path, "stack=h2", "workload.connection=persistent") == RTT
 
 
 def test_a_rate_adds_the_time_of_its_bits(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_a_stack_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_pa
 
 
 def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> None:
-    long = ("workload.connection=kept", "workload.download=11 MB", "workload.upload=0 B")
+    long = ("workload.connection=persistent", "workload.download=11 MB", "workload.upload=0 B")
     assert registered_ns(tmp_path, BASE, "stack=http1", *long) == 10 * RTT, "14,480 B, then twice as much each time"
     windows = 11_000_000 / 65_535 + slow_start(65_535)
     assert registered_ns(tmp_path, BASE, "stack=h2", *long) == pytest.approx(windows * RTT, rel=1e-3)
@@ -177,7 +177,7 @@ def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> Non
 def test_a_long_body_waits_for_the_windows_that_are_given(
     sets: list[str], window: int, handled: int, tmp_path: Path
 ) -> None:
-    kept = ["workload.connection=kept", "workload.timeout=1 h"]
+    kept = ["workload.connection=persistent", "workload.timeout=1 h"]
     for up, down in (("11 MB", "0 B"), ("0 B", "11 MB")):
         found = parts(tmp_path, BASE, *sets, *kept, f"workload.upload={up}", f"workload.download={down}")
         took_ns = (11_000_000 / window + slow_start(window)) * RTT + handled * WINDOW_NS
@@ -186,18 +186,18 @@ def test_a_long_body_waits_for_the_windows_that_are_given(
 
 
 def test_who_gives_up_does_not_wait_for_windows_any_longer(tmp_path: Path) -> None:
-    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=kept", "workload.download=11 MB")
+    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     assert registered_ns(tmp_path, BASE, *sets, "workload.timeout=1 min") == 60 * 10**9 - PROCESSING_NS
 
 
 def test_sizes_in_turn_take_their_mean(tmp_path: Path) -> None:
     turns = ('workload.download=["11 MB", "612 B"]', "workload.upload=0 B")
-    assert expected(tmp_path, "stack=http1", "workload.connection=kept", *turns) == (10 + 1) * RTT // 2
+    assert expected(tmp_path, "stack=http1", "workload.connection=persistent", *turns) == (10 + 1) * RTT // 2
 
 
 def test_requests_that_wait_for_one_another_on_a_connection_take_longer_than_their_arrivals(tmp_path: Path) -> None:
     sets = ('workload.arrival={fixed = "10 /s"}', "workload.concurrency=10")
-    kept = load(tmp_path, BASE, "stack=http1", "workload.connection=kept", *sets).scenarios[0]
+    kept = load(tmp_path, BASE, "stack=http1", "workload.connection=persistent", *sets).scenarios[0]
     assert expected_trial_ns(10**9, kept) == TRIAL_OVERHEAD_NS + 10 * 10**9
     fresh = load(tmp_path, BASE, "stack=http1", *sets).scenarios[0]
     assert expected_trial_ns(10**9, fresh) == TRIAL_OVERHEAD_NS + 2 * 10**9
@@ -282,6 +282,6 @@ def test_bursts_that_swallow_repetitions_cost_a_long_body_timers(tmp_path: Path)
 
 
 def test_what_is_waited_for_beyond_the_time_out_is_known_too(tmp_path: Path) -> None:
-    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=kept", "workload.download=11 MB")
+    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     found = parts(tmp_path, BASE, *sets, "workload.timeout=1 min")
     assert found.total_ns == 60 * 10**9 < found.patient_ns

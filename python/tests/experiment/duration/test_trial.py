@@ -8,8 +8,8 @@ from tests.asked import load_experiment
 from tests.runner.fakes import make_plan
 from wirelab.experiment.duration.trial import runs_alone, trial_cpu_ns
 from wirelab.plan import make_plan as plan_of
-from wirelab.schema import Kept
 from wirelab.schema.plan import Implementations, Scenario
+from wirelab.schema.workload import Persistent
 
 MS = 1_000_000
 
@@ -24,7 +24,7 @@ def scenario(trial_ms: int, **changed: Any) -> Scenario:
 
 def test_kept_connections_compute_less_and_a_process_for_each_exchange_more() -> None:
     fresh = scenario(1_000)
-    kept = scenario(1_000, connection=Kept(connections=1))
+    kept = scenario(1_000, connection=Persistent(connections=1))
     curl = fresh.model_copy(update={"implementation": Implementations(client="curl", server="builtin")})
     assert trial_cpu_ns(kept) < trial_cpu_ns(fresh) < trial_cpu_ns(curl)
 

@@ -38,21 +38,21 @@ def test_what_was_set_is_kept(tmp_path: Path) -> None:
 
 
 def test_another_kind_of_workload_drops_the_keys_that_it_lacks_and_says_which(tmp_path: Path) -> None:
-    experiment = load(tmp_path, BASE, "workload.kind=deliver")
-    assert {scenario.workload.kind for scenario in experiment.scenarios} == {"deliver"}
-    assert experiment.source.notes == ("workload.kind is deliver, which has no workload.upload: left out",)
+    experiment = load(tmp_path, BASE, "workload.kind=telemetry")
+    assert {scenario.workload.kind for scenario in experiment.scenarios} == {"telemetry"}
+    assert experiment.source.notes == ("workload.kind is telemetry, which has no workload.upload: left out",)
     assert load(tmp_path, BASE).source.notes == ()
 
 
 def test_a_factor_that_the_new_kind_lacks_is_dropped_as_well(tmp_path: Path) -> None:
     text = BASE.replace('upload = "30 B"', "").replace("[factors]", '[factors]\n"workload.upload" = ["30 B", "1 kB"]')
-    [note] = load(tmp_path, text, "workload.kind=deliver").source.notes
-    assert note == "workload.kind is deliver, which has no workload.upload: left out"
+    [note] = load(tmp_path, text, "workload.kind=telemetry").source.notes
+    assert note == "workload.kind is telemetry, which has no workload.upload: left out"
 
 
 def test_a_key_that_is_set_itself_for_another_kind_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(WirelabError, match="'upload' is no key of deliver"):
-        load(tmp_path, BASE, "workload.kind=deliver", "workload.upload=30B")
+    with pytest.raises(WirelabError, match="'upload' is no key of telemetry"):
+        load(tmp_path, BASE, "workload.kind=telemetry", "workload.upload=30B")
 
 
 def test_an_error_names_the_option(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_values_are_split_at_commas_outside_brackets() -> None:
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("3", 3), ("true", True), ("1.2", "1.2"), ("2ms", "2ms"), ('"x"', "x"), ("{kept=2}", {"kept": 2})],
+    [("3", 3), ("true", True), ("1.2", "1.2"), ("2ms", "2ms"), ('"x"', "x"), ("{persistent=2}", {"persistent": 2})],
 )
 def test_a_value_is_read_as_the_file_would_have_it(text: str, value: object) -> None:
     assert read_value(text) == value

@@ -219,10 +219,10 @@ def test_a_proxy_that_nobody_can_be_is_told(tmp_path: Path, more: str, words: st
 
 
 def test_what_a_proxy_cannot_hand_on_is_told(tmp_path: Path) -> None:
-    text = HEAD.format(factors=LINK).replace('"request-response"\nupload = "30 B"', '"notify"') + PROXY + ASKED
+    text = HEAD.format(factors=LINK).replace('"request-response"\nupload = "30 B"', '"pubsub"') + PROXY + ASKED
     path = tmp_path / "hosts.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(WirelabError, match="a proxy observes nothing, so that http1 does no notify through it"):
+    with pytest.raises(WirelabError, match="a proxy observes nothing, so that http1 does no pubsub through it"):
         load_experiment(str(path), known=with_proxy())
 
 

@@ -6,7 +6,18 @@ from pydantic import ValidationError
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 from wirelab.experiment.file.workload import KEYS, WorkloadKeyError, WorkloadTable, read_arrival, read_connection
-from wirelab.schema import Closed, Deliver, Fixed, Fresh, Kept, Notify, Poisson, RequestResponse, Resumed, Stream
+from wirelab.schema import (
+    Closed,
+    Fixed,
+    NewConnection,
+    Persistent,
+    Poisson,
+    PubSub,
+    RequestResponse,
+    Resumed,
+    Stream,
+    Telemetry,
+)
 from wirelab.units import UnitError
 
 
@@ -14,7 +25,7 @@ def test_an_empty_workload_is_ten_gets_on_fresh_connections() -> None:
     spec = WorkloadTable().spec()
     assert isinstance(spec, RequestResponse)
     assert (spec.upload_bytes, spec.exchanges, spec.concurrency) == (0, 10, 1)
-    assert (spec.arrival, spec.connection, spec.timeout_ns) == (Closed(), Fresh(), 10**10)
+    assert (spec.arrival, spec.connection, spec.timeout_ns) == (Closed(), NewConnection(), 10**10)
 
 
 @pytest.mark.parametrize(
@@ -37,13 +48,20 @@ def test_what_is_no_arrival_process_is_refused(written: object) -> None:
 
 @pytest.mark.parametrize(
     ("written", "policy"),
-    [("fresh", Fresh()), ("kept", Kept(connections=1)), ("resumed", Resumed()), ({"kept": 4}, Kept(connections=4))],
+    [
+        ("new", NewConnection()),
+        ("persistent", Persistent(connections=1)),
+        ("resumed", Resumed()),
+        ({"persistent": 4}, Persistent(connections=4)),
+    ],
 )
 def test_connection_policies(written: object, policy: object) -> None:
     assert read_connection(written) == policy
 
 
-@pytest.mark.parametrize("written", ["keep", {"kept": 0}, {"kept": True}, {"kept": 1, "fresh": 1}, {"kept": "4"}])
+@pytest.mark.parametrize(
+    "written", ["keep", {"persistent": 0}, {"persistent": True}, {"persistent": 1, "new": 1}, {"persistent": "4"}]
+)
 def test_what_is_no_connection_policy_is_refused(written: object) -> None:
     with pytest.raises(UnitError):
         read_connection(written)
@@ -70,18 +88,18 @@ def test_impossible_values_are_refused(table: dict[str, object]) -> None:
 
 
 def test_a_delivery_has_readings_of_several_clients() -> None:
-    table = {"kind": "deliver", "message": "612 B", "clients": 50, "exchanges": 3}
+    table = {"kind": "telemetry", "message": "612 B", "clients": 50, "exchanges": 3}
     spec = WorkloadTable.model_validate(table).spec()
-    assert isinstance(spec, Deliver)
+    assert isinstance(spec, Telemetry)
     assert (spec.message_bytes, spec.clients, spec.rows) == (612, 50, 150)
 
 
 def test_a_notification_is_an_open_loop_whatever_else_is_said() -> None:
-    spec = WorkloadTable.model_validate({"kind": "notify", "messages": 4, "subscribers": 5}).spec()
-    assert isinstance(spec, Notify)
+    spec = WorkloadTable.model_validate({"kind": "pubsub", "messages": 4, "subscribers": 5}).spec()
+    assert isinstance(spec, PubSub)
     assert (spec.message_bytes, spec.arrival, spec.rows) == (100, Fixed(rate_hz=10), 20)
     with pytest.raises(WorkloadKeyError) as refused:
-        WorkloadTable.model_validate({"kind": "notify", "arrival": "closed"}).spec()
+        WorkloadTable.model_validate({"kind": "pubsub", "arrival": "closed"}).spec()
     assert refused.value.key == "arrival"
 
 
@@ -92,7 +110,7 @@ def test_a_stream_has_a_rate_and_a_player() -> None:
     assert (spec.rate_hz, spec.playout_delay_ns) == (50.0, 80_000_000)
 
 
-@pytest.mark.parametrize(("kind", "message"), [("deliver", "0 B"), ("notify", "11 B"), ("stream", "11 B")])
+@pytest.mark.parametrize(("kind", "message"), [("telemetry", "0 B"), ("pubsub", "11 B"), ("stream", "11 B")])
 def test_a_message_too_small_for_its_kind_is_refused(kind: str, message: str) -> None:
     with pytest.raises(WorkloadKeyError) as refused:
         WorkloadTable.model_validate({"kind": kind, "message": message}).spec()
@@ -119,7 +137,7 @@ timeout = "3 s"
 [workloads.ask]
 download = "612 B"
 [workloads.tell]
-kind = "notify"
+kind = "pubsub"
 message = "50 B"
 """
 
@@ -137,7 +155,7 @@ def test_a_factor_chooses_among_named_workloads_which_share_their_defaults(tmp_p
         (612,),
         3 * 10**9,
     )
-    assert (tell.workload.kind, tell.workload.downloads) == ("notify", (50,))
+    assert (tell.workload.kind, tell.workload.downloads) == ("pubsub", (50,))
     assert {each.workload.timeout_ns for each in (ask, tell)} == {3 * 10**9}
     assert [each.levels["workload"] for each in (ask, tell)] == ["ask", "tell"]
 
@@ -149,7 +167,7 @@ def test_several_workloads_need_a_factor_that_chooses(tmp_path: Path) -> None:
 
 def test_a_key_that_belongs_to_no_named_workloads_kind_is_refused_at_its_place(tmp_path: Path) -> None:
     text = NAMED.replace('message = "50 B"', 'message = "50 B"\nplayout-delay = "1 s"')
-    with pytest.raises(WirelabError, match="'playout-delay' is no key of request-response or notify"):
+    with pytest.raises(WirelabError, match="'playout-delay' is no key of request-response or pubsub"):
         load_experiment(write_named(tmp_path, text))
 
 

@@ -45,7 +45,7 @@ title = "Mine"
 [factors]
 stack = ["raw-tcp", "mine"]
 [workload]
-kind = "deliver"
+kind = "telemetry"
 {more}
 """
 

@@ -58,7 +58,7 @@ def test_what_names_the_server_leaves_the_client_alone(tmp_path: Path, layer: in
 def test_a_role_of_one_stack_can_be_given_back_to_the_builtin_endpoint(tmp_path: Path, role: str) -> None:
     own = f'[stacks.mqtt]\nimplementation = "mosquitto"\n{role}.implementation = "builtin"\n'
     file = tmp_path / "mine.toml"
-    file.write_text(f'title = "?"\nfactors.stack = ["mqtt", "http1"]\nworkload.kind = "deliver"\n{own}')
+    file.write_text(f'title = "?"\nfactors.stack = ["mqtt", "http1"]\nworkload.kind = "telemetry"\n{own}')
     mqtt, http1 = (dict(each.implementation) for each in load_experiment(str(file)).scenarios)
     assert mqtt == {**dict.fromkeys(ROLES, "mosquitto"), role: "builtin"}
     assert http1 == BOTH
@@ -76,10 +76,12 @@ def test_the_server_of_one_stack_can_be_varied_and_changes_no_other_stack(tmp_pa
 
 
 def test_of_two_programs_of_an_own_stack_its_table_chooses(tmp_path: Path) -> None:
-    stack = '[stacks.mine]\ntitle = "Mine"\nabout = "Mine."\ntransport = "tcp"\nport = 7007\nworkloads = ["deliver"]\n'
+    stack = (
+        '[stacks.mine]\ntitle = "Mine"\nabout = "Mine."\ntransport = "tcp"\nport = 7007\nworkloads = ["telemetry"]\n'
+    )
     (tmp_path / "implementations.toml").write_text(stack + ENTRY.format("one") + ENTRY.format("other"))
     file = tmp_path / "mine.toml"
     own = '[stacks.mine]\nimplementation = "one"\nclient.implementation = "other"\n'
-    file.write_text(f'title = "?"\nfactors.stack = ["mine"]\nworkload.kind = "deliver"\n{own}')
+    file.write_text(f'title = "?"\nfactors.stack = ["mine"]\nworkload.kind = "telemetry"\n{own}')
     [scenario] = load_experiment(str(file)).scenarios
     assert dict(scenario.implementation) == {"client": "other", "server": "one"}

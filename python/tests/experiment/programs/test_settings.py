@@ -91,7 +91,7 @@ stack = [{stacks}]
 [link]
 rtt = "20 ms"
 [workload]
-kind = "notify"
+kind = "pubsub"
 message = "30 B"
 {table}
 """

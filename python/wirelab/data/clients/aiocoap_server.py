@@ -81,7 +81,7 @@ async def serve(parameters: dict[str, Any]) -> None:
     site = resource.Site()
     seed = parameters["seed"]
     site.add_resource(["bytes"], Bytes(seed))
-    if workload["kind"] == "notify":
+    if workload["kind"] == "pubsub":
         site.add_resource(["changes"], Changes(workload, seed))
     else:
         upload, download = (
@@ -102,7 +102,7 @@ def main() -> int:
     parameters = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     workload = parameters["workload"]
     wanted = (workload["kind"], workload.get("arrival", {}).get("process"))
-    if wanted[0] not in {"request-response", "deliver", "notify"} or wanted == ("notify", "poisson"):
+    if wanted[0] not in {"request-response", "telemetry", "pubsub"} or wanted == ("pubsub", "poisson"):
         print(f"workload {workload}", file=sys.stderr)
         return UNSUPPORTED
     asyncio.run(serve(parameters))

@@ -1,4 +1,4 @@
-"""HTTP/3 by aioquic: the client's half of the contract. A `notify` is a stream of server-sent events."""
+"""HTTP/3 by aioquic: the client's half of the contract. A `pubsub` is a stream of server-sent events."""
 
 from __future__ import annotations
 

@@ -59,17 +59,17 @@ class Parameters:
         self.certificates: dict[str, str] = self.all.get("certificates") or {}
         self.workload: dict[str, Any] = self.all["workload"]
         kind = self.workload["kind"]
-        self.waits = kind == "notify"
+        self.waits = kind == "pubsub"
         self.upload_bytes = 0
-        if self.all["role"] != "client" or kind not in {"request-response", "deliver", "notify"}:
+        if self.all["role"] != "client" or kind not in {"request-response", "telemetry", "pubsub"}:
             raise UnsupportedError(f"role {self.all['role']}, workload {kind}")
         if self.waits and self.workload["arrival"]["process"] != "fixed":
             # Of a message that never comes, only who draws the instants knows when it was due.
             raise UnsupportedError(f"notify with arrival {self.workload['arrival']['process']}")
-        if not self.waits and self.workload["connection"]["policy"] not in {"fresh", "kept"}:
+        if not self.waits and self.workload["connection"]["policy"] not in {"new", "persistent"}:
             raise UnsupportedError(f"connection policy {self.workload['connection']['policy']}")
         self.downloads = [0]
-        if kind == "deliver":
+        if kind == "telemetry":
             self.upload_bytes = self.workload["message_bytes"]
         elif kind == "request-response":
             self.upload_bytes, sizes = self.workload["upload_bytes"], self.workload["download_bytes"]
@@ -130,7 +130,7 @@ class _Kept:
     """Connections that exchanges take turns on; with the fresh policy each exchange opens its own."""
 
     def __init__(self, client: Client, policy: dict[str, Any]) -> None:
-        self.client, self.fresh = client, policy["policy"] == "fresh"
+        self.client, self.fresh = client, policy["policy"] == "new"
         self.slots: asyncio.Queue[Any] = asyncio.Queue()
         for _ in range(policy.get("connections", 0)):
             self.slots.put_nowait(None)

@@ -1,6 +1,6 @@
 """MQTT by Eclipse Paho: the client's half of the contract.
 
-A `deliver` is a PUBLISH with its acknowledgement, a `notify` a subscription.
+A `telemetry` is a PUBLISH with its acknowledgement, a `pubsub` a subscription.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Client:
 
     def __init__(self, parameters: Parameters) -> None:
         kind = parameters.workload["kind"]
-        if parameters.stack not in {"mqtt", "mqtts"} or kind not in {"deliver", "notify"}:
+        if parameters.stack not in {"mqtt", "mqtts"} or kind not in {"telemetry", "pubsub"}:
             raise UnsupportedError(f"{parameters.workload['kind']} over {parameters.stack}")
         self.parameters = parameters
         self.qos = int(parameters.settings.get("qos", 1))

@@ -140,7 +140,7 @@ class Client:
 
     def __init__(self, parameters: Parameters) -> None:
         kind = parameters.workload["kind"]
-        if parameters.stack not in {"amqp", "amqps"} or kind not in {"deliver", "notify"}:
+        if parameters.stack not in {"amqp", "amqps"} or kind not in {"telemetry", "pubsub"}:
             raise UnsupportedError(f"{kind} over {parameters.stack}")
         if parameters.settings.get("delivery") == "exactly-once":
             raise UnsupportedError("exactly-once delivery")

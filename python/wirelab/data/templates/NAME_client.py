@@ -8,8 +8,8 @@ from pathlib import Path
 
 parameters = json.loads(Path(sys.argv[1]).read_text())
 workload, server = parameters["workload"], parameters["server"]
-if parameters["stack"] != "NAME" or workload["kind"] != "deliver" or workload["connection"]["policy"] != "fresh":
-    print("this client delivers messages over fresh connections", file=sys.stderr)
+if parameters["stack"] != "NAME" or workload["kind"] != "telemetry" or workload["connection"]["policy"] != "new":
+    print("this client delivers messages over new connections", file=sys.stderr)
     sys.exit(3)  # "I do not do this"
 
 rows = []

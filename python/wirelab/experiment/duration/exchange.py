@@ -22,13 +22,13 @@ from wirelab.experiment.duration.traffic import queueing_ns
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.schema import (
     Closed,
-    Deliver,
-    Kept,
-    Notify,
     PageLoads,
+    Persistent,
+    PubSub,
     RequestResponse,
     StackDescription,
     Stream,
+    Telemetry,
     WorkloadSpec,
 )
 from wirelab.schema.describe import RoundTrips, Timing
@@ -50,7 +50,7 @@ def exchange_parts(scenario: Scenario, stack: StackDescription) -> Parts:
     workload = scenario.workload
     if isinstance(workload, PageLoads):
         return _load(scenario, workload, stack.timing)
-    if isinstance(workload, Notify | Stream):
+    if isinstance(workload, PubSub | Stream):
         return _message(scenario, workload)
     return _request(scenario, workload, stack.timing, max(workload.downloads))
 
@@ -58,7 +58,7 @@ def exchange_parts(scenario: Scenario, stack: StackDescription) -> Parts:
 def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     """Time that one exchange takes; of several sizes in turn their mean."""
     workload = scenario.workload
-    if not isinstance(workload, RequestResponse | Deliver):
+    if not isinstance(workload, RequestResponse | Telemetry):
         return exchange_parts(scenario, stack).total_ns
     each = [_request(scenario, workload, stack.timing, size).total_ns for size in workload.downloads]
     return sum(each) // len(each)
@@ -71,7 +71,7 @@ def patient_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
     return expected_exchange_ns(replace(scenario, workload=patient), stack)
 
 
-def _message(scenario: Scenario, workload: Notify | Stream) -> Parts:
+def _message(scenario: Scenario, workload: PubSub | Stream) -> Parts:
     """Down the link once."""
     way = path(scenario.facts[0], workload.messages).downlink
     once_ns = way.delay_ns + round(way.sending_ns(workload.message_bytes + HEADER_BYTES, 1))
@@ -82,10 +82,10 @@ def _message(scenario: Scenario, workload: Notify | Stream) -> Parts:
     return Parts(0, rtt_ns, once_ns, recovery_ns, fixed_ns, workload.timeout_ns, Limit.RATE)
 
 
-def _request(scenario: Scenario, workload: RequestResponse | Deliver, timing: Timing, download: int) -> Parts:
+def _request(scenario: Scenario, workload: RequestResponse | Telemetry, timing: Timing, download: int) -> Parts:
     bodies = (workload.upload_bytes, download)
     trips = _round_trips(scenario, timing)
-    opening = 0 if isinstance(workload.connection, Kept) else trips.transport + trips.security + trips.session
+    opening = 0 if isinstance(workload.connection, Persistent) else trips.transport + trips.security + trips.session
     if opening and timing.unannounced_bytes is not None and workload.upload_bytes > timing.unannounced_bytes:
         opening += 1
     if timing.block_setting in scenario.settings and trips.request:
@@ -172,7 +172,7 @@ def _pace(workload: WorkloadSpec) -> tuple[int, int, int]:
     """Exchanges of a client, how many begin together, and the time between them."""
     if isinstance(workload, PageLoads):
         return workload.loads, 1, 0
-    if isinstance(workload, Notify | Stream):
+    if isinstance(workload, PubSub | Stream):
         return workload.messages, 1, 0
     if isinstance(workload.arrival, Closed):
         return workload.exchanges, workload.concurrency, 0

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from wirelab.experiment.duration.exchange import CONNECTIONS_TO_A_HOST
 from wirelab.experiment.library import BUILTIN
-from wirelab.schema import Asking, Closed, Kept, Notify, PageLoads, Stream, WorkloadSpec, registered
+from wirelab.schema import Closed, PageLoads, Persistent, PubSub, RequestWorkload, Stream, WorkloadSpec, registered
 from wirelab.schema.plan import Scenario
 from wirelab.schema.topology import Traffic, stagger_ns
 
@@ -53,12 +53,12 @@ def expected_trial_ns(exchange_ns: int, scenario: Asked) -> int:
 
 def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
     workload = scenario.workload
-    if isinstance(workload, Notify | Stream):
+    if isinstance(workload, PubSub | Stream):
         return round(workload.messages / workload.rate_hz * 1e9) + exchange_ns
     if isinstance(workload, PageLoads):
         return exchange_ns * workload.loads
     places = min(workload.concurrency, workload.exchanges)
-    if isinstance(workload.connection, Kept) and _is_sequential(scenario.stack):
+    if isinstance(workload.connection, Persistent) and _is_sequential(scenario.stack):
         places = min(places, workload.connection.connections)
     one_after_another = exchange_ns * workload.exchanges // places
     if isinstance(workload.arrival, Closed):
@@ -78,11 +78,11 @@ def trial_cpu_ns(scenario: Scenario) -> int:
     background = round(scenario.background_packets_per_s * BACKGROUND_CPU_NS / 1e9 * scenario.expected_trial_ns)
     if isinstance(workload, PageLoads):
         return TRIAL_CPU_NS + _load_cpu_ns(scenario, workload) * workload.loads + background
-    opens = isinstance(workload, Asking) and not isinstance(workload.connection, Kept)
+    opens = isinstance(workload, RequestWorkload) and not isinstance(workload.connection, Persistent)
     exchange_ns = FRESH_CPU_NS if opens else KEPT_CPU_NS
     if ends.client != BUILTIN:
         exchange_ns = PROGRAM_CPU_NS
-    if isinstance(workload, Asking):
+    if isinstance(workload, RequestWorkload):
         sizes = workload.downloads
         exchange_ns += BYTE_CPU_NS * (workload.upload_bytes + sum(sizes) // len(sizes))
     return TRIAL_CPU_NS + exchange_ns * workload.rows + background

@@ -11,16 +11,16 @@ from wirelab.experiment.file.pages import DEFAULT, Pages, WrittenPage, check_siz
 from wirelab.experiment.file.quantities import PositiveDuration, Size, Table, positive, quantity
 from wirelab.schema import (
     Closed,
-    Deliver,
     Fixed,
-    Fresh,
-    Kept,
-    Notify,
+    NewConnection,
     PageLoads,
+    Persistent,
     Poisson,
+    PubSub,
     RequestResponse,
     Resumed,
     Stream,
+    Telemetry,
     WorkloadSpec,
 )
 from wirelab.schema.workload import ArrivalSpec, ConnectionPolicy
@@ -32,22 +32,22 @@ TIMEOUT_NS = 10 * 10**9
 LOAD_TIMEOUT_NS = 60 * 10**9
 """Of a whole page."""
 HEAD_BYTES = 12
-"""Index and instant of publication, with which every message of `notify` and `stream` begins."""
+"""Index and instant of publication, with which every message of `pubsub` and `stream` begins."""
 _ASKING = ("connection", "exchanges", "clients", "concurrency", "arrival", "timeout")
 KIND = "workload.kind"
 KEYS: Mapping[str, tuple[str, ...]] = {
     "request-response": ("upload", "download", *_ASKING),
-    "deliver": ("message", *_ASKING),
-    "notify": ("message", "messages", "subscribers", "arrival", "timeout"),
+    "telemetry": ("message", *_ASKING),
+    "pubsub": ("message", "messages", "subscribers", "arrival", "timeout"),
     "stream": ("message", "messages", "subscribers", "rate", "playout-delay", "timeout"),
     "page": ("page", "loads", "timeout"),
 }
 """What belongs to each kind of workload, besides `kind`."""
 ABOUT: Mapping[str, str] = {
     "request-response": "A client sends requests, a server answers each: an upload and a download of given sizes.",
-    "deliver": "A client hands readings over; each exchange ends when the client knows that the server's application "
+    "telemetry": "A client hands readings over; each exchange ends when the client knows that the server's application "
     "has the reading. What acknowledges it is the stack's (docs/concepts/equal-work.md).",
-    "notify": "The changes of a state reach each client that waits for them: from the publisher's application to the "
+    "pubsub": "The changes of a state reach each client that waits for them: from the publisher's application to the "
     "subscriber's, on one clock.",
     "stream": "Messages at a steady rate reach each client that waits, as of a medium that a player buffers: how late "
     "they come, and how often it stalls.",
@@ -69,20 +69,20 @@ def read_arrival(value: object) -> Closed | Fixed | Poisson:
     raise UnitError("is not an arrival process", hint='write "closed", { fixed = "10 /s" } or { poisson = "10 /s" }')
 
 
-def read_connection(value: object) -> Fresh | Resumed | Kept:
-    """`"fresh"`, `"resumed"`, `"kept"` (one connection) or `{ kept = N }`."""
+def read_connection(value: object) -> NewConnection | Resumed | Persistent:
+    """`"new"`, `"resumed"`, `"persistent"` (one connection) or `{ persistent = N }`."""
     match value:
-        case "fresh":
-            return Fresh()
+        case "new":
+            return NewConnection()
         case "resumed":
             return Resumed()
-        case "kept":
-            return Kept(connections=1)
-        case {"kept": int(connections), **rest} if not rest and connections is not True:
+        case "persistent":
+            return Persistent(connections=1)
+        case {"persistent": int(connections), **rest} if not rest and connections is not True:
             if not 1 <= connections <= MAX_CONNECTIONS:
                 raise UnitError("is not a number of connections", hint=f"1 to {MAX_CONNECTIONS}")
-            return Kept(connections=connections)
-    raise UnitError("is not a connection policy", hint='write "fresh", "resumed", "kept" or { kept = 4 }')
+            return Persistent(connections=connections)
+    raise UnitError("is not a connection policy", hint='write "new", "resumed", "persistent" or { persistent = 4 }')
 
 
 def read_download(value: object) -> int | tuple[int, ...]:
@@ -124,8 +124,12 @@ Connection = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"enum": ["fresh", "resumed", "kept"]},
-                {"type": "object", "required": ["kept"], "properties": {"kept": {"type": "integer", "minimum": 1}}},
+                {"enum": ["new", "resumed", "persistent"]},
+                {
+                    "type": "object",
+                    "required": ["persistent"],
+                    "properties": {"persistent": {"type": "integer", "minimum": 1}},
+                },
             ]
         }
     ),
@@ -158,7 +162,7 @@ class WorkloadKeyError(UnitError):
 class WorkloadTable(Table):
     """What the endpoints do. Which keys belong to which kind is in `KEYS`; a key of another kind says nothing."""
 
-    kind: Literal["request-response", "deliver", "notify", "stream", "page"] = Field(
+    kind: Literal["request-response", "telemetry", "pubsub", "stream", "page"] = Field(
         default="request-response",
         description="request-response, deliver (readings to the server), notify (changes to clients that wait), "
         "stream (messages at a steady rate to clients that wait) or page (a page with all that it names).",
@@ -179,11 +183,11 @@ class WorkloadTable(Table):
         json_schema_extra={"default": "100 B"},
     )
     connection: Connection = Field(
-        default=Fresh(),
+        default=NewConnection(),
         description="request-response, deliver: a new connection for each exchange, one that resumes the session "
-        "before, or kept ones.",
+        "before, or persistent ones.",
         validate_default=False,
-        json_schema_extra={"default": "fresh"},
+        json_schema_extra={"default": "new"},
     )
     exchanges: int = Field(default=10, ge=1, le=2**32 - 1, description="Exchanges of a trial, of each client.")
     clients: int = Field(
@@ -220,7 +224,7 @@ class WorkloadTable(Table):
         what is wrong with a folder that is to be a page.
         """
         timeout_ns = self.timeout or (LOAD_TIMEOUT_NS if self.kind == "page" else TIMEOUT_NS)
-        least = {"request-response": 0, "deliver": 1}.get(self.kind, HEAD_BYTES)
+        least = {"request-response": 0, "telemetry": 1}.get(self.kind, HEAD_BYTES)
         if self.message < least:
             raise WorkloadKeyError("message", f"a message of {self.kind} has at least {least} B")
         match self.kind:
@@ -238,8 +242,8 @@ class WorkloadTable(Table):
                     timeout_ns=timeout_ns,
                     connection=self.connection,
                 )
-            case "deliver":
-                return Deliver(
+            case "telemetry":
+                return Telemetry(
                     message_bytes=self.message,
                     exchanges=self.exchanges,
                     clients=self.clients,
@@ -248,11 +252,11 @@ class WorkloadTable(Table):
                     timeout_ns=timeout_ns,
                     connection=self.connection,
                 )
-            case "notify":
+            case "pubsub":
                 if isinstance(self.arrival, Closed):
                     what = "notify has no answer that the next message could wait for"
                     raise WorkloadKeyError("arrival", what, hint='such as arrival = { fixed = "10 /s" }')
-                return Notify(
+                return PubSub(
                     message_bytes=self.message,
                     messages=self.messages,
                     subscribers=self.subscribers,

@@ -10,7 +10,7 @@ from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema import Role, StackDescription, Telling, is_netem
+from wirelab.schema import PubSubWorkload, Role, StackDescription, is_netem
 
 _CACHE = "cache"
 """The setting of a stack that its proxy alone heeds."""
@@ -78,7 +78,7 @@ def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> No
             raise WirelabError(f"a radio's sleep is that of one host, and {each.name}.near has several", where)
     if not scenario.topology:
         return
-    if scenario.origin is not None and isinstance(scenario.workload, Telling):
+    if scenario.origin is not None and isinstance(scenario.workload, PubSubWorkload):
         what = f"a proxy observes nothing, so that {scenario.stack} does no {scenario.workload.kind} through it"
         raise WirelabError(what, source.where(("endpoints", PROXY, "stacks")))
     here = SERVER in scenario.topology[0].far

@@ -68,7 +68,7 @@ class Scenario:
             "settings": dict(self.settings),
             "implementation": dict(self.implementation),
             "link": link_identity(self.link),
-            "workload": _without_page_name(self.workload.to_json()),
+            "workload": _in_version_1(_without_page_name(self.workload.to_json())),
             "congestion_control": self.congestion_control,
         }
         if self.topology:
@@ -86,6 +86,19 @@ class Scenario:
     def digest(self) -> str:
         """SHA-256 of the identity's canonical JSON, in hexadecimal."""
         return hashlib.sha256(canonical_json(self.identity()).encode()).hexdigest()
+
+
+_KINDS = {"telemetry": "deliver", "pubsub": "notify"}
+_POLICIES = {"new": "fresh", "persistent": "kept"}
+"""Words of version 1 for what has another name now: a new name changes no draw."""
+
+
+def _in_version_1(workload: dict[str, Any]) -> dict[str, Any]:
+    """A workload in the words of version 1 of identities."""
+    found = {**workload, "kind": _KINDS.get(workload["kind"], workload["kind"])}
+    if (connection := workload.get("connection")) is not None:
+        found["connection"] = {**connection, "policy": _POLICIES.get(connection["policy"], connection["policy"])}
+    return found
 
 
 def _without_page_name(workload: dict[str, Any]) -> dict[str, Any]:

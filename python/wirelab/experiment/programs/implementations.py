@@ -19,7 +19,7 @@ from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import problems
 from wirelab.experiment.programs.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.programs.texts import TextError, holds, render
-from wirelab.schema import Asking, PageLoads, Role, StackDescription, Telling, WorkloadSpec
+from wirelab.schema import PageLoads, PubSubWorkload, RequestWorkload, Role, StackDescription, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
@@ -29,7 +29,7 @@ STACKS_TABLE = "stacks"
 FACTS = ("stack", "workload", "upload", "download")
 """What a condition of `requires` may ask for beside settings."""
 T = TypeVar("T")
-WorkloadKind = Literal["request-response", "deliver", "notify", "stream", "page"]
+WorkloadKind = Literal["request-response", "telemetry", "pubsub", "stream", "page"]
 
 
 class _Entry(BaseModel):
@@ -99,8 +99,8 @@ class RoleEntry(_Entry):
     """What a program can do in one role, and how."""
 
     stacks: tuple[str, ...]
-    workloads: tuple[WorkloadKind, ...] = ("request-response", "deliver")
-    connections: tuple[Literal["fresh", "resumed", "kept"], ...] = ("fresh", "kept")
+    workloads: tuple[WorkloadKind, ...] = ("request-response", "telemetry")
+    connections: tuple[Literal["new", "resumed", "persistent"], ...] = ("new", "persistent")
     downloads_in_turn: bool = False
     """Whether the answers of one trial may have several sizes."""
     settings: tuple[str, ...] = ()
@@ -125,7 +125,7 @@ class RoleEntry(_Entry):
             return f"does not speak {stack.name} (it speaks {', '.join(self.stacks)})"
         if workload.kind not in self.workloads:
             return f"does not do {workload.kind}"
-        connection = workload.connection.policy if isinstance(workload, Asking) else None
+        connection = workload.connection.policy if isinstance(workload, RequestWorkload) else None
         if connection is not None and connection not in self.connections:
             return f"does not do connection = '{connection}'"
         if len(workload.downloads) > 1 and not self.downloads_in_turn:
@@ -177,13 +177,13 @@ class ClientEntry(RoleEntry):
             raise ValueError("a client has either `command` or `per_exchange`")
         if self.per_exchange and not self.loading and "page" in self.workloads:
             raise ValueError("a client that is run for each exchange needs `loading` for page")
-        if self.per_exchange and not self.waiting and {"notify", "stream"} & {*self.workloads}:
+        if self.per_exchange and not self.waiting and {"pubsub", "stream"} & {*self.workloads}:
             raise ValueError("a client that is run for each exchange needs `waiting` for notify and stream")
         return self
 
     def whole(self, workload: WorkloadSpec) -> tuple[Words, ...]:
         """The command that performs all of the workload; none if one is executed for each exchange."""
-        if isinstance(workload, Telling) and self.waiting:
+        if isinstance(workload, PubSubWorkload) and self.waiting:
             return self.waiting
         return self.loading if isinstance(workload, PageLoads) and self.loading else self.command
 

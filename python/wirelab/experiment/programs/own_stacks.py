@@ -27,7 +27,7 @@ class StackTable(Table):
     transport: Literal["tcp", "udp"]
     port: Annotated[int, Field(ge=1, le=65535)] = Field(description="Where its server listens.")
     secure: bool = Field(default=False, description="It needs the campaign's certificates.")
-    workloads: list[WorkloadKind] = Field(default=["deliver"])
+    workloads: list[WorkloadKind] = Field(default=["telemetry"])
     settings: dict[str, SettingTable] = Field(default_factory=dict)
 
     def description(self, name: str) -> StackDescription:

@@ -4,7 +4,7 @@ use std::time::Instant;
 use tokio::io::{BufStream, duplex};
 use tokio::net::UdpSocket;
 use tokio::time::timeout;
-use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Deliver, EndpointParameters, Exchange};
+use wirelab_schema::{ArrivalSpec, ConnectionPolicy, EndpointParameters, Exchange, Telemetry};
 
 use super::super::association::Association;
 use super::super::dtls::Sessions;
@@ -21,14 +21,14 @@ const MAX_MESSAGE_BYTES: usize = 8 << 20;
 const SZX: u8 = 6;
 
 fn parameters(message_bytes: u64) -> EndpointParameters {
-    let workload = Deliver {
+    let workload = Telemetry {
         message_bytes,
         exchanges: 1,
         clients: 1,
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: 1_000_000_000,
-        connection: ConnectionPolicy::Fresh,
+        connection: ConnectionPolicy::New,
     };
     context(workload.into(), NoRecorder).0.parameters
 }

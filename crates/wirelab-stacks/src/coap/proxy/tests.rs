@@ -63,7 +63,7 @@ async fn scene(scripts: &'static [&'static [&'static str]], caches: bool, timeou
         arrival: ArrivalSpec::Closed,
         concurrency: 1,
         timeout_ns: timeout.as_nanos() as u64,
-        connection: ConnectionPolicy::Fresh,
+        connection: ConnectionPolicy::New,
     };
     let rows = Rows::default();
     let mut parameters = context(work.into(), rows.clone()).0.parameters;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::future::join_all;
-use wirelab_schema::{Exchange, Notify};
+use wirelab_schema::{Exchange, PubSub};
 
 use super::changes::Messages;
 use super::schedule::Schedule;
@@ -80,14 +80,14 @@ pub async fn listen<S: Subscriber>(
 }
 
 /// When each message is due, counted from the first instant of publishing.
-fn due(workload: &Notify, seed: u64) -> Vec<u64> {
+fn due(workload: &PubSub, seed: u64) -> Vec<u64> {
     let mut schedule = Schedule::new(&workload.arrival, workload.messages, seed, 0, 0);
     std::iter::from_fn(|| schedule.next()).map(|(_, due_ns)| due_ns.expect("checked: an open loop")).collect()
 }
 
 /// What the subscribers of a trial share.
 struct Audience {
-    workload: Notify,
+    workload: PubSub,
     messages: Messages,
     due_ns: Vec<u64>,
     last_due_ns: u64,

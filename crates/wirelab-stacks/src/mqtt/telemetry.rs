@@ -11,7 +11,7 @@ use crate::workload::{Client, Work};
 use crate::{Clock, Context, Payload, StackError};
 
 /// Publishes readings.
-pub struct DeliverClient {
+pub struct TelemetryClient {
     connector: Connector,
     sessions: Arc<Sessions>,
     message: Arc<Message>,
@@ -20,13 +20,13 @@ pub struct DeliverClient {
     clock: Arc<dyn Clock>,
 }
 
-impl DeliverClient {
+impl TelemetryClient {
     /// The client of the workload with this number.
     pub fn new(over: Over, context: &Context, number: u32, settings: &Arc<Settings>) -> Result<Self, StackError> {
         let parameters = &context.parameters;
         let work = Work::exchanges(&parameters.workload);
         let reading = Payload::new(parameters.seed).bytes(work.upload_bytes as usize);
-        Ok(DeliverClient {
+        Ok(TelemetryClient {
             connector: Connector::new(over, parameters, settings)?,
             sessions: Sessions::new('c', number, settings),
             message: Message::new(DELIVER_TOPIC, reading),
@@ -37,7 +37,7 @@ impl DeliverClient {
     }
 }
 
-impl Client for DeliverClient {
+impl Client for TelemetryClient {
     type Connection = Arc<Link>;
 
     async fn connect(&self, attempt: &mut Attempt) -> Result<Arc<Link>, ExchangeError> {

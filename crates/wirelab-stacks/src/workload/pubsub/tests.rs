@@ -78,19 +78,19 @@ impl Subscriber for Scripted {
     async fn close(&self, _subscription: Subscription) {}
 }
 
-fn workload(messages: u32, subscribers: u32) -> Notify {
+fn workload(messages: u32, subscribers: u32) -> PubSub {
     let arrival = ArrivalSpec::Fixed { rate_hz: 10.0 };
-    Notify { message_bytes: 30, messages, subscribers, arrival, timeout_ns: 300 * MS }
+    PubSub { message_bytes: 30, messages, subscribers, arrival, timeout_ns: 300 * MS }
 }
 
 /// Rows by subscriber and message, and what was said to be ready when.
-async fn rows(workload: Notify, fates: &[&[Fate]]) -> Vec<Exchange> {
+async fn rows(workload: PubSub, fates: &[&[Fate]]) -> Vec<Exchange> {
     heard(workload, fates, Arc::default()).await.0
 }
 
-async fn heard(workload: Notify, fates: &[&[Fate]], refused: Arc<AtomicBool>) -> (Vec<Exchange>, Option<u64>) {
+async fn heard(workload: PubSub, fates: &[&[Fate]], refused: Arc<AtomicBool>) -> (Vec<Exchange>, Option<u64>) {
     let rows = Rows::default();
-    let (mut context, _stopper) = context(WorkloadSpec::Notify(workload), rows.clone());
+    let (mut context, _stopper) = context(WorkloadSpec::PubSub(workload), rows.clone());
     let ready_ns = Arc::new(Mutex::new(None));
     let (clock, told) = (context.clock.clone(), ready_ns.clone());
     context.ready = Box::new(move |ports| {
@@ -181,7 +181,7 @@ async fn without_any_subscription_all_messages_fail_in_bounded_time_and_the_othe
 #[tokio::test(start_paused = true)]
 async fn when_stopped_what_came_is_kept_and_the_rest_dropped() {
     let rows = Rows::default();
-    let (context, stopper) = context(WorkloadSpec::Notify(workload(1_000, 1)), rows.clone());
+    let (context, stopper) = context(WorkloadSpec::PubSub(workload(1_000, 1)), rows.clone());
     let publication = Publication::new(&context.parameters, context.clock.clone());
     tokio::spawn(async move {
         sleep(Duration::from_millis(150)).await;
@@ -197,7 +197,7 @@ async fn when_stopped_what_came_is_kept_and_the_rest_dropped() {
 
 #[tokio::test(start_paused = true)]
 async fn changes_come_at_their_instants_with_index_and_stamp_and_none_is_lost_when_waiting_is_given_up() {
-    let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, 1)), Rows::default());
+    let (context, _stopper) = context(WorkloadSpec::PubSub(workload(2, 1)), Rows::default());
     let origin_ns = context.clock.now_ns();
     let mut changes = Changes::new(&context.parameters, context.clock.clone());
     let messages = Messages::new(&context.parameters);
@@ -213,7 +213,7 @@ async fn changes_come_at_their_instants_with_index_and_stamp_and_none_is_lost_wh
 #[tokio::test(start_paused = true)]
 async fn a_server_that_publishes_begins_when_all_wait_or_the_first_has_waited_long_enough() {
     for (subscribers, waits_s) in [(1, 0), (2, 20)] {
-        let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, subscribers)), Rows::default());
+        let (context, _stopper) = context(WorkloadSpec::PubSub(workload(2, subscribers)), Rows::default());
         let publication = Publication::new(&context.parameters, context.clock.clone());
         sleep(Duration::from_secs(60)).await;
         let now_ns = context.clock.now_ns();
@@ -226,7 +226,7 @@ async fn a_server_that_publishes_begins_when_all_wait_or_the_first_has_waited_lo
 
 #[test]
 fn a_message_that_differs_in_length_body_or_index_is_refused() {
-    let (context, _stopper) = context(WorkloadSpec::Notify(workload(2, 1)), Rows::default());
+    let (context, _stopper) = context(WorkloadSpec::PubSub(workload(2, 1)), Rows::default());
     let messages = Messages::new(&context.parameters);
     let right = messages.make(1, 77);
     assert_eq!(messages.read(&right).expect("right"), (1, 77));

@@ -1,11 +1,11 @@
-//! Readings handed over: every stack that does `deliver`, and clients in numbers.
+//! Readings handed over: every stack that does `telemetry`, and clients in numbers.
 
 use std::collections::HashSet;
 
 use serde_json::json;
-use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Deliver, Exchange, Outcome, RequestResponse};
+use wirelab_schema::{ArrivalSpec, ConnectionPolicy, Exchange, Outcome, RequestResponse, Telemetry};
 use wirelab_stacks::StackError;
-use wirelab_stacks::workload::DELIVER;
+use wirelab_stacks::workload::TELEMETRY;
 
 use crate::lab::{Lab, deliver, kept, workload};
 use crate::{assert_completed, descriptors, does, echoes, has};
@@ -13,7 +13,7 @@ use crate::{assert_completed, descriptors, does, echoes, has};
 #[tokio::test]
 async fn every_reading_is_acknowledged() {
     let lab = Lab::new();
-    for stack in descriptors(does(DELIVER)) {
+    for stack in descriptors(does(TELEMETRY)) {
         for bytes in [1, 612, 100_000] {
             for work in [workload(bytes, 0, 4), kept(1, workload(bytes, 0, 4))] {
                 let rows = lab.exchange(&stack.name, deliver(work), &[]).await;
@@ -30,7 +30,7 @@ async fn every_reading_is_acknowledged() {
 #[tokio::test]
 async fn clients_of_a_population_have_connections_of_their_own() {
     let lab = Lab::new();
-    for stack in descriptors(does(DELIVER)) {
+    for stack in descriptors(does(TELEMETRY)) {
         let work = RequestResponse { clients: 3, concurrency: 2, ..kept(1, workload(30, 0, 4)) };
         let rows = lab.exchange(&stack.name, deliver(work), &[]).await;
         assert_completed(&rows, 12, &stack.name);
@@ -48,9 +48,9 @@ async fn clients_of_a_population_have_connections_of_their_own() {
 #[tokio::test]
 async fn every_recorded_exchange_of_a_resumed_connection_resumes_and_each_client_has_a_session_of_its_own() {
     let lab = Lab::new();
-    for stack in descriptors(does(DELIVER)) {
+    for stack in descriptors(does(TELEMETRY)) {
         let connection = ConnectionPolicy::Resumed;
-        let work = Deliver { connection, ..deliver(RequestResponse { clients: 2, ..workload(30, 0, 3) }) };
+        let work = Telemetry { connection, ..deliver(RequestResponse { clients: 2, ..workload(30, 0, 3) }) };
         if !has(&stack, "resumption") {
             let refused = lab.run_client(&stack.name, 1, work, &[]).await.expect_err("refused");
             assert!(matches!(refused, StackError::Unsupported(_)), "{}", stack.name);
@@ -70,8 +70,8 @@ async fn every_recorded_exchange_of_a_resumed_connection_resumes_and_each_client
 #[tokio::test]
 async fn early_data_goes_out_before_the_handshake_is_done_and_is_told() {
     let lab = Lab::new();
-    for stack in descriptors(|stack| does(DELIVER)(stack) && has(stack, "early-data")) {
-        let work = Deliver { connection: ConnectionPolicy::Resumed, ..deliver(workload(30, 0, 3)) };
+    for stack in descriptors(|stack| does(TELEMETRY)(stack) && has(stack, "early-data")) {
+        let work = Telemetry { connection: ConnectionPolicy::Resumed, ..deliver(workload(30, 0, 3)) };
         for early in [true, false] {
             let rows = lab.exchange(&stack.name, work.clone(), &[("early-data", json!(early))]).await;
             assert_completed(&rows, 3, &stack.name);
@@ -87,7 +87,7 @@ async fn early_data_goes_out_before_the_handshake_is_done_and_is_told() {
 #[tokio::test]
 async fn a_reading_of_nothing_is_a_usage_error() {
     let lab = Lab::new();
-    for stack in descriptors(does(DELIVER)) {
+    for stack in descriptors(does(TELEMETRY)) {
         let error = lab.run_client(&stack.name, 1, deliver(workload(0, 0, 1)), &[]).await.expect_err("refused");
         assert!(matches!(error, StackError::Usage(_)), "{}", stack.name);
     }
@@ -96,7 +96,7 @@ async fn a_reading_of_nothing_is_a_usage_error() {
 #[tokio::test]
 async fn readings_at_a_rate_are_intended_evenly_and_sent_when_a_place_is_free() {
     let lab = Lab::new();
-    for stack in descriptors(does(DELIVER)) {
+    for stack in descriptors(does(TELEMETRY)) {
         let arrival = ArrivalSpec::Fixed { rate_hz: 200.0 };
         let work = deliver(RequestResponse { arrival, ..kept(1, workload(30, 0, 5)) });
         let rows = lab.exchange(&stack.name, work, &[]).await;

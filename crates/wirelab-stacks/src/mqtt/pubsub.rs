@@ -17,7 +17,7 @@ use crate::workload::{Changes, Subscriber, Work};
 use crate::{Clock, Context, StackError};
 
 /// Waits for changes.
-pub struct NotifySubscriber {
+pub struct PubSubSubscriber {
     connector: Connector,
     sessions: Arc<Sessions>,
     qos: Qos,
@@ -30,10 +30,10 @@ pub struct Subscription {
     messages: mpsc::UnboundedReceiver<Bytes>,
 }
 
-impl NotifySubscriber {
+impl PubSubSubscriber {
     /// The subscriber of the workload with this number.
     pub fn new(over: Over, context: &Context, number: u32, settings: &Arc<Settings>) -> Result<Self, StackError> {
-        Ok(NotifySubscriber {
+        Ok(PubSubSubscriber {
             connector: Connector::new(over, &context.parameters, settings)?,
             sessions: Sessions::new('s', number, settings),
             qos: qos(settings),
@@ -42,7 +42,7 @@ impl NotifySubscriber {
     }
 }
 
-impl Subscriber for NotifySubscriber {
+impl Subscriber for PubSubSubscriber {
     type Subscription = Subscription;
 
     async fn subscribe(&self, attempt: &mut Attempt) -> Result<Subscription, ExchangeError> {
