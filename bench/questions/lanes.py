@@ -68,7 +68,7 @@ def _default_lanes() -> tuple[int, bool]:
 
 def _run(agent: Path, folder: Path, lanes: int, seconds: float) -> None:
     """Run the experiment, and stop it as Ctrl-C does when its time is up."""
-    words = [sys.executable, "-m", "wirelab", "run", EXPERIMENT, "--no-probes", "--lanes", str(lanes)]
+    words = [sys.executable, "-m", "wirelab", "run", EXPERIMENT, "--no-probes", "--jobs", str(lanes)]
     words += ["--out", str(folder / "campaign"), *(word for text in SETS for word in ("--set", text))]
     environment = {**os.environ, "WIRELAB_AGENT": str(agent), "PYTHONPATH": str(ROOT / "python")}
     with (folder / "err.txt").open("wb") as err:

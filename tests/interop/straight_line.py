@@ -31,13 +31,13 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("file")
     arguments.add_argument("--out", type=Path, required=True)
-    arguments.add_argument("--lanes", type=int)
+    arguments.add_argument("--jobs", type=int)
     arguments.add_argument("--capture", action="store_true")
     arguments.add_argument("--estimates", action="store_true")
     given = arguments.parse_args()
     loaded = load(given.file, ["capture=true"] * given.capture)
     options = Options(
-        lanes=given.lanes, command=tuple(sys.argv), beside=loaded.source.folder, claims=loaded.claims,
+        lanes=given.jobs, command=tuple(sys.argv), beside=loaded.source.folder, claims=loaded.claims,
         pages=loaded.pages(),
     )  # fmt: skip
     summary = run_plan(make_plan(loaded), given.out, options, None, Words())

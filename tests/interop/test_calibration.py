@@ -53,7 +53,7 @@ def test_our_phases_stand_beside_curls(
     bench: Bench, capsys: pytest.CaptureFixture[str], exchanges: int, replicates: int
 ) -> None:
     (bench.folder / "implementations.toml").write_text(_curl_warm())
-    bench.measure_experiment(EXPERIMENT.format(exchanges=exchanges, replicates=replicates), "--lanes", "1")
+    bench.measure_experiment(EXPERIMENT.format(exchanges=exchanges, replicates=replicates), "--jobs", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())
     who = pl.DataFrame(
         [(s["key"], s["stack"], s["implementation"]["client"]) for s in plan["scenarios"]],

@@ -56,7 +56,7 @@ def captured(
 ) -> dict[str, Path]:
     """Run a trial of each stack; their folders."""
     text = EXPERIMENT.format(stacks=json.dumps(stacks), link=link, client=client, server=server, exchanges=EXCHANGES)
-    bench.measure_experiment(text, "--capture", "--lanes", "2")
+    bench.measure_experiment(text, "--capture", "--jobs", "2")
     assert set(bench.statuses().values()) == {"done"}
     bench.assert_nothing_left()
     return {path.name.split("-")[0]: path for path in (bench.campaign / "trials").iterdir()}
@@ -181,7 +181,7 @@ def test_every_quic_connection_has_a_qlog_at_both_ends(folders: dict[str, Path])
 
 def test_a_trial_captures_nothing_unless_it_is_asked_to(bench: Bench) -> None:
     bench.measure_experiment(
-        EXPERIMENT.format(stacks='["h3"]', link="", client="builtin", server="builtin", exchanges=1), "--lanes", "1"
+        EXPERIMENT.format(stacks='["h3"]', link="", client="builtin", server="builtin", exchanges=1), "--jobs", "1"
     )
     [folder] = (bench.campaign / "trials").iterdir()
     assert not [path for path in folder.rglob("*") if path.suffix in {".pcapng", ".sqlog"} or "secrets" in path.name]

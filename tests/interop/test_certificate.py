@@ -63,7 +63,7 @@ replicates = 2
 
 @pytest.mark.namespaces
 def test_a_campaign_counts_what_its_endpoints_waited_for_a_cpu(bench: Bench) -> None:
-    bench.measure_experiment(STARVED, "--lanes", "1", "--estimates")
+    bench.measure_experiment(STARVED, "--jobs", "1", "--estimates")
     estimates = json.loads((bench.campaign / "estimates.json").read_text())
     for scenario in estimates["scenarios"]:
         # How long it was is the machine's; that somebody waited, if only to be started, is not.

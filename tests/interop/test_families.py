@@ -41,7 +41,7 @@ def campaign(bench: Bench, stacks: list[str], client: str, server: str) -> pl.Da
     text = EXPERIMENT.format(
         stacks=json.dumps(stacks), client=client, server=server, exchanges=EXCHANGES, replicates=REPLICATES
     )
-    bench.measure_experiment(text, "--lanes", "2")
+    bench.measure_experiment(text, "--jobs", "2")
     words = [path.read_text()[-500:] for path in bench.campaign.glob("trials/*/*/stderr.txt")]
     assert set(bench.statuses().values()) == {"done"}, words
     bench.assert_nothing_left()

@@ -84,7 +84,7 @@ def parent_of(pid: int) -> int | None:
 @pytest.mark.namespaces
 def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: Bench) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=10, replicates=4))
-    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "4")
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--jobs", "4")
     chance = random.Random(7)
     kept: dict[str, str] = {}
     for _ in range(5):
@@ -99,7 +99,7 @@ def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: B
         done = {trial for trial, status in kept.items() if status == "done"}
         kept = bench.statuses()
         assert done <= {trial for trial, status in kept.items() if status == "done"}
-    bench.measure_experiment(experiment.read_text(), "--lanes", "4")
+    bench.measure_experiment(experiment.read_text(), "--jobs", "4")
     assert set(bench.statuses().values()) == {"done"}
     assert len(pl.read_parquet(bench.campaign / "exchanges.parquet")) == 4 * 4 * 10
     folders = {path.name for path in (bench.campaign / "trials").iterdir() if ".discarded-" not in path.name}
@@ -111,7 +111,7 @@ def test_killed_at_random_moments_a_campaign_resumes_and_leaves_nothing(bench: B
 @pytest.mark.parametrize("how", [signal.SIGINT, nightly(signal.SIGTERM)])
 def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Bench, how: signal.Signals) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=3))
-    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2", "--no-probes")
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--jobs", "2", "--no-probes")
     process = bench.start(*command)
     until(lambda: finished(bench) >= 2, "two finished trials")
     process.send_signal(how)
@@ -129,7 +129,7 @@ def test_an_interrupted_run_keeps_what_finished_and_says_how_to_go_on(bench: Ben
 @pytest.mark.namespaces
 def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=20, replicates=2))
-    command = ("run", str(experiment), "--out", str(bench.campaign), "--lanes", "2", "--no-probes")
+    command = ("run", str(experiment), "--out", str(bench.campaign), "--jobs", "2", "--no-probes")
     process = bench.start(*command)
     until(lambda: finished(bench) >= 1, "a finished trial")
     os.kill(host_of(bench, process), signal.SIGKILL)
@@ -138,14 +138,14 @@ def test_a_killed_host_ends_the_run_and_the_next_one_goes_on(bench: Bench) -> No
     assert "wirelab-agent host ended with" in words
     until(lambda: not bench.processes(), "the end of every process")
     bench.assert_nothing_left()
-    bench.measure_experiment(experiment.read_text(), "--lanes", "2")
+    bench.measure_experiment(experiment.read_text(), "--jobs", "2")
 
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("role", ["client", "server"])
 def test_a_killed_endpoint_fails_its_trial_alone(bench: Bench, role: str) -> None:
     experiment = bench.experiment(EXPERIMENT.format(exchanges=40, replicates=1))
-    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--lanes", "1", "--no-probes")
+    process = bench.start("run", str(experiment), "--out", str(bench.campaign), "--jobs", "1", "--no-probes")
     victim = re.compile(rf"endpoint \S+/{role}/parameters\.json")
 
     def victims() -> list[int]:
@@ -236,7 +236,7 @@ def _fill_and_go_on(bench: Bench, options: tuple[str, ...]) -> None:
     assert str(bench.campaign) in Path("/proc/thread-self/mounts").read_text()
     assert str(bench.campaign) not in Path("/proc/self/mounts").read_text()
     experiment = bench.experiment(EXPERIMENT.format(exchanges=10, replicates=5))
-    command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--lanes", "4", "--no-probes", *options)
+    command = ("run", str(experiment), "--out", str(bench.campaign / "c"), "--jobs", "4", "--no-probes", *options)
     status, out, words = bench.run(*command)
     assert status == 1, out + words
     assert "no space left on the device" in words

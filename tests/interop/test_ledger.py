@@ -55,7 +55,7 @@ Ledger = dict[str, dict[str, Any]]
 def campaign(shared_bench: Bench) -> Path:
     """A trial of each stack over a link that loses nothing."""
     names = ", ".join(f'"{stack}"' for stack in STACKS)
-    shared_bench.measure_experiment(EXPERIMENT.format(stacks=f"[{names}]"), "--lanes", "2")
+    shared_bench.measure_experiment(EXPERIMENT.format(stacks=f"[{names}]"), "--jobs", "2")
     assert set(shared_bench.statuses().values()) == {"done"}
     return shared_bench.campaign
 

@@ -231,7 +231,7 @@ ROUND_TRIPS = {"mqtt": 3, "mqtts": 4, "mqtt+quic": 3}
 
 def over_lanes(bench: Bench, workload: str) -> pl.DataFrame:
     """Run it for every transport; its exchanges with the stack of each."""
-    bench.measure_experiment(LANE.format(stacks=json.dumps(list(ROUND_TRIPS)), workload=workload), "--lanes", "2")
+    bench.measure_experiment(LANE.format(stacks=json.dumps(list(ROUND_TRIPS)), workload=workload), "--jobs", "2")
     plan = json.loads((bench.campaign / "plan.json").read_text())
     names = {scenario["key"]: scenario["stack"] for scenario in plan["scenarios"]}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")

@@ -48,7 +48,7 @@ FIRST_IMAGES = {f"/{number}.jpg" for number in range(1, 6)}
 @pytest.mark.parametrize("count", [1, nightly(5)])
 def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFixture[str], count: int) -> None:
     require("chromium")
-    bench.measure_experiment(EXPERIMENT.replace("LOADS", str(count)), "--lanes", "1")
+    bench.measure_experiment(EXPERIMENT.replace("LOADS", str(count)), "--jobs", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())
     who = {each["key"]: (each["stack"], each["implementation"]["client"]) for each in plan["scenarios"]}
     loads, requests = (_rows(bench, name, who) for name in ("exchanges", "resources"))

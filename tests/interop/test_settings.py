@@ -52,9 +52,9 @@ def ran(
         concurrency=3 if connection == "persistent" else 1,
     )  # fmt: skip
     if report:
-        bench.run_experiment(text, "--lanes", "2", "--no-probes")
+        bench.run_experiment(text, "--jobs", "2", "--no-probes")
     else:
-        bench.measure_experiment(text, "--lanes", "2", "--estimates")
+        bench.measure_experiment(text, "--jobs", "2", "--estimates")
     assert set(bench.statuses().values()) == {"done"}
     scenarios = json.loads((bench.campaign / "estimates.json").read_text())["scenarios"]
     assert all(s["denominators"]["completed"] == s["denominators"]["exchanges"] for s in scenarios)

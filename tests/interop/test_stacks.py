@@ -46,7 +46,7 @@ def campaign(bench: Bench, stacks: list[str], client: str, server: str, connecti
         EXPERIMENT.format(
             stacks=json.dumps(stacks), client=client, server=server, connection=connection, exchanges=EXCHANGES
         ),
-        "--lanes", "2",
+        "--jobs", "2",
     )  # fmt: skip
     assert set(bench.statuses().values()) == {"done"}, tails(bench.campaign)
     plan = json.loads((bench.campaign / "plan.json").read_text())

@@ -43,7 +43,7 @@ replicates = 1
 
 
 def test_stations_share_the_air_and_a_proxy_joins_two_links(bench: Bench) -> None:
-    bench.measure_experiment(EXPERIMENT, "--lanes", "1")
+    bench.measure_experiment(EXPERIMENT, "--jobs", "1")
     words = [path.read_text()[-500:] for path in bench.campaign.glob("trials/*/*/stderr.txt")]
     assert set(bench.statuses().values()) == {"done"}, words
     bench.assert_nothing_left()
@@ -98,7 +98,7 @@ replicates = 1
 
 @pytest.mark.nginx
 def test_a_proxy_keeps_what_any_origin_says(bench: Bench) -> None:
-    bench.measure_experiment(FOREIGN, "--lanes", "1")
+    bench.measure_experiment(FOREIGN, "--jobs", "1")
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     assert set(rows["outcome"]) == {"completed"}

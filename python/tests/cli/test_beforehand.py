@@ -63,7 +63,7 @@ def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_
 
 
 def test_what_would_be_unsupported_takes_none_of_a_budget() -> None:
-    words = ("plan", "page", "--set", "stack=http1", "--link", "ethernet-100m", "--lanes", "1")
+    words = ("plan", "page", "--set", "stack=http1", "--link", "ethernet-100m", "--jobs", "1")
     one = Plan.model_validate_json(run(*words, "--json")[1])
     budget = ("--budget", f"{ceil(expected_ns(one, 1) / 1e6)} ms")
     both = ("--set", "client.implementation=builtin,curl")

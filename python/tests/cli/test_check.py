@@ -78,7 +78,7 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
         ["check", "quickstart", "--set", "seed=1,2"],
         ["plan", "quickstart", "--budget", "2"],
         ["plan", "quickstart", "--budget", "0s"],
-        ["plan", "quickstart", "--lanes", "0"],
+        ["plan", "quickstart", "--jobs", "0"],
         ["list", "stack"],
         ["list", "colours"],
         ["describe", "stacks", "h2"],

@@ -116,7 +116,7 @@ def test_trials_that_ran_side_by_side_are_refused(tmp_path: Path, campaign: Path
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert err.startswith(f"error: trial-2 and trial-3 of {campaign} ran side by side: what was measured is of both\n")
-    assert err.endswith("--lanes 1\n")
+    assert err.endswith("--jobs 1\n")
 
 
 def test_people_get_a_table_and_programs_csv(tmp_path: Path, campaign: Path) -> None:

@@ -11,13 +11,13 @@ from wirelab.schema.plan import Plan
 def test_a_plan_tells_scenarios_trials_and_time(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(BASE)
-    code, out, err = run("plan", str(file), "--lanes", "1")
+    code, out, err = run("plan", str(file), "--jobs", "1")
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "mine: Test",
         "2 scenarios x 3 replicates: 6 trials, 60 exchanges",
         "about 15.6 s",
-        "1 lane: as asked",
+        "1 trial at a time: as asked",
         "",
         "scenario  link  exchanges  about, each exchange",
         "http1     wire         30                 41 ms",
@@ -33,7 +33,7 @@ def test_json_is_the_plan_file() -> None:
 
 
 def test_a_budget_is_a_preview_and_says_so() -> None:
-    code, out, _ = run("plan", "milosevic2021", "--budget", "2min", "--lanes", "16")
+    code, out, _ = run("plan", "milosevic2021", "--budget", "2min", "--jobs", "16")
     assert code == 0
     assert "18 scenarios" in out
     assert "PREVIEW for 2 min" in out
@@ -70,5 +70,5 @@ def test_without_a_number_of_lanes_the_plan_says_how_many_and_why(
 ) -> None:
     monkeypatch.setattr("wirelab.runner.cpus.count", lambda: 2)
     monkeypatch.setattr("wirelab.runner.cpus.real_time", lambda: True)
-    assert run("plan", "milosevic2021")[1].splitlines()[3] == "16 lanes: 8 for each of 2 CPUs"
-    assert "8 scenarios in 12 lanes: a trial computes for about 70 ms" in run("describe", "experiment", "quickstart")[1]
+    assert run("plan", "milosevic2021")[1].splitlines()[3] == "16 trials at a time: 8 for each of 2 CPUs"
+    assert "8 scenarios, 12 trials at a time: a trial computes" in run("describe", "experiment", "quickstart")[1]

@@ -22,16 +22,16 @@ def at(over: int, elapsed_s: float, **given: int) -> Progress:
 
 
 def test_words_say_trials_lanes_failures_rate_and_time_left() -> None:
-    assert words(at(50, 25.0)) == "50/100  4 lanes  0 failed  2.0 trials/s  about 25 s left"
+    assert words(at(50, 25.0)) == "50/100  4 at a time  0 failed  2.0 trials/s  about 25 s left"
 
 
 def test_words_leave_out_what_is_not_known_or_did_not_happen() -> None:
-    assert words(at(0, 3.0, lanes=1)) == "0/100  1 lane  0 failed"
-    assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 lanes  2 failed  8 run again  2.0 trials/s"
+    assert words(at(0, 3.0, lanes=1)) == "0/100  1 at a time  0 failed"
+    assert words(at(100, 50.0, failed=2, discarded=8)) == "100/100  4 at a time  2 failed  8 run again  2.0 trials/s"
 
 
 def test_reused_trials_do_not_count_for_the_rate() -> None:
-    assert words(at(60, 10.0, reused=40)) == "60/100  4 lanes  0 failed  40 reused  2.0 trials/s  about 20 s left"
+    assert words(at(60, 10.0, reused=40)) == "60/100  4 at a time  0 failed  40 reused  2.0 trials/s  about 20 s left"
 
 
 def test_the_bar_is_full_at_the_end() -> None:
@@ -72,9 +72,9 @@ def test_a_line_is_no_longer_than_its_terminal(columns: int) -> None:
 
 
 def test_the_bar_gives_way_to_the_words() -> None:
-    assert str(fitted(0.5, "34/160  16 lanes", 29)) == "[#####-----] 34/160  16 lanes"
-    assert str(fitted(0.5, "34/160  16 lanes", 20)) == "34/160  16 lanes"
+    assert str(fitted(0.5, "34/160  16 at a time", 33)) == "[#####-----] 34/160  16 at a time"
+    assert str(fitted(0.5, "34/160  16 at a time", 20)) == "34/160  16 at a time"
 
 
 def test_one_lane_is_no_lanes() -> None:
-    assert [lanes_words(lanes) for lanes in (1, 2)] == ["1 lane", "2 lanes"]
+    assert [lanes_words(lanes) for lanes in (1, 2)] == ["1 trial at a time", "2 trials at a time"]

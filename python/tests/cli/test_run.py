@@ -265,7 +265,7 @@ def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab]
 
 
 def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:
-    run("fake.toml", "--out", "mine", "--lanes", "3", "--seed", "99", "--set", "stack=raw-tcp")
+    run("fake.toml", "--out", "mine", "--jobs", "3", "--seed", "99", "--set", "stack=raw-tcp")
     assert labs[0].lanes == 3
     assert json.loads((tmp_path / "mine" / "plan.json").read_text())["seed"] == 99
     assert not (tmp_path / "results").exists()
@@ -365,7 +365,7 @@ def test_termination_ends_a_run_as_ctrl_c_does(labs: list[Lab], monkeypatch: pyt
 
     monkeypatch.setattr(Lab, "_play", terminated)
     before = signal.getsignal(signal.SIGTERM)
-    done = run("fake.toml", "--set", "stack=raw-tcp", "--lanes", "2")
+    done = run("fake.toml", "--set", "stack=raw-tcp", "--jobs", "2")
     assert done.exit_code == 130
     assert "stopped after 0 of 9 trials" in done.stderr
     assert signal.getsignal(signal.SIGTERM) is before

@@ -276,15 +276,15 @@ def test_importing_the_report_costs_nothing() -> None:
 
 
 def test_an_option_is_code_that_no_line_breaks_and_other_words_are_escaped(tmp_path: Path) -> None:
-    assert options("run fewer lanes (--lanes), <b>") == "run fewer lanes (<code>--lanes</code>), &lt;b&gt;"
+    assert options("run fewer trials (--jobs), <b>") == "run fewer trials (<code>--jobs</code>), &lt;b&gt;"
     folder = write(tmp_path)
     estimates = read(folder, "estimates.json")
     for scenario in estimates["scenarios"]:
-        scenario["endpoints"] = {"flag": "unusable", "share": 0.2, "why": "it waited", "cure": "fewer (--lanes)"}
+        scenario["endpoints"] = {"flag": "unusable", "share": 0.2, "why": "it waited", "cure": "fewer (--jobs)"}
     store(folder, "estimates.json", estimates)
     html = render(load(folder, folder))
-    assert "fewer (<code>--lanes</code>)" in html
-    assert "fewer (--lanes)" not in html
+    assert "fewer (<code>--jobs</code>)" in html
+    assert "fewer (--jobs)" not in html
 
 
 def test_each_part_has_its_value_the_interval_that_decided_its_n_and_its_grade(tmp_path: Path) -> None:

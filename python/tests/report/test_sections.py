@@ -139,7 +139,7 @@ def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
     ]
     change(folder, "estimates.json", link_lateness=lanes)
     said = str(trust.section(load(folder, folder)))
-    assert "over 8 lanes: p50 2.00 to 2.00 µs, p99 10.0 to 80.0 µs, max 1,000 to 1,000 µs." in said
+    assert "over 8 parallel trials: p50 2.00 to 2.00 µs, p99 10.0 to 80.0 µs, max 1,000 to 1,000 µs." in said
 
 
 def test_the_replay_of_every_trial_is_told(tmp_path: Path) -> None:

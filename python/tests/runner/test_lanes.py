@@ -68,7 +68,9 @@ def test_background_traffic_takes_lanes() -> None:
 
 def test_what_runs_alone_needs_no_lanes() -> None:
     short = scenario(10_000).model_copy(update={"expected_exchange_ns": 1 * MS})
-    assert default_lanes([short], 500, 2, real_time=True) == Lanes(1, "its exchanges are short, or fill a CPU")
+    assert default_lanes([short], 500, 2, real_time=True) == Lanes(
+        1, "short exchanges, or ones that fill a CPU, would disturb each other"
+    )
     assert lanes(2_300) == default_lanes([short, scenario(2_300)], 500, 2, real_time=True).number
 
 

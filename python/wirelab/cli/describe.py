@@ -75,7 +75,7 @@ def _experiment(name: str) -> str:
     plan = make_plan(experiment)
     lanes = planned_lanes(plan)
     parts.append(
-        f"{len(experiment.scenarios)} scenarios in {lanes_words(lanes.number)}: {lanes.why}\n"
+        f"{len(experiment.scenarios)} scenarios, {lanes_words(lanes.number)}: {lanes.why}\n"
         f"{'' if least == most else 'up to '}{plan.trials:,} trials, "
         f"about {format_duration(run_ns(plan, lanes.number))}"
     )

@@ -89,7 +89,7 @@ def _assert_one_after_another(within: Mapping[str, tuple[float, float, int]], fo
     for (first, (_, end_s, _)), (second, (from_s, _, _)) in pairwise(sorted(within.items(), key=lambda each: each[1])):
         if from_s < end_s:
             what = f"{first} and {second} of {folder} ran side by side: what was measured is of both"
-            raise WirelabError(what, hint=f"measure a campaign of one lane: {launched('run FILE --lanes 1')}")
+            raise WirelabError(what, hint=f"measure one trial at a time: {launched('run FILE --jobs 1')}")
 
 
 def _on_the_clock(trace: Trace, begins_at: str | None, path: Path) -> Trace:

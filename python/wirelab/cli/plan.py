@@ -35,7 +35,9 @@ MOST_PAGES = 6
 @site_option
 @link_option
 @budget_option
-@click.option("--lanes", type=click.IntRange(1, 256), help="Trials side by side.  [as the machine and the plan allow]")
+@click.option(
+    "--jobs", "-j", "lanes", type=click.IntRange(1, 256), help="Trials at a time.  [as the machine and the plan allow]"
+)
 @click.option("--json", "as_json", is_flag=True, help="Print plan.json.")
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     experiment: str,

@@ -10,7 +10,6 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from wirelab.runner.progress import lanes_words
 from wirelab.units import format_duration
 
 if TYPE_CHECKING:
@@ -93,8 +92,8 @@ def bar(share: float, width: int = BAR_WIDTH) -> str:
 
 
 def words(progress: Progress) -> str:
-    """`34/160  4 lanes  0 failed  3.2 trials/s  40 s left`."""
-    parts = [f"{progress.over}/{progress.total}", lanes_words(progress.lanes)]
+    """`34/160  4 at a time  0 failed  3.2 trials/s  40 s left`."""
+    parts = [f"{progress.over}/{progress.total}", f"{progress.lanes} at a time"]
     parts.append(f"{progress.failed} failed")
     if progress.reused:
         parts.append(f"{progress.reused} reused")

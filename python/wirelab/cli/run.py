@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 @click.option(
     "--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Campaign's folder.  [results/NAME]"
 )
-@click.option("--lanes", type=click.IntRange(1, 256), help="Trials side by side.  [as the machine and the plan allow]")
+@click.option(
+    "--jobs", "-j", "lanes", type=click.IntRange(1, 256), help="Trials at a time.  [as the machine and the plan allow]"
+)
 @click.option("--capture", is_flag=True, help="Capture every packet at both ends, with the TLS secrets.")
 @click.option("--fresh", is_flag=True, help="Set an earlier campaign in that folder aside and begin anew.")
 @click.option("--retry-failed", is_flag=True, help="Run failed trials of an earlier run again.")
@@ -132,7 +134,7 @@ def _announce(plan: Plan, lanes: int, console: Console, *, probes: bool) -> None
     took = run_ns(plan, lanes, probes=probes)
     console.print(
         f"{count(len(plan.scenarios), 'scenario')}, {'up to ' * (least != most)}{count(plan.trials, 'trial')}, "
-        f"about {format_duration(took)} in {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
+        f"about {format_duration(took)} with {lanes_words(lanes)}{'; unprivileged' * (os.geteuid() != 0)}"
     )
 
 

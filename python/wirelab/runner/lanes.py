@@ -38,7 +38,7 @@ def default_lanes(scenarios: Sequence[Scenario], trials: int, cpus: int, *, real
         return Lanes(min(CROWDED_LANES, trials), "the link shares the only CPU")
     beside = [scenario for scenario in scenarios if not runs_alone(scenario)]
     if not beside:
-        return Lanes(1, "its exchanges are short, or fill a CPU")
+        return Lanes(1, "short exchanges, or ones that fill a CPU, would disturb each other")
     mine = cpus if real_time else cpus - 1
     trial_ns = sum(scenario.expected_trial_ns for scenario in beside) / len(beside)
     cpu_ns = sum(map(trial_cpu_ns, beside)) / len(beside)

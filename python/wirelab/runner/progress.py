@@ -35,8 +35,8 @@ class Progress:
 
 
 def lanes_words(lanes: int) -> str:
-    """`1 lane`, `4 lanes`."""
-    return f"{lanes} lane{'s' * (lanes != 1)}"
+    """`1 trial at a time`, `4 trials at a time`."""
+    return f"{lanes} trial{'s' * (lanes != 1)} at a time"
 
 
 class Observer(Protocol):

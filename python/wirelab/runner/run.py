@@ -181,7 +181,7 @@ class Runner:
         self._run -= len(entries)
         for entry in entries:
             del self._status[entry.trial]
-        self._observer.say(f"block {verdict.block}: {why}; run again in {lanes_words(self._schedule.lanes)}")
+        self._observer.say(f"block {verdict.block}: {why}; run again with {lanes_words(self._schedule.lanes)}")
 
     def _cancel(self) -> None:
         """End what runs, in order; what does not answer in time dies with the host."""

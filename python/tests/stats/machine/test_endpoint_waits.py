@@ -56,7 +56,8 @@ def journal(folder: Path, lanes: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lanes", "cure"), [(1, "leave the machine alone"), (4, "run fewer lanes (--lanes), or leave the machine alone")]
+    ("lanes", "cure"),
+    [(1, "leave the machine alone"), (4, "run fewer trials at a time (--jobs), or leave the machine alone")],
 )
 def test_fewer_lanes_are_advised_only_where_there_were_several(tmp_path: Path, lanes: int, cure: str) -> None:
     waits(tmp_path, client_run_delay_ns=800 * MS, server_run_delay_ns=0)

@@ -33,8 +33,8 @@ def section(campaign: Campaign) -> Section:
 def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     trials = campaign.trials.get(scenario.key, [])
     rows = [_trial(campaign, trial) for trial in trials]
-    names = ("trial", "status", "block", "lane", "lateness", "result", "packet log")
-    columns = [Column(name, numeric=name in {"block", "lane"}) for name in names]
+    names = ("trial", "status", "block", "job", "lateness", "result", "packet log")
+    columns = [Column(name, numeric=name in {"block", "job"}) for name in names]
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:
         show = f"wirelab show {_folder(campaign.folder)} {trials[0].name}"

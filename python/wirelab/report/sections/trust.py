@@ -47,7 +47,11 @@ def section(campaign: Campaign) -> Section:
     lanes = campaign.estimates["link_lateness"]
     lateness = _lateness_table(lanes)
     blocks += [told, *topology(campaign)]
-    blocks += [lateness] if len(lanes) <= MOST_LANES else [Prose(_lanes_words(lanes)), Group("Each lane", [lateness])]
+    blocks += (
+        [lateness]
+        if len(lanes) <= MOST_LANES
+        else [Prose(_lanes_words(lanes)), Group("Each of the parallel trials", [lateness])]
+    )
     blocks += [befell] if befell is not None else []
     blocks += [met] if (met := background(campaign)) is not None else []
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
@@ -78,7 +82,7 @@ def _lanes_words(lanes: Sequence[LaneLateness]) -> str:
         values = [value * 1e6 for lane in lanes if (value := lane[key]) is not None]
         if values:
             ranges.append(f"{words} {plain(min(values))} to {plain(max(values))} µs")
-    return f"Lateness of the emulator over {len(lanes)} lanes: {', '.join(ranges)}."
+    return f"Lateness of the emulator over {len(lanes)} parallel trials: {', '.join(ranges)}."
 
 
 def replay_words(replay: Replay) -> str:
@@ -174,7 +178,7 @@ def _lateness_table(lanes: Iterable[LaneLateness]) -> Table:
         ]
         for lane in lanes
     ]
-    columns = [Column("lane"), *(Column(name, "µs") for name in LATENESS.values()), Column("packets")]
+    columns = [Column("job"), *(Column(name, "µs") for name in LATENESS.values()), Column("packets")]
     caption = (
         "Lateness of the emulator: when a packet was handed over (on a link that netem ran: to netem), minus when its "
         "link said it leaves. Packets of attempts that were run again are counted too"

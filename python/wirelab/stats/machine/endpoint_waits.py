@@ -107,7 +107,7 @@ def _judged(trials: pl.DataFrame, lanes: int) -> EndpointWaits:
 
 def _cure(lanes: int) -> str:
     """Against waiting: a trial that ran by itself had no other lane to give way to."""
-    return f"{'run fewer lanes (--lanes), or ' * (lanes > 1)}leave the machine alone"
+    return f"{'run fewer trials at a time (--jobs), or ' * (lanes > 1)}leave the machine alone"
 
 
 def _told() -> pl.Expr:
