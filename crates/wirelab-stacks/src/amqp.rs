@@ -53,8 +53,8 @@ impl Stack for Amqp {
             settings.push(tls::version_setting());
             settings.extend(tls::common_settings());
         }
-        let about = "AMQP 1.0 (ISO/IEC 19464, OASIS amqp-core), one session and one link on a connection. `deliver`: a transfer to the address `deliver`, \
-                     whose application accepts it. `notify` and `stream`: a publisher's transfers to the address `notify`, and from there to the receiver \
+        let about = "AMQP 1.0 (ISO/IEC 19464, OASIS amqp-core), one session and one link on a connection. `telemetry`: a transfer to the address `deliver`, \
+                     whose application accepts it. `pubsub` and `stream`: a publisher's transfers to the address `notify`, and from there to the receiver \
                      of each subscriber. A message is one data section without header or properties. The header, `open`, \
                      `begin` and `attach` are each answered before the next is sent, as the library does: three round trips to the built-in queue, which \
                      sends its `open` with its header, before the first transfer, four to a broker that does not, and two more with SASL. A connection is \

@@ -43,7 +43,7 @@ pub fn settings() -> Vec<SettingDescription> {
             &["at-least-once", "at-most-once"],
             "`at-least-once`: the sender sends unsettled (snd-settle-mode `unsettled`), the receiver accepts and settles in one disposition \
              (rcv-settle-mode `first`). `at-most-once`: the sender sends settled (snd-settle-mode `settled`) and nothing answers, so an exchange of \
-             `deliver` ends when its last byte is with the transport (part 2, sections 2.8.2 and 2.8.3). There is no `exactly-once`: for that the \
+             `telemetry` ends when its last byte is with the transport (part 2, sections 2.8.2 and 2.8.3). There is no `exactly-once`: for that the \
              receiver settles after the sender (rcv-settle-mode `second`), and the library's sender never does.",
         ),
         settings::choice(

@@ -1,7 +1,8 @@
 """AMQP 1.0 by Apache Qpid Proton: the client's half of the contract.
 
-A `deliver` is a transfer and its `accepted`, a `notify` a receiver with credit. One thread runs Proton's reactor for as
-long as the process; what asyncio wants of it is injected as an event, and what came is told by settling a future.
+A `telemetry` message is a transfer and its `accepted`, a `pubsub` subscriber a receiver with credit.
+One thread runs Proton's reactor for as long as the process; what asyncio wants of it is injected as an event, and what
+came is told by settling a future.
 """
 
 from __future__ import annotations
@@ -30,6 +31,10 @@ class Link:
     connection: Any = None
     link: Any = None
     deliveries: dict[str, asyncio.Future[None]] = field(default_factory=dict)
+
+
+ADDRESSES = {"telemetry": "deliver", "pubsub": "notify"}
+"""Of messages, by the kind of workload (docs/concepts/equal-work.md)."""
 
 
 class Reactor(MessagingHandler):
@@ -145,7 +150,7 @@ class Client:
         if parameters.settings.get("delivery") == "exactly-once":
             raise UnsupportedError("exactly-once delivery")
         prefix = parameters.settings.get("address-prefix", "none")
-        self.address = f"{'' if prefix == 'none' else prefix}{kind}"
+        self.address = f"{'' if prefix == 'none' else prefix}{ADDRESSES[kind]}"
         self.settled = parameters.settings.get("delivery") == "at-most-once"
         self.body = bytes(parameters.upload_bytes)
         host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address
