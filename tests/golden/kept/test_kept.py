@@ -36,6 +36,7 @@ SENTENCES = {
     r"\brefute\b": lambda _: "contradict",
     r"must hold \(": lambda _: "must be confirmed (",
     r"not of publishable accuracy": lambda _: "not of good quality",
+    r"fewer lanes \(--lanes\)": lambda _: "fewer trials at a time (--jobs)",
 }
 """The same inside sentences."""
 
