@@ -48,7 +48,7 @@ def _certificate(campaign: Campaign, name: str, *, own: bool) -> Cell:
     every = campaign.estimates["certificates"]
     found = [each for each in every if name in (each["link_names"] if own else each["topology_links"])]
     if not found:
-        return dash("not probed, or analysed by another build: not certified")
+        return dash("not probed, so not certified")
     worst = max(found, key=lambda each: list(TONES).index(each["grade"]))
     return Cell(f"{worst['grade']}; {certificate.summary(worst['lines'])}", tone=TONES[worst["grade"]])
 

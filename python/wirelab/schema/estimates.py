@@ -25,11 +25,11 @@ Flag = Literal["good", "limited", "unusable", "not measured"]
 End = Literal["client", "server"]
 Way = Literal["uplink", "downlink"]
 
-_document = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False))
+document = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False))
 """Unknown keys are errors, and so are numbers that JSON does not have."""
 
 
-@_document
+@document
 class EstimateRecord(TypedDict):
     """A number with its interval. Times are in seconds, sizes in bytes, rates in bit/s, energies in J."""
 
@@ -45,7 +45,7 @@ class EstimateRecord(TypedDict):
     method: str
 
 
-@_document
+@document
 class ModeRecord(TypedDict):
     """One mode of a distribution: its range, and its share of the values."""
 
@@ -54,7 +54,7 @@ class ModeRecord(TypedDict):
     share: EstimateRecord
 
 
-@_document
+@document
 class PublishedRuleRecord(TypedDict):
     """Values beyond three scaled median absolute deviations removed."""
 
@@ -68,7 +68,7 @@ class PublishedRuleRecord(TypedDict):
     """A sentence where the median absolute deviation is 0."""
 
 
-@_document
+@document
 class MetricRecord(TypedDict):
     """One metric of one scenario: completed exchanges, or whole trials of what endpoints used."""
 
@@ -103,7 +103,7 @@ Outcomes = TypedDict(
 """How many exchanges ended how, in how many trials. Excluded trials, and exchanges of failed ones, are in no other
 count.
 """
-_document(Outcomes)
+document(Outcomes)
 
 
 OutcomeKey = Literal[
@@ -112,7 +112,7 @@ OutcomeKey = Literal[
 ]  # fmt: skip
 
 
-@_document
+@document
 class Messages(TypedDict):
     """Messages that subscribers lost or received twice, over all trials that are done."""
 
@@ -124,10 +124,10 @@ class Messages(TypedDict):
 
 SizeOutcomes = TypedDict("SizeOutcomes", {"bytes": int, "exchanges": int, "completed": int, "timed-out": int})
 """Downloads of one size, and how they ended."""
-_document(SizeOutcomes)
+document(SizeOutcomes)
 
 
-@_document
+@document
 class Downloads(TypedDict):
     """Of downloads of several sizes the largest and the smallest."""
 
@@ -135,7 +135,7 @@ class Downloads(TypedDict):
     smallest: SizeOutcomes
 
 
-@_document
+@document
 class Programs(TypedDict):
     """Who plays each role."""
 
@@ -143,7 +143,7 @@ class Programs(TypedDict):
     server: str
 
 
-@_document
+@document
 class EndpointWaits(TypedDict):
     """What a scenario's endpoints waited for a CPU."""
 
@@ -159,7 +159,7 @@ class EndpointWaits(TypedDict):
     """What to do about it; null where the quality is good."""
 
 
-@_document
+@document
 class CpuLimit(TypedDict):
     """What a limit on a host's CPU time did."""
 
@@ -173,7 +173,7 @@ class CpuLimit(TypedDict):
     """In a trial."""
 
 
-@_document
+@document
 class SettingInForce(TypedDict):
     """A setting of one end: as configured, and as connections showed it."""
 
@@ -197,7 +197,7 @@ class SettingInForce(TypedDict):
     """Why it was not in force, or why that is not known."""
 
 
-@_document
+@document
 class Spent(TypedDict):
     """Bytes of one direction, for one exchange."""
 
@@ -228,7 +228,7 @@ SPENT: tuple[Part, ...] = get_args(Part)
 """Keys of `Spent`."""
 
 
-@_document
+@document
 class Day(TypedDict):
     """Bytes of a day of messages, both directions."""
 
@@ -240,7 +240,7 @@ class Day(TypedDict):
     parts: dict[str, float | None]
 
 
-@_document
+@document
 class LedgerRecord(TypedDict):
     """What the bytes of a captured scenario were spent on."""
 
@@ -255,7 +255,7 @@ class LedgerRecord(TypedDict):
     day: NotRequired[Day]
 
 
-@_document
+@document
 class Bounds(TypedDict):
     """A figure of an energy model, with its constants typical and at their bounds."""
 
@@ -264,17 +264,14 @@ class Bounds(TypedDict):
     high: float
 
 
-@_document
-class StateEnergy(TypedDict):
+@document
+class StateEnergy(Bounds):
     """Time and joules in one state of the radio, for one exchange."""
 
     seconds: float
-    low: float
-    typical: float
-    high: float
 
 
-@_document
+@document
 class Counted(TypedDict):
     """How many exchanges of how many trials."""
 
@@ -282,7 +279,7 @@ class Counted(TypedDict):
     trials: int
 
 
-@_document
+@document
 class EnergyOfScenario(TypedDict):
     """What a message costs the client's radio and processor, and a day of them; null where it is not known."""
 
@@ -301,7 +298,7 @@ class EnergyOfScenario(TypedDict):
     battery_days: Bounds | None
 
 
-@_document
+@document
 class AnalysedScenario(TypedDict):
     """Everything estimated of one scenario."""
 
@@ -330,7 +327,7 @@ class AnalysedScenario(TypedDict):
     """Only with a radio."""
 
 
-@_document
+@document
 class Family(TypedDict):
     """The comparisons whose error rate is controlled together."""
 
@@ -340,7 +337,7 @@ class Family(TypedDict):
     error_rate: float
 
 
-@_document
+@document
 class Quality(TypedDict):
     """What a comparison is good for."""
 
@@ -352,7 +349,7 @@ class Quality(TypedDict):
     """The link's mean error over a round trip."""
 
 
-@_document
+@document
 class ComparisonRecord(TypedDict):
     """Two scenarios in one metric: `a` over, and minus, `b`."""
 
@@ -373,7 +370,7 @@ class ComparisonRecord(TypedDict):
     link: Quality
 
 
-@_document
+@document
 class LinkTold(TypedDict):
     """One direction of a link as configured."""
 
@@ -387,7 +384,7 @@ class LinkTold(TypedDict):
     reordered: NotRequired[float | None]
 
 
-@_document
+@document
 class DelayErrors(TypedDict):
     """How late the emulator was; null of a link that netem ran."""
 
@@ -396,7 +393,7 @@ class DelayErrors(TypedDict):
     max: float | None
 
 
-@_document
+@document
 class LinkMeasured(TypedDict):
     """One direction of a link as measured."""
 
@@ -408,7 +405,7 @@ class LinkMeasured(TypedDict):
     reordered: NotRequired[EstimateRecord]
 
 
-@_document
+@document
 class LinkRecord(TypedDict):
     """One direction of one distinct link, over the trials that count."""
 
@@ -421,7 +418,7 @@ class LinkRecord(TypedDict):
     why: str
 
 
-@_document
+@document
 class LaneLateness(TypedDict):
     """How late the emulator was in one lane, over all packets."""
 
@@ -433,7 +430,7 @@ class LaneLateness(TypedDict):
     max_s: float
 
 
-@_document
+@document
 class Replay(TypedDict):
     """Trials whose packet log was run again through a fresh link."""
 
@@ -446,7 +443,7 @@ class Replay(TypedDict):
     mismatches: int
 
 
-@_document
+@document
 class CertificateLine(TypedDict):
     """One property of one direction, or of both, as probes found it."""
 
@@ -463,7 +460,7 @@ class CertificateLine(TypedDict):
     why: str | None
 
 
-@_document
+@document
 class CertificateRecord(TypedDict):
     """What probes found of one link."""
 
@@ -481,7 +478,7 @@ class CertificateRecord(TypedDict):
     lines: list[CertificateLine]
 
 
-@_document
+@document
 class Constant(TypedDict):
     """A constant of a radio's or device's model, and where it comes from."""
 
@@ -490,18 +487,7 @@ class Constant(TypedDict):
     source: str
 
 
-@_document
-class RadioRecord(TypedDict):
-    """A radio."""
-
-    name: str
-    title: str
-    validated: bool
-    inputs: dict[str, str | int | float]
-    sources: list[Constant]
-
-
-@_document
+@document
 class DeviceRecord(TypedDict):
     """A device."""
 
@@ -511,7 +497,14 @@ class DeviceRecord(TypedDict):
     sources: list[Constant]
 
 
-@_document
+@document
+class RadioRecord(DeviceRecord):
+    """A radio."""
+
+    inputs: dict[str, str | int | float]
+
+
+@document
 class Battery(TypedDict):
     """A battery."""
 
@@ -519,7 +512,7 @@ class Battery(TypedDict):
     voltage_v: float
 
 
-@_document
+@document
 class EnergyModel(TypedDict):
     """`energy.json`: the radio and the device that energies were computed for."""
 
@@ -532,7 +525,7 @@ class EnergyModel(TypedDict):
     notes: list[str]
 
 
-@_document
+@document
 class Estimates(TypedDict):
     """The document."""
 

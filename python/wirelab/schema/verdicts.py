@@ -5,22 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, NotRequired
 
-from pydantic import ConfigDict, with_config
 from typing_extensions import TypedDict
 
 from wirelab.launcher import launched
 from wirelab.schema.document import read_document
-from wirelab.schema.estimates import EstimateRecord, Grade
+from wirelab.schema.estimates import EstimateRecord, Grade, document
 from wirelab.schema.plan import Level
 
 VERDICTS = "verdicts.json"
 VERDICTS_VERSION = 1
 
 Verdict = Literal["confirmed", "contradicted", "inconclusive"]
-_document = with_config(ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False))
 
 
-@_document
+@document
 class ClaimFamily(TypedDict):
     """The claims whose error rate is controlled together."""
 
@@ -31,21 +29,15 @@ class ClaimFamily(TypedDict):
     """The confidence level that the paper asked for."""
 
 
-@_document
-class Deciding(TypedDict):
+@document
+class Deciding(EstimateRecord):
     """An estimate with the interval that decided, at its own level."""
 
     of: str
     """What it is of; empty where that is `ours`."""
-    point: float | None
-    low: float | None
-    high: float | None
-    level: float
-    n: int
-    method: str
 
 
-@_document
+@document
 class PublishedVerdict(TypedDict):
     """The same judgement on the paper's own printed numbers."""
 
@@ -53,7 +45,7 @@ class PublishedVerdict(TypedDict):
     why: str
 
 
-@_document
+@document
 class VerdictQuality(TypedDict):
     """What a verdict is good for: the worst of the comparisons, links and endpoints that it rests on."""
 
@@ -61,7 +53,7 @@ class VerdictQuality(TypedDict):
     why: str
 
 
-@_document
+@document
 class PartRecord(TypedDict):
     """A part of a claim."""
 
@@ -84,7 +76,7 @@ class PartRecord(TypedDict):
     link: NotRequired[VerdictQuality | None]
 
 
-@_document
+@document
 class ChoiceVerdict(TypedDict):
     """The verdict at one combination of the levels that the paper leaves open."""
 
@@ -95,7 +87,7 @@ class ChoiceVerdict(TypedDict):
     link: VerdictQuality | None
 
 
-@_document
+@document
 class ClaimRecord(TypedDict):
     """A claim."""
 
@@ -121,7 +113,7 @@ class ClaimRecord(TypedDict):
     link: VerdictQuality | None
 
 
-@_document
+@document
 class PublishedNumber(TypedDict):
     """A number that the paper printed, in base units."""
 
@@ -131,7 +123,7 @@ class PublishedNumber(TypedDict):
     value: float
 
 
-@_document
+@document
 class Verdicts(TypedDict):
     """The document."""
 
