@@ -92,30 +92,30 @@ def _mosquitto(folder: Path) -> list[str]:
     return ["mosquitto", "-c", str(folder / "mosquitto.conf")]
 
 
-def _ask(stack: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
-    return _ours(stack, port, {"kind": "request-response", "upload_bytes": 0, "download_bytes": MESSAGE_BYTES})
+def _ask(protocol: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
+    return _ours(protocol, port, {"kind": "request-response", "upload_bytes": 0, "download_bytes": MESSAGE_BYTES})
 
 
-def _tell(stack: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
-    return _ours(stack, port, {"kind": "telemetry", "message_bytes": MESSAGE_BYTES})
+def _tell(protocol: str, port: int) -> Callable[[Path, Path, str, int], list[str]]:
+    return _ours(protocol, port, {"kind": "telemetry", "message_bytes": MESSAGE_BYTES})
 
 
-def _ours(stack: str, port: int, work: dict[str, object]) -> Callable[[Path, Path, str, int], list[str]]:
+def _ours(protocol: str, port: int, work: dict[str, object]) -> Callable[[Path, Path, str, int], list[str]]:
     def client(agent: Path, folder: Path, address: str, requests: int) -> list[str]:
         kept = {"policy": "persistent", "connections": CONNECTIONS}
         workload = work | {"exchanges": requests, "concurrency": CONNECTIONS, "connection": kept}
-        return endpoint(agent, folder, stack, "client", (address, port), workload)
+        return endpoint(agent, folder, protocol, "client", (address, port), workload)
 
     return client
 
 
 def endpoint(  # noqa: PLR0913, PLR0917 (what differs between endpoints)
-    agent: Path, folder: Path, stack: str, role: str, server: tuple[str, int], work: dict[str, object]
+    agent: Path, folder: Path, protocol: str, role: str, server: tuple[str, int], work: dict[str, object]
 ) -> list[str]:
     """The words that start one of our own endpoints, in a closed loop, whose files are in a folder that is made."""
     workload = {"arrival": {"process": "closed"}, "timeout_ns": 10 * 10**9} | work
     parameters = {
-        "schema_version": 1, "stack": stack, "role": role, "settings": {}, "certificates": None,
+        "schema_version": 1, "protocol": protocol, "role": role, "settings": {}, "certificates": None,
         "server": {"address": server[0], "port": server[1], "name": "server.test"}, "workload": workload,
         "output": str(folder), "seed": 1,
     }  # fmt: skip

@@ -156,8 +156,8 @@ NAMING_PROTOCOLS = {
 
 
 def test_only_a_protocols_own_file_and_the_registry_name_it() -> None:
-    described = json.loads((ROOT / "schema" / "stacks.json").read_text(encoding="utf-8"))["stacks"]
-    protocols = {stack["name"] for stack in described}
+    described = json.loads((ROOT / "schema" / "protocols.json").read_text(encoding="utf-8"))["protocols"]
+    protocols = {protocol["name"] for protocol in described}
     assert len(protocols) > 10
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -195,7 +195,7 @@ NAMING_KINDS = {
 
 
 def test_only_the_keys_of_a_link_name_kinds_of_impairments_and_media() -> None:
-    described = json.loads((ROOT / "schema" / "stacks.json").read_text(encoding="utf-8"))
+    described = json.loads((ROOT / "schema" / "protocols.json").read_text(encoding="utf-8"))
     kinds = {each["kind"] for each in (*described["impairments"], *described["shared"])} - EVERYDAY
     assert len(kinds) > 8
     places = {}

@@ -1,4 +1,4 @@
-"""rattan (https://github.com/stack-rs/rattan): user space, AF_PACKET on veth, as Wirelab's own link.
+"""rattan (https://github.com/protocol-rs/rattan): user space, AF_PACKET on veth, as Wirelab's own link.
 
 `rattan link` runs a command behind the path; its other end is where rattan was started, and so is the server here.
 """

@@ -1,4 +1,4 @@
-"""How late is the link when many trials run side by side? Real stacks over milosevic2021's links, and how many lanes
+"""How late is the link when many trials run side by side? Real protocols over milosevic2021's links, and how many lanes
 this machine gets by default.
 """
 
@@ -40,7 +40,7 @@ def answer(setup: Setup) -> Answer:
     seconds = max(setup.seconds(SECONDS), LEAST_SECONDS)
     found = Answer(
         "lanes",
-        f"The link's lateness at work, microseconds: {EXPERIMENT}'s stacks and links",
+        f"The link's lateness at work, microseconds: {EXPERIMENT}'s protocols and links",
         ("lanes", "p50", "p99", "p99.9", "max", "packets", "trials", "late/%", "lanes at the end"),
     )
     found.notes += [

@@ -49,7 +49,7 @@ def answer(setup: Setup) -> Answer:
         "load",
         "Requests over a plain veth: median of the rounds",
         (
-            "stack", "generator", "requests/s", "lowest", "highest", "of best", "two at once", "counts",
+            "protocol", "generator", "requests/s", "lowest", "highest", "of best", "two at once", "counts",
             "user us/request", "system us/request", "per CPU second, of best",
         ),
     )  # fmt: skip

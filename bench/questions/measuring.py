@@ -27,7 +27,7 @@ LEVEL = 0.95
 _SIDE = Path(__file__).parents[1] / "side.py"
 _PATIENCE_S = 120.0
 _UDP = ("coap",)
-STACKS = ("raw-tcp", "http1", "h2c", "coap", "mqtt")
+PROTOCOLS = ("raw-tcp", "http1", "h2c", "coap", "mqtt")
 DOWNLOADING = ("http1", "h2c")
 
 
@@ -39,7 +39,7 @@ class Work:
     exchanges: int
     connection: dict[str, object]
     message: dict[str, object]
-    stacks: tuple[str, ...] = STACKS
+    protocols: tuple[str, ...] = PROTOCOLS
 
     @property
     def workload(self) -> dict[str, object]:
@@ -70,12 +70,12 @@ class Took:
 
 
 def answer(setup: Setup) -> Answer:
-    """Each stack with each work; what the ratio is of, and its interval over rounds."""
+    """Each protocol with each work; what the ratio is of, and its interval over rounds."""
     found = Answer(
         "measuring",
         "CPU time of built-in endpoints with measuring over without, user and system, start and end included",
         (
-            "stack", "exchanges", "client us/exchange", "server us/exchange", "ratio of both", "low", "high",
+            "protocol", "exchanges", "client us/exchange", "server us/exchange", "ratio of both", "low", "high",
             "ratio of client",
         ),
     )  # fmt: skip
@@ -89,21 +89,21 @@ def answer(setup: Setup) -> Answer:
         "and captures are the link's, in another process, and samples of memory the trial's, at most 1 % of a CPU"
     )
     for work in WORKS:
-        for stack in work.stacks:
-            _compare(setup, stack, work, found)
+        for protocol in work.protocols:
+            _compare(setup, protocol, work, found)
     return found
 
 
-def _compare(setup: Setup, stack: str, work: Work, found: Answer) -> None:
+def _compare(setup: Setup, protocol: str, work: Work, found: Answer) -> None:
     rounds: list[tuple[Took, Took]] = []
     for number in range(ROUNDS):
         try:
-            pair = {measured: _took(setup, stack, work, measured=measured) for measured in _order(number)}
+            pair = {measured: _took(setup, protocol, work, measured=measured) for measured in _order(number)}
         except FAILURES as error:
-            found.notes.append(f"{stack}, {work.name}: {error}")
+            found.notes.append(f"{protocol}, {work.name}: {error}")
             continue
         rounds.append((pair[True], pair[False]))
-    what = f"{stack}, {work.name}: CPU time with measuring over without"
+    what = f"{protocol}, {work.name}: CPU time with measuring over without"
     if len(rounds) < ROUNDS:
         found.targets.append(Target(what, "", None, "<=", MOST))
         return
@@ -112,7 +112,7 @@ def _compare(setup: Setup, stack: str, work: Work, found: Answer) -> None:
     measured = [one for one, _ in rounds]
     times = (statistics.median(one.client_us for one in measured), statistics.median(one.server_us for one in measured))
     ratio = statistics.median(both)
-    found.rows.append((stack, work.name, *times, ratio, *interval(both), client))
+    found.rows.append((protocol, work.name, *times, ratio, *interval(both), client))
     found.targets.append(Target(what, "", ratio, "<=", MOST))
 
 
@@ -135,17 +135,17 @@ def interval(values: list[float]) -> tuple[float, float]:
     return ordered[rank - 1], ordered[-rank]
 
 
-def _took(setup: Setup, stack: str, work: Work, *, measured: bool) -> Took:
+def _took(setup: Setup, protocol: str, work: Work, *, measured: bool) -> Took:
     """One round. Raises what `FAILURES` lists."""
     exchanges = setup.count(work.exchanges)
     workload = {**work.workload, "exchanges": exchanges}
     with setup.place(setup.users[0]) as place:
         folder = place.folder / "client"
-        server = endpoint(setup.agent, place.folder / "server", stack, "server", ("0.0.0.0", PORT), workload)
-        client = endpoint(setup.agent, folder, stack, "client", (SERVER_ADDRESS, PORT), workload)
+        server = endpoint(setup.agent, place.folder / "server", protocol, "server", ("0.0.0.0", PORT), workload)
+        client = endpoint(setup.agent, folder, protocol, "client", (SERVER_ADDRESS, PORT), workload)
         client += [] if measured else ["--unmeasured"]
         sides = [(sys.executable, str(_SIDE), json.dumps([words])) for words in (server, client)]
-        transport = "udp" if stack in _UDP else "tcp"
+        transport = "udp" if protocol in _UDP else "tcp"
         ends = Ends(sides[0], sides[1], PORT, _PATIENCE_S, transport, lasting=True)
         told = [Veth().play(Stages(0.0), ends, place), (place.folder / "out.txt").read_text(encoding="utf-8")]
         if measured:

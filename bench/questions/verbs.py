@@ -17,7 +17,7 @@ RUNS = 10
 TARGET_S = 0.5
 VERBS = (
     "check quickstart", "check fischer2021", "plan quickstart", "plan milosevic2021", "plan h2window2017", "list",
-    "list stacks", "list links", "list metrics", "list pages", "describe stack h2", "describe link nb-iot",
+    "list protocols", "list links", "list metrics", "list pages", "describe protocol h2", "describe link nb-iot",
     "describe page h2window2017", "describe metric goodput", "describe experiment fischer2021",
     "describe radio nrf9160-nbiot", "describe implementation nginx",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""A small world of stacks for tests that must not change when a real stack does."""
+"""A small world of protocols for tests that must not change when a real protocol does."""
 
 from pathlib import Path
 from typing import Any
@@ -37,11 +37,11 @@ IDLE = {
 TLS_1_2 = {"setting": "tls", "value": "1.2", "part": "security", "round_trips": 2}
 
 
-def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = False) -> dict[str, Any]:
+def _protocol(name: str, transport: str, *settings: dict[str, Any], secure: bool = False) -> dict[str, Any]:
     return {
         "name": name,
         "title": name.upper(),
-        "about": f"The stack {name}.",
+        "about": f"The protocol {name}.",
         "libraries": ["lib 1.0"],
         "transport": transport,
         "default_port": 8080,
@@ -65,13 +65,13 @@ def _stack(name: str, transport: str, *settings: dict[str, Any], secure: bool = 
 KNOWN = Description.model_validate(
     {
         "schema_version": 1,
-        "stacks": [
-            _stack("raw-tcp", "tcp"),
-            _stack("raw-udp", "udp"),
-            _stack("http1", "tcp", NAGLE),
-            _stack("https1", "tcp", NAGLE, TLS, secure=True),
-            _stack("h2", "tcp", NAGLE, TLS, WINDOW, STREAMS, secure=True),
-            _stack("h3", "udp", IDLE, secure=True),
+        "protocols": [
+            _protocol("raw-tcp", "tcp"),
+            _protocol("raw-udp", "udp"),
+            _protocol("http1", "tcp", NAGLE),
+            _protocol("https1", "tcp", NAGLE, TLS, secure=True),
+            _protocol("h2", "tcp", NAGLE, TLS, WINDOW, STREAMS, secure=True),
+            _protocol("h3", "udp", IDLE, secure=True),
         ],
         "impairments": [{"kind": "loss", "about": "Independent loss: each packet alone."}],
         "shared": [{"kind": "radio", "about": "Sleep: of the client's radio."}],
@@ -81,7 +81,7 @@ KNOWN = Description.model_validate(
 BASE = """\
 title = "Test"
 [factors]
-stack = ["http1", "h2"]
+protocol = ["http1", "h2"]
 [links.wire]
 rtt = "20 ms"
 [workload]

@@ -15,7 +15,7 @@ _EXPERIMENT: Json = {
     "preview": None,
 }  # fmt: skip
 _SCENARIO: Json = {
-    "name": "a scenario", "levels": {}, "points": [], "stack": "http1", "settings": {},
+    "name": "a scenario", "levels": {}, "points": [], "protocol": "http1", "settings": {},
     "implementation": {"client": "builtin", "server": "builtin"}, "link": {"uplink": [], "downlink": []},
     "link_name": "clean", "congestion_control": "cubic", "expected_exchange_ns": 1, "expected_trial_ns": 1,
 }  # fmt: skip
@@ -57,7 +57,8 @@ OUTCOMES: Json = dict.fromkeys(
      "exchanges_of_failed_trials", "excluded_trials"), 0,
 )  # fmt: skip
 _ANALYSED: Json = {
-    "name": "a scenario", "levels": {}, "stack": "http1", "implementation": {"client": "builtin", "server": "builtin"},
+    "name": "a scenario", "levels": {}, "protocol": "http1",
+    "implementation": {"client": "builtin", "server": "builtin"},
     "metrics": {}, "endpoints": None,
 }  # fmt: skip
 _SETTING: Json = {

@@ -22,36 +22,36 @@ LOADS, TRIALS = 3, 3
 START = 10_000 * MS
 BETWEEN = 1_000 * MS
 AT_ONCE = {"http1": 6, "h2": 1_000}
-STACKS = ("http1", "h2")
+PROTOCOLS = ("http1", "h2")
 
 
 def write(folder: Path, *, page: Page = PAGE) -> Records:
     """Plan, manifest and trials; the last load of the last trial of `h2` is given up."""
-    scenarios = {key(stack): _scenario(stack, page) for stack in STACKS}
+    scenarios = {key(protocol): _scenario(protocol, page) for protocol in PROTOCOLS}
     records = Records(folder, scenarios)
     manifest = page_manifest(folder, page.site.digest)
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps(page.site.to_json()))
     for replicate in range(TRIALS):
-        for stack in STACKS:
+        for protocol in PROTOCOLS:
             loads, rows = [], []
             for index in range(LOADS):
-                given_up = (stack, replicate, index) == ("h2", TRIALS - 1, LOADS - 1)
-                load, resources = make_load(stack, index, page, late=replicate * MS, given_up=given_up)
+                given_up = (protocol, replicate, index) == ("h2", TRIALS - 1, LOADS - 1)
+                load, resources = make_load(protocol, index, page, late=replicate * MS, given_up=given_up)
                 loads.append(load)
                 rows += resources
-            records.trial(key(stack), loads, resources=rows)
+            records.trial(key(protocol), loads, resources=rows)
     return records
 
 
 def make_load(
-    stack: str, index: int, page: Page = PAGE, *, late: int = 0, given_up: bool = False
+    protocol: str, index: int, page: Page = PAGE, *, late: int = 0, given_up: bool = False
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """One load and its resources. Every request takes a round trip, and each connection one or two before its first."""
     start = START + index * BETWEEN
-    opened = start + RTT * (2 if stack == "h2" else 1)
-    tls = {"handshake_ns": opened} if stack == "h2" else {}
-    first = start + RTT if stack == "h2" else opened
+    opened = start + RTT * (2 if protocol == "h2" else 1)
+    tls = {"handshake_ns": opened} if protocol == "h2" else {}
+    first = start + RTT if protocol == "h2" else opened
     document = {
         "resource": 0, "found_by": "navigation", "discovered_ns": start, "connection": 0,
         "connect_start_ns": start + 1 * MS // 2, "tcp_connect_ns": first, **tls,
@@ -59,17 +59,17 @@ def make_load(
     }  # fmt: skip
     rows = [document]
     known = int(document["end_ns"])
-    free = dict.fromkeys(range(AT_ONCE[stack]), known)
+    free = dict.fromkeys(range(AT_ONCE[protocol]), known)
     for place in range(1, len(page.site.resources)):
-        number = min(free, key=lambda each: (free[each], each)) if stack == "http1" else 0
+        number = min(free, key=lambda each: (free[each], each)) if protocol == "http1" else 0
         new = number != 0 and not any(row["connection"] == number for row in rows)
-        at = max(free[number], known) if stack == "http1" else known
+        at = max(free[number], known) if protocol == "http1" else known
         ready = at + RTT if new else at
         row = {
             "resource": place, "found_by": "body", "discovered_ns": known, "connection": number,
             "connection_reused": not new, "request_start_ns": ready, "first_response_byte_ns": ready + RTT,
-            "end_ns": ready + RTT + MS, "urgency": 3 if stack == "h2" else None,
-            "incremental": True if stack == "h2" else None,
+            "end_ns": ready + RTT + MS, "urgency": 3 if protocol == "h2" else None,
+            "incremental": True if protocol == "h2" else None,
         }  # fmt: skip
         if new:
             row |= {"connect_start_ns": at, "tcp_connect_ns": ready}
@@ -101,18 +101,18 @@ def _load(rows: list[dict[str, Any]], index: int, page: Page, start: int, *, giv
     ).model_dump(mode="json")  # fmt: skip
 
 
-def key(stack: str) -> str:
+def key(protocol: str) -> str:
     """Of its scenario."""
-    return hashlib.sha256(stack.encode()).hexdigest()
+    return hashlib.sha256(protocol.encode()).hexdigest()
 
 
-def _scenario(stack: str, page: Page) -> dict[str, Any]:
+def _scenario(protocol: str, page: Page) -> dict[str, Any]:
     site = page.site
     identity = PageIdentity(name="eight", sha256=site.digest, resources=len(site.resources), body_bytes=site.body_bytes)
-    levels = {"stack": stack}
+    levels = {"protocol": protocol}
     delay = [{"kind": "delay", "delay_ns": RTT // 2}]
     return {
-        "stack": stack, "name": stack, "levels": levels, "points": [levels], "link_name": "wire",
+        "protocol": protocol, "name": protocol, "levels": levels, "points": [levels], "link_name": "wire",
         "link": {"uplink": delay, "downlink": delay}, "congestion_control": "cubic",
         "workload": {"kind": "page", "loads": LOADS, "timeout_ns": 60_000 * MS, "page": identity.to_json()},
         "expected_exchange_ns": 1, "expected_trial_ns": 1,

@@ -28,7 +28,7 @@ SPREAD_NS = 300_000
 def write_campaign(
     folder: Path,
     *,
-    stacks: tuple[str, ...] = ("http1", "h2", "h3"),
+    protocols: tuple[str, ...] = ("http1", "h2", "h3"),
     links: tuple[str, ...] = ("lossless", "random", "burst"),
     uploads: tuple[str, ...] = ("30 B", "3.5 kB"),
     factors: dict[str, list[str]] | None = None,
@@ -42,15 +42,15 @@ def write_campaign(
     rng = np.random.default_rng(seed)
     extra = factors or {"link.rtt": ["20 ms"]}
     scenarios = [
-        _scenario(stack, link, upload, dict(zip(extra, levels, strict=True)))
+        _scenario(protocol, link, upload, dict(zip(extra, levels, strict=True)))
         for levels in product(*extra.values())
-        for stack, link, upload in product(stacks, links, uploads)
+        for protocol, link, upload in product(protocols, links, uploads)
     ]
     blocks = [{"block": b, "trials": [_trial(s, b) for s in scenarios]} for b in range(trials)]
     experiment = {
         "name": "synthetic", "title": "Synthetic", "metric": "end-to-end-delay", "doi": None, "claims": claims,
         "file": "synthetic.toml", "sets": {},
-        "factors": {"stack": list(stacks), "link": list(links), "workload.upload": list(uploads), **extra},
+        "factors": {"protocol": list(protocols), "link": list(links), "workload.upload": list(uploads), **extra},
         "stop": {"replicates": [trials, trials], "interval": None, "budget_ns": None},
     }  # fmt: skip
     plan = {
@@ -75,15 +75,15 @@ def write_campaign(
     return folder
 
 
-def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict[str, Any]:
-    levels = {"stack": stack, "link": link, "workload.upload": upload, **extra}
+def _scenario(protocol: str, link: str, upload: str, extra: dict[str, str]) -> dict[str, Any]:
+    levels = {"protocol": protocol, "link": link, "workload.upload": upload, **extra}
     rtt = int(float(extra.get("link.rtt", "20 ms").split()[0]) * 1e6)
     loss = LINKS[link]
     chain = [{"kind": "delay", "delay_ns": rtt // 2}, *([loss] if loss else [])]
     number, unit = upload.split()
     key = hashlib.sha256(json.dumps(levels, sort_keys=True).encode()).hexdigest()
     return {
-        "key": key, "identity": key, "name": " ".join(levels.values()), "levels": levels, "stack": stack,
+        "key": key, "identity": key, "name": " ".join(levels.values()), "levels": levels, "protocol": protocol,
         "settings": {},
         "implementation": {"client": "builtin", "server": "builtin"},
         "link": {"uplink": chain, "downlink": chain}, "link_name": link,
@@ -100,10 +100,10 @@ def _trial(scenario: dict[str, Any], replicate: int) -> dict[str, Any]:
 def _exchanges(  # noqa: PLR0917
     scenario: dict[str, Any], trial: str, replicate: int, count: int, timed_out: float, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    stack, link = scenario["stack"], scenario["link_name"]
+    protocol, link = scenario["protocol"], scenario["link_name"]
     rtt = 2 * scenario["link"]["uplink"][0]["delay_ns"]
-    packets = PACKETS[stack] + (4 if scenario["workload"]["upload_bytes"] > 1000 else 0)
-    base = ROUND_TRIPS[stack] * rtt + 500_000
+    packets = PACKETS[protocol] + (4 if scenario["workload"]["upload_bytes"] > 1000 else 0)
+    base = ROUND_TRIPS[protocol] * rtt + 500_000
     lost = rng.binomial(packets, MEAN_LOSS[link], count)
     late = rng.random(count) < timed_out
     delays = base + lost * (200_000_000 + rtt) + np.abs(rng.normal(0, SPREAD_NS, count))
@@ -114,7 +114,7 @@ def _exchanges(  # noqa: PLR0917
             "outcome": "timed-out" if late[i] else "completed", "client_retransmissions": int(lost[i]),
             "end_to_end_delay_ns": None if late[i] else int(delays[i]),
             "response_time_ns": None if late[i] else int(delays[i]) - 20_000,
-            "response_time_curl_ns": None if late[i] else int(delays[i] if stack == "http1" else delays[i] - rtt),
+            "response_time_curl_ns": None if late[i] else int(delays[i] if protocol == "http1" else delays[i] - rtt),
             "wire_up_packets": float(packets // 2 + lost[i]), "wire_down_packets": float(packets - packets // 2),
             "retransmissions": float(lost[i]), "lost_packets": float(lost[i]),
         }

@@ -26,7 +26,7 @@ def seeds(made: Plan) -> dict[str, tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize(
-    "level", ["stack=http1,h2,h3", "link.rtt=20ms,50ms", "workload.upload=30B,3.5kB", "stop.replicates=5"]
+    "level", ["protocol=http1,h2,h3", "link.rtt=20ms,50ms", "workload.upload=30B,3.5kB", "stop.replicates=5"]
 )
 def test_adding_a_level_reseeds_nothing(level: str, tmp_path: Path) -> None:
     before, after = seeds(plan(tmp_path)), seeds(plan(tmp_path, level))
@@ -35,13 +35,13 @@ def test_adding_a_level_reseeds_nothing(level: str, tmp_path: Path) -> None:
 
 
 def test_adding_a_level_moves_no_trial_past_another(tmp_path: Path) -> None:
-    before, after = plan(tmp_path), plan(tmp_path, "stack=http1,h3,h2")
+    before, after = plan(tmp_path), plan(tmp_path, "protocol=http1,h3,h2")
     for old, new in zip(before.blocks, after.blocks, strict=True):
         kept = {trial.trial for trial in old.trials}
         assert [trial for trial in new.trials if trial.trial in kept] == list(old.trials)
 
 
-def test_the_stack_is_no_part_of_a_seed(tmp_path: Path) -> None:
+def test_the_protocol_is_no_part_of_a_seed(tmp_path: Path) -> None:
     made = plan(tmp_path)
     by_link: dict[tuple[str, int], set[tuple[int, int]]] = {}
     for block in made.blocks:
@@ -75,7 +75,7 @@ def test_a_key_depends_on_what_is_done_and_not_on_how_it_is_called(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "change",
-    ["link.rtt=21ms", "workload.upload=31B", "workload.exchanges=11", "stack.nagle=true", "congestion-control=reno",
+    ["link.rtt=21ms", "workload.upload=31B", "workload.exchanges=11", "protocol.nagle=true", "congestion-control=reno",
      "workload.connection=persistent", "workload.timeout=11s", "client.implementation=curl"],
 )  # fmt: skip
 def test_a_key_changes_with_anything_that_determines_the_trials(change: str, tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_page_is_its_content_and_not_its_name(tmp_path: Path) -> None:
 def test_an_identity_is_that_of_its_version(workload: str, sets: tuple[str, ...], digest: str, tmp_path: Path) -> None:
     """A rename that changes one would change every draw: translate it in `Scenario.identity`, or raise the version."""
     text = LINKS.replace('upload = "30 B"', workload)
-    scenario = load(tmp_path, text, "link=wire", "stack=h2", *sets).scenarios[0]
+    scenario = load(tmp_path, text, "link=wire", "protocol=h2", *sets).scenarios[0]
     assert (IDENTITY_VERSION, scenario.digest()[:16]) == (1, digest)
 
 
@@ -163,7 +163,7 @@ def test_a_plan_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 def test_plan_json_has_the_documented_keys(tmp_path: Path) -> None:
     document = plan(tmp_path).to_json()
     assert set(document) == {
-        "schema_version", "identity_version", "experiment", "seed", "stacks", "programs", "link_facts", "scenarios",
+        "schema_version", "identity_version", "experiment", "seed", "protocols", "programs", "link_facts", "scenarios",
         "blocks",
     }  # fmt: skip
     assert {"name", "title", "metric", "doi", "claims", "file", "factors", "sets", "stop"} <= set(
@@ -219,7 +219,7 @@ homepage = "https://example.org"
 install = "none"
 version_command = ["slow", "--version"]
 [slow.roles.{role}]
-stacks = ["http1", "h2"]
+protocols = ["http1", "h2"]
 {entry}
 """)
     return plan(folder), plan(folder, f"endpoints.{role}.implementation=slow")

@@ -11,7 +11,7 @@ from wirelab.schema import registered
 from wirelab.synonyms import meant
 
 ROOT = Path(__file__).parents[2]
-PROTOCOLS = [stack.name for stack in registered().stacks]
+PROTOCOLS = [protocol.name for protocol in registered().protocols]
 
 
 @pytest.mark.parametrize(

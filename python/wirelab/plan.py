@@ -100,12 +100,12 @@ def _plan(experiment: Experiment, stop: Stop, preview: Preview | None) -> Plan:
     )
     begun = {scenario.key: _begun(experiment.seed, scenario.link) for scenario in scenarios}
     blocks = tuple(_block(scenarios, begun, experiment.seed, replicate) for replicate in range(stop.replicates[1]))
-    own = tuple(stack for stack in experiment.known.stacks if not stack.builtin)
+    own = tuple(protocol for protocol in experiment.known.protocols if not protocol.builtin)
     return Plan(
         experiment=record,
         identity_version=IDENTITY_VERSION,
         seed=experiment.seed,
-        stacks=own,
+        protocols=own,
         programs=programs,
         link_facts=_link_facts(experiment.scenarios),
         scenarios=scenarios,
@@ -120,18 +120,18 @@ def _link_facts(scenarios: Iterable[ResolvedScenario]) -> dict[str, LinkFacts]:
 
 
 def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapping[str, str]) -> Scenario:
-    stack = experiment.known.stack(scenario.stack)
-    if stack is None:
-        raise AssertionError(scenario.stack)
-    exchange_ns = expected_exchange_ns(scenario, stack)
+    protocol = experiment.known.protocol(scenario.protocol)
+    if protocol is None:
+        raise AssertionError(scenario.protocol)
+    exchange_ns = expected_exchange_ns(scenario, protocol)
     trial_ns = expected_trial_ns(exchange_ns + experiment.each_takes_ns(scenario), scenario)
     identity = scenario.digest()
     content: dict[str, Any] = {"identity": identity, "seed": experiment.seed, "schema_version": SCHEMA_VERSION}
     if used := {role: programs[name] for role, name in scenario.implementation.items() if name in programs}:
         content["programs"] = used
-    if not stack.builtin:
+    if not protocol.builtin:
         # What a built-in one is, the agent's digest says.
-        content["own_stack"] = [stack.transport, stack.default_port, stack.secure]
+        content["own_protocol"] = [protocol.transport, protocol.default_port, protocol.secure]
     if experiment.capture:
         # Endpoints write their secrets meanwhile: trials that capture never count beside those that do not.
         content["capture"] = True
@@ -143,7 +143,7 @@ def _scenario(scenario: ResolvedScenario, experiment: Experiment, programs: Mapp
         name=scenario.name,
         levels=dict(scenario.levels),
         points=scenario.points,
-        stack=scenario.stack,
+        protocol=scenario.protocol,
         settings=dict(scenario.settings),
         implementation=Implementations(**scenario.implementation),
         link=scenario.link,
@@ -171,9 +171,9 @@ def _block(scenarios: tuple[Scenario, ...], begun: Mapping[str, Digest], seed: i
 
 
 def _trial(scenario: Scenario, begun: Digest, replicate: int) -> Trial:
-    stack = _UNSAFE.sub("-", scenario.stack)
+    protocol = _UNSAFE.sub("-", scenario.protocol)
     return Trial(
-        trial=f"{stack}-{scenario.key[:12]}-{replicate:04d}",
+        trial=f"{protocol}-{scenario.key[:12]}-{replicate:04d}",
         scenario=scenario.key,
         replicate=replicate,
         link_seed=_ended(begun, f'{replicate},"link"]'),

@@ -1,4 +1,4 @@
-"""Sizes of stacks' least endpoints."""
+"""Sizes of protocols' least endpoints."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from bench import footprint
 from wirelab.schema import registered
 
 
-def test_a_size_is_told_beyond_that_without_a_stack_and_beside_what_http1_adds() -> None:
+def test_a_size_is_told_beyond_that_without_a_protocol_and_beside_what_http1_adds() -> None:
     found = footprint.rows({"none": 1_000_000, "http1": 1_200_000, "h2": 1_300_000})
     assert [row[0] for row in found] == ["none", "http1", "h2"]
     assert found[2][1:] == (1300.0, 300.0, 1.5)
     assert footprint.rows({"none": 1000, "h2": 2000})[1] == ("h2", 2.0, 1.0, None)
 
 
-def test_stacks_are_counted_in_the_order_of_the_registry() -> None:
-    assert footprint.stacks() == [stack.name for stack in registered().stacks]
+def test_protocols_are_counted_in_the_order_of_the_registry() -> None:
+    assert footprint.protocols() == [protocol.name for protocol in registered().protocols]
 
 
-def test_a_stack_that_is_not_there_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_protocol_that_is_not_there_is_refused_with_those_that_are(capsys: pytest.CaptureFixture[str]) -> None:
     assert footprint.main(["gopher"]) == 2
-    assert "no stack gopher; there are raw-tcp, raw-udp, http1" in capsys.readouterr().err
+    assert "no protocol gopher; there are raw-tcp, raw-udp, http1" in capsys.readouterr().err

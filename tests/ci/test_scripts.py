@@ -113,7 +113,7 @@ def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -
 def test_a_helper_touches_the_tests_that_import_it_and_data_the_rooms_that_read_it() -> None:
     assert "python/tests/experiment/link/test_rate.py" in touched("python/tests/asked.py")
     assert "python/tests/runner/test_commands.py" in touched("python/wirelab/data/implementations.toml")
-    assert "python/tests/schema/test_border.py" in touched("schema/stacks.json")
+    assert "python/tests/schema/test_border.py" in touched("schema/protocols.json")
 
 
 def test_whatever_a_room_is_made_of_touches_its_tests() -> None:

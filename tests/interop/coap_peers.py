@@ -17,7 +17,7 @@ from typing import Any
 from tests.interop.endpoints import free_port
 
 PATIENCE_S = 60
-# As the stack `coaps` has them.
+# As the protocol `coaps` has them.
 IDENTITY, KEY = "wirelab", "wirelab-shared-k"
 
 Settings = dict[str, Any]

@@ -18,7 +18,7 @@ import polars as pl
 from wirelab.schema import registered
 
 TIMEOUT_S = 60
-SECURE = {stack.name for stack in registered().stacks if stack.secure}
+SECURE = {protocol.name for protocol in registered().protocols if protocol.secure}
 
 
 @dataclass
@@ -67,13 +67,13 @@ class Endpoints:
             subprocess.run(command, check=True, timeout=TIMEOUT_S)
         return folder
 
-    def start(self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: Any) -> Endpoint:
+    def start(self, protocol: str, role: str, port: int, workload: dict[str, Any], **settings: Any) -> Endpoint:
         """Start one, and wait for nothing; a server at port 0 chooses one."""
         folder = self.folder / f"{role}-{len(self.started)}"
         folder.mkdir()
-        names = ("authority", "chain", "key") if stack in SECURE else ()
+        names = ("authority", "chain", "key") if protocol in SECURE else ()
         parameters = {
-            "schema_version": 1, "stack": stack, "role": role, "seed": 1, "output": str(folder), "workload": workload,
+            "schema_version": 1, "protocol": protocol, "role": role, "seed": 1, "output": str(folder), "workload": workload,
             "server": {"address": "127.0.0.1", "port": port, "name": "server.test"},
             "settings": {name.replace("_", "-"): value for name, value in settings.items()},
             "certificates": {name: str(self.certificates / f"{name}.pem") for name in names} or None,
@@ -89,14 +89,14 @@ class Endpoints:
         self.started.append(endpoint)
         return endpoint
 
-    def ready(self, stack: str, role: str, port: int, workload: dict[str, Any], **settings: Any) -> Endpoint:
+    def ready(self, protocol: str, role: str, port: int, workload: dict[str, Any], **settings: Any) -> Endpoint:
         """Start one that says that it is ready."""
-        endpoint = self.start(stack, role, port, workload, **settings)
+        endpoint = self.start(protocol, role, port, workload, **settings)
         endpoint.wait_until_ready()
         return endpoint
 
     @contextmanager
-    def server(self, stack: str, workload: dict[str, Any], **settings: Any) -> Iterator[int]:
+    def server(self, protocol: str, workload: dict[str, Any], **settings: Any) -> Iterator[int]:
         """A server at this port, which ends well when told to."""
         server = self.ready(stack, "server", 0, workload, **settings)
         yield server.port

@@ -49,15 +49,15 @@ class Loopback:
         self.processes.append(process)
         return process
 
-    def broker(self, stack: str, workload: dict[str, Any]) -> int:
+    def broker(self, protocol: str, workload: dict[str, Any]) -> int:
         """Start ours; its port."""
-        return self.ours.ready(stack, "server", 0, workload).port
+        return self.ours.ready(protocol, "server", 0, workload).port
 
-    def mosquitto(self, stack: str) -> int:
+    def mosquitto(self, protocol: str) -> int:
         """Start mosquitto; its port."""
         port = free_port()
         lines = ["user root", "allow_anonymous true", "set_tcp_nodelay true", f"listener {port} 127.0.0.1"]
-        if stack == "mqtts":
+        if protocol == "mqtts":
             folder = self.ours.certificates
             lines += [f"certfile {folder / 'chain.pem'}", f"keyfile {folder / 'key.pem'}"]
         path = self.ours.folder / "mosquitto.conf"
@@ -66,10 +66,10 @@ class Loopback:
         until(lambda: process.poll() is None and answers(port), "mosquitto's start")
         return port
 
-    def mosquitto_client(self, name: str, stack: str, version: str, port: int, *options: Any) -> list[Any]:
+    def mosquitto_client(self, name: str, protocol: str, version: str, port: int, *options: Any) -> list[Any]:
         program = find_program(f"mosquitto_{name}")
         command = [program, "-h", "127.0.0.1", "-p", port, "-V", {"3.1.1": "mqttv311", "5": "mqttv5"}[version]]
-        if stack == "mqtts":
+        if protocol == "mqtts":
             command += ["--cafile", self.ours.certificates / "authority.pem"]
         return [*command, *options]
 
@@ -89,7 +89,7 @@ def answers(port: int) -> bool:
 class Paho:
     """A client of paho's that keeps what it hears."""
 
-    def __init__(self, ours: Endpoints, stack: str, version: str, client_id: str, *, clean: bool = True) -> None:
+    def __init__(self, ours: Endpoints, protocol: str, version: str, client_id: str, *, clean: bool = True) -> None:
         self.version = version
         self.heard: list[paho.MQTTMessage] = []
         self.acknowledged: dict[int, Any] = {}
@@ -100,7 +100,7 @@ class Paho:
         protocol = paho.MQTTv311 if version == "3.1.1" else paho.MQTTv5
         self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id, protocol=protocol, **arguments)
         self.clean = clean
-        if stack == "mqtts":
+        if protocol == "mqtts":
             context = ssl.create_default_context(cafile=str(ours.certificates / "authority.pem"))
             self.client.tls_set_context(context)
         self.client.on_message = lambda _client, _data, message: self.heard.append(message)

@@ -58,16 +58,16 @@ class Peers:
         return PageLoads(loads=loads, timeout_ns=round(TIMEOUT_S * 1e9), page=page)
 
     @contextmanager
-    def server(self, program: str, stack: str, **settings: Any) -> Iterator[int]:
+    def server(self, program: str, protocol: str, **settings: Any) -> Iterator[int]:
         """The port of a foreign server, started as its entry says; it must end when told to."""
         described = load(None)[program]
         entry = described.roles.server
         assert isinstance(entry, ServerEntry)
-        folder, port = self._folder(f"{program}-{stack}"), free_port()
-        known = defaults(stack) | settings
-        parameters = self.parameters("server", stack, port, folder, known, loads=1, timeout_s=TIMEOUT_S)
+        folder, port = self._folder(f"{program}-{protocol}"), free_port()
+        known = defaults(protocol) | settings
+        parameters = self.parameters("server", protocol, port, folder, known, loads=1, timeout_s=TIMEOUT_S)
         values = {
-            **entry.variables(stack, known, self.loads(1)), **page_variables(self.page.site, self.site),
+            **entry.variables(protocol, known, self.loads(1)), **page_variables(self.page.site, self.site),
             "address": "127.0.0.1", "host": "127.0.0.1", "port": port, "name": NAME, "directory": str(folder),
             "upload_bytes": 0, "download_bytes": 0, "parameters": str(parameters), **self._certificates(),
         }  # fmt: skip
@@ -89,12 +89,12 @@ class Peers:
             process.communicate(timeout=TIMEOUT_S)
 
     def start_browser(
-        self, stack: str, port: int, *, loads: int = 1, timeout_s: float = TIMEOUT_S, **settings: Any
+        self, protocol: str, port: int, *, loads: int = 1, timeout_s: float = TIMEOUT_S, **settings: Any
     ) -> tuple[subprocess.Popen[bytes], Path]:
         """The endpoint that drives it, and its output folder."""
-        folder = self._folder(f"chromium-{stack}")
-        known = defaults(stack) | {name.replace("_", "-"): value for name, value in settings.items()}
-        parameters = self.parameters("client", stack, port, folder, known, loads=loads, timeout_s=timeout_s)
+        folder = self._folder(f"chromium-{protocol}")
+        known = defaults(protocol) | {name.replace("_", "-"): value for name, value in settings.items()}
+        parameters = self.parameters("client", protocol, port, folder, known, loads=loads, timeout_s=timeout_s)
         with (folder / "stderr.txt").open("wb") as words:
             process = subprocess.Popen(
                 [sys.executable, "-B", BROWSER, parameters], cwd=folder, stdin=subprocess.DEVNULL, stdout=words,
@@ -103,15 +103,15 @@ class Peers:
         self.started.append(process)
         return process, folder
 
-    def browse(self, stack: str, port: int, **more: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    def browse(self, protocol: str, port: int, **more: Any) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Rows of the loads and of their requests, once everything is over."""
-        process, folder = self.start_browser(stack, port, **more)
+        process, folder = self.start_browser(protocol, port, **more)
         process.communicate(timeout=2 * TIMEOUT_S)
         assert process.returncode == 0, (folder / "stderr.txt").read_text()
         return rows(folder / "exchanges.jsonl"), rows(folder / "resources.jsonl")
 
     def parameters(
-        self, role: str, stack: str, port: int, folder: Path, settings: Mapping[str, Any], **work: Any
+        self, role: str, protocol: str, port: int, folder: Path, settings: Mapping[str, Any], **work: Any
     ) -> Path:
         """Write a parameter file."""
         path = folder / "parameters.json"
@@ -120,12 +120,12 @@ class Peers:
             "name": "page", "sha256": site.digest, "resources": len(site.resources), "body_bytes": site.body_bytes,
         }  # fmt: skip
         content = {
-            "schema_version": 1, "stack": stack, "role": role, "seed": 1, "output": str(folder), "settings": settings,
+            "schema_version": 1, "protocol": protocol, "role": role, "seed": 1, "output": str(folder), "settings": settings,
             "server": {"address": "127.0.0.1", "port": port, "name": NAME},
             "workload": {
                 "kind": "page", "loads": work["loads"], "timeout_ns": round(work["timeout_s"] * 1e9), "page": identity,
             },
-            "certificates": self._certificates() if stack in SECURE else None,
+            "certificates": self._certificates() if protocol in SECURE else None,
             "page": {"manifest": str(self.manifest), "folder": str(self.site)},
         }  # fmt: skip
         path.write_text(json.dumps(content))
@@ -151,9 +151,9 @@ def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def defaults(stack: str) -> dict[str, Any]:
-    """The settings of a stack as they are unless an experiment says otherwise."""
-    described = registered().stack(stack)
+def defaults(protocol: str) -> dict[str, Any]:
+    """The settings of a protocol as they are unless an experiment says otherwise."""
+    described = registered().protocol(protocol)
     assert described is not None
     return {setting.name: setting.default for setting in described.settings}
 

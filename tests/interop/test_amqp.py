@@ -45,24 +45,26 @@ NOTIFY = {
 }  # fmt: skip
 
 
-def hand_over(endpoints: Endpoints, stack: str, port: int, connection: dict[str, Any], **settings: str) -> pl.DataFrame:
+def hand_over(
+    endpoints: Endpoints, protocol: str, port: int, connection: dict[str, Any], **settings: str
+) -> pl.DataFrame:
     """Have our client hand its readings over; its rows."""
-    return endpoints.start(stack, "client", port, deliver(connection), **settings).rows()
+    return endpoints.start(protocol, "client", port, deliver(connection), **settings).rows()
 
 
-def hear(endpoints: Endpoints, stack: str, port: int, **settings: str) -> pl.DataFrame:
+def hear(endpoints: Endpoints, protocol: str, port: int, **settings: str) -> pl.DataFrame:
     """Have our publisher tell our subscribers through a broker; the subscribers' rows."""
-    client = endpoints.ready(stack, "client", port, NOTIFY, **settings)
-    endpoints.start(stack, "publisher", port, NOTIFY, **settings).wait()
+    client = endpoints.ready(protocol, "client", port, NOTIFY, **settings)
+    endpoints.start(protocol, "publisher", port, NOTIFY, **settings).wait()
     return client.rows()
 
 
-def check_delivered(rows: pl.DataFrame, stack: str, delivery: str) -> None:
+def check_delivered(rows: pl.DataFrame, protocol: str, delivery: str) -> None:
     assert rows["error"].drop_nulls().to_list() == []
     assert rows["outcome"].to_list() == ["completed"] * READINGS
     assert rows["body_sent_bytes"].to_list() == [BYTES] * READINGS
     opened = ~rows["connection_reused"]
-    assert (rows["handshake_ns"].is_not_null() == (opened & (stack == "amqps"))).all()
+    assert (rows["handshake_ns"].is_not_null() == (opened & (protocol == "amqps"))).all()
     assert (rows["first_final_byte_ns"].is_not_null() == (delivery == "at-least-once")).all()
 
 
@@ -92,27 +94,27 @@ def endpoints(bench: Bench, request: pytest.FixtureRequest) -> Iterator[Endpoint
 
 @with_rabbitmq
 @pytest.mark.parametrize(
-    ("stack", "sasl"),
+    ("protocol", "sasl"),
     covering(itertools.product(["amqp", "amqps"], ["none", "anonymous", "plain"]), (0,)),
 )
-def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, stack: str, sasl: str) -> None:
-    port = broker.port if stack == "amqp" else broker.tls_port
+def test_rabbitmq_takes_our_readings(endpoints: Endpoints, broker: RabbitMq, protocol: str, sasl: str) -> None:
+    port = broker.port if protocol == "amqp" else broker.tls_port
     for delivery in ("at-least-once", "at-most-once"):
         for connection in (FRESH, KEPT):
             settings = {"sasl": sasl, "delivery": delivery, "address_prefix": "/queue/"}
-            check_delivered(hand_over(endpoints, stack, port, connection, **settings), stack, delivery)
+            check_delivered(hand_over(endpoints, protocol, port, connection, **settings), protocol, delivery)
 
 
 @with_rabbitmq
 @pytest.mark.parametrize(
-    ("stack", "delivery"),
+    ("protocol", "delivery"),
     covering(itertools.product(["amqp", "amqps"], ["at-least-once", "at-most-once"]), ()),
 )
 def test_our_subscribers_hear_our_publisher_through_rabbitmq(
-    endpoints: Endpoints, broker: RabbitMq, stack: str, delivery: str
+    endpoints: Endpoints, broker: RabbitMq, protocol: str, delivery: str
 ) -> None:
-    port = broker.port if stack == "amqp" else broker.tls_port
-    heard = hear(endpoints, stack, port, sasl="plain", delivery=delivery, address_prefix="/topic/")
+    port = broker.port if protocol == "amqp" else broker.tls_port
+    heard = hear(endpoints, protocol, port, sasl="plain", delivery=delivery, address_prefix="/topic/")
     assert heard["outcome"].to_list() == ["completed"] * READINGS * SUBSCRIBERS
     assert set(heard["copies"]) == {1}
 
@@ -124,13 +126,13 @@ def test_what_rabbitmq_refuses_fails_the_exchange_with_its_words(endpoints: Endp
     assert refused["error"].null_count() == 0
 
 
-def connect(endpoints: Endpoints, stack: str, port: int, **credentials: Any) -> BlockingConnection:
+def connect(endpoints: Endpoints, protocol: str, port: int, **credentials: Any) -> BlockingConnection:
     domain = None
-    if stack == "amqps":
+    if protocol == "amqps":
         domain = SSLDomain(SSLDomain.MODE_CLIENT)
         domain.set_trusted_ca_db(str(endpoints.certificates / "authority.pem"))
         domain.set_peer_authentication(SSLDomain.VERIFY_PEER)
-    return BlockingConnection(f"{stack}://127.0.0.1:{port}", timeout=20, ssl_domain=domain, **credentials)
+    return BlockingConnection(f"{protocol}://127.0.0.1:{port}", timeout=20, ssl_domain=domain, **credentials)
 
 
 PLAIN = {"user": "guest", "password": "guest", "allowed_mechs": "PLAIN", "allow_insecure_mechs": True}
@@ -139,12 +141,12 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("stack", ["amqp", "amqps"])
+@pytest.mark.parametrize("protocol", ["amqp", "amqps"])
 @pytest.mark.parametrize("sasl", ["none", "anonymous", "plain"])
-def test_proton_delivers_to_our_application(endpoints: Endpoints, stack: str, sasl: str) -> None:
+def test_proton_delivers_to_our_application(endpoints: Endpoints, protocol: str, sasl: str) -> None:
     strictly = "plain" if sasl == "plain" else "none"
-    with endpoints.server(stack, deliver(FRESH), sasl=strictly) as port:
-        connection = connect(endpoints, stack, port, **MECHANISMS[sasl])
+    with endpoints.server(protocol, deliver(FRESH), sasl=strictly) as port:
+        connection = connect(endpoints, protocol, port, **MECHANISMS[sasl])
         sender = connection.create_sender("deliver")
         for body in (bytes(BYTES), "x" * BYTES):
             assert sender.send(Message(body=body)).remote_state == Delivery.ACCEPTED
@@ -219,15 +221,15 @@ def proton_server(*files: Path) -> Iterator[tuple[int, subprocess.Popen[str]]]:
             peer.kill()
 
 
-@pytest.mark.parametrize("stack", ["amqp", "amqps"])
+@pytest.mark.parametrize("protocol", ["amqp", "amqps"])
 @pytest.mark.parametrize("delivery", ["at-least-once", "at-most-once"])
-def test_our_client_delivers_to_proton(endpoints: Endpoints, stack: str, delivery: str) -> None:
-    files = [endpoints.certificates / "chain.pem", endpoints.certificates / "key.pem"] if stack == "amqps" else []
+def test_our_client_delivers_to_proton(endpoints: Endpoints, protocol: str, delivery: str) -> None:
+    files = [endpoints.certificates / "chain.pem", endpoints.certificates / "key.pem"] if protocol == "amqps" else []
     with proton_server(*files) as (port, peer):
         for sasl in ("none", "anonymous"):
             for connection in (FRESH, KEPT):
-                delivered = hand_over(endpoints, stack, port, connection, sasl=sasl, delivery=delivery)
-                check_delivered(delivered, stack, delivery)
+                delivered = hand_over(endpoints, protocol, port, connection, sasl=sasl, delivery=delivery)
+                check_delivered(delivered, protocol, delivery)
                 assert peer.stdout is not None
                 came = [peer.stdout.readline() for _ in range(READINGS)]
                 assert came == [f"deliver {BYTES} {delivery == 'at-most-once'}\n"] * READINGS
@@ -236,7 +238,7 @@ def test_our_client_delivers_to_proton(endpoints: Endpoints, stack: str, deliver
 EXPERIMENT = """
 title = "amqp"
 [factors]
-stack = ["amqp", "amqps"]
+protocol = ["amqp", "amqps"]
 link = ["clean"]
 [links]
 clean = {{ rtt = "10 ms" }}

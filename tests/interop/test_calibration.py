@@ -24,7 +24,7 @@ RTT_NS = 20_000_000
 EXPERIMENT = """
 title = "calibration"
 [factors]
-stack = ["http1", "https1", "h2"]
+protocol = ["http1", "https1", "h2"]
 "client.implementation" = ["builtin", "curl", "curl-warm"]
 link = ["clean"]
 [links]
@@ -40,7 +40,7 @@ timeout = "20 s"
 [stop]
 replicates = {replicates}
 """
-STACKS = ("http1", "https1", "h2")
+PROTOCOLS = ("http1", "https1", "h2")
 CURLS = ("curl", "curl-warm")
 METRICS = ("phase_connect", "phase_handshake", "response_time_curl", "end_to_end_delay")
 
@@ -56,26 +56,31 @@ def test_our_phases_stand_beside_curls(
     bench.measure_experiment(EXPERIMENT.format(exchanges=exchanges, replicates=replicates), "--jobs", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())
     who = pl.DataFrame(
-        [(s["key"], s["stack"], s["implementation"]["client"]) for s in plan["scenarios"]],
-        schema=["scenario", "stack", "program"],
+        [(s["key"], s["protocol"], s["implementation"]["client"]) for s in plan["scenarios"]],
+        schema=["scenario", "protocol", "program"],
         orient="row",
     )
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet").join(who, on="scenario")
-    medians = rows.group_by("stack", "program").agg(pl.col(f"{name}_ns").median() for name in METRICS)
-    by_end = {(row["stack"], row["program"]): row for row in medians.to_dicts()}
+    medians = rows.group_by("protocol", "program").agg(pl.col(f"{name}_ns").median() for name in METRICS)
+    by_end = {(row["protocol"], row["program"]): row for row in medians.to_dicts()}
     with capsys.disabled():
-        print(f"\n{'stack':7} {'metric':20} {'ours ms':>9} {'curl ms':>9} {'differs':>9}  within 3 % or 1 ms")
+        print(f"\n{'protocol':7} {'metric':20} {'ours ms':>9} {'curl ms':>9} {'differs':>9}  within 3 % or 1 ms")
         for client in CURLS:
             print(client)
-            for stack in STACKS:
+            for protocol in PROTOCOLS:
                 for name in METRICS:
                     print(
-                        _line(stack, name, by_end[stack, "builtin"][f"{name}_ns"], by_end[stack, client][f"{name}_ns"])
+                        _line(
+                            protocol,
+                            name,
+                            by_end[protocol, "builtin"][f"{name}_ns"],
+                            by_end[protocol, client][f"{name}_ns"],
+                        )
                     )
-    assert set(by_end) == {(stack, client) for stack in STACKS for client in ("builtin", *CURLS)}
+    assert set(by_end) == {(protocol, client) for protocol in PROTOCOLS for client in ("builtin", *CURLS)}
     # Each has its own connection and its own handshake: one round trip, of TLS 1.3 one more.
     assert all(row["phase_connect_ns"] >= RTT_NS for row in by_end.values())
-    assert all(row["phase_handshake_ns"] >= RTT_NS for (stack, _), row in by_end.items() if stack != "http1")
+    assert all(row["phase_handshake_ns"] >= RTT_NS for (protocol, _), row in by_end.items() if protocol != "http1")
     assert all(row["end_to_end_delay_ns"] is not None for row in by_end.values())
 
 
@@ -88,13 +93,13 @@ def _curl_warm() -> str:
     start = '"curl", "--disable", "--silent",'
     assert start in curl
     options = '"--insecure", "--max-time", "20", "--noproxy", "*", "--output", "/dev/null"'
-    warm_up = f"http{{{{ 's' if stack != '{STACKS[0]}' }}}}://{{{{ address }}}}:{{{{ port }}}}/"
+    warm_up = f"http{{{{ 's' if protocol != '{PROTOCOLS[0]}' }}}}://{{{{ address }}}}:{{{{ port }}}}/"
     return curl.replace(start, f'{start} {options}, "{warm_up}", "--next", "--silent",')
 
 
-def _line(stack: str, name: str, ours_ns: float | None, curls_ns: float | None) -> str:
+def _line(protocol: str, name: str, ours_ns: float | None, curls_ns: float | None) -> str:
     if ours_ns is None or curls_ns is None:
-        return f"{stack:7} {name:20} {'-':>9} {'-':>9} {'-':>9}  {'neither has it' if ours_ns is curls_ns else 'no'}"
+        return f"{protocol:7} {name:20} {'-':>9} {'-':>9} {'-':>9}  {'neither has it' if ours_ns is curls_ns else 'no'}"
     differs = ours_ns - curls_ns
     verdict = "yes" if abs(differs) <= max(RELATIVE * curls_ns, ABSOLUTE_NS) else "no"
-    return f"{stack:7} {name:20} {ours_ns / 1e6:9.3f} {curls_ns / 1e6:9.3f} {differs / 1e6:+9.3f}  {verdict}"
+    return f"{protocol:7} {name:20} {ours_ns / 1e6:9.3f} {curls_ns / 1e6:9.3f} {differs / 1e6:+9.3f}  {verdict}"

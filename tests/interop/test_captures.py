@@ -24,7 +24,7 @@ HELD = "still on its way when the capture ended"
 EXPERIMENT = """
 title = "captures"
 [factors]
-stack = {stacks}
+protocol = {protocols}
 link = ["path"]
 [links.path]
 rtt = "20 ms"
@@ -52,10 +52,12 @@ time.sleep(0.2)
 
 
 def captured(
-    bench: Bench, *stacks: str, link: str = "", client: str = "builtin", server: str = "builtin"
+    bench: Bench, *protocols: str, link: str = "", client: str = "builtin", server: str = "builtin"
 ) -> dict[str, Path]:
-    """Run a trial of each stack; their folders."""
-    text = EXPERIMENT.format(stacks=json.dumps(stacks), link=link, client=client, server=server, exchanges=EXCHANGES)
+    """Run a trial of each protocol; their folders."""
+    text = EXPERIMENT.format(
+        protocols=json.dumps(protocols), link=link, client=client, server=server, exchanges=EXCHANGES
+    )
     bench.measure_experiment(text, "--capture", "--jobs", "2")
     assert set(bench.statuses().values()) == {"done"}
     bench.assert_nothing_left()
@@ -64,7 +66,7 @@ def captured(
 
 @pytest.fixture(scope="module")
 def folders(shared_bench: Bench) -> dict[str, Path]:
-    """Trials of built-in stacks over a link that loses nothing."""
+    """Trials of built-in protocols over a link that loses nothing."""
     return captured(shared_bench, "http1", "https1", "h2", "h3")
 
 
@@ -81,21 +83,21 @@ def mode(path: Path) -> int:
 
 @reads_the_shared_campaign
 def test_tshark_finds_nothing_malformed_and_reads_http_through_tls_and_quic(folders: dict[str, Path]) -> None:
-    for stack, folder in folders.items():
+    for protocol, folder in folders.items():
         for end in ENDS:
             capture = folder / f"{end}.pcapng"
             assert mode(capture) == 0o600
-            assert tshark(capture, "_ws.malformed || _ws.expert.severity >= 8388608", "frame.number") == [], stack
-            assert not tshark(capture, "tcp.checksum.status == 0 || udp.checksum.status == 0", "frame.number"), stack
+            assert tshark(capture, "_ws.malformed || _ws.expert.severity >= 8388608", "frame.number") == [], protocol
+            assert not tshark(capture, "tcp.checksum.status == 0 || udp.checksum.status == 0", "frame.number"), protocol
             assert {row[0] for row in tshark(capture, "frame", "frame.interface_name")} == {end}
-            assert set(comments(folder, end)) <= {HELD}, stack
+            assert set(comments(folder, end)) <= {HELD}, protocol
             stamps = [float(row[0]) for row in tshark(capture, "frame", "frame.time_epoch")]
             assert stamps == sorted(stamps)
-    for stack in ("http1", "https1"):
+    for protocol in ("http1", "https1"):
         for end in ENDS:
-            capture = folders[stack] / f"{end}.pcapng"
-            assert tshark(capture, "http.request", "http.request.uri") == [("/upload",)] * EXCHANGES, stack
-            assert tshark(capture, "http.response", "http.response.code") == [("200",)] * EXCHANGES, stack
+            capture = folders[protocol] / f"{end}.pcapng"
+            assert tshark(capture, "http.request", "http.request.uri") == [("/upload",)] * EXCHANGES, protocol
+            assert tshark(capture, "http.response", "http.response.code") == [("200",)] * EXCHANGES, protocol
     for end in ENDS:
         assert (
             len(tshark(folders["h2"] / f"{end}.pcapng", 'http2.headers.path == "/upload"', "frame.number")) == EXCHANGES
@@ -181,7 +183,7 @@ def test_every_quic_connection_has_a_qlog_at_both_ends(folders: dict[str, Path])
 
 def test_a_trial_captures_nothing_unless_it_is_asked_to(bench: Bench) -> None:
     bench.measure_experiment(
-        EXPERIMENT.format(stacks='["h3"]', link="", client="builtin", server="builtin", exchanges=1), "--jobs", "1"
+        EXPERIMENT.format(protocols='["h3"]', link="", client="builtin", server="builtin", exchanges=1), "--jobs", "1"
     )
     [folder] = (bench.campaign / "trials").iterdir()
     assert not [path for path in folder.rglob("*") if path.suffix in {".pcapng", ".sqlog"} or "secrets" in path.name]

@@ -48,7 +48,7 @@ def test_a_link_is_certified_with_every_packet_accounted_for(bench: Bench, tmp_p
 STARVED = """
 title = "what endpoints wait for"
 [factors]
-stack = ["raw-udp", "http1"]
+protocol = ["raw-udp", "http1"]
 link = ["clean"]
 [links]
 clean = { rtt = "10 ms" }

@@ -39,7 +39,7 @@ title = "energy of a message"
 metric = "radio-energy"
 claims = "claims.toml"
 [factors]
-stack = ["coap", "http1"]
+protocol = ["coap", "http1"]
 [links.wire]
 rtt = "100 ms"
 [workload]
@@ -60,14 +60,14 @@ paper = "none"
 [metrics]
 energy = ["radio-energy"]
 [grid]
-stack = ["coap", "http1"]
+protocol = ["coap", "http1"]
 [[claim]]
 id = "A"
 text = "CoAP takes less of the radio than HTTP/1.1"
 [[claim.part]]
 form = "order"
 metric = "energy"
-ascending = [{ stack = "coap" }, { stack = "http1" }]
+ascending = [{ protocol = "coap" }, { protocol = "http1" }]
 """
 
 

@@ -18,7 +18,7 @@ REPLICATES = 2
 EXPERIMENT = """
 title = "families"
 [factors]
-stack = {stacks}
+protocol = {protocols}
 "link.family" = ["ipv4", "ipv6"]
 [link]
 rtt = "10 ms"
@@ -36,10 +36,10 @@ replicates = {replicates}
 """
 
 
-def campaign(bench: Bench, stacks: list[str], client: str, server: str) -> pl.DataFrame:
-    """Run it; its exchanges with the stack and family of each."""
+def campaign(bench: Bench, protocols: list[str], client: str, server: str) -> pl.DataFrame:
+    """Run it; its exchanges with the protocol and family of each."""
     text = EXPERIMENT.format(
-        stacks=json.dumps(stacks), client=client, server=server, exchanges=EXCHANGES, replicates=REPLICATES
+        protocols=json.dumps(protocols), client=client, server=server, exchanges=EXCHANGES, replicates=REPLICATES
     )
     bench.measure_experiment(text, "--jobs", "2")
     words = [path.read_text()[-500:] for path in bench.campaign.glob("trials/*/*/stderr.txt")]
@@ -48,30 +48,30 @@ def campaign(bench: Bench, stacks: list[str], client: str, server: str) -> pl.Da
     scenarios = json.loads((bench.campaign / "plan.json").read_text())["scenarios"]
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     return rows.with_columns(
-        stack=pl.col("scenario").replace_strict({s["key"]: s["stack"] for s in scenarios}),
+        protocol=pl.col("scenario").replace_strict({s["key"]: s["protocol"] for s in scenarios}),
         family=pl.col("scenario").replace_strict({s["key"]: s["link"].get("family", "ipv4") for s in scenarios}),
     )
 
 
-def check(rows: pl.DataFrame, stacks: list[str]) -> None:
+def check(rows: pl.DataFrame, protocols: list[str]) -> None:
     """Every exchange completed, and its packets were seen, with longer headers over IPv6."""
-    assert len(rows) == len(stacks) * 2 * REPLICATES * EXCHANGES
+    assert len(rows) == len(protocols) * 2 * REPLICATES * EXCHANGES
     assert rows["error"].drop_nulls().to_list() == []
     assert set(rows["outcome"]) == {"completed"}
     assert rows["end_to_end_delay_ns"].min() >= 10_000_000
     assert rows["lost_packets"].max() == 0
-    for stack in stacks:
+    for protocol in protocols:
         ipv4, ipv6 = (
-            rows.filter((pl.col("stack") == stack) & (pl.col("family") == family)) for family in ("ipv4", "ipv6")
+            rows.filter((pl.col("protocol") == protocol) & (pl.col("family") == family)) for family in ("ipv4", "ipv6")
         )
         assert len(ipv4) == len(ipv6) == REPLICATES * EXCHANGES
         # The least: an acknowledgement more or less depends on the moment.
-        assert ipv6["wire_up_bytes"].min() > ipv4["wire_up_bytes"].min(), stack
+        assert ipv6["wire_up_bytes"].min() > ipv4["wire_up_bytes"].min(), protocol
 
 
-def test_built_in_stacks_exchange_over_both_families(bench: Bench) -> None:
-    stacks = ["http1", "h2", "h3"]
-    check(campaign(bench, stacks, "builtin", "builtin"), stacks)
+def test_built_in_protocols_exchange_over_both_families(bench: Bench) -> None:
+    protocols = ["http1", "h2", "h3"]
+    check(campaign(bench, protocols, "builtin", "builtin"), protocols)
     host = json.loads((bench.campaign / "campaign.json").read_text())["host"]
     [server] = host["links"][0]["far"]
     assert server == {"host": "server", "ipv4": "10.77.0.2", "ipv6": "fd77::2"}
@@ -80,5 +80,5 @@ def test_built_in_stacks_exchange_over_both_families(bench: Bench) -> None:
 @pytest.mark.curl
 @pytest.mark.nginx
 def test_curl_talks_to_nginx_over_both_families(bench: Bench) -> None:
-    stacks = ["http1", "h2"]
-    check(campaign(bench, stacks, "curl", "nginx"), stacks)
+    protocols = ["http1", "h2"]
+    check(campaign(bench, protocols, "curl", "nginx"), protocols)

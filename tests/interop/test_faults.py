@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 EXPERIMENT = """
 title = "faults"
 [factors]
-stack = ["raw-tcp", "http1"]
+protocol = ["raw-tcp", "http1"]
 link = ["clean", "lossy"]
 [links]
 clean = {{ rtt = "20 ms" }}

@@ -34,7 +34,9 @@ def interop(bench: Bench, *options: str) -> set[str]:
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("workload", ["telemetry", "pubsub"])
-def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_not(bench: Bench, workload: str) -> None:
+def test_every_client_talks_to_every_server_of_its_protocol_or_says_that_it_does_not(
+    bench: Bench, workload: str
+) -> None:
     if absent := [why for program in load(None).values() if (why := missing(program)) is not None]:
         (pytest.fail if REQUIRED else pytest.skip)("; ".join(absent))
     servers = [f"--server={name}" for name in ("builtin", *QUICK)]
@@ -46,7 +48,7 @@ def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_no
 @pytest.mark.namespaces
 @pytest.mark.rabbitmq
 @pytest.mark.parametrize(
-    ("stack", "workload", "unsupported"),
+    ("protocol", "workload", "unsupported"),
     [
         ("amqp", "telemetry", set()),
         ("amqp", "pubsub", {"rabbitmq does this only with address-prefix = '/topic/'"}),
@@ -55,17 +57,17 @@ def test_every_client_talks_to_every_server_of_its_stack_or_says_that_it_does_no
     ],
 )
 def test_rabbitmq_serves_a_trial_and_leaves_nothing(
-    bench: Bench, stack: str, workload: str, unsupported: set[str]
+    bench: Bench, protocol: str, workload: str, unsupported: set[str]
 ) -> None:
-    options = ("--server=rabbitmq", "--client=builtin", f"--stack={stack}", f"--workload={workload}")
+    options = ("--server=rabbitmq", "--client=builtin", f"--protocol={protocol}", f"--workload={workload}")
     assert interop(bench, *options) == unsupported
 
 
 NOTIFIED = """
 title = "notified"
 [factors]
-stack = ["amqp"]
-"stack.address-prefix" = ["/topic/"]
+protocol = ["amqp"]
+"protocol.address-prefix" = ["/topic/"]
 [endpoints]
 server = { implementation = "rabbitmq" }
 [link]
@@ -90,8 +92,8 @@ def test_rabbitmq_tells_every_subscriber_at_a_topic(bench: Bench) -> None:
 
 
 @pytest.mark.namespaces
-def test_a_stack_of_ones_own_fulfils_the_contract_as_it_is_begun(bench: Bench) -> None:
-    status, _, words = bench.run("new", "first.toml", "--stack", "mine")
+def test_a_protocol_of_ones_own_fulfils_the_contract_as_it_is_begun(bench: Bench) -> None:
+    status, _, words = bench.run("new", "first.toml", "--protocol", "mine")
     assert status == 0, words
     status, out, words = bench.run("check-implementation", "mine-py")
     assert status == 0, f"{out}\n{words}"
@@ -101,18 +103,18 @@ def test_a_stack_of_ones_own_fulfils_the_contract_as_it_is_begun(bench: Bench) -
 
 @pytest.mark.namespaces
 def test_a_program_that_breaks_the_contract_is_found_out(bench: Bench) -> None:
-    bench.run("new", "first.toml", "--stack", "mine")
+    bench.run("new", "first.toml", "--protocol", "mine")
     client = bench.folder / "mine_client.py"
     client.write_text(client.read_text().replace("sys.exit(3)", "sys.exit(0)").replace('b"k"', 'b"x"'))
     status, out, _ = bench.run("check-implementation", "mine-py")
     assert status == 1
     assert "no  mine, mine-py to mine-py: 1 B, new connections: the server did not say k" in out
-    assert "no  refuses a stack that it does not do with exit code 3: exit code 0" in out
+    assert "no  refuses a protocol that it does not do with exit code 3: exit code 0" in out
 
 
 @pytest.mark.namespaces
 def test_a_server_that_does_not_end_when_told_to_is_found_out(bench: Bench) -> None:
-    bench.run("new", "first.toml", "--stack", "mine")
+    bench.run("new", "first.toml", "--protocol", "mine")
     server = bench.folder / "mine_server.py"
     text = server.read_text()
     assert text.count("lambda *_: sys.exit(0)") == 1

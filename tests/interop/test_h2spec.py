@@ -28,20 +28,20 @@ WORKLOAD = {
 
 
 @pytest.mark.h2spec
-@pytest.mark.parametrize("stack", ["h2c", "h2"])
-def test_our_server_passes_h2spec_but_for_what_is_named(bench: Bench, stack: str) -> None:
+@pytest.mark.parametrize("protocol", ["h2c", "h2"])
+def test_our_server_passes_h2spec_but_for_what_is_named(bench: Bench, protocol: str) -> None:
     results = bench.folder / "results.xml"
-    with Endpoints(bench.agent, bench.folder).server(stack, WORKLOAD) as port:
-        tls = ["-t", "-k"] if stack == "h2" else []
+    with Endpoints(bench.agent, bench.folder).server(protocol, WORKLOAD) as port:
+        tls = ["-t", "-k"] if protocol == "h2" else []
         command = [
             find_h2spec(), "-h", "127.0.0.1", "-p", str(port), "-P", "/bytes/10", "-o", "10", "-j", results, *tls,
         ]  # fmt: skip
         run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert results.exists(), run.stdout + run.stderr
     passed, odd = judged(results)
-    assert odd.get("failed", set()) == FAILED[stack], run.stdout
+    assert odd.get("failed", set()) == FAILED[protocol], run.stdout
     assert odd.get("skipped", set()) == SKIPPED
-    assert passed == CASES - len(FAILED[stack]) - len(SKIPPED)
+    assert passed == CASES - len(FAILED[protocol]) - len(SKIPPED)
 
 
 def judged(results: Path) -> tuple[int, dict[str, set[tuple[str, str]]]]:

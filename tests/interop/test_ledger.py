@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.namespaces, pytest.mark.tshark]
 
-STACKS = ("http1", "https1", "h2", "h3", "coap", "coaps", "mqtt", "amqp")
+PROTOCOLS = ("http1", "https1", "h2", "h3", "coap", "coaps", "mqtt", "amqp")
 MESSAGE = 612
 ETHERNET = 14
 EXCHANGES = 2
@@ -27,7 +27,7 @@ EXPERIMENT = """
 title = "one message"
 capture = true
 [factors]
-stack = {stacks}
+protocol = {protocols}
 [links.wire]
 rtt = "20 ms"
 [workload]
@@ -53,23 +53,23 @@ Ledger = dict[str, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def campaign(shared_bench: Bench) -> Path:
-    """A trial of each stack over a link that loses nothing."""
-    names = ", ".join(f'"{stack}"' for stack in STACKS)
-    shared_bench.measure_experiment(EXPERIMENT.format(stacks=f"[{names}]"), "--jobs", "2")
+    """A trial of each protocol over a link that loses nothing."""
+    names = ", ".join(f'"{protocol}"' for protocol in PROTOCOLS)
+    shared_bench.measure_experiment(EXPERIMENT.format(protocols=f"[{names}]"), "--jobs", "2")
     assert set(shared_bench.statuses().values()) == {"done"}
     return shared_bench.campaign
 
 
 @pytest.fixture(scope="module")
 def found(campaign: Path) -> dict[str, tuple[Path, Ledger]]:
-    """Of each stack its trial's folder, and its ledger by direction."""
+    """Of each protocol its trial's folder, and its ledger by direction."""
     ledger = pl.read_parquet(campaign / "ledger.parquet")
     found: dict[str, tuple[Path, Ledger]] = {}
     for row in ledger.to_dicts():
-        stack = re.sub(r"-[0-9a-f]{12}-[0-9]+$", "", row["trial"])
+        protocol = re.sub(r"-[0-9a-f]{12}-[0-9]+$", "", row["trial"])
         folder = campaign / "trials" / row["trial"]
-        found.setdefault(stack, (folder, {}))[1][row["direction"]] = row
-    assert set(found) == set(STACKS)
+        found.setdefault(protocol, (folder, {}))[1][row["direction"]] = row
+    assert set(found) == set(PROTOCOLS)
     return found
 
 
@@ -92,28 +92,28 @@ def test_every_byte_is_counted_once_and_nothing_stays_closed(
     campaign: Path, found: dict[str, tuple[Path, Ledger]]
 ) -> None:
     trials = pl.read_parquet(campaign / "trials.parquet")
-    for stack, (folder, ledger) in found.items():
+    for protocol, (folder, ledger) in found.items():
         [trial] = trials.filter(pl.col("trial") == folder.name).to_dicts()
         for way, row in ledger.items():
-            assert sum(row[part] for part in PARTS) == row["total"] == trial[f"{way}_received_bytes"], stack
+            assert sum(row[part] for part in PARTS) == row["total"] == trial[f"{way}_received_bytes"], protocol
             frames = sent(folder, way, "ip", "frame.len")
-            assert row["total"] == total(frames) - ETHERNET * len(frames), stack
-            assert row["sealed"] == 0, stack
-            assert row["payload"] == (MESSAGE * EXCHANGES if way == "up" else 0), stack
-            assert row["application"] > row["payload"], stack
+            assert row["total"] == total(frames) - ETHERNET * len(frames), protocol
+            assert row["sealed"] == 0, protocol
+            assert row["payload"] == (MESSAGE * EXCHANGES if way == "up" else 0), protocol
+            assert row["application"] > row["payload"], protocol
     # The same words of HTTP/1.1 within TLS.
     for way in ("up", "down"):
         assert found["http1"][1][way]["application"] == found["https1"][1][way]["application"]
 
 
-def test_the_parts_sum_to_the_packet_log_in_every_stack_whatever_the_link_loses_and_adds(bench: Bench) -> None:
-    stacks = ", ".join(f'"{stack.name}"' for stack in registered().stacks)
-    text = EXPERIMENT.format(stacks=f"[{stacks}]").replace("[links.wire]", LOSSY)
+def test_the_parts_sum_to_the_packet_log_in_every_protocol_whatever_the_link_loses_and_adds(bench: Bench) -> None:
+    protocols = ", ".join(f'"{protocol.name}"' for protocol in registered().protocols)
+    text = EXPERIMENT.format(protocols=f"[{protocols}]").replace("[links.wire]", LOSSY)
     bench.measure_experiment(text)
     counted = pl.read_parquet(bench.campaign / "ledger.parquet")
     trials = pl.read_parquet(bench.campaign / "trials.parquet").filter(~pl.col("excluded"), status="done")
     assert set(counted["trial"]) == set(trials["trial"])
-    assert len(trials) == len(registered().stacks)
+    assert len(trials) == len(registered().protocols)
     lost = 0
     for row in counted.to_dicts():
         [trial] = trials.filter(pl.col("trial") == row["trial"]).to_dicts()
@@ -126,8 +126,8 @@ def test_the_parts_sum_to_the_packet_log_in_every_stack_whatever_the_link_loses_
 
 @reads_the_shared_campaign
 def test_tshark_counts_the_same_in_every_layer(found: dict[str, tuple[Path, Ledger]]) -> None:
-    for stack in ("http1", "https1"):
-        folder, ledger = found[stack]
+    for protocol in ("http1", "https1"):
+        folder, ledger = found[protocol]
         for way, row in ledger.items():
             carries, opens = "tcp.len > 0", "tcp.flags & 7 != 0"
             assert row["ip"] == total(sent(folder, way, carries, "ip.hdr_len"))

@@ -18,7 +18,7 @@ from tests.interop.endpoints import Endpoints
 from tests.interop.mqtt_peers import PATIENCE_S, Loopback, Paho, until
 
 READING = 30
-STACKS = ["mqtt", "mqtts"]
+PROTOCOLS = ["mqtt", "mqtts"]
 VERSIONS = ["3.1.1", "5"]
 EVERY_QOS = [0, 1, 2]
 NO_MATCHING_SUBSCRIBERS = 0x10
@@ -26,7 +26,7 @@ PAYLOAD_FORMAT_INVALID = 0x99
 SESSION_TAKEN_OVER = 0x8E
 
 every_way = [
-    pytest.mark.parametrize("stack", STACKS),
+    pytest.mark.parametrize("protocol", PROTOCOLS),
     pytest.mark.parametrize("version", VERSIONS),
     pytest.mark.parametrize("qos", EVERY_QOS),
 ]
@@ -70,27 +70,27 @@ def check(rows: pl.DataFrame, count: int) -> None:
 
 @pytest.mark.mosquitto
 @each_way
-def test_our_client_delivers_to_mosquitto(loopback: Loopback, stack: str, version: str, qos: int) -> None:
-    port = loopback.mosquitto(stack)
+def test_our_client_delivers_to_mosquitto(loopback: Loopback, protocol: str, version: str, qos: int) -> None:
+    port = loopback.mosquitto(protocol)
     for connection in ({"policy": "new"}, {"policy": "persistent", "connections": 1}):
         work = deliver(connection=connection)
-        rows = loopback.ours.start(stack, "client", port, work, version=version, qos=qos).rows()
+        rows = loopback.ours.start(protocol, "client", port, work, version=version, qos=qos).rows()
         check(rows, 4)
         told = {1: NO_MATCHING_SUBSCRIBERS, 2: 0}.get(qos) if version == "5" else None
         assert rows["status"].to_list() == [told] * 4
         assert (rows["first_response_byte_ns"].null_count() == 0) == (qos > 0)
         if connection["policy"] == "new":
-            assert (rows["handshake_ns"].null_count() == 0) == (stack == "mqtts")
+            assert (rows["handshake_ns"].null_count() == 0) == (protocol == "mqtts")
 
 
 @pytest.mark.mosquitto
 @each_way
 def test_our_publisher_tells_our_subscribers_through_mosquitto(
-    loopback: Loopback, stack: str, version: str, qos: int
+    loopback: Loopback, protocol: str, version: str, qos: int
 ) -> None:
-    port = loopback.mosquitto(stack)
-    client = loopback.ours.ready(stack, "client", port, notify(), version=version, qos=qos)
-    loopback.ours.start(stack, "publisher", port, notify(), version=version, qos=qos)
+    port = loopback.mosquitto(protocol)
+    client = loopback.ours.ready(protocol, "client", port, notify(), version=version, qos=qos)
+    loopback.ours.start(protocol, "publisher", port, notify(), version=version, qos=qos)
     rows = client.rows()
     check(rows, 15)
     assert rows["copies"].to_list() == [1] * 15
@@ -106,11 +106,11 @@ def test_our_client_resumes_its_session_at_mosquitto(loopback: Loopback, version
 
 @pytest.mark.mosquitto
 @each_way
-def test_mosquitto_pub_delivers_to_our_broker(loopback: Loopback, stack: str, version: str, qos: int) -> None:
-    port = loopback.broker(stack, deliver())
+def test_mosquitto_pub_delivers_to_our_broker(loopback: Loopback, protocol: str, version: str, qos: int) -> None:
+    port = loopback.broker(protocol, deliver())
     options = ("-q", qos, "-t", "wirelab/deliver", "-m", "x" * READING, "--repeat", 3, "--debug")
     done = subprocess.run(
-        [str(word) for word in loopback.mosquitto_client("pub", stack, version, port, *options)],
+        [str(word) for word in loopback.mosquitto_client("pub", protocol, version, port, *options)],
         capture_output=True, text=True, timeout=PATIENCE_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -121,29 +121,33 @@ def test_mosquitto_pub_delivers_to_our_broker(loopback: Loopback, stack: str, ve
 @pytest.mark.mosquitto
 @each_way
 def test_mosquitto_sub_hears_our_publisher_through_our_broker(
-    loopback: Loopback, stack: str, version: str, qos: int
+    loopback: Loopback, protocol: str, version: str, qos: int
 ) -> None:
-    port = loopback.broker(stack, notify())
+    port = loopback.broker(protocol, notify())
     options = ("-q", qos, "-t", "wirelab/+", "-C", 5, "-N", "-F", "%t %q %l", "-v", "-W", PATIENCE_S)
     # Into a pipe it would say everything at its end.
     by_lines = ["stdbuf", "--output=L"]
-    listener = loopback.start([*by_lines, *loopback.mosquitto_client("sub", stack, version, port, *options, "--debug")])
+    listener = loopback.start(
+        [*by_lines, *loopback.mosquitto_client("sub", protocol, version, port, *options, "--debug")]
+    )
     assert listener.stdout is not None
     said = []
     while not any("received SUBACK" in line for line in said):
         said.append(listener.stdout.readline())
         assert said[-1], said
-    loopback.ours.start(stack, "publisher", port, notify(), version=version, qos=qos)
+    loopback.ours.start(protocol, "publisher", port, notify(), version=version, qos=qos)
     out = listener.stdout.read()
     assert listener.wait(PATIENCE_S) == 0, out
     assert out.count(f"wirelab/notify {qos} {READING}") == 5, out
 
 
 @each_way
-def test_paho_speaks_with_itself_through_our_broker(loopback: Loopback, stack: str, version: str, qos: int) -> None:
-    port = loopback.broker(stack, notify())
-    subscriber = Paho(loopback.ours, stack, version, "subscriber").connect(port).subscribe("house/+/temperature", qos)
-    publisher = Paho(loopback.ours, stack, version, "publisher").connect(port)
+def test_paho_speaks_with_itself_through_our_broker(loopback: Loopback, protocol: str, version: str, qos: int) -> None:
+    port = loopback.broker(protocol, notify())
+    subscriber = (
+        Paho(loopback.ours, protocol, version, "subscriber").connect(port).subscribe("house/+/temperature", qos)
+    )
+    publisher = Paho(loopback.ours, protocol, version, "publisher").connect(port)
     for number in range(20):
         publisher.publish("house/kitchen/temperature", str(number), qos)
     publisher.publish("house/kitchen/humidity", "x", qos)
@@ -214,7 +218,7 @@ def test_our_broker_passes_properties_on_and_says_reasons_to_paho(loopback: Loop
 LANE = """
 title = "interop"
 [factors]
-stack = {stacks}
+protocol = {protocols}
 link = ["clean"]
 [links]
 clean = {{ rtt = "10 ms" }}
@@ -230,22 +234,22 @@ ROUND_TRIPS = {"mqtt": 3, "mqtts": 4, "mqtt+quic": 3}
 
 
 def over_lanes(bench: Bench, workload: str) -> pl.DataFrame:
-    """Run it for every transport; its exchanges with the stack of each."""
-    bench.measure_experiment(LANE.format(stacks=json.dumps(list(ROUND_TRIPS)), workload=workload), "--jobs", "2")
+    """Run it for every transport; its exchanges with the protocol of each."""
+    bench.measure_experiment(LANE.format(protocols=json.dumps(list(ROUND_TRIPS)), workload=workload), "--jobs", "2")
     plan = json.loads((bench.campaign / "plan.json").read_text())
-    names = {scenario["key"]: scenario["stack"] for scenario in plan["scenarios"]}
+    names = {scenario["key"]: scenario["protocol"] for scenario in plan["scenarios"]}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     bench.assert_nothing_left()
     assert set(rows["outcome"]) == {"completed"}
-    return rows.with_columns(stack=pl.col("scenario").replace_strict(names))
+    return rows.with_columns(protocol=pl.col("scenario").replace_strict(names))
 
 
 @pytest.mark.namespaces
 def test_a_reading_over_a_fresh_connection_takes_the_round_trip_of_connack_too(bench: Bench) -> None:
     rows = over_lanes(bench, 'kind = "telemetry"\nmessage = "612 B"\nconnection = "new"\nexchanges = 3')
-    for stack, part in rows.partition_by("stack", as_dict=True).items():
+    for protocol, part in rows.partition_by("protocol", as_dict=True).items():
         assert len(part) == 6
-        assert part["end_to_end_delay_ns"].min() >= ROUND_TRIPS[str(stack[0])] * RTT_NS
+        assert part["end_to_end_delay_ns"].min() >= ROUND_TRIPS[str(protocol[0])] * RTT_NS
 
 
 @pytest.mark.namespaces

@@ -36,7 +36,7 @@ OURS, NETEM = "ours", "netem"
 CAMPAIGN = """
 title = "netem"
 [factors]
-stack = ["raw-udp", "http1"]
+protocol = ["raw-udp", "http1"]
 link = ["far", "narrow"]
 [link]
 backend = "netem"

@@ -59,13 +59,13 @@ install = "it comes with Python"
 version_command = ["{{ python }}", "--version"]
 
 [mine.roles.server]
-stacks = ["http1"]
+protocols = ["http1"]
 workloads = ["page"]
 command = ["{{ python }}", "-m", "http.server", "{{ port }}", "--bind", "{{ address }}", "--directory", "{{ site }}"]
 ready = "tcp-connect"
 
 [mine.roles.client]
-stacks = ["http1"]
+protocols = ["http1"]
 workloads = ["page"]
 command = ["{{ python }}", "{{ beside }}/client.py", "{{ parameters }}"]
 """
@@ -73,7 +73,7 @@ EXPERIMENT = """
 title = "A page of one's own"
 metric = "load-time"
 [factors]
-stack = ["http1"]
+protocol = ["http1"]
 [endpoints]
 client = { implementation = "mine" }
 server = { implementation = "mine" }

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from conftest import Bench
 
 RELATIVE = 0.15
-STACKS = ("http1", "https1", "h2", "h3")
+PROTOCOLS = ("http1", "https1", "h2", "h3")
 CLIENTS = ("builtin", "chromium")
 EXPERIMENT = f"""
 title = "loads of a page, ours and Chromium's"
 metric = "load-time"
 [factors]
-stack = {json.dumps(STACKS)}
+protocol = {json.dumps(PROTOCOLS)}
 "client.implementation" = {json.dumps(CLIENTS)}
 [link]
 rtt = "100 ms"
@@ -50,13 +50,13 @@ def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFi
     require("chromium")
     bench.measure_experiment(EXPERIMENT.replace("LOADS", str(count)), "--jobs", "1")
     plan = json.loads((bench.campaign / "plan.json").read_text())
-    who = {each["key"]: (each["stack"], each["implementation"]["client"]) for each in plan["scenarios"]}
+    who = {each["key"]: (each["protocol"], each["implementation"]["client"]) for each in plan["scenarios"]}
     loads, requests = (_rows(bench, name, who) for name in ("exchanges", "resources"))
-    assert set(loads) == {(stack, client) for stack in STACKS for client in CLIENTS}
+    assert set(loads) == {(protocol, client) for protocol in PROTOCOLS for client in CLIENTS}
     with capsys.disabled():
-        print(f"\n{'stack':7} {'ours ms':>9} {'Chromium ms':>12} {'differs':>9}  within {RELATIVE:.0%}")
-        for stack in STACKS:
-            print(_line(stack, *(_median_ms(loads[stack, client]) for client in CLIENTS)))
+        print(f"\n{'protocol':7} {'ours ms':>9} {'Chromium ms':>12} {'differs':>9}  within {RELATIVE:.0%}")
+        for protocol in PROTOCOLS:
+            print(_line(protocol, *(_median_ms(loads[protocol, client]) for client in CLIENTS)))
     for case, rows in loads.items():
         one_each = case[0] in {"http1", "https1"}
         assert [row["outcome"] for row in rows] == ["completed"] * count, case
@@ -66,9 +66,9 @@ def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFi
     for case, rows in requests.items():
         for load in range(count):
             _check_order(case, [row for row in rows if row["exchange"] == load])
-    for stack in STACKS:
-        ours, theirs = ({_said(row) for row in requests[stack, client]} for client in CLIENTS)
-        assert ours == theirs, stack
+    for protocol in PROTOCOLS:
+        ours, theirs = ({_said(row) for row in requests[protocol, client]} for client in CLIENTS)
+        assert ours == theirs, protocol
     assert _elsewhere(bench) == []
     assert list(bench.campaign.glob("trials/*/client/profile")) == []
     bench.assert_nothing_left()
@@ -78,7 +78,7 @@ def _elsewhere(bench: Bench) -> list[dict[str, Any]]:
     """What passed the link and was not with the server; ICMP is a kernel's, of a socket that had ended."""
     logs = sorted(map(str, bench.campaign.glob("trials/*/packets.wlpl")))
     told = agent.ask(bench.agent, ["dissect", "--flows", *logs]).splitlines()
-    ports = {stack.default_port for stack in registered().stacks if stack.name in STACKS}
+    ports = {protocol.default_port for protocol in registered().protocols if protocol.name in PROTOCOLS}
     flows = [flow for flow in map(json.loads, told) if flow["transport"] != "icmp"]
     return [flow for flow in flows if flow["server_port"] not in ports]
 
@@ -111,6 +111,8 @@ def _median_ms(rows: list[dict[str, Any]]) -> float:
     return sorted(row["end_ns"] - row["start_ns"] for row in rows)[len(rows) // 2] / 1e6
 
 
-def _line(stack: str, ours_ms: float, theirs_ms: float) -> str:
+def _line(protocol: str, ours_ms: float, theirs_ms: float) -> str:
     differs = ours_ms / theirs_ms - 1
-    return f"{stack:7} {ours_ms:9.0f} {theirs_ms:12.0f} {differs:+9.1%}  {'yes' if abs(differs) <= RELATIVE else 'no'}"
+    return (
+        f"{protocol:7} {ours_ms:9.0f} {theirs_ms:12.0f} {differs:+9.1%}  {'yes' if abs(differs) <= RELATIVE else 'no'}"
+    )

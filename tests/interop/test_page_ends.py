@@ -55,7 +55,7 @@ install = "it comes with Python"
 version_command = ["{{ python }}", "--version"]
 
 [holds-back.roles.server]
-stacks = ["http1"]
+protocols = ["http1"]
 workloads = ["page"]
 command = ["{{ python }}", "{{ beside }}/server.py", "{{ address }}", "{{ port }}", "{{ site }}"]
 ready = "tcp-connect"
@@ -64,7 +64,7 @@ EXPERIMENT = """
 title = "A page that never ends"
 metric = "load-time"
 [factors]
-stack = ["http1"]
+protocol = ["http1"]
 [endpoints]
 server = { implementation = "holds-back" }
 [link]
@@ -85,7 +85,7 @@ def site(bench: Bench) -> Path:
 
 
 @pytest.mark.namespaces
-def test_a_folder_is_loaded_over_every_stack_and_each_gives_an_archive(bench: Bench, site: Path) -> None:
+def test_a_folder_is_loaded_over_every_protocol_and_each_gives_an_archive(bench: Bench, site: Path) -> None:
     options = ("--site", str(site), "--link", "4g-medium", *QUICKLY, "--out", str(bench.campaign))
     status, out, words = bench.run("run", "page", *options)
     assert status == 0, f"{out}\n{words}"
@@ -128,7 +128,7 @@ def test_without_the_browser_the_rest_runs_and_it_is_failed_with_how_to_install_
     if find_program("chromium") is not None:
         pytest.skip("it is in a system folder")
     options = ("--site", str(site), "--link", "ethernet-100m", *QUICKLY, "--out", str(bench.campaign))
-    both = ("--set", "stack=h2", "--set", "client.implementation=builtin,chromium")
+    both = ("--set", "protocol=h2", "--set", "client.implementation=builtin,chromium")
     status, out, words = bench.run("run", "page", *both, *options)
     assert status == 1, f"{out}\n{words}"
     entries = [json.loads(line) for line in (bench.campaign / "journal.jsonl").read_text().splitlines()]

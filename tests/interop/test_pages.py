@@ -33,17 +33,17 @@ SERVERS = ("nginx", "apache", "caddy", "nghttpd", "node")
 BROWSER = load(None)["chromium"]
 
 
-def does(entry: RoleEntry | None, stack: str, hints: str) -> bool:
-    """Whether an entry's role loads or serves pages of a stack so."""
-    facts = {"stack": stack, "workload": "page", **defaults(stack), "hints": hints}
-    if entry is None or stack not in entry.stacks or "page" not in entry.workloads:
+def does(entry: RoleEntry | None, protocol: str, hints: str) -> bool:
+    """Whether an entry's role loads or serves pages of a protocol so."""
+    facts = {"protocol": protocol, "workload": "page", **defaults(protocol), "hints": hints}
+    if entry is None or protocol not in entry.protocols or "page" not in entry.workloads:
         return False
     return all(each.unmet(facts) is None for each in entry.requires)
 
 
-def values(stack: str) -> tuple[str, ...]:
+def values(protocol: str) -> tuple[str, ...]:
     """Values of the setting `hints`."""
-    described = registered().stack(stack)
+    described = registered().protocol(protocol)
     assert described is not None
     setting = described.setting("hints")
     assert setting is not None
@@ -51,20 +51,22 @@ def values(stack: str) -> tuple[str, ...]:
 
 
 def varied(client: RoleEntry | None) -> list[tuple[str, str, str]]:
-    """Every stack of each server without hints, and every hint over one stack."""
-    return [(server, stack, hints) for server, stack, hints in pairs(client) if hints == "none" or stack == "h2"]
+    """Every protocol of each server without hints, and every hint over one protocol."""
+    return [
+        (server, protocol, hints) for server, protocol, hints in pairs(client) if hints == "none" or protocol == "h2"
+    ]
 
 
 def pairs(client: RoleEntry | None, *only: str) -> list[tuple[str, str, str]]:
-    """Server, stack and hints of every pair with a client."""
+    """Server, protocol and hints of every pair with a client."""
     return [
-        (server, stack, hints)
+        (server, protocol, hints)
         for server in SERVERS
-        for stack in ("http1", "https1", "h2c", "h2", "h3")
-        for hints in values(stack)
+        for protocol in ("http1", "https1", "h2c", "h2", "h3")
+        for hints in values(protocol)
         if (not only or hints in only)
-        and does(load(None)[server].roles.server, stack, hints)
-        and (client is None or does(client, stack, hints))
+        and does(load(None)[server].roles.server, protocol, hints)
+        and (client is None or does(client, protocol, hints))
     ]
 
 
@@ -100,12 +102,12 @@ def require(*names: str) -> None:
 
 
 @pytest.mark.chromium
-@pytest.mark.parametrize(("server", "stack", "hints"), covering(varied(BROWSER.roles.client), (0,), (1, 2)))
-def test_a_browser_loads_the_papers_page(peers: Peers, server: str, stack: str, hints: str) -> None:
+@pytest.mark.parametrize(("server", "protocol", "hints"), covering(varied(BROWSER.roles.client), (0,), (1, 2)))
+def test_a_browser_loads_the_papers_page(peers: Peers, server: str, protocol: str, hints: str) -> None:
     require("chromium", server)
     site = peers.page.site
-    with peers.server(server, stack, hints=hints) as port:
-        loads, requests = peers.browse(stack, port, loads=2, hints=hints)
+    with peers.server(server, protocol, hints=hints) as port:
+        loads, requests = peers.browse(protocol, port, loads=2, hints=hints)
     assert [(row["outcome"], row["error"]) for row in loads] == [("completed", None)] * 2
     for each in loads:
         found = [row for row in requests if row["exchange"] == each["index"]]
@@ -116,7 +118,7 @@ def test_a_browser_loads_the_papers_page(peers: Peers, server: str, stack: str, 
         assert {row["status"] for row in found} == {200}
         assert each["body_received_bytes"] == site.body_bytes
         # A browser opens at most six to a host. It needs no sixth if an earlier one is free again by then.
-        assert each["connections"] in ({5, 6} if stack in {"http1", "https1"} else {1})
+        assert each["connections"] in ({5, 6} if protocol in {"http1", "https1"} else {1})
         assert each["start_ns"] < each["first_response_byte_ns"] <= each["first_final_byte_ns"] < each["end_ns"]
         by = {row["found_by"] for row in found if row["resource"]}
         if hints == "early-hints":
@@ -131,15 +133,15 @@ def test_a_browser_loads_the_papers_page(peers: Peers, server: str, stack: str, 
 
 
 @pytest.mark.parametrize(
-    ("server", "stack", "hints"), covering(pairs(None, "push", "early-hints", "preload"), (0,), (1, 2))
+    ("server", "protocol", "hints"), covering(pairs(None, "push", "early-hints", "preload"), (0,), (1, 2))
 )
-def test_a_server_says_ahead_what_the_page_needs(peers: Peers, server: str, stack: str, hints: str) -> None:
+def test_a_server_says_ahead_what_the_page_needs(peers: Peers, server: str, protocol: str, hints: str) -> None:
     require(server)
-    if stack == "h3" or find_program("nghttp" if stack in {"h2c", "h2"} else "curl") is None:
+    if protocol == "h3" or find_program("nghttp" if protocol in {"h2c", "h2"} else "curl") is None:
         pytest.skip("no client that says what it was sent")
     document, *others = (resource.path for resource in peers.page.site.resources)
-    with peers.server(server, stack, hints=hints) as port:
-        said = spoken(stack, f"127.0.0.1:{port}{document}")
+    with peers.server(server, protocol, hints=hints) as port:
+        said = spoken(protocol, f"127.0.0.1:{port}{document}")
     linked = re.findall(r"<([^>]+)>; rel=preload; as=\w+", said)
     assert linked == ([] if hints == "push" else others)
     assert said.count(":status: 103") == (hints == "early-hints")
@@ -148,13 +150,13 @@ def test_a_server_says_ahead_what_the_page_needs(peers: Peers, server: str, stac
     assert all(said.count(f":path: {path}\n") == 1 for path in others if hints == "push")
 
 
-def spoken(stack: str, place: str) -> str:
+def spoken(protocol: str, place: str) -> str:
     """Everything that a server says when asked for a document."""
-    if stack in {"http1", "https1"}:
-        scheme = "https" if stack == "https1" else "http"
+    if protocol in {"http1", "https1"}:
+        scheme = "https" if protocol == "https1" else "http"
         command = ["curl", "--disable", "--silent", "--insecure", "--http1.1", "--include", f"{scheme}://{place}"]
     else:
-        scheme = "https" if stack == "h2" else "http"
+        scheme = "https" if protocol == "h2" else "http"
         # Wide windows: nghttp ends before a document for which pushes leave no room.
         command = ["nghttp", "--verbose", "--null-out", "--no-dep", "-w24", "-W24", f"{scheme}://{place}"]
     done = subprocess.run(command, capture_output=True, timeout=TIMEOUT_S, check=True)
@@ -163,7 +165,7 @@ def spoken(stack: str, place: str) -> str:
 
 @pytest.mark.chromium
 @pytest.mark.parametrize(
-    ("kind", "stack", "tls"),
+    ("kind", "protocol", "tls"),
     [
         *covering(
             [
@@ -180,15 +182,15 @@ def spoken(stack: str, place: str) -> str:
     ],
 )
 def test_a_browser_takes_certificates_of_either_kind(
-    tmp_path: Path, certificates: dict[str, Path], kind: str, stack: str, tls: str | None
+    tmp_path: Path, certificates: dict[str, Path], kind: str, protocol: str, tls: str | None
 ) -> None:
-    server = "caddy" if stack == "h3" else "nginx"
+    server = "caddy" if protocol == "h3" else "nginx"
     require("chromium", server)
     settings = {"certificate-key": kind, **({"tls": tls} if tls else {})}
     peers = Peers(tmp_path, fischer2021.page(), certificates[kind])
     try:
-        with peers.server(server, stack, **settings) as port:
-            [exchange], _ = peers.browse(stack, port, **settings)
+        with peers.server(server, protocol, **settings) as port:
+            [exchange], _ = peers.browse(protocol, port, **settings)
     finally:
         peers.kill()
     assert (exchange["outcome"], exchange["error"]) == ("completed", None)
@@ -332,7 +334,7 @@ def test_nothing_of_a_browser_outlives_its_endpoint(peers: Peers, listening: Any
 @pytest.mark.parametrize("server", SERVERS)
 def test_a_servers_own_file_takes_any_path(tmp_path: Path, certificates: dict[str, Path], server: str) -> None:
     require("chromium", server)
-    stack, hints = "h2", "none" if server == "nghttpd" else "preload"
+    protocol, hints = "h2", "none" if server == "nghttpd" else "preload"
     source = tmp_path / "source"
     source.mkdir()
     names = ("a b.png", "50%.png", "é.png", "(1).png", "it's.png")
@@ -342,8 +344,8 @@ def test_a_servers_own_file_takes_any_path(tmp_path: Path, certificates: dict[st
     (source / "index.html").write_text(f"<!DOCTYPE html><meta charset=utf-8>{tags}", encoding="utf-8")
     peers = Peers(tmp_path, read_folder(source), certificates["ecdsa-p256"])
     try:
-        with peers.server(server, stack, hints=hints) as port:
-            [exchange], requests = peers.browse(stack, port, hints=hints)
+        with peers.server(server, protocol, hints=hints) as port:
+            [exchange], requests = peers.browse(protocol, port, hints=hints)
     finally:
         peers.kill()
         shutil.rmtree(source)
@@ -354,7 +356,7 @@ def test_a_servers_own_file_takes_any_path(tmp_path: Path, certificates: dict[st
 @pytest.mark.chromium
 @pytest.mark.parametrize(
     ("changed", "code"),
-    [({"stack": "mqtt"}, 3), ({"role": "server"}, 3), ({"settings": {"hints": "push"}}, 3), ({"output": None}, 2)],
+    [({"protocol": "mqtt"}, 3), ({"role": "server"}, 3), ({"settings": {"hints": "push"}}, 3), ({"output": None}, 2)],
 )
 def test_what_a_browser_does_not_do_is_refused_with_the_contracts_exit_code(
     peers: Peers, changed: dict[str, Any], code: int

@@ -20,8 +20,8 @@ EXPERIMENT = """
 title = "records"
 capture = true
 [factors]
-stack = ["{stack}"]
-[stacks.{stack}]
+protocol = ["{protocol}"]
+[protocols.{protocol}]
 {settings}
 [links.wire]
 rtt = "20 ms"
@@ -59,9 +59,9 @@ TICKETS = 2
 Messages = dict[str, list[tuple[int, int]]]
 
 
-def measured(bench: Bench, stack: str, settings: str) -> tuple[Path, dict[str, dict[str, Any]]]:
+def measured(bench: Bench, protocol: str, settings: str) -> tuple[Path, dict[str, dict[str, Any]]]:
     """The folder of its one trial, and its ledger by direction."""
-    bench.measure_experiment(EXPERIMENT.format(stack=stack, settings=settings))
+    bench.measure_experiment(EXPERIMENT.format(protocol=protocol, settings=settings))
     assert set(bench.statuses().values()) == {"done"}
     rows = pl.read_parquet(bench.campaign / "ledger.parquet").to_dicts()
     return bench.campaign / "trials" / rows[0]["trial"], {row["direction"]: row for row in rows}

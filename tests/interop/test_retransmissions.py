@@ -15,12 +15,12 @@ pytestmark = pytest.mark.namespaces
 EXPERIMENT = """
 title = "a second each way"
 [factors]
-stack = ["http1", "coap", "h3"]
+protocol = ["http1", "coap", "h3"]
 link = ["near", "far"]
 [links]
 near = { delay = "10 ms" }
 far = { delay = "1 s" }
-[stacks.coap]
+[protocols.coap]
 ack-timeout = "1 s"
 [workload]
 kind = "request-response"

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.namespaces
 EXPERIMENT = """
 title = "settings"
 [factors]
-stack = {stacks}
+protocol = {protocols}
 {factors}
 [links.wire]
 rtt = "2 ms"
@@ -40,7 +40,7 @@ Row = dict[str, Any]
 
 def ran(
     bench: Bench,
-    *stacks: str,
+    *protocols: str,
     factors: str = "",
     settings: str = "",
     connection: str = "persistent",
@@ -48,7 +48,7 @@ def ran(
 ) -> dict[str, list[Row]]:
     """Every setting of every scenario that was given, by the scenario's name."""
     text = EXPERIMENT.format(
-        stacks=json.dumps(stacks), factors=factors, settings=settings, connection=connection,
+        protocols=json.dumps(protocols), factors=factors, settings=settings, connection=connection,
         concurrency=3 if connection == "persistent" else 1,
     )  # fmt: skip
     if report:
@@ -70,8 +70,8 @@ def needs(*programs: str) -> None:
 def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench) -> None:
     found = ran(
         bench, "h2",
-        factors='"stacks.h2.header-table-size" = ["512 B", "64 KiB"]\n'
-        '"stacks.h2.initial-window-size" = ["255 B", "65535 B"]', report=True,
+        factors='"protocols.h2.header-table-size" = ["512 B", "64 KiB"]\n'
+        '"protocols.h2.initial-window-size" = ["255 B", "65535 B"]', report=True,
     )  # fmt: skip
     assert len(found) == 4
     for name, rows in found.items():
@@ -91,8 +91,8 @@ def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench) -
 
 
 def test_over_quic_what_the_library_clamps_shows_in_what_it_asks_for(bench: Bench) -> None:
-    settings = '[stacks.h3]\nstream-window = "2 kB"\nconnection-window = "30 kB"\nmax-concurrent-streams = 2\n'
-    found = ran(bench, "h3", factors='"stacks.h3.ack-delay" = ["10 ms", "10 s"]', settings=settings)
+    settings = '[protocols.h3]\nstream-window = "2 kB"\nconnection-window = "30 kB"\nmax-concurrent-streams = 2\n'
+    found = ran(bench, "h3", factors='"protocols.h3.ack-delay" = ["10 ms", "10 s"]', settings=settings)
     for name, rows in found.items():
         assert {row["source"] for row in rows} == {"client", "server"}
         by_setting = {(row["setting"], row["end"]): row for row in rows}
@@ -110,7 +110,7 @@ def test_servers_of_others_announce_what_they_are_told(bench: Bench) -> None:
     window = 'initial-window-size = "4095 B"\nmax-concurrent-streams = 2\n'
     found = ran(
         bench, "h2", "h2c", factors='"endpoints.server.implementation" = ["nginx", "nghttpd", "apache"]',
-        settings=f"[stacks.h2]\n{window}[stacks.h2c]\n{window}",
+        settings=f"[protocols.h2]\n{window}[protocols.h2c]\n{window}",
     )  # fmt: skip
     assert len(found) == 6
     for name, rows in found.items():
@@ -126,7 +126,7 @@ def test_a_server_that_announces_another_value_is_reported(bench: Bench) -> None
     needs("caddy")
     [rows] = ran(
         bench, "h2",
-        settings='[endpoints]\nserver = { implementation = "caddy" }\n[stacks.h2]\nmax-header-list-size = "16 KiB"\n',
+        settings='[endpoints]\nserver = { implementation = "caddy" }\n[protocols.h2]\nmax-header-list-size = "16 KiB"\n',
     ).values()  # fmt: skip
     client, server = rows
     assert (client["end"], client["in_force"]) == ("client", True)
@@ -139,7 +139,7 @@ def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench)
     [rows] = ran(
         bench, "h2", connection="new",
         settings='[endpoints]\nclient = { implementation = "nghttp" }\n'
-        '[stacks.h2]\ninitial-window-size = "4095 B"\nconnection-window = "1048575 B"\nheader-table-size = "512 B"\n',
+        '[protocols.h2]\ninitial-window-size = "4095 B"\nconnection-window = "1048575 B"\nheader-table-size = "512 B"\n',
     ).values()  # fmt: skip
     of_client = {row["setting"]: row for row in rows if row["end"] == "client"}
     assert {row["source"] for row in of_client.values()} == {"server"}
@@ -154,7 +154,7 @@ def test_between_two_programs_of_others_nothing_is_known(bench: Bench) -> None:
     [rows] = ran(
         bench, "h2", connection="new",
         settings='[endpoints]\nclient = { implementation = "nghttp" }\nserver = { implementation = "nghttpd" }\n'
-        '[stacks.h2]\ninitial-window-size = "4095 B"\n', report=True,
+        '[protocols.h2]\ninitial-window-size = "4095 B"\n', report=True,
     ).values()  # fmt: skip
     [row] = rows
     assert (row["end"], row["in_force"], row["announced"], row["source"]) == (None, None, None, None)
@@ -167,7 +167,7 @@ def test_an_end_of_ours_reads_what_a_quic_client_of_others_announces(bench: Benc
     needs("aioquic")
     [rows] = ran(
         bench, "h3",
-        settings='[endpoints]\nclient = { implementation = "aioquic" }\n[stacks.h3]\nmax-concurrent-streams = 2\n',
+        settings='[endpoints]\nclient = { implementation = "aioquic" }\n[protocols.h3]\nmax-concurrent-streams = 2\n',
     ).values()  # fmt: skip
     [server] = rows
     assert (server["end"], server["source"], server["in_force"]) == ("server", "server", True)

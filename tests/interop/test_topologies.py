@@ -17,7 +17,7 @@ EXCHANGES = 10
 EXPERIMENT = f"""
 title = "topologies"
 [factors]
-stack = ["http1", "coap"]
+protocol = ["http1", "coap"]
 "traffic.bulk.flows" = [0, 2]
 [link]
 rtt = "4 ms"
@@ -28,7 +28,7 @@ wire = {{ rtt = "2 ms" }}
 air = {{ near = ["client", "laptop"], far = ["server", "proxy"] }}
 wire = {{ near = ["proxy"], far = ["server"] }}
 [endpoints.proxy]
-stacks = ["coap"]
+protocols = ["coap"]
 [traffic.bulk]
 kind = "bulk"
 from = "laptop"
@@ -59,7 +59,7 @@ def test_stations_share_the_air_and_a_proxy_joins_two_links(bench: Bench) -> Non
         result = json.loads((bench.campaign / "trials" / trial["trial"] / "result.json").read_text())
         carried = sum(way["delivered"] for way in result["other_links"]["wire"]["directions"])
         # Only CoAP's clients ask the proxy, which asks the server: 4 ms on the air, and 2 ms on the wire.
-        through_proxy = scenario["stack"] == "coap"
+        through_proxy = scenario["protocol"] == "coap"
         assert (carried > 0) == through_proxy
         assert own["end_to_end_delay_ns"].min() >= (6_000_000 if through_proxy else 4_000_000)
         busy = scenario["levels"]["traffic.bulk.flows"] > 0
@@ -74,19 +74,19 @@ def test_stations_share_the_air_and_a_proxy_joins_two_links(bench: Bench) -> Non
 FOREIGN = """
 title = "a foreign origin"
 [factors]
-stack = ["coap", "coaps", "coap+tcp"]
+protocol = ["coap", "coaps", "coap+tcp"]
 "server.implementation" = ["builtin", "nginx"]
 [link]
 rtt = "4 ms"
 [links]
 wire = { rtt = "2 ms" }
-[stack]
+[protocol]
 cache = true
 [topology]
 air = { near = ["client"], far = ["proxy"] }
 wire = { near = ["proxy"], far = ["server"] }
 [endpoints.proxy]
-stacks = ["coap", "coaps", "coap+tcp"]
+protocols = ["coap", "coaps", "coap+tcp"]
 [workload]
 kind = "request-response"
 download = "3 kB"

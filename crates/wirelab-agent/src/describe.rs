@@ -17,7 +17,7 @@ pub fn run(_arguments: Arguments) -> ExitCode {
 pub fn description() -> Description {
     Description {
         schema_version: SCHEMA_VERSION,
-        stacks: STACKS.iter().map(|stack| stack.descriptor()).collect(),
+        protocols: STACKS.iter().map(|stack| stack.descriptor()).collect(),
         impairments: paragraphs(IMPAIRMENTS),
         shared: paragraphs(SHARED),
     }
@@ -40,8 +40,8 @@ mod tests {
 
     #[test]
     fn every_servers_port_is_below_those_of_clients() {
-        for stack in description().stacks {
-            assert!(stack.default_port < LOWEST_CLIENT_PORT, "{}", stack.name);
+        for protocol in description().protocols {
+            assert!(protocol.default_port < LOWEST_CLIENT_PORT, "{}", protocol.name);
         }
     }
 }

@@ -67,7 +67,7 @@ fn play(arguments: &Arguments) -> Result<(), StackError> {
     })
 }
 
-/// A stack, role or workload that does not exist is unsupported; everything else that cannot be read is a usage error.
+/// A protocol, role or workload that does not exist is unsupported; everything else that cannot be read is a usage error.
 fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
     let usage = |error: &dyn Display| unreadable(path, error);
     let text = fs::read_to_string(path).map_err(|error| usage(&error))?;
@@ -75,8 +75,8 @@ fn read_parameters(path: &Path) -> Result<EndpointParameters, StackError> {
     if let Some(version) = value.get("schema_version").filter(|version| **version != SCHEMA_VERSION) {
         return Err(usage(&format!("`schema_version` is {version}, this program's is {SCHEMA_VERSION}")));
     }
-    if let Some(stack) = value.get("stack").and_then(Value::as_str).filter(|stack| find(stack).is_none()) {
-        return Err(StackError::Unsupported(format!("no stack `{stack}`")));
+    if let Some(protocol) = value.get("protocol").and_then(Value::as_str).filter(|name| find(name).is_none()) {
+        return Err(StackError::Unsupported(format!("no protocol `{protocol}`")));
     }
     let role = value.get("role").filter(|role| role.is_string());
     if let Some(role) = role.filter(|role| Role::deserialize(*role).is_err()) {
@@ -132,7 +132,7 @@ mod tests {
     fn refusal(change: impl FnOnce(&mut Value)) -> StackError {
         let mut parameters = json!({
             "schema_version": SCHEMA_VERSION,
-            "stack": "raw-tcp",
+            "protocol": "raw-tcp",
             "role": "client",
             "server": {"address": "127.0.0.1", "port": 1, "name": "server.test"},
             "settings": {},
@@ -160,9 +160,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_stack_role_or_workload_is_unsupported() {
-        let unknown_stack = refusal(|parameters| parameters["stack"] = json!("gopher"));
-        assert!(matches!(unknown_stack, StackError::Unsupported(_)));
+    fn an_unknown_protocol_role_or_workload_is_unsupported() {
+        let unknown_protocol = refusal(|parameters| parameters["protocol"] = json!("gopher"));
+        assert!(matches!(unknown_protocol, StackError::Unsupported(_)));
         let unknown_role = refusal(|parameters| parameters["role"] = json!("broker"));
         assert!(matches!(unknown_role, StackError::Unsupported(_)));
         let unknown_workload = refusal(|parameters| parameters["workload"]["kind"] = json!("gossip"));

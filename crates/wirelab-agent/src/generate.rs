@@ -15,7 +15,7 @@ use crate::describe::description;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Folder for the schemas and `stacks.json`; files of the same names are replaced.
+    /// Folder for the schemas and `protocols.json`; files of the same names are replaced.
     #[arg(long, value_name = "FOLDER")]
     out: PathBuf,
 }
@@ -60,7 +60,7 @@ fn files() -> Vec<(&'static str, String)> {
         ("replay-report.json", schema(schema_for!(ReplayReport))),
         ("resource-timing.json", schema(schema_for!(ResourceTiming))),
         ("settings-seen.json", schema(schema_for!(SettingsSeen))),
-        ("stacks.json", pretty(&description())),
+        ("protocols.json", pretty(&description())),
         ("traffic-report.json", schema(schema_for!(TrafficReport))),
         ("workload-spec.json", schema(schema_for!(WorkloadSpec))),
     ]

@@ -52,7 +52,7 @@ enum Command {
     /// Be the first process of a trial's PID namespace (started by `host`).
     #[command(hide = true)]
     Trial(trial::Arguments),
-    /// Play one role of one stack, as told by a parameter file.
+    /// Play one role of one protocol, as set by a parameter file.
     Endpoint(endpoint::Arguments),
     /// Print the packets or flows of packet logs as lines of JSON.
     Dissect(dissect::Arguments),
@@ -64,7 +64,7 @@ enum Command {
     Replay(replay::Arguments),
     /// Print what is known of links, as lines of JSON; descriptions come as lines of JSON too.
     LinkFacts(link_facts::Arguments),
-    /// Print every registered stack, setting and impairment as JSON.
+    /// Print every registered protocol, setting and impairment as JSON.
     Describe(describe::Arguments),
     /// Try what this machine allows: namespaces, AF_PACKET, scheduling; as JSON.
     Probe(probe::Arguments),

@@ -8,22 +8,22 @@ use wirelab_link::impairment::Slot;
 
 use crate::{Role, Timing};
 
-/// What `wirelab-agent describe` prints and `schema/stacks.json` holds: everything registered.
+/// What `wirelab-agent describe` prints and `schema/protocols.json` holds: everything registered.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Description {
     /// [`SCHEMA_VERSION`](crate::SCHEMA_VERSION).
     pub schema_version: u32,
-    /// Registered stacks.
-    pub stacks: Vec<StackDescription>,
+    /// Registered protocols.
+    pub protocols: Vec<ProtocolDescription>,
     /// Registered impairments.
     pub impairments: Vec<ImpairmentDescription>,
     /// Registered stages that both directions of a link share: the media, the radio, the address translation.
     pub shared: Vec<ImpairmentDescription>,
 }
 
-/// One stack.
+/// One protocol.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StackDescription {
+pub struct ProtocolDescription {
     /// Name, for example `h2`.
     pub name: String,
     /// Layers, for example `HTTP/2 over TLS over TCP`.
@@ -66,7 +66,7 @@ pub struct SuccessStatus {
     pub stored: u16,
 }
 
-/// One setting of a stack.
+/// One setting of a protocol.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingDescription {
     /// Key in the experiment file.

@@ -14,8 +14,8 @@ use crate::{PageFiles, WorkloadSpec};
 pub struct EndpointParameters {
     /// [`SCHEMA_VERSION`](crate::SCHEMA_VERSION) of the writer.
     pub schema_version: u32,
-    /// Name of the stack, for example `h2`.
-    pub stack: String,
+    /// Name of the protocol, for example `h2`.
+    pub protocol: String,
     /// What this endpoint is.
     pub role: Role,
     /// Where the server listens: for a server its own address, for a client the peer to talk to. Of a proxy its own, which clients take for the
@@ -24,14 +24,14 @@ pub struct EndpointParameters {
     /// The server behind a proxy; absent for other roles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream: Option<ServerAddress>,
-    /// Settings of the stack, every one resolved (defaults filled in); keys and units as in `schema/stacks.json`.
+    /// Settings of the protocol, every one resolved (defaults filled in); keys and units as in `schema/protocols.json`.
     pub settings: BTreeMap<String, Value>,
     /// What to do.
     pub workload: WorkloadSpec,
     /// The page of the workload `page`; absent for others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page: Option<PageFiles>,
-    /// Certificates, for stacks with TLS or QUIC.
+    /// Certificates, for protocols with TLS or QUIC.
     pub certificates: Option<Certificates>,
     /// Folder for everything the endpoint writes: `exchanges.arrow` or `exchanges.jsonl`, of `page` also `resources.arrow` or
     /// `resources.jsonl`, and its temporary files.
@@ -48,7 +48,7 @@ pub enum Role {
     Client,
     /// Answers them.
     Server,
-    /// Of a stack with a broker: publishes the changes of `pubsub` and `stream` to it, on the server's host. It is started when the client has
+    /// Of a protocol with a broker: publishes the changes of `pubsub` and `stream` to it, on the server's host. It is started when the client has
     /// said that it is ready.
     Publisher,
     /// Answers clients with what the server behind it (`upstream`) says, on a host of its own between the two.

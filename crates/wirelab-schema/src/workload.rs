@@ -8,10 +8,10 @@ use crate::PageLoads;
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum WorkloadSpec {
     /// A client sends requests, a server answers each. `upload_bytes` > 0 is a POST with that body, otherwise a GET whose answer has
-    /// `download_bytes` of body (a POST's answer has them too). Echo stacks send `upload_bytes` and receive as many as they sent.
+    /// `download_bytes` of body (a POST's answer has them too). Echo protocols send `upload_bytes` and receive as many as they sent.
     RequestResponse(RequestResponse),
     /// A client hands readings over, one in each exchange, which ends when the client knows that the server's application has it: `request-response`
-    /// whose answer is an acknowledgement. `docs/concepts/equal-work.md` says what acknowledges in each stack.
+    /// whose answer is an acknowledgement. `docs/concepts/equal-work.md` says what acknowledges in each protocol.
     Telemetry(Telemetry),
     /// Clients wait for the changes of a state and are told of each. There is a row for each message and subscriber: `start_ns` is when it was
     /// published and `end_ns` when the subscriber's application had it, both on the machine's one clock.

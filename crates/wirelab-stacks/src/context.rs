@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tokio::sync::watch;
-use wirelab_schema::{EndpointParameters, Role, StackDescription};
+use wirelab_schema::{EndpointParameters, ProtocolDescription, Role};
 
 use crate::Clock;
 use crate::recorder::Recorder;
@@ -69,13 +69,13 @@ pub enum StackError {
 
 impl StackError {
     /// The stack does not have the role.
-    pub fn no_role(stack: &StackDescription, role: Role) -> Self {
-        StackError::Unsupported(format!("stack `{}` has no role {role:?}", stack.name))
+    pub fn no_role(stack: &ProtocolDescription, role: Role) -> Self {
+        StackError::Unsupported(format!("protocol `{}` has no role {role:?}", stack.name))
     }
 
     /// The stack does not do the workload.
-    pub fn no_workload(stack: &StackDescription, kind: &str) -> Self {
-        StackError::Unsupported(format!("stack `{}` does not do the workload `{kind}`", stack.name))
+    pub fn no_workload(stack: &ProtocolDescription, kind: &str) -> Self {
+        StackError::Unsupported(format!("protocol `{}` does not do the workload `{kind}`", stack.name))
     }
 
     /// A failure with what was being attempted.

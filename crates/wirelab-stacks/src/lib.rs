@@ -39,7 +39,7 @@ mod versions;
 pub mod workload;
 
 use futures_util::future::BoxFuture;
-pub use wirelab_schema::StackDescription as Descriptor;
+pub use wirelab_schema::ProtocolDescription as Descriptor;
 use wirelab_schema::{ConnectionPolicy, EndpointParameters, Role, WorkloadSpec};
 
 pub use crate::clock::{Clock, SystemClock, TimersClock};
@@ -98,9 +98,9 @@ pub async fn run(mut context: Context) -> Result<(), StackError> {
 
 /// The stack that the parameters ask for, if it does all that they ask for.
 pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, StackError> {
-    let stack = find(&parameters.stack).ok_or_else(|| {
+    let stack = find(&parameters.protocol).ok_or_else(|| {
         let known: Vec<String> = STACKS.iter().map(|stack| stack.descriptor().name).collect();
-        StackError::Unsupported(format!("no stack `{}`; there are {}", parameters.stack, known.join(", ")))
+        StackError::Unsupported(format!("no protocol `{}`; there are {}", parameters.protocol, known.join(", ")))
     })?;
     let descriptor = stack.descriptor();
     if !descriptor.roles.contains(&parameters.role) {
@@ -112,14 +112,14 @@ pub fn check(parameters: &EndpointParameters) -> Result<&'static dyn Stack, Stac
     }
     let has_certificate = descriptor.settings.iter().any(|setting| setting.name == "certificate-key");
     if has_certificate && parameters.certificates.is_none() {
-        return Err(StackError::Usage(format!("stack `{}` needs `certificates`", descriptor.name)));
+        return Err(StackError::Usage(format!("protocol `{}` needs `certificates`", descriptor.name)));
     }
     if parameters.role == Role::Publisher && !matches!(Work::of(&parameters.workload), Work::Changes(_)) {
         return Err(StackError::Unsupported(format!("the workload `{kind}` has no publisher")));
     }
     if resumes(parameters) && descriptor.settings.iter().all(|setting| setting.name != RESUMPTION) {
         return Err(StackError::Unsupported(format!(
-            "stack `{}` has no session that could be resumed",
+            "protocol `{}` has no session that could be resumed",
             descriptor.name
         )));
     }

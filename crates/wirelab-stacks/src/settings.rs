@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use wirelab_schema::{SettingDescription, SettingValues, StackDescription};
+use wirelab_schema::{ProtocolDescription, SettingDescription, SettingValues};
 
 use crate::StackError;
 
@@ -10,9 +10,9 @@ pub struct Settings(BTreeMap<String, Value>);
 
 impl Settings {
     /// An unknown setting, or a choice that the stack does not have, is unsupported; a value of the wrong kind or out of range is a usage error.
-    pub fn resolve(descriptor: &StackDescription, given: &BTreeMap<String, Value>) -> Result<Self, StackError> {
+    pub fn resolve(descriptor: &ProtocolDescription, given: &BTreeMap<String, Value>) -> Result<Self, StackError> {
         if let Some(unknown) = given.keys().find(|key| descriptor.settings.iter().all(|known| known.name != **key)) {
-            return Err(StackError::Unsupported(format!("stack `{}` has no setting `{unknown}`", descriptor.name)));
+            return Err(StackError::Unsupported(format!("protocol `{}` has no setting `{unknown}`", descriptor.name)));
         }
         let mut resolved = BTreeMap::new();
         for setting in &descriptor.settings {

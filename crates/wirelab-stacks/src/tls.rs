@@ -185,5 +185,5 @@ fn certificates(parameters: &EndpointParameters) -> Result<&Certificates, StackE
     parameters
         .certificates
         .as_ref()
-        .ok_or_else(|| StackError::Usage(format!("stack `{}` needs `certificates`", parameters.stack)))
+        .ok_or_else(|| StackError::Usage(format!("protocol `{}` needs `certificates`", parameters.protocol)))
 }

@@ -22,11 +22,11 @@ def judged(means: tuple[float, ...], direction: str = "rising", lower: float | N
     if lower is not None:
         given |= {("h3", level): lower for level in LEVELS}
     part = {
-        "form": "bend", "metric": "delay", "upper": {"stack": "h2"}, "along": {"path": "size", "levels": LEVELS},
+        "form": "bend", "metric": "delay", "upper": {"protocol": "h2"}, "along": {"path": "size", "levels": LEVELS},
         "direction": direction, "published": ["b", "d"],
     }  # fmt: skip
     if lower is not None:
-        part["lower"] = {"stack": "h3"}
+        part["lower"] = {"protocol": "h3"}
     return judge_part(Bend.model_validate(part), Bench(Fake(given), 0.95, 0.95, 1.25))  # type: ignore[arg-type]
 
 

@@ -38,7 +38,7 @@ class Told:
         self.means, self.touched, self.absent = means, dict[str, int](), dict[str, str]()
 
     def draws(self, metric: str, statistic: str, levels: Levels) -> Draws | None:
-        value = self.means[metric, levels["workload"]][levels["stack"]]
+        value = self.means[metric, levels["workload"]][levels["protocol"]]
         seed = sorted(map(ord, metric + "".join(levels.values())))
         return Draws(value, value * np.exp(np.random.default_rng(seed).normal(0, 0.01, 4000)), 1000.0, 100)
 
@@ -79,8 +79,8 @@ def test_what_this_machine_says_of_the_device_stands_beside(claims: Claims) -> N
 @pytest.mark.parametrize("name", ["elmangoush2017", "elmangoush2017-choices"])
 def test_every_case_that_a_claim_names_is_in_the_experiment(claims: Claims, name: str) -> None:
     cases = {
-        (scenario.levels["workload"], scenario.link_name, scenario.stack)
+        (scenario.levels["workload"], scenario.link_name, scenario.protocol)
         for scenario in load_experiment(name).scenarios
     }
     grid = claims.file.grid
-    assert {(w, link, s) for w in grid["workload"] for link in grid["link"] for s in grid["stack"]} == cases
+    assert {(w, link, s) for w in grid["workload"] for link in grid["link"] for s in grid["protocol"]} == cases

@@ -43,7 +43,7 @@ class Noise:
 
 def _claim(name: str, cells: int = 1) -> Claim:
     part = Order(
-        form="order", metric="delay", ascending=[{"stack": f"{name}-a"}, {"stack": f"{name}-b"}],
+        form="order", metric="delay", ascending=[{"protocol": f"{name}-a"}, {"protocol": f"{name}-b"}],
         over={"link": [f"{name}-{cell}" for cell in range(cells)]},
     )  # fmt: skip
     return Claim.model_construct(id=name, text=name, note=None, parts=[part])
@@ -154,7 +154,7 @@ def test_what_stands_beside_a_claim_takes_nothing_of_the_error_rate_from_its_par
 def test_a_claim_that_one_part_decides_has_that_parts_reason() -> None:
     decides = NotMeasured(form="not-measured", reason="nobody looked")
     beside = Order(
-        form="order", metric="delay", ascending=[{"stack": "a"}, {"stack": "b"}], beside="here"
+        form="order", metric="delay", ascending=[{"protocol": "a"}, {"protocol": "b"}], beside="here"
     )  # fmt: skip
     claim = Claim.model_construct(id="c", text="c", note=None, parts=[decides, beside])
     judged = judge(claim, Noise(np.random.default_rng(1), {"b": 1.0}), 0.05, RULES)

@@ -31,7 +31,7 @@ def test_all_eight_claims_are_there_and_every_printed_value(claims: Claims) -> N
 
 
 @pytest.mark.parametrize(
-    ("stack", "workload", "hints", "mean_ms"),
+    ("protocol", "workload", "hints", "mean_ms"),
     [
         ("http1", "page", "none", 544.7),
         ("https1", "page", "none", 654.2),
@@ -46,9 +46,9 @@ def test_all_eight_claims_are_there_and_every_printed_value(claims: Claims) -> N
     ],
 )
 def test_the_values_have_the_printed_mean(
-    claims: Claims, stack: str, workload: str, hints: str, mean_ms: float
+    claims: Claims, protocol: str, workload: str, hints: str, mean_ms: float
 ) -> None:
-    case = frozenset({("stack", stack), ("workload", workload), ("stacks.h2.hints", hints)})
+    case = frozenset({("protocol", protocol), ("workload", workload), ("protocols.h2.hints", hints)})
     assert fmean(claims.values["load-time", case]) * 1e3 == pytest.approx(mean_ms, abs=0.05)
 
 
@@ -90,7 +90,7 @@ def test_both_kinds_of_delay_are_factors_as_the_guide_says() -> None:
     sets = re.findall(r'--set "([^"]+)"', guide.read_text(encoding="utf-8").split("run fischer2021-devtools", 1)[1])
     scenarios = load_experiment("fischer2021-devtools", sets).scenarios
     kinds = {
-        (scenario.program_settings["chromium"]["devtools-latency"], delays_packets(scenario.link), scenario.stack)
+        (scenario.program_settings["chromium"]["devtools-latency"], delays_packets(scenario.link), scenario.protocol)
         for scenario in scenarios
     }
     assert kinds == set(product((100, 0), (False, True), ("http1", "https1", "h2")))
@@ -105,7 +105,7 @@ def test_every_scenario_of_the_claims_is_one_of_the_experiments(claims: Claims, 
     for path, values in claims.file.grid.items():
         found = {each[path] for each in levels if path in each}
         assert found <= set(values)
-        assert found == set(values) or (name, path) == ("fischer2021-devtools", "stacks.h2.hints")
+        assert found == set(values) or (name, path) == ("fischer2021-devtools", "protocols.h2.hints")
 
 
 def test_the_grid_beyond_fits_its_budget_in_four_lanes() -> None:

@@ -20,7 +20,7 @@ def _judge(source: Fake, **part: Any) -> Any:
     return judge_part(parts[0], Bench(source, 0.95, 0.95, 1.25))
 
 
-H2, H3 = {"stack": "h2"}, {"stack": "h3"}
+H2, H3 = {"protocol": "h2"}, {"protocol": "h3"}
 
 
 @pytest.mark.parametrize(
@@ -327,9 +327,9 @@ def test_an_order_is_the_same_if_every_cell_has_it_and_another_if_two_cells_diff
     small: tuple[float, float], large: tuple[float, float], verdict: str
 ) -> None:
     means = {
-        (stack, size): mean
+        (protocol, size): mean
         for size, pair in (("small", small), ("large", large))
-        for stack, mean in zip(("h2", "h3"), pair, strict=True)
+        for protocol, mean in zip(("h2", "h3"), pair, strict=True)
     }
     judged = _judge(Fake(means), form="same-order", of=[H2, H3], across={"size": ["small", "large"]})
     assert judged.verdict == verdict

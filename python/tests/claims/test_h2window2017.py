@@ -17,7 +17,7 @@ from wirelab.schema import PageLoads
 
 FOLDER = Path(str(wirelab.data.__file__)).parent / "experiments"
 NAMES = sorted(path.stem for path in FOLDER.glob("h2window2017*.toml") if not path.stem.endswith(".claims"))
-WINDOW = "stack.initial-window-size"
+WINDOW = "protocol.initial-window-size"
 HOUR_NS = 3600 * 10**9
 
 
@@ -85,7 +85,7 @@ def test_the_confirmatory_run_has_68_loads_at_each_of_nine_windows() -> None:
     windows = [scenario.settings["initial-window-size"] for scenario in experiment.scenarios]
     assert windows == [*(256 * 2**step for step in range(8)), 65_535]
     assert {scenario.settings["connection-window"] for scenario in experiment.scenarios} == {65_535}
-    assert {scenario.stack for scenario in experiment.scenarios} == {"h2c"}
+    assert {scenario.protocol for scenario in experiment.scenarios} == {"h2c"}
 
 
 def test_nghttps_windows_are_those_that_its_option_can_say() -> None:

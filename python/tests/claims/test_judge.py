@@ -88,7 +88,7 @@ def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -
     file = tmp_path / "beside.claims.toml"
     part = (
         '[[claim.part]]\nform = "quotient"\nbeside = "by its own times"\nmetric = "delay"\nper = "first"\n'
-        'of = { stack = "h2", link = "lossless", "workload.upload" = "30 B" }\npublished = 2\nprinted = [1.9, 2.1]\n'
+        'of = { protocol = "h2", link = "lossless", "workload.upload" = "30 B" }\npublished = 2\nprinted = [1.9, 2.1]\n'
     )
     table = (
         '[published]\nunit = { delay = "ms", first = "s" }\nstatistics = ["mean"]\nrows = [\n'
@@ -110,14 +110,14 @@ def test_a_printed_cell_without_what_another_shows_contradicts_nothing(tmp_path:
     file = tmp_path / "existence.claims.toml"
     text = RATIO[: RATIO.index("[[claim.part]]")].replace('"30 B"]', '"30 B", "3.5 kB"]') + (
         '[[claim.part]]\nform = "existence"\nmetric = "delay"\nwhere = { link = "lossless" }\n'
-        'upper = { stack = "h3" }\nlower = { stack = "h2" }\nover = { "workload.upload" = ["30 B", "3.5 kB"] }\n'
+        'upper = { protocol = "h3" }\nlower = { protocol = "h2" }\nover = { "workload.upload" = ["30 B", "3.5 kB"] }\n'
         '[published]\nunit = "ms"\nstatistics = ["mean"]\nrows = [\n'
         '  ["delay", "h2", "lossless", "30 B", 10], ["delay", "h3", "lossless", "30 B", 5],\n'
         '  ["delay", "h2", "lossless", "3.5 kB", 10], ["delay", "h3", "lossless", "3.5 kB", 20],\n]\n'
     )
     file.write_text(text)
     folder = write_campaign(
-        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), trials=2, exchanges=3, claims=str(file)
+        tmp_path / "campaign", protocols=("h2", "h3"), links=("lossless",), trials=2, exchanges=3, claims=str(file)
     )
     made = judge(folder)
     assert made is not None
@@ -140,7 +140,7 @@ def test_the_table_shows_the_judgement_itself_and_not_one_by_other_draws(
     file = tmp_path / "ratio.claims.toml"
     file.write_text(RATIO.replace("1.844", "1.949"))
     folder = write_campaign(
-        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3,
+        tmp_path / "campaign", protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3,
         factors={"link.rtt": ["2 ms", "20 ms"]}, claims=str(file),
     )  # fmt: skip
     made = judge(folder)
@@ -156,7 +156,7 @@ factor = 1.02
 [metrics]
 delay = ["end-to-end-delay"]
 [grid]
-stack = ["h2", "h3"]
+protocol = ["h2", "h3"]
 link = ["lossless"]
 "workload.upload" = ["30 B"]
 [primary]
@@ -168,8 +168,8 @@ text = "with half a millisecond at the server, 4 round trips of 2 ms take 1.844 
 form = "ratio"
 metric = "delay"
 where = { link = "lossless", "workload.upload" = "30 B" }
-upper = { stack = "h2" }
-lower = { stack = "h3" }
+upper = { protocol = "h2" }
+lower = { protocol = "h3" }
 published = 1.844
 printed = [1.844, 1.844]
 """
@@ -179,7 +179,7 @@ def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     file = tmp_path / "ratio.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(
-        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=6, exchanges=20,
+        tmp_path / "campaign", protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=6, exchanges=20,
         factors={"link.rtt": ["2 ms", "20 ms"]}, claims=str(file),
     )  # fmt: skip
     made = judge(folder)
@@ -194,7 +194,7 @@ def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides
     file = tmp_path / "ratio.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(
-        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=3, exchanges=3,
+        tmp_path / "campaign", protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=3, exchanges=3,
         factors={"link.rtt": ["2 ms", "20 ms", "50 ms"]}, timed_out=1.0, claims=str(file),
     )  # fmt: skip
     plan = json.loads((folder / "plan.json").read_text())
@@ -202,7 +202,7 @@ def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides
     plan["scenarios"] = [
         scenario
         for scenario in plan["scenarios"]
-        if (scenario["stack"], scenario["levels"]["link.rtt"]) != ("h3", "2 ms")
+        if (scenario["protocol"], scenario["levels"]["link.rtt"]) != ("h3", "2 ms")
     ]
     (folder / "plan.json").write_text(json.dumps(plan))
     made = judge(folder)
@@ -212,14 +212,14 @@ def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides
     assert {rtt: choice["missing"] for rtt, choice in found.items()} == {"20 ms": False, "2 ms": True, "50 ms": False}
 
 
-def _told(folder: Path, stack: str, effective: int) -> None:
-    """A table of 65,536 bytes for the scenarios of a stack, of which so much was in force where the round trip is
+def _told(folder: Path, protocol: str, effective: int) -> None:
+    """A table of 65,536 bytes for the scenarios of a protocol, of which so much was in force where the round trip is
     20 ms.
     """
     plan = json.loads((folder / "plan.json").read_text())
     rows = []
     for scenario in plan["scenarios"]:
-        if scenario["stack"] == stack:
+        if scenario["protocol"] == protocol:
             scenario["settings"] = {"header-table-size": 65_536}
             held = effective if scenario["levels"]["link.rtt"] == "20 ms" else 65_536
             bounds = {"announced_low": 65_536, "announced_high": 65_536, "effective_low": held, "effective_high": held}
@@ -233,7 +233,7 @@ def _told(folder: Path, stack: str, effective: int) -> None:
     ("part", "held"),
     [
         (RATIO[RATIO.index("[[claim.part]]") :], "contradicted"),
-        ('[[claim.part]]\nform = "unanswered"\nof = { stack = "h2" }\nleast = 0.1\n'
+        ('[[claim.part]]\nform = "unanswered"\nof = { protocol = "h2" }\nleast = 0.1\n'
          'where = { link = "lossless", "workload.upload" = "30 B" }\n', "confirmed"),
     ],
 )  # fmt: skip
@@ -241,7 +241,7 @@ def test_no_verdict_rests_on_a_scenario_whose_settings_were_not_in_force(tmp_pat
     file = tmp_path / "told.claims.toml"
     file.write_text(RATIO[: RATIO.index("[[claim.part]]")] + part)
     folder = write_campaign(
-        tmp_path / "campaign", stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=4, exchanges=5,
+        tmp_path / "campaign", protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=4, exchanges=5,
         factors={"link.rtt": ["2 ms", "20 ms"]}, timed_out=0.2 * (held == "confirmed"), claims=str(file),
     )  # fmt: skip
     for effective, verdict in ((65_536, held), (4096, "inconclusive")):
@@ -277,7 +277,7 @@ def test_contradictions_inside_the_paper_stand_beside_the_verdicts(verdicts: dic
 def test_the_papers_numbers_are_given_as_data_in_seconds(verdicts: dict[str, Any]) -> None:
     numbers = verdicts["whole"]["published_numbers"]
     assert len(numbers) == 72
-    wanted = {"stack": "h2", "link": "random", "workload.upload": "30 B"}
+    wanted = {"protocol": "h2", "link": "random", "workload.upload": "30 B"}
     means = [
         number["value"] for number in numbers
         if number["levels"] == wanted and number["statistic"] == "mean" and number["metric"] == "end-to-end-delay"
@@ -295,24 +295,24 @@ def test_a_campaign_without_some_scenarios_leaves_their_claims_undecided(tmp_pat
 
 
 def test_an_experiment_without_claims_gets_no_verdicts(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
     assert judge(folder) is None
     assert not (folder / "verdicts.json").exists()
 
 
 def test_claims_that_have_gone_are_named(tmp_path: Path) -> None:
     folder = write_campaign(
-        tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3, claims="/gone.toml"
+        tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3, claims="/gone.toml"
     )
     with pytest.raises(RunError, match=r"/gone\.toml"):
         judge(folder)
 
 
 def _keys(campaign: Path) -> dict[str, str]:
-    """By stack, on the lossless link with small uploads."""
+    """By protocol, on the lossless link with small uploads."""
     plan = json.loads((campaign / "plan.json").read_text())
     return {
-        s["stack"]: s["key"]
+        s["protocol"]: s["key"]
         for s in plan["scenarios"]
         if (s["link_name"], s["levels"]["workload.upload"], s["levels"]["link.rtt"]) == ("lossless", "30 B", "20 ms")
     }

@@ -14,7 +14,7 @@ paper = "example"
 [metrics]
 delay = ["end-to-end-delay"]
 [grid]
-stack = ["h2", "h3"]
+protocol = ["h2", "h3"]
 link = ["clean", "lossy"]
 [[claim]]
 id = "C1"
@@ -23,7 +23,7 @@ text = "h3 is faster"
 form = "order"
 metric = "delay"
 where = { link = "lossy" }
-ascending = [{ stack = "h3" }, { stack = "h2" }]
+ascending = [{ protocol = "h3" }, { protocol = "h2" }]
 [published]
 unit = "ms"
 statistics = ["mean"]
@@ -48,7 +48,7 @@ def test_a_good_file_is_read_with_its_numbers_in_seconds(tmp_path: Path) -> None
     path = tmp_path / "x.claims.toml"
     path.write_text(GOOD)
     claims = load(path)
-    assert claims.numbers["delay", "mean", frozenset({("stack", "h3"), ("link", "lossy")})] == 0.012
+    assert claims.numbers["delay", "mean", frozenset({("protocol", "h3"), ("link", "lossy")})] == 0.012
     assert claims.claims[0].parts[0].form == "order"
 
 
@@ -71,7 +71,7 @@ def test_values_are_read_one_by_one(tmp_path: Path) -> None:
 def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(tmp_path: Path, form: str) -> None:
     head = GOOD[: GOOD.index("form =")]
     part = (
-        f'form = "{form}"\nmetric = "delay"\nupper = {{ stack = "h2" }}\nlower = {{ stack = "h3" }}\n'
+        f'form = "{form}"\nmetric = "delay"\nupper = {{ protocol = "h2" }}\nlower = {{ protocol = "h3" }}\n'
         'along = { path = "link", levels = ["clean", "lossy"] }\npublished = ["clean", "lossy"]\n'
     ) + ('direction = "rising"\n' if form == "bend" else "")
     path = tmp_path / "good.claims.toml"
@@ -92,16 +92,16 @@ def test_a_place_along_levels_lies_between_two_of_them_all_of_which_are_needed(t
         ('form = "order"\n', "", "x.claims.toml:10:", "has no form"),
         ('metric = "delay"', 'metric = "dealy"', "x.claims.toml:12:1", "did you mean 'delay'?"),
         ('{ link = "lossy" }', '{ link = "lossey" }', "x.claims.toml:13:1", "did you mean 'lossy'?"),
-        ('{ stack = "h3" }, ', '{ stak = "h3" }, ', "x.claims.toml:14:1", "did you mean 'stack'?"),
+        ('{ protocol = "h3" }, ', '{ protocl = "h3" }, ', "x.claims.toml:14:1", "did you mean 'protocol'?"),
         ('["end-to-end-delay"]', '["end-to-end-dealy"]', "x.claims.toml:3:1", "did you mean 'end-to-end-delay'?"),
         ("where =", "were =", "x.claims.toml:13:1", "did you mean 'where'?"),
         ('text = "h3 is faster"', "", "x.claims.toml:7:1", "is missing"),
         ('"lossy", 12]', '"lossy"]', "x.claims.toml:18:", "1 numbers"),
-        ('["delay", "h3"', '["delay", "h4"', "x.claims.toml:18:", "unknown level of stack"),
+        ('["delay", "h3"', '["delay", "h4"', "x.claims.toml:18:", "unknown level of protocol"),
         ('unit = "ms"', 'unit = "min"', "x.claims.toml:16:1", "unknown value"),
         ("[10, 12.5, 11]", "10", "x.claims.toml:19:", "should be a list"),
         ("[10, 12.5, 11]", "[10]", "x.claims.toml:19:", "a list of two values or more"),
-        ('"h2", "lossy", [', '"h4", "lossy", [', "x.claims.toml:19:", "unknown level of stack"),
+        ('"h2", "lossy", [', '"h4", "lossy", [', "x.claims.toml:19:", "unknown level of protocol"),
     ],
 )
 def test_an_error_has_place_value_and_hint(tmp_path: Path, good: str, bad: str, where: str, words: str) -> None:

@@ -13,7 +13,7 @@ from wirelab.claims.judgement import Bench
 
 PART = Quotient.model_validate(
     {
-        "form": "quotient", "metric": "cpu", "per": "delay", "of": {"stack": "h2"}, "published": 0.26,
+        "form": "quotient", "metric": "cpu", "per": "delay", "of": {"protocol": "h2"}, "published": 0.26,
         "printed": [0.255, 0.265],
     }
 )  # fmt: skip
@@ -43,7 +43,7 @@ def test_both_metrics_are_needed() -> None:
 
 @pytest.mark.parametrize(("client", "verdict"), [(2.0, "confirmed"), (0.5, "contradicted"), (1.0, "inconclusive")])
 def test_it_may_be_claimed_to_be_above_a_number(client: float, verdict: str) -> None:
-    fields = {"form": "quotient", "metric": "client", "per": "server", "of": {"stack": "h2"}, "above": 1}
+    fields = {"form": "quotient", "metric": "client", "per": "server", "of": {"protocol": "h2"}, "above": 1}
     source = Fake({("h2", "client"): client, ("h2", "server"): 1.0})
     found = judge_part(Quotient.model_validate(fields), Bench(source, 0.95, 0.95, 1.25))  # type: ignore[arg-type]
     assert (found.verdict, found.paper) == (verdict, "above 1")

@@ -14,12 +14,12 @@ from tests.synthetic import write_campaign
 from wirelab.claims.source import Measured, Samples
 from wirelab.stats.dataset import Dataset
 
-LEVELS = {"stack": "h2", "link": "lossless", "workload.upload": "30 B"}
+LEVELS = {"protocol": "h2", "link": "lossless", "workload.upload": "30 B"}
 
 
 def _source(folder: Path, timed_out: float, *, filtered: bool = False) -> Measured:
     write_campaign(
-        folder, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=6, exchanges=20, timed_out=timed_out
+        folder, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=6, exchanges=20, timed_out=timed_out
     )
     samples = Samples(Dataset.read(folder), frozenset(LEVELS), medians=True)
     return Measured(samples, {"link.rtt": "20 ms"}, {"delay": "end-to-end-delay"}, filtered, 200)
@@ -82,7 +82,7 @@ def test_exchanges_that_timed_out_are_unanswered_trial_by_trial(tmp_path: Path) 
     assert [exchanges for _, exchanges in trials] == [20] * 6
     sample = source.samples.of(next(iter(source.touched)))["end-to-end-delay"]
     assert sum(missing for missing, _ in trials) == 120 - len(sample.values) > 0
-    assert source.unanswered({**LEVELS, "stack": "h3"}) is None
+    assert source.unanswered({**LEVELS, "protocol": "h3"}) is None
 
 
 def _with_time_out(folder: Path, seconds: float) -> Measured:

@@ -40,7 +40,7 @@ def test_json_is_all_that_is_on_stdout(campaign: Path) -> None:
 
 
 def test_verdicts_of_an_experiment_that_has_no_claims_any_more_do_not_stay(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=3)
     (folder / "verdicts.json").write_text("{}")
     result = CliRunner().invoke(main, ["analyze", str(folder)])
     assert result.exit_code == 0
@@ -49,7 +49,7 @@ def test_verdicts_of_an_experiment_that_has_no_claims_any_more_do_not_stay(tmp_p
 
 @pytest.mark.parametrize("verb", ["measure", "analyze", "report", "show"])
 def test_every_verb_sends_a_campaign_that_has_not_run_to_the_run(tmp_path: Path, verb: str) -> None:
-    folder = write_campaign(tmp_path / "c", stacks=("h2",), links=("lossless",), trials=1, exchanges=1)
+    folder = write_campaign(tmp_path / "c", protocols=("h2",), links=("lossless",), trials=1, exchanges=1)
     for name in ("exchanges.parquet", "trials.parquet"):
         (folder / name).unlink()
     result = CliRunner().invoke(main, [verb, str(folder)])

@@ -49,8 +49,8 @@ def test_a_metric_that_nobody_defined_is_refused_where_it_stands() -> None:
 
 def test_a_folder_and_a_link_by_their_options_are_what_set_would_say(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("<title>Mine</title>")
-    [scenario] = load("page", with_page(["stack=h2"], tmp_path, "4g-medium")).scenarios
-    assert (scenario.stack, scenario.link_name) == ("h2", "4g-medium")
+    [scenario] = load("page", with_page(["protocol=h2"], tmp_path, "4g-medium")).scenarios
+    assert (scenario.protocol, scenario.link_name) == ("h2", "4g-medium")
     assert scenario.workload.to_json()["page"]["name"] == tmp_path.name
 
 
@@ -58,7 +58,7 @@ def test_a_folder_below_home_is_named_without_it(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "index.html").write_text("<title>Mine</title>")
-    sets = with_page(["stack=h2"], tmp_path / "shop", "4g-medium")
+    sets = with_page(["protocol=h2"], tmp_path / "shop", "4g-medium")
     assert 'workload.page={ site = "~/shop" }' in sets
     [scenario] = load("page", sets).scenarios
     assert scenario.workload.to_json()["page"]["name"] == "shop"
@@ -69,7 +69,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
     folder = tmp_path / name
     folder.mkdir()
     (folder / "index.html").write_text("<title>Mine</title>")
-    [scenario] = load("page", with_page(["stack=h2"], folder, "4g-medium")).scenarios
+    [scenario] = load("page", with_page(["protocol=h2"], folder, "4g-medium")).scenarios
     assert scenario.workload.to_json()["page"]["name"] == name
 
 
@@ -83,13 +83,13 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
 )
 def test_what_is_said_twice_is_refused(tmp_path: Path, said: str, told: str) -> None:
     with pytest.raises(WirelabError) as caught:
-        with_page(["stack=h2", said], tmp_path, "4g-medium")
+        with_page(["protocol=h2", said], tmp_path, "4g-medium")
     assert (caught.value.what, caught.value.exit_code) == (told, 2)
 
 
 def test_another_document_of_the_folder_goes_with_it(tmp_path: Path) -> None:
     (tmp_path / "start.html").write_text("<title>Mine</title>")
-    sets = with_page(["stack=h2", "workload.page.document=start.html"], tmp_path, "4g-medium")
+    sets = with_page(["protocol=h2", "workload.page.document=start.html"], tmp_path, "4g-medium")
     [scenario] = load("page", sets).scenarios
     assert scenario.workload.to_json()["page"]["name"] == f"{tmp_path.name}/start.html"
 
@@ -101,8 +101,8 @@ def test_claims_about_a_papers_pages_are_not_judged_on_another(tmp_path: Path) -
             load("fischer2021", sets)
         assert caught.value.exit_code == 2
     assert load("fischer2021", ["workload=page"]).scenarios
-    assert load("fischer2021-beyond", ["workload.page=text-2mb", "stack=h2", "link.rtt=10 ms"]).scenarios
+    assert load("fischer2021-beyond", ["workload.page=text-2mb", "protocol=h2", "link.rtt=10 ms"]).scenarios
 
 
 def test_without_these_options_nothing_is_set() -> None:
-    assert with_page(["stack=h2"], None, None) == ("stack=h2",)
+    assert with_page(["protocol=h2"], None, None) == ("protocol=h2",)

@@ -12,7 +12,7 @@ from wirelab.plan import expected_ns
 from wirelab.schema.plan import Plan
 
 VERBS = pytest.mark.parametrize("verb", ["check", "plan"])
-SMALL = ("--set", "stack=h2", "--link", "ethernet-100m")
+SMALL = ("--set", "protocol=h2", "--link", "ethernet-100m")
 
 
 @VERBS
@@ -35,18 +35,18 @@ def test_a_page_that_names_nothing_elsewhere_is_not_told_of(verb: str) -> None:
 
 @VERBS
 def test_a_time_out_below_what_a_load_is_expected_to_take_is_told_with_both(verb: str) -> None:
-    code, _, err = run(verb, "page", "--set", "stack=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
+    code, _, err = run(verb, "page", "--set", "protocol=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
     assert code == 0
     assert err == (
         "2 of 2 scenarios may time out (http1; h2): a load is expected to take up to 27 s, and workload.timeout is "
         "20 s\n"
     )
-    assert run(verb, "page", "--set", "stack=http1,h2", "--link", "nb-iot")[2] == ""
+    assert run(verb, "page", "--set", "protocol=http1,h2", "--link", "nb-iot")[2] == ""
 
 
 @VERBS
 def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_is_refused(verb: str) -> None:
-    both = ("--set", "client.implementation=builtin,curl", "--set", "stack=http1", "--link", "ethernet-100m")
+    both = ("--set", "client.implementation=builtin,curl", "--set", "protocol=http1", "--link", "ethernet-100m")
     code, out, err = run(verb, "page", *both)
     assert (code, err) == (
         0, "1 of 2 scenarios would be unsupported (http1, curl): curl does not do page\n"
@@ -63,18 +63,18 @@ def test_what_would_be_unsupported_takes_no_trials_and_where_nothing_is_left_it_
 
 
 def test_what_would_be_unsupported_takes_none_of_a_budget() -> None:
-    words = ("plan", "page", "--set", "stack=http1", "--link", "ethernet-100m", "--jobs", "1")
+    words = ("plan", "page", "--set", "protocol=http1", "--link", "ethernet-100m", "--jobs", "1")
     one = Plan.model_validate_json(run(*words, "--json")[1])
     budget = ("--budget", f"{ceil(expected_ns(one, 1) / 1e6)} ms")
     both = ("--set", "client.implementation=builtin,curl")
     _, out, err = run(*words, *both, *budget)
     assert "would be unsupported" in err
     assert "PREVIEW" not in out
-    assert "PREVIEW" in run(*words, "--set", "stack=http1,h2", *budget)[1]
+    assert "PREVIEW" in run(*words, "--set", "protocol=http1,h2", *budget)[1]
 
 
 def test_run_refuses_in_the_same_words_and_makes_no_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    words = ("page", "--set", "client.implementation=curl", "--set", "stack=http1", "--link", "ethernet-100m")
+    words = ("page", "--set", "client.implementation=curl", "--set", "protocol=http1", "--link", "ethernet-100m")
     assert run("run", *words) == run("plan", *words)
     assert list(tmp_path.iterdir()) == []

@@ -79,10 +79,10 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
         ["plan", "quickstart", "--budget", "2"],
         ["plan", "quickstart", "--budget", "0s"],
         ["plan", "quickstart", "--jobs", "0"],
-        ["list", "stack"],
+        ["list", "protocol"],
         ["list", "colours"],
-        ["describe", "stacks", "h2"],
-        ["describe", "stack", "http2"],
+        ["describe", "protocols", "h2"],
+        ["describe", "protocol", "http2"],
         ["describe", "link", "gsm"],
         ["describe", "impairment", "los"],
         ["describe", "metric", "dealy"],
@@ -101,7 +101,7 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
 
 def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_told(tmp_path: Path) -> None:
     file, catalogue = tmp_path / "first.toml", tmp_path / "implementations.toml"
-    run("new", str(file), "--stack", "mine")
+    run("new", str(file), "--protocol", "mine")
     entry = catalogue.read_text()
     for verb in ("check", "plan"):
         catalogue.write_text(entry.replace('["{{ python }}", "--version"]', '["no-such-program-here"]'))
@@ -122,8 +122,8 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_tol
 def test_what_a_program_does_not_do_is_told_before_it_is_run(tmp_path: Path, verb: str) -> None:
     file = tmp_path / "mine.toml"
     workload = 'workload = { kind = "telemetry", connection = "persistent" }'
-    own = '[stacks.mqtt]\nimplementation = "mosquitto"\n'
-    file.write_text(f'title = "?"\nfactors.stack = ["http1", "mqtt"]\n{workload}\n{own}')
+    own = '[protocols.mqtt]\nimplementation = "mosquitto"\n'
+    file.write_text(f'title = "?"\nfactors.protocol = ["http1", "mqtt"]\n{workload}\n{own}')
     code, _, err = run(verb, str(file))
     refusal = "1 of 2 scenarios would be unsupported (mqtt): mosquitto does not do connection = 'persistent'\n"
     assert (code, err) == (0, refusal)

@@ -14,9 +14,9 @@ from wirelab.cli import main
 from wirelab.cli.pairs import FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 OWN = """
-[stacks.mine]
+[protocols.mine]
 title = "Mine"
-about = "A stack."
+about = "A protocol."
 transport = "tcp"
 port = 7000
 """
@@ -29,14 +29,14 @@ version_command = ["{python}", "--version"]
 """
 CLIENT = """
 [{name}.roles.client]
-stacks = ["mine"]
+protocols = ["mine"]
 workloads = ["telemetry"]
 connections = ["new"]
 command = ["{python}", "-c", "raise SystemExit({code})"]
 """
 SERVER = """
 [{name}.roles.server]
-stacks = ["mine"]
+protocols = ["mine"]
 workloads = ["telemetry"]
 command = ["{python}"]
 ready = "event"
@@ -64,7 +64,13 @@ def check(
             cells.append(
                 replace(
                     Cell(
-                        each.stack, ends["client"], ends["server"], policy, each.workload.message_bytes, SUCCEEDED, None
+                        each.protocol,
+                        ends["client"],
+                        ends["server"],
+                        policy,
+                        each.workload.message_bytes,
+                        SUCCEEDED,
+                        None,
                     ),
                     **came,
                 )
@@ -75,7 +81,7 @@ def check(
     return CliRunner().invoke(main, ["check-implementation", name], prog_name="wirelab"), paired
 
 
-def test_of_a_stack_of_ones_own_a_program_with_both_roles_meets_itself_once(
+def test_of_a_protocol_of_ones_own_a_program_with_both_roles_meets_itself_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done, paired = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER), "one")
@@ -94,7 +100,7 @@ def test_where_two_programs_share_the_roles_each_is_checked_with_the_other(
     assert done.exit_code == 0, done.output
     assert set(paired) == {("one", "two")}
     assert ("the server ends" in done.stdout) == (name == "two")
-    assert ("refuses a stack" in done.stdout) == (name == "one")
+    assert ("refuses a protocol" in done.stdout) == (name == "one")
 
 
 def test_who_has_nobody_to_talk_to_cannot_be_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +149,7 @@ def test_a_client_that_takes_what_it_does_not_know_fails_its_check(
 ) -> None:
     done, _ = check(tmp_path, monkeypatch, program("one", CLIENT, SERVER, code=0), "one")
     assert done.exit_code == 1
-    assert "no  refuses a stack that it does not do with exit code 3: exit code 0" in done.stdout
+    assert "no  refuses a protocol that it does not do with exit code 3: exit code 0" in done.stdout
     assert "no  refuses a workload that it does not do with exit code 3: exit code 0" in done.stdout
 
 

@@ -18,8 +18,8 @@ def described(kind: str, name: str) -> str:
     return out
 
 
-def test_a_stack_is_described_with_its_settings_and_defaults() -> None:
-    out = described("stack", "h2")
+def test_a_protocol_is_described_with_its_settings_and_defaults() -> None:
+    out = described("protocol", "h2")
     assert out.startswith("h2: HTTP/2 over TLS over TCP\n")
     assert "tls: 1.3, 1.2 (default 1.3)" in out
     assert "builtin" in out
@@ -30,16 +30,16 @@ def test_a_program_is_described_with_the_settings_of_its_own() -> None:
 
 
 def test_a_name_alone_is_described_whatever_it_is_of() -> None:
-    for kind, name in [("stack", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
+    for kind, name in [("protocol", "coap"), ("link", "nb-iot"), ("metric", "end-to-end-delay")]:
         assert run("describe", name) == (0, described(kind, name), "")
     code, _, err = run("describe", "coapp")
     assert (code, err.splitlines()[0]) == (2, "error: nothing is called 'coapp'")
-    code, _, err = run("describe", "stack")
-    assert (code, err.splitlines()[0]) == (2, "error: which stack?")
+    code, _, err = run("describe", "protocol")
+    assert (code, err.splitlines()[0]) == (2, "error: which protocol?")
 
 
 def test_the_parameters_of_coap_have_their_names_and_defaults_in_rfc_7252() -> None:
-    out = described("stack", "coap")
+    out = described("protocol", "coap")
     defaults = {
         "ACK_TIMEOUT": "2 s", "ACK_RANDOM_FACTOR": "150 %", "MAX_RETRANSMIT": "4", "NSTART": "1",
         "DEFAULT_LEISURE": "5 s", "PROBING_RATE": "1 bytes/s", "MAX_LATENCY": "1.67 min",

@@ -57,7 +57,7 @@ def test_the_schema_refuses_what_the_format_does_not_know() -> None:
 
 
 def test_a_campaign_gives_its_typical_load_and_a_trial_all_of_its_own(campaign: Path) -> None:
-    one = archive("mine", "--stack", "h2")
+    one = archive("mine", "--protocol", "h2")
     assert (len(one["pages"]), len(one["entries"])) == (1, len(pages.PAGE.site.resources))
     every = archive("mine", "trial-1")
     assert [each["id"] for each in every["pages"]] == ["trial-1/0", "trial-1/1", "trial-1/2"]

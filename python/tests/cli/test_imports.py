@@ -15,9 +15,12 @@ READING = {"tinycss2", "wirelab.site.discovery"}
 
 CHECKS = ["check quickstart", "check fischer2021", "check milosevic2021", "check h2window2017", "check londono2016"]
 PLANS = ["plan quickstart", "plan milosevic2021", "plan h2window2017", "plan elmangoush2017 --json"]
-LISTS = ["list", *(f"list {kind}" for kind in ("experiments", "links", "stacks", "workloads", "pages", "impairments"))]
+LISTS = [
+    "list",
+    *(f"list {kind}" for kind in ("experiments", "links", "protocols", "workloads", "pages", "impairments")),
+]
 LISTS += [f"list {kind}" for kind in ("metrics", "radios", "devices", "implementations")]
-DESCRIBED = ["experiment fischer2021", "link nb-iot", "stack h2", "workload page", "page h2window2017"]
+DESCRIBED = ["experiment fischer2021", "link nb-iot", "protocol h2", "workload page", "page h2window2017"]
 DESCRIBED += ["impairment loss", "metric goodput", "radio nrf9160-nbiot", "device raspberry-pi-3"]
 DESCRIBED += ["implementation nginx", "goodput"]
 
@@ -43,7 +46,7 @@ def test_what_reads_no_experiment_needs_no_model_of_one(verb: str) -> None:
     assert not {"pydantic", "wirelab.experiment.experiment"} & imported(verb)
 
 
-@pytest.mark.parametrize("verb", ["list stacks", "list pages", "list metrics", "describe stack h2"])
+@pytest.mark.parametrize("verb", ["list protocols", "list pages", "list metrics", "describe protocol h2"])
 def test_what_lists_names_loads_no_experiment(verb: str) -> None:
     assert not {"wirelab.experiment.experiment", "wirelab.runner.start", "wirelab.plan"} & imported(verb)
 

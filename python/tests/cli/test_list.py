@@ -14,7 +14,7 @@ def test_everything_is_listed_without_a_kind() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("experiments", "quickstart"), ("links", "geo-satellite"), ("stacks", "h3"), ("impairments", "gilbert-elliott"),
+    [("experiments", "quickstart"), ("links", "geo-satellite"), ("protocols", "h3"), ("impairments", "gilbert-elliott"),
      ("impairments", "wifi"), ("impairments", "nat"),
      ("metrics", "end-to-end-delay"), ("implementations", "builtin")],
 )  # fmt: skip
@@ -29,12 +29,12 @@ def test_lines_fit_a_terminal(kind: str) -> None:
     assert max(len(line) for line in run("list", kind)[1].splitlines()) <= 120
 
 
-def test_stacks_and_programs_of_this_folder_are_listed_and_described(
+def test_protocols_and_programs_of_this_folder_are_listed_and_described(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run("new", str(tmp_path / "first.toml"), "--stack", "mine")
+    run("new", str(tmp_path / "first.toml"), "--protocol", "mine")
     monkeypatch.chdir(tmp_path)
-    for kind, name, title in (("stacks", "mine", "mine over TCP"), ("implementations", "mine-py", "mine in Python")):
+    for kind, name, title in (("protocols", "mine", "mine over TCP"), ("implementations", "mine-py", "mine in Python")):
         assert [name, title] in [line.split(maxsplit=1) for line in run("list", kind)[1].splitlines()]
         code, out, _ = run("describe", name)
         assert (code, out.splitlines()[0]) == (0, f"{name}: {title}")

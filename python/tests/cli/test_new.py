@@ -51,9 +51,9 @@ def test_a_folder_that_is_not_there_is_an_error_and_how_to_make_it_is_said(tmp_p
     assert err == f"{folder / 'mine.toml'}: there is no folder {folder}\nhint: mkdir -p '{folder}'\n"
 
 
-def test_a_stack_of_ones_own_begins_with_an_experiment_its_programs_and_their_entry(tmp_path: Path) -> None:
+def test_a_protocol_of_ones_own_begins_with_an_experiment_its_programs_and_their_entry(tmp_path: Path) -> None:
     file = tmp_path / "first.toml"
-    code, out, _ = run("new", str(file), "--stack", "mine")
+    code, out, _ = run("new", str(file), "--protocol", "mine")
     assert code == 0
     assert {Path(line).name for line in out.splitlines()} == {
         "first.toml", "implementations.toml", "mine_client.py", "mine_server.py"
@@ -65,25 +65,25 @@ def test_a_stack_of_ones_own_begins_with_an_experiment_its_programs_and_their_en
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--stack", "h2"), "'h2' is the name of a built-in stack"),
-        (("--stack", "My Stack"), "'My Stack' is no name of a stack"),
-        (("--stack", "mine", "--site", "."), "--site and --stack exclude each other"),
+        (("--protocol", "h2"), "'h2' is the name of a built-in protocol"),
+        (("--protocol", "My Protocol"), "'My Protocol' is no name of a protocol"),
+        (("--protocol", "mine", "--site", "."), "--site and --protocol exclude each other"),
         (("--site", ".", "--from", "quickstart"), "quickstart has no line `page = …` in [workload]"),
         (("--site", ".", "--from", "fischer2021"), "the claims of fischer2021 are about its own pages"),
-        (("--stack", "mine", "--from", "quickstart"), "--from and --stack exclude each other"),
+        (("--protocol", "mine", "--from", "quickstart"), "--from and --protocol exclude each other"),
     ],
 )
-def test_a_stack_that_cannot_be_begun_is_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
+def test_a_protocol_that_cannot_be_begun_is_refused(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
     code, _, err = run("new", str(tmp_path / "first.toml"), *options)
     assert code == 2
     assert words in err
     assert not list(tmp_path.iterdir())
 
 
-def test_a_second_stack_of_ones_own_joins_the_first(tmp_path: Path) -> None:
-    run("new", str(tmp_path / "first.toml"), "--stack", "mine")
+def test_a_second_protocol_of_ones_own_joins_the_first(tmp_path: Path) -> None:
+    run("new", str(tmp_path / "first.toml"), "--protocol", "mine")
     before = (tmp_path / "implementations.toml").read_text()
-    code, _, err = run("new", str(tmp_path / "second.toml"), "--stack", "yours")
+    code, _, err = run("new", str(tmp_path / "second.toml"), "--protocol", "yours")
     assert code == 0, err
     assert (tmp_path / "implementations.toml").read_text().startswith(before)
     for file in ("first.toml", "second.toml"):
@@ -93,10 +93,10 @@ def test_a_second_stack_of_ones_own_joins_the_first(tmp_path: Path) -> None:
     assert run("check", str(tmp_path / "both.toml"))[0] == 0
 
 
-def test_a_stack_that_a_folder_has_is_not_begun_again(tmp_path: Path) -> None:
-    run("new", str(tmp_path / "first.toml"), "--stack", "mine")
+def test_a_protocol_that_a_folder_has_is_not_begun_again(tmp_path: Path) -> None:
+    run("new", str(tmp_path / "first.toml"), "--protocol", "mine")
     before = {path: path.read_text() for path in tmp_path.iterdir()}
-    code, _, err = run("new", str(tmp_path / "second.toml"), "--stack", "mine")
+    code, _, err = run("new", str(tmp_path / "second.toml"), "--protocol", "mine")
     assert (code, err) == (
         2, f"{tmp_path / 'implementations.toml'}: has 'mine-py' already\nhint: choose another name\n"
     )  # fmt: skip

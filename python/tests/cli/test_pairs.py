@@ -23,7 +23,9 @@ def scenario(exchanges: int = 1) -> Any:
     workload = Telemetry(
         message_bytes=1, exchanges=exchanges, arrival=Closed(), concurrency=1, timeout_ns=1, connection=NewConnection()
     )
-    return SimpleNamespace(stack="h2", implementation=SimpleNamespace(client="curl", server="nginx"), workload=workload)
+    return SimpleNamespace(
+        protocol="h2", implementation=SimpleNamespace(client="curl", server="nginx"), workload=workload
+    )
 
 
 def cell(status: str, error: str | None, *outcomes: str, exchanges: int | None = None, outcome: Path = NOWHERE) -> Cell:

@@ -57,7 +57,7 @@ def test_a_plan_tells_how_much_there_is_of_each_page() -> None:
 
 
 def test_scenarios_with_levels_that_look_alike_are_named_with_their_factors() -> None:
-    varied = ("link.rtt=0 ms,100 ms", "programs.chromium.devtools-latency=100 ms,0 ms", "workload=page", "stack=h2")
+    varied = ("link.rtt=0 ms,100 ms", "programs.chromium.devtools-latency=100 ms,0 ms", "workload=page", "protocol=h2")
     out = run("plan", "fischer2021-devtools", *(word for each in varied for word in ("--set", each)))[1]
     names = [line.partition("  ")[0] for line in out.splitlines() if line.startswith("h2")]
     assert names == [

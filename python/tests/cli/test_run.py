@@ -23,7 +23,7 @@ from wirelab.schema import HostFacts, OpenLanes, TrialRequest, TrialResult, Tria
 EXPERIMENT = """
 title = "Fake"
 [factors]
-stack = ["raw-tcp", "http1"]
+protocol = ["raw-tcp", "http1"]
 link = ["clean"]
 [links]
 clean = { rtt = "20 ms" }
@@ -107,7 +107,7 @@ def test_the_whole_line_ends_with_a_table_and_the_reports_path(labs: list[Lab], 
     assert "raw-tcp" in done.stdout
     assert "0 failed" in done.stderr
     assert "Report  results/fake/report.html\n" in done.stdout
-    assert "Next    wirelab show results/fake --stack raw-tcp --slowest\n" in done.stdout
+    assert "Next    wirelab show results/fake --protocol raw-tcp --slowest\n" in done.stdout
     for name in ("campaign.json", "exchanges.parquet", "estimates.json", "report.html"):
         assert (tmp_path / "results" / "fake" / name).is_file()
     assert labs[0].closed
@@ -117,7 +117,7 @@ def test_what_cannot_run_is_said_before_anything_starts_and_the_rest_is_run(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
-    done = run("fake.toml", "--set", "stacks.http1.client.implementation=curl")
+    done = run("fake.toml", "--set", "protocols.http1.client.implementation=curl")
     told = "1 of 2 scenarios would fail (http1): curl is not installed; apt install curl\n"
     assert done.stderr.startswith(f"{told}2 scenarios, ")
     assert any(trial.startswith("raw-tcp") for trial in statuses(tmp_path / "results" / "fake"))
@@ -132,7 +132,7 @@ def test_a_scenario_that_has_enough_is_spared_and_one_that_has_not_is_not(labs: 
 def test_a_budget_that_ended_a_run_early_is_told_where_the_numbers_are(labs: list[Lab], tmp_path: Path) -> None:
     file = tmp_path / "fake.toml"
     file.write_text(EXPERIMENT.replace("[5, 9]", "[3, 9]") + 'budget = "1 ms"\n')
-    done = run("fake.toml", "--set", "stack=http1")
+    done = run("fake.toml", "--set", "protocol=http1")
     assert done.exit_code == 0, done.stderr
     told = "The budget of 1 ms ended after block 3 of 9: intervals of 1 of 1 scenario are wider than asked"
     assert told in done.stdout
@@ -175,29 +175,29 @@ def test_of_an_earlier_campaign_everything_stays_when_the_next_run_cannot_begin(
     def refuse(*_: object) -> HostFacts:
         raise RunError("no lanes")
 
-    run("fake.toml", "--set", "stack=raw-tcp")
+    run("fake.toml", "--set", "protocol=raw-tcp")
     journal = (tmp_path / "results" / "fake" / "journal.jsonl").read_text()
     monkeypatch.setattr(Lab, "open", refuse)
     for option in ([], ["--fresh"]):
-        assert run("fake.toml", "--set", "stack=raw-tcp", *option).exit_code == 1
+        assert run("fake.toml", "--set", "protocol=raw-tcp", *option).exit_code == 1
         assert [path.name for path in (tmp_path / "results").iterdir()] == ["fake"]
         assert (tmp_path / "results" / "fake" / "journal.jsonl").read_text() == journal
 
 
 def test_json_is_the_estimates_and_nothing_else(labs: list[Lab]) -> None:
-    done = run("fake.toml", "--json", "--set", "stack=raw-tcp")
+    done = run("fake.toml", "--json", "--set", "protocol=raw-tcp")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["metric"] == "end-to-end-delay"
 
 
 def test_given_again_the_command_runs_nothing(labs: list[Lab]) -> None:
-    run("fake.toml", "--set", "stack=raw-tcp")
-    done = run("fake.toml", "--set", "stack=raw-tcp")
+    run("fake.toml", "--set", "protocol=raw-tcp")
+    done = run("fake.toml", "--set", "protocol=raw-tcp")
     assert labs[1].started == []
     assert "5 reused" in done.stderr
 
 
-def own_stack(folder: Path) -> None:
+def own_protocol(folder: Path) -> None:
     for name, text in templates().items():
         (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
 
@@ -205,8 +205,8 @@ def own_stack(folder: Path) -> None:
 def test_a_changed_program_of_ones_own_runs_again_and_is_told_and_the_others_are_reused(
     labs: list[Lab], tmp_path: Path
 ) -> None:
-    own_stack(tmp_path)
-    command = ("experiment.toml", "--set", "stack=raw-tcp,mine", "--set", "link=clean")
+    own_protocol(tmp_path)
+    command = ("experiment.toml", "--set", "protocol=raw-tcp,mine", "--set", "link=clean")
     assert run(*command).exit_code == 0
     assert "changed since" not in run(*command).stderr
     assert labs[1].started == []
@@ -220,10 +220,10 @@ def test_a_changed_program_of_ones_own_runs_again_and_is_told_and_the_others_are
     assert "changed since" not in run(*command).stderr
 
 
-def test_a_stack_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_retried(
+def test_a_protocol_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_retried(
     labs: list[Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own_stack(tmp_path)
+    own_protocol(tmp_path)
     play = Lab._play
 
     def without_rows_of_mine(self: Lab, request: TrialRequest, number: int) -> TrialResult:
@@ -233,7 +233,7 @@ def test_a_stack_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_
         return done
 
     monkeypatch.setattr(Lab, "_play", without_rows_of_mine)
-    command = ("experiment.toml", "--set", "stack=http1,mine", "--set", "link=clean")
+    command = ("experiment.toml", "--set", "protocol=http1,mine", "--set", "link=clean")
     done = run(*command)
     assert done.exit_code == 1, done.stderr
     assert (
@@ -250,26 +250,26 @@ def test_a_stack_whose_every_trial_failed_is_named_and_fails_the_run_and_can_be_
 
 
 def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab], tmp_path: Path) -> None:
-    own_stack(tmp_path)
+    own_protocol(tmp_path)
     entry, version = tmp_path / "implementations.toml", tmp_path / "version"
     command = '["cat", "{{ beside }}/version"]'
     entry.write_text(
         entry.read_text().replace('["{{ python }}", "--version"]', command.replace("{{ beside }}", str(tmp_path)))
     )
     version.write_text("mine 1\n")
-    run("experiment.toml", "--set", "stack=mine")
+    run("experiment.toml", "--set", "protocol=mine")
     version.write_text("mine 2\n")
-    done = run("experiment.toml", "--set", "stack=mine")
+    done = run("experiment.toml", "--set", "protocol=mine")
     assert "mine-py is now mine 2; earlier trials of this campaign are of mine 1" in done.stderr
     assert "10 reused" in done.stderr
 
 
 def test_out_lanes_and_seed_are_heeded(labs: list[Lab], tmp_path: Path) -> None:
-    run("fake.toml", "--out", "mine", "--jobs", "3", "--seed", "99", "--set", "stack=raw-tcp")
+    run("fake.toml", "--out", "mine", "--jobs", "3", "--seed", "99", "--set", "protocol=raw-tcp")
     assert labs[0].lanes == 3
     assert json.loads((tmp_path / "mine" / "plan.json").read_text())["seed"] == 99
     assert not (tmp_path / "results").exists()
-    refused = run("fake.toml", "--out", "mine", "--set", "stack=raw-tcp")
+    refused = run("fake.toml", "--out", "mine", "--set", "protocol=raw-tcp")
     assert refused.exit_code == 1
     assert "mine is a campaign with seed 99, not 1" in refused.stderr
 
@@ -279,7 +279,7 @@ def test_what_ran_a_campaign_is_in_it_without_the_users_home(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr("sys.argv", ["wirelab", "run", f"{tmp_path}/fake.toml"])
-    run("fake.toml", "--set", "stack=raw-tcp")
+    run("fake.toml", "--set", "protocol=raw-tcp")
     facts = json.loads((tmp_path / "results" / "fake" / "campaign.json").read_text())
     assert facts["agent"]["version"] == "wirelab-agent 0.0.0"
     assert facts["host"]["link_scheduling"] == "slice"
@@ -293,7 +293,7 @@ paper = "example"
 [metrics]
 delay = ["end-to-end-delay"]
 [grid]
-stack = ["raw-tcp", "http1"]
+protocol = ["raw-tcp", "http1"]
 link = ["clean"]
 [[claim]]
 id = "C1"
@@ -302,7 +302,7 @@ text = "TCP alone is faster"
 form = "order"
 metric = "delay"
 where = { link = "clean" }
-ascending = [{ stack = "raw-tcp" }, { stack = "http1" }]
+ascending = [{ protocol = "raw-tcp" }, { protocol = "http1" }]
 """
 
 
@@ -343,16 +343,16 @@ def test_nothing_starts_for_wrong_claims(labs: list[Lab], tmp_path: Path) -> Non
 
 
 def test_what_runs_is_an_agent_of_the_campaigns_own(labs: list[Lab], tmp_path: Path) -> None:
-    assert run("fake.toml", "--set", "stack=raw-tcp").exit_code == 0
+    assert run("fake.toml", "--set", "protocol=raw-tcp").exit_code == 0
     own = tmp_path / "results" / "fake" / "wirelab-agent"
     assert {Path(process.command[0]) for request in labs[0].started for process in request.endpoints} == {own}
     assert not own.exists()
 
 
 def test_a_preview_leaves_the_campaign_that_it_previews_alone(labs: list[Lab], tmp_path: Path) -> None:
-    run("fake.toml", "--set", "stack=raw-tcp")
+    run("fake.toml", "--set", "protocol=raw-tcp")
     plan = (tmp_path / "results" / "fake" / "plan.json").read_text()
-    done = run("fake.toml", "--set", "stack=raw-tcp", "--budget", "1ms")
+    done = run("fake.toml", "--set", "protocol=raw-tcp", "--budget", "1ms")
     assert done.exit_code == 0, done.stderr
     assert (tmp_path / "results" / "fake" / "plan.json").read_text() == plan
     preview = json.loads((tmp_path / "results" / "fake-preview" / "plan.json").read_text())
@@ -365,7 +365,7 @@ def test_termination_ends_a_run_as_ctrl_c_does(labs: list[Lab], monkeypatch: pyt
 
     monkeypatch.setattr(Lab, "_play", terminated)
     before = signal.getsignal(signal.SIGTERM)
-    done = run("fake.toml", "--set", "stack=raw-tcp", "--jobs", "2")
+    done = run("fake.toml", "--set", "protocol=raw-tcp", "--jobs", "2")
     assert done.exit_code == 130
     assert "stopped after 0 of 9 trials" in done.stderr
     assert signal.getsignal(signal.SIGTERM) is before
@@ -374,7 +374,7 @@ def test_termination_ends_a_run_as_ctrl_c_does(labs: list[Lab], monkeypatch: pyt
 
 def test_a_run_of_which_nothing_came_fails(labs: list[Lab], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Lab, "_play", lambda _, request, __: result(request.trial, TrialStatus.FAILED))
-    done = run("fake.toml", "--set", "stack=raw-tcp")
+    done = run("fake.toml", "--set", "protocol=raw-tcp")
     assert done.exit_code == 1
     assert "raw-tcp: failed: because" in done.stderr
 

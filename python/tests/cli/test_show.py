@@ -17,10 +17,10 @@ from wirelab.metrics.dataset import measure
 
 @pytest.fixture
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two stacks, a trial of three exchanges each; exchange 2 of h3 is the slowest."""
+    """Two protocols, a trial of three exchanges each; exchange 2 of h3 is the slowest."""
     monkeypatch.chdir(tmp_path)
     records = Records(
-        Path("results") / "mine", {"a" * 64: {"name": "h2, clean"}, "b" * 64: {"stack": "h3", "name": "h3, clean"}}
+        Path("results") / "mine", {"a" * 64: {"name": "h2, clean"}, "b" * 64: {"protocol": "h3", "name": "h3, clean"}}
     )
     for scenario, ends in (("a" * 64, (60, 61, 70)), ("b" * 64, (63, 64, 99))):
         records.trial(scenario, [exchange(i, end_ns=end) for i, end in enumerate(ends)], [flow(40_000)])
@@ -108,10 +108,10 @@ def test_the_slowest_exchange_is_shown_with_the_packets_of_its_connection(campai
 
 
 def test_without_more_a_typical_exchange_is_shown(campaign: Path) -> None:
-    assert "exchange 1, completed after 61.000 ms" in show("mine", "--stack", "h2").stdout
+    assert "exchange 1, completed after 61.000 ms" in show("mine", "--protocol", "h2").stdout
 
 
-def test_a_stack_alone_means_the_newest_campaign(campaign: Path) -> None:
+def test_a_protocol_alone_means_the_newest_campaign(campaign: Path) -> None:
     assert "exchange 2, completed after 70.000 ms" in show("h2", "--slowest").stdout
 
 
@@ -134,7 +134,7 @@ def test_one_exchange_of_a_trial_can_be_named(campaign: Path) -> None:
     [
         (["nothing"], "no campaign 'nothing'"),
         (["quickstart"], "'quickstart' is the name of an experiment: wirelab describe quickstart"),
-        (["mine", "--stack", "h33"], "no scenario with the stack 'h33'"),
+        (["mine", "--protocol", "h33"], "no scenario with the protocol 'h33'"),
         (["mine", "--scenario", "h3, clear"], "did you mean 'h3, clean'?"),
         (["mine", "trial-0", "--exchange", "77"], "has no such exchange"),
     ],
@@ -147,10 +147,10 @@ def test_what_is_not_there_is_named(campaign: Path, words: list[str], said: str)
 
 def test_of_a_proxys_exchange_the_way_to_its_origin_is_shown_too(campaign: Path) -> None:
     plan = json.loads((campaign / "plan.json").read_text())
-    [scenario] = [each for each in plan["scenarios"] if each["stack"] == "h2"]
+    [scenario] = [each for each in plan["scenarios"] if each["protocol"] == "h2"]
     near, far = ["client"], ["server", "proxy"]
     scenario["topology"] = [{"name": "air", "near": near, "far": far}, {"name": "wire", "near": far[1:], "far": far}]
-    scenario["origin"] = {"stack": "http1", "settings": {}}
+    scenario["origin"] = {"protocol": "http1", "settings": {}}
     (campaign / "plan.json").write_text(json.dumps(plan))
     log = campaign / "trials" / "trial-0" / "packets.wlpl"
     log.with_name("packets-wire.wlpl").write_bytes(log.read_bytes())
@@ -171,4 +171,4 @@ def test_background_traffic_is_left_out_of_a_trial(campaign: Path) -> None:
 
 
 def test_the_trial_s_own_lateness_is_told(campaign: Path) -> None:
-    assert "uplink lateness p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--stack", "h2").stdout
+    assert "uplink lateness p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--protocol", "h2").stdout

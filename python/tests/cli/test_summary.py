@@ -20,11 +20,11 @@ from wirelab.stats.analyze import analyze
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two stacks, of which h2 never answers in time."""
+    """Two protocols, of which h2 never answers in time."""
     folder = tmp_path_factory.mktemp("c")
-    write_campaign(folder, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
+    write_campaign(folder, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
     scenarios = json.loads((folder / "plan.json").read_text())["scenarios"]
-    is_late = pl.col("scenario") == next(s["key"] for s in scenarios if s["stack"] == "h2")
+    is_late = pl.col("scenario") == next(s["key"] for s in scenarios if s["protocol"] == "h2")
     names = ("end_to_end_delay_ns", "response_time_ns", "response_time_curl_ns")
     pl.read_parquet(folder / "exchanges.parquet").with_columns(
         pl.when(is_late).then(pl.lit("timed-out")).otherwise("outcome").alias("outcome"),
@@ -41,12 +41,12 @@ def test_the_fastest_stands_first_and_what_never_answers_last_with_its_denominat
     assert first.endswith("30/30")
     assert last.split()[:4] == ["h2", "above", "the", "time-out"]
     assert "– p95 of fewer than 100 values is not estimated" in why.splitlines()
-    assert "– wire of h2, h3: not counted for this stack" in why.splitlines()
+    assert "– wire of h2, h3: not counted for this protocol" in why.splitlines()
     assert last.endswith("0/30")
 
 
-def test_of_one_stack_the_conditions_are_the_rows(tmp_path: Path) -> None:
-    write_campaign(tmp_path, stacks=("h3",), links=("lossless", "random"), uploads=("30 B",), trials=5, exchanges=6)
+def test_of_one_protocol_the_conditions_are_the_rows(tmp_path: Path) -> None:
+    write_campaign(tmp_path, protocols=("h3",), links=("lossless", "random"), uploads=("30 B",), trials=5, exchanges=6)
     analyze(tmp_path)
     table, *_ = summary.tables(load(tmp_path, tmp_path))
     head, *rows = table.splitlines()
@@ -54,11 +54,11 @@ def test_of_one_stack_the_conditions_are_the_rows(tmp_path: Path) -> None:
     assert [row.split()[0] for row in rows] == ["lossless", "random"]
 
 
-def test_another_stack_at_one_place_does_not_tear_the_rest_apart(tmp_path: Path) -> None:
+def test_another_protocol_at_one_place_does_not_tear_the_rest_apart(tmp_path: Path) -> None:
     links = tuple(f"l{number:02}" for number in range(30))
-    folder = campaigns.write(tmp_path, stacks=("h2", "h3"), links=links)
+    folder = campaigns.write(tmp_path, protocols=("h2", "h3"), links=links)
     plan = campaigns.read(folder, "plan.json")
-    kept = [each for each in plan["scenarios"] if (each["stack"] == "h3") == (each["link_name"] == "l20")]
+    kept = [each for each in plan["scenarios"] if (each["protocol"] == "h3") == (each["link_name"] == "l20")]
     keys = {each["key"] for each in kept}
     plan["scenarios"] = kept
     for block in plan["blocks"]:
@@ -80,7 +80,7 @@ def test_another_stack_at_one_place_does_not_tear_the_rest_apart(tmp_path: Path)
 def test_a_headline_that_is_no_time_has_its_own_unit(
     tmp_path: Path, metric: str, column: str, value: float, words: str
 ) -> None:
-    write_campaign(tmp_path, stacks=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
+    write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
     plan = json.loads((tmp_path / "plan.json").read_text())
     plan["experiment"]["metric"] = metric
     (tmp_path / "plan.json").write_text(json.dumps(plan))
@@ -94,7 +94,7 @@ def test_a_headline_that_is_no_time_has_its_own_unit(
 
 
 def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None:
-    write_campaign(tmp_path, stacks=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
+    write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
     plan = json.loads((tmp_path / "plan.json").read_text())
     for scenario in plan["scenarios"]:
         scenario["link"]["backend"] = "netem"

@@ -59,7 +59,7 @@ def perform(
         "connection": {"policy": "new"}, **changed,
     }  # fmt: skip
     parameters = {
-        "stack": "h2", "role": "client", "server": {"address": "10.0.0.2", "port": 1, "name": "s"}, "settings": {},
+        "protocol": "h2", "role": "client", "server": {"address": "10.0.0.2", "port": 1, "name": "s"}, "settings": {},
         "workload": workload, "certificates": None, "output": str(tmp_path), "seed": 7,
     }  # fmt: skip
     path = tmp_path / "parameters.json"

@@ -18,9 +18,9 @@ PATIENCE_S = 60
 APART_S = 12
 
 
-@pytest.mark.parametrize(("script", "stack"), [("paho_mqtt.py", "mqtt"), ("proton_amqp.py", "amqp")])
+@pytest.mark.parametrize(("script", "protocol"), [("paho_mqtt.py", "mqtt"), ("proton_amqp.py", "amqp")])
 def test_a_connection_to_a_server_that_says_nothing_is_closed_at_the_time_out(
-    script: str, stack: str, tmp_path: Path
+    script: str, protocol: str, tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE_S)
@@ -29,7 +29,7 @@ def test_a_connection_to_a_server_that_says_nothing_is_closed_at_the_time_out(
             "arrival": {"process": "fixed", "rate_hz": 1 / APART_S}, "connection": {"policy": "new"},
         }  # fmt: skip
         parameters = {
-            "stack": stack, "role": "client", "settings": {}, "workload": workload, "certificates": None,
+            "protocol": protocol, "role": "client", "settings": {}, "workload": workload, "certificates": None,
             "server": {"address": "127.0.0.1", "port": server.getsockname()[1], "name": "s"}, "seed": 7,
             "output": str(tmp_path),
         }  # fmt: skip

@@ -224,7 +224,7 @@ def test_at_most_five_paths_are_named() -> None:
     assert named([f"/{number}" for number in range(7)]) == "/0, /1, /2, /3, /4 and 2 more"
 
 
-def test_another_protocol_than_the_stacks_fails_the_load_with_the_reason() -> None:
+def test_another_protocol_than_the_protocols_fails_the_load_with_the_reason() -> None:
     exchange, rows = of_load(recorded("http1"), "h2")
     assert (exchange["outcome"], exchange["error"]) == ("failed", "/index.html came over http/1.1, not h2")
     assert rows["/index.html"]["outcome"] == "failed"

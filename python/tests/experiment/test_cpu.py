@@ -14,7 +14,7 @@ from wirelab.plan import make_plan
 TEXT = """
 title = "t"
 [factors]
-stack = ["raw-tcp"]
+protocol = ["raw-tcp"]
 {factors}
 [workload]
 upload = "30 B"

@@ -41,8 +41,8 @@ def test_a_file_is_resolved_with_its_defaults(tmp_path: Path) -> None:
     assert scenario.implementation == {"client": "builtin", "server": "builtin"}
 
 
-def test_settings_of_one_stack_win_over_those_of_every_stack(tmp_path: Path) -> None:
-    experiment = load(tmp_path, BASE + '[stack]\nnagle = true\ntls = "1.2"\n[stacks.h2]\ntls = "1.3"\n')
+def test_settings_of_one_protocol_win_over_those_of_every_protocol(tmp_path: Path) -> None:
+    experiment = load(tmp_path, BASE + '[protocol]\nnagle = true\ntls = "1.2"\n[protocols.h2]\ntls = "1.3"\n')
     assert [scenario.settings["nagle"] for scenario in experiment.scenarios] == [True, True]
     assert experiment.scenarios[1].settings["tls"] == "1.3"
 
@@ -53,7 +53,7 @@ def test_an_experiment_without_links_has_one_that_does_nothing(tmp_path: Path) -
     assert (scenario.link_name, scenario.link.uplink) == ("link", ())
 
 
-def test_quickstart_compares_four_stacks_on_two_links() -> None:
+def test_quickstart_compares_four_protocols_on_two_links() -> None:
     experiment = load_experiment("quickstart")
     assert len(experiment.scenarios) == 8
     assert experiment.fixed()
@@ -66,7 +66,7 @@ def test_milosevic2021_is_its_18_cases_of_3000_uploads() -> None:
     assert experiment.fixed()
     assert {scenario.workload.exchanges * experiment.stop.replicates[1] for scenario in experiment.scenarios} == {3000}
     assert {scenario.workload.upload_bytes for scenario in experiment.scenarios} == {30, 3500}
-    assert {scenario.settings.get("tls") for scenario in experiment.scenarios if scenario.stack == "h2"} == {"1.2"}
+    assert {scenario.settings.get("tls") for scenario in experiment.scenarios if scenario.protocol == "h2"} == {"1.2"}
     stages = {stage.kind: stage for scenario in experiment.scenarios for stage in scenario.link.downlink}
     assert stages["loss"] == Loss(probability=0.1)
     assert stages["gilbert-elliott"] == GilbertElliott(p=0.01, r=0.1, bad_loss=0.7, good_loss=0.001)
@@ -89,14 +89,14 @@ def test_the_choices_hold_a_complete_grid_for_each_level(name: str, cases: int) 
 def test_the_choices_start_from_the_case_of_milosevic2021() -> None:
     plain, choices = load_experiment("milosevic2021"), load_experiment("milosevic2021-choices")
     for mine, theirs in zip(plain.scenarios, choices.scenarios[:18], strict=True):
-        assert (mine.link, mine.stack) == (theirs.link, theirs.stack)
+        assert (mine.link, mine.protocol) == (theirs.link, theirs.protocol)
         # Fewer uploads need less patience.
         differing = {name for name, value in mine.settings.items() if theirs.settings[name] != value}
         assert differing <= {"quic-idle-timeout"}
     assert any(isinstance(scenario.workload.connection, Persistent) for scenario in choices.scenarios)
 
 
-def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_stacks() -> None:
+def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_protocols() -> None:
     experiment = load_experiment("elmangoush2017")
     assert len(experiment.scenarios) == 36
     assert experiment.fixed()
@@ -111,7 +111,7 @@ def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_stack
         2,
         2,
     ]
-    assert {s.settings.get("tls") for s in experiment.scenarios if s.stack != "http1"} == {"1.2"}
+    assert {s.settings.get("tls") for s in experiment.scenarios if s.protocol != "http1"} == {"1.2"}
     links = {s.link_name: s.link for s in experiment.scenarios}
     for way in ("uplink", "downlink"):
         stages = {name: getattr(link, way) for name, link in links.items()}
@@ -123,7 +123,7 @@ def test_elmangoush2017_is_its_four_scenarios_on_three_channels_with_three_stack
 def test_the_choices_start_from_the_cases_of_elmangoush2017() -> None:
     plain, choices = load_experiment("elmangoush2017"), load_experiment("elmangoush2017-choices")
     for mine, theirs in zip(plain.scenarios, choices.scenarios[:36], strict=True):
-        assert (mine.link, mine.stack, mine.settings) == (theirs.link, theirs.stack, theirs.settings)
+        assert (mine.link, mine.protocol, mine.settings) == (theirs.link, theirs.protocol, theirs.settings)
         # One exchange needs no connection that it could share.
         if mine.levels["workload"] != "single":
             assert mine.workload == theirs.workload
@@ -135,28 +135,28 @@ def test_every_case_of_elmangoush2017_is_also_one_with_the_papers_server_and_one
     assert entry is not None
 
     def cases(scenarios: list[Scenario]) -> set[tuple[str, ...]]:
-        return {(s.levels["workload"], s.link_name, s.stack) for s in scenarios}
+        return {(s.levels["workload"], s.link_name, s.protocol) for s in scenarios}
 
     asked = [s for s in choices.scenarios if s.implementation["server"] == "nginx"]
     slow = {share: [s for s in choices.scenarios if s.cpu == {"client": share}] for share in (0.25, 0.1)}
     grid = cases(list(choices.scenarios))
     assert [len(grid), cases(asked), *map(cases, slow.values())] == [36, grid, grid, grid]
     for scenario in asked:
-        stack = choices.known.stack(scenario.stack)
-        assert stack is not None
-        assert entry.refusal(stack, scenario.settings, scenario.workload) is None
+        protocol = choices.known.protocol(scenario.protocol)
+        assert protocol is not None
+        assert entry.refusal(protocol, scenario.settings, scenario.workload) is None
 
 
 def test_londono2016_asks_the_proxy_by_coap_alone_over_air_that_all_share() -> None:
     experiment = load_experiment("londono2016")
     for scenario in experiment.scenarios:
-        assert (scenario.origin is not None) == (scenario.stack == "coap")
+        assert (scenario.origin is not None) == (scenario.protocol == "coap")
         air, wire = scenario.topology
         assert isinstance(scenario.link.medium, Wifi)
         assert {"client", "laptop-1", "laptop-2", "laptop-3"} == set(air.near)
         assert wire.link is not None
         assert wire.link.medium is None
-        if scenario.stack == "coap":
+        if scenario.protocol == "coap":
             assert scenario.settings["ack-random-factor"] == 100
     flows = {tuple(each.flows for each in scenario.traffic if each.kind == "bulk") for scenario in experiment.scenarios}
     assert flows == {(), (5, 5), (20, 20)}
@@ -173,9 +173,9 @@ def test_the_choices_start_from_the_cases_of_londono2016() -> None:
         return {json.dumps(scenario.identity(), sort_keys=True) for scenario in fewer}
 
     plain = load_experiment("londono2016")
-    paths = {"workload.connection", "stacks.coap.ack-timeout"}
+    paths = {"workload.connection", "protocols.coap.ack-timeout"}
     fresh = [
-        s for s in plain.scenarios if s.stack in {"h2", "coap"} and isinstance(s.workload.connection, NewConnection)
+        s for s in plain.scenarios if s.protocol in {"h2", "coap"} and isinstance(s.workload.connection, NewConnection)
     ]
     assert len(fresh) == 36
     assert paths == set(plain.choices)
@@ -185,26 +185,28 @@ def test_the_choices_start_from_the_cases_of_londono2016() -> None:
 
 def test_londono2016_attribution_has_each_protocol_with_and_without_encryption_and_the_papers_proxy() -> None:
     experiment, plain = load_experiment("londono2016-attribution"), load_experiment("londono2016")
-    assert {s.stack for s in experiment.scenarios} == {"h2", "h2c", "https1", "h3", "coap", "coaps"}
+    assert {s.protocol for s in experiment.scenarios} == {"h2", "h2c", "https1", "h3", "coap", "coaps"}
     assert {s.settings["tls"] for s in experiment.scenarios if "tls" in s.settings} == {"1.3"}
     [topology] = {s.topology[1:] for s in experiment.scenarios}
     assert {s.topology[1:] for s in plain.scenarios} == {topology}
-    [asked] = {s.origin.stack for s in experiment.scenarios if s.origin is not None}
-    assert (asked, {s.stack for s in experiment.scenarios if s.origin is not None}) == ("http1", {"coap", "coaps"})
-    coap, coaps = (next(s.settings for s in experiment.scenarios if s.stack == stack) for stack in ("coap", "coaps"))
+    [asked] = {s.origin.protocol for s in experiment.scenarios if s.origin is not None}
+    assert (asked, {s.protocol for s in experiment.scenarios if s.origin is not None}) == ("http1", {"coap", "coaps"})
+    coap, coaps = (
+        next(s.settings for s in experiment.scenarios if s.protocol == protocol) for protocol in ("coap", "coaps")
+    )
     assert coap == {name: coaps[name] for name in coap}
-    assert coap == next(s.settings for s in plain.scenarios if s.stack == "coap")
+    assert coap == next(s.settings for s in plain.scenarios if s.protocol == "coap")
     assert expected_ns(make_plan(experiment), lanes=3) < 30 * 60 * 10**9
 
 
 def test_milosevic2021_attribution_gives_all_three_the_same_tls() -> None:
     experiment = load_experiment("milosevic2021-attribution")
     assert {s.settings["tls"] for s in experiment.scenarios if "tls" in s.settings} == {"1.3"}
-    assert {s.stack for s in experiment.scenarios} == {"http1", "https1", "h2c", "h2", "h3"}
+    assert {s.protocol for s in experiment.scenarios} == {"http1", "https1", "h2c", "h2", "h3"}
 
 
 @pytest.mark.parametrize("name", experiment_names())
-def test_a_shipped_experiment_is_right_with_the_real_stacks(name: str) -> None:
+def test_a_shipped_experiment_is_right_with_the_real_protocols(name: str) -> None:
     assert load_experiment(name).scenarios
 
 
@@ -237,7 +239,7 @@ def test_the_defaults_of_every_link_and_one_of_them_make_a_medium_together(tmp_p
 
 
 def test_a_level_may_be_a_part_of_a_table(tmp_path: Path) -> None:
-    part, without = load(tmp_path, BASE, "stack=h2", "link=nb-iot", 'link.radio={ buffer = "4 kB" },none').scenarios
+    part, without = load(tmp_path, BASE, "protocol=h2", "link=nb-iot", 'link.radio={ buffer = "4 kB" },none').scenarios
     assert part.link.radio is not None
     assert (part.link.radio.buffer_bytes, len(part.link.radio.sleeps)) == (4000, 2)
     assert without.link.radio is None

@@ -1,4 +1,4 @@
-"""Every pair of a client and a server that speak the same stack."""
+"""Every pair of a client and a server that speak the same protocol."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ from wirelab.experiment.interop import Only
 
 def pairs(**chosen: list[str]) -> set[tuple[str, str, str]]:
     experiment = interop_experiment(Path("/nowhere"), Only(**chosen))
-    return {(each.stack, each.implementation["client"], each.implementation["server"]) for each in experiment.scenarios}
+    return {
+        (each.protocol, each.implementation["client"], each.implementation["server"]) for each in experiment.scenarios
+    }
 
 
-def test_who_speaks_a_stack_in_both_roles_meets_itself_and_everybody_else() -> None:
-    found = pairs(stacks=["h2"], clients=["builtin", "curl"], servers=["builtin", "nginx"])
+def test_who_speaks_a_protocol_in_both_roles_meets_itself_and_everybody_else() -> None:
+    found = pairs(protocols=["h2"], clients=["builtin", "curl"], servers=["builtin", "nginx"])
     assert found == {("h2", client, server) for client in ("builtin", "curl") for server in ("builtin", "nginx")}
 
 
-def test_who_does_not_speak_a_stack_is_left_out_of_it() -> None:
-    assert pairs(stacks=["h3"], clients=["builtin", "curl"], servers=["builtin"]) == {("h3", "builtin", "builtin")}
+def test_who_does_not_speak_a_protocol_is_left_out_of_it() -> None:
+    assert pairs(protocols=["h3"], clients=["builtin", "curl"], servers=["builtin"]) == {("h3", "builtin", "builtin")}
     assert ("raw-udp", "builtin", "builtin") in pairs()
 
 
 def test_who_does_nothing_that_is_tried_is_left_out() -> None:
-    everybody = {name for _, *names in pairs(stacks=["h2"]) for name in names}
+    everybody = {name for _, *names in pairs(protocols=["h2"]) for name in names}
     assert "nginx" in everybody
     assert not {"chromium", "node"} & everybody
 
@@ -38,11 +40,11 @@ def test_each_pair_is_tried_over_fresh_and_over_kept_connections() -> None:
     assert len({each.name for each in experiment.scenarios}) == 2
 
 
-def test_only_stacks_that_notify_are_tried_with_it() -> None:
+def test_only_protocols_that_notify_are_tried_with_it() -> None:
     experiment = interop_experiment(Path("/nowhere"), Only(clients=["builtin"]), workload="pubsub")
-    stacks = {each.stack for each in experiment.scenarios}
-    assert {"mqtt", "coap", "http1"} <= stacks
-    assert "raw-tcp" not in stacks
+    protocols = {each.protocol for each in experiment.scenarios}
+    assert {"mqtt", "coap", "http1"} <= protocols
+    assert "raw-tcp" not in protocols
     assert {each.workload.kind for each in experiment.scenarios} == {"pubsub"}
 
 
@@ -53,5 +55,5 @@ def test_a_name_that_is_none_is_refused_with_the_nearest() -> None:
 
 
 def test_clients_and_servers_that_never_meet_are_refused() -> None:
-    with pytest.raises(WirelabError, match="no client and server of these speak the same stack"):
-        pairs(stacks=["h3"], clients=["curl"])
+    with pytest.raises(WirelabError, match="no client and server of these speak the same protocol"):
+        pairs(protocols=["h3"], clients=["curl"])

@@ -30,12 +30,12 @@ def test_the_shipped_experiments_are_listed_without_their_claims() -> None:
     assert not [name for name in names if "claims" in name]
 
 
-def test_foreign_implementations_name_registered_stacks() -> None:
-    known = {stack.name for stack in registered().stacks}
+def test_foreign_implementations_name_registered_protocols() -> None:
+    known = {protocol.name for protocol in registered().protocols}
     for program in implementations().values():
-        stacks = {stack for _, entry in program.roles if entry is not None for stack in entry.stacks}
-        assert stacks
-        assert stacks <= known
+        protocols = {protocol for _, entry in program.roles if entry is not None for protocol in entry.protocols}
+        assert protocols
+        assert protocols <= known
 
 
 def test_an_implementation_serves_the_roles_it_lists() -> None:

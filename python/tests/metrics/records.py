@@ -86,7 +86,7 @@ class Records:
         self.folder = folder
         self._scenarios = [
             {
-                "key": key, "identity": key, "stack": "h2", "settings": {},
+                "key": key, "identity": key, "protocol": "h2", "settings": {},
                 "workload": {"kind": "request-response", "upload_bytes": 30},
                 "implementation": {"client": "builtin", "server": "builtin"}, "link": {"uplink": [], "downlink": []},
             } | dict(given)

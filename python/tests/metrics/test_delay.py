@@ -12,10 +12,10 @@ from wirelab.metrics.dataset import EXCHANGE_TYPES
 from wirelab.metrics.registry import EXCHANGE_METRICS
 
 
-def value(metric: str, *, stack: str = "h2", upload: int = 30, expect: bool = False, **given: Any) -> float | None:
+def value(metric: str, *, protocol: str = "h2", upload: int = 30, expect: bool = False, **given: Any) -> float | None:
     """The metric of one exchange, in ms."""
-    row = {**exchange(**given), "stack": stack, "upload_bytes": upload, "expect_continue": expect}
-    schema = {**EXCHANGE_TYPES, "stack": pl.String, "upload_bytes": pl.Int64, "expect_continue": pl.Boolean}
+    row = {**exchange(**given), "protocol": protocol, "upload_bytes": upload, "expect_continue": expect}
+    schema = {**EXCHANGE_TYPES, "protocol": pl.String, "upload_bytes": pl.Int64, "expect_continue": pl.Boolean}
     expression = next(m.value for m in EXCHANGE_METRICS if m.name == metric)
     found = pl.DataFrame([row], schema=schema).select(value=expression)["value"].to_list()[0]
     return None if found is None else found / MS
@@ -37,7 +37,7 @@ def test_what_did_not_complete_has_no_delay(metric: str, outcome: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stack", "upload", "expect", "ms"),
+    ("protocol", "upload", "expect", "ms"),
     [
         ("http1", 30, False, 55),
         ("https1", 65_536, False, 55),
@@ -52,14 +52,14 @@ def test_what_did_not_complete_has_no_delay(metric: str, outcome: str) -> None:
     ],
 )
 def test_response_time_as_curl_has_it_depends_on_the_protocol(
-    stack: str, upload: int, expect: bool, ms: int | None
+    protocol: str, upload: int, expect: bool, ms: int | None
 ) -> None:
     instants = {"first_body_sent_ns": 41, "first_response_byte_ns": 55, "first_final_byte_ns": 62}
-    assert value("response-time-curl", stack=stack, upload=upload, expect=expect, **instants) == ms
+    assert value("response-time-curl", protocol=protocol, upload=upload, expect=expect, **instants) == ms
 
 
 def test_a_foreign_curls_own_figure_is_used_as_it_is() -> None:
-    assert value("response-time-curl", stack="http1", curl_starttransfer_ns=33 * MS, name_lookup_ns=3) == 30
+    assert value("response-time-curl", protocol="http1", curl_starttransfer_ns=33 * MS, name_lookup_ns=3) == 30
 
 
 def test_start_delay_counts_from_the_intended_start_whatever_the_outcome() -> None:

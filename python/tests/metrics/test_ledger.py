@@ -51,7 +51,7 @@ def test_what_of_a_message_was_carried_is_not_known_if_its_exchange_failed_or_no
 
 
 @pytest.mark.parametrize(
-    ("stack", "workload", "payload"),
+    ("protocol", "workload", "payload"),
     [
         ("h2", {"kind": "request-response", "upload_bytes": 30, "download_bytes": 500}, (30, 500)),
         ("raw-udp", {"kind": "request-response", "upload_bytes": 30, "download_bytes": 0}, (30, 30)),
@@ -59,9 +59,9 @@ def test_what_of_a_message_was_carried_is_not_known_if_its_exchange_failed_or_no
     ],
 )
 def test_a_message_goes_the_way_of_its_workload(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stack: str, workload: dict[str, Any], payload: tuple[int, int]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, protocol: str, workload: dict[str, Any], payload: tuple[int, int]
 ) -> None:
-    rows = ledger(tmp_path, monkeypatch, "completed", stack=stack, workload=workload)
+    rows = ledger(tmp_path, monkeypatch, "completed", protocol=protocol, workload=workload)
     assert tuple(row["payload"] for row in rows) == payload
 
 

@@ -24,7 +24,7 @@ PRINTED_MS = {"http1": (65.4, 50.5), "h2": (96.6, 31.4)}
 def write(
     folder: Path,
     *,
-    stacks: tuple[str, ...] = ("http1", "h2"),
+    protocols: tuple[str, ...] = ("http1", "h2"),
     links: tuple[str, ...] = ("clean", "lossy"),
     uploads: tuple[str, ...] = ("30 B",),
     factors: dict[str, tuple[str, ...]] | None = None,
@@ -36,14 +36,14 @@ def write(
     varied = {**(factors or {}), **(choices or {})}
     extra = varied or {"link.rtt": ("20 ms",)}
     scenarios = [
-        _scenario(stack, link, upload, dict(zip(extra, levels, strict=True)))
+        _scenario(protocol, link, upload, dict(zip(extra, levels, strict=True)))
         for levels in product(*extra.values())
-        for upload, link, stack in product(uploads, links, stacks)
+        for upload, link, protocol in product(uploads, links, protocols)
     ]
     blocks = [{"block": b, "trials": [_trial(s, b) for s in scenarios]} for b in range(TRIALS)]
     experiment = {
         "name": "tiny", "title": title, "metric": "end-to-end-delay", "doi": None, "claims": None, "file": "tiny.toml",
-        "factors": {"stack": stacks, "link": links, "workload.upload": uploads, **extra},
+        "factors": {"protocol": protocols, "link": links, "workload.upload": uploads, **extra},
         "choices": choices or {}, "sets": {},
         "stop": {"replicates": [TRIALS, TRIALS], "interval": None, "budget_ns": None}, "preview": None,
     }  # fmt: skip
@@ -109,8 +109,13 @@ def judge(folder: Path, choices: list[dict[str, str]] | None = None) -> Path:
         claim("M3", "Bursts cost less", "ratio", "inconclusive", under_published_rule=None),
     ]
     numbers = [
-        {"metric": "end-to-end-delay", "levels": {"stack": stack, "link": "clean"}, "statistic": name, "value": v / 1e3}
-        for stack, pair in PRINTED_MS.items()
+        {
+            "metric": "end-to-end-delay",
+            "levels": {"protocol": protocol, "link": "clean"},
+            "statistic": name,
+            "value": v / 1e3,
+        }
+        for protocol, pair in PRINTED_MS.items()
         for name, v in zip(("mean", "sd"), pair, strict=True)
     ]
     family = {"error_rate": 0.05, "claims": 3, "method": "Holm's step-down"}
@@ -129,14 +134,14 @@ def store(folder: Path, name: str, value: Any) -> None:
     (folder / name).write_text(json.dumps(whole), encoding="utf-8")
 
 
-def _scenario(stack: str, link: str, upload: str, extra: dict[str, str]) -> dict[str, Any]:
-    levels = {"stack": stack, "link": link, "workload.upload": upload, **extra}
+def _scenario(protocol: str, link: str, upload: str, extra: dict[str, str]) -> dict[str, Any]:
+    levels = {"protocol": protocol, "link": link, "workload.upload": upload, **extra}
     chain = [{"kind": "loss", "probability": 0.1}] if link == "lossy" else []
     chain.append({"kind": "delay", "delay_ns": 10_000_000})
     key = "-".join(levels.values()).replace(" ", "")
     return {
         "key": key, "identity": key, "name": ", ".join(levels.values()), "levels": levels,
-        "points": [levels], "stack": stack, "settings": {"tls": "1.2"} if stack == "h2" else {},
+        "points": [levels], "protocol": protocol, "settings": {"tls": "1.2"} if protocol == "h2" else {},
         "implementation": {"client": "builtin", "server": "builtin"}, "link_name": link,
         "link": {"uplink": chain, "downlink": chain}, "congestion_control": "cubic",
         "workload": {
@@ -152,7 +157,7 @@ def _trial(scenario: dict[str, Any], block: int) -> dict[str, Any]:
 
 
 def _median_ms(scenario: dict[str, Any]) -> float:
-    trips = {"http1": 2, "h2": 4}.get(scenario["stack"], 3)
+    trips = {"http1": 2, "h2": 4}.get(scenario["protocol"], 3)
     return 20.0 * trips + (5.0 if scenario["link_name"] == "lossy" else 0.0)
 
 
@@ -214,7 +219,7 @@ def _metric(unit: str, point: float, modes: list[dict[str, Any]], rule: dict[str
 
 def _estimates(scenario: dict[str, Any]) -> dict[str, Any]:
     median = _median_ms(scenario) / 1e3
-    lossy, failed = scenario["link_name"] == "lossy", int(scenario["stack"] == "h2")
+    lossy, failed = scenario["link_name"] == "lossy", int(scenario["protocol"] == "h2")
     slow = {"low": median + 1, "high": median + 1.1, "share": _estimate(0.25)}
     modes = [{"low": median, "high": median * 1.04, "share": _estimate(0.75)}, slow] if lossy else []
     rule = {
@@ -223,9 +228,9 @@ def _estimates(scenario: dict[str, Any]) -> dict[str, Any]:
         "note": None,
     }  # fmt: skip
     phases = {"phase-wait": median - 0.02, "phase-transfer": 0.00002}
-    if scenario["stack"] != "h3":
+    if scenario["protocol"] != "h3":
         phases["phase-connect"] = 0.02
-    if scenario["stack"] != "http1":
+    if scenario["protocol"] != "http1":
         phases["phase-handshake"] = 0.02
     wire = {"wire-up-bytes": 400.0, "wire-down-bytes": 300.0, "wire-up-packets": 6.0, "wire-down-packets": 5.0}
     return {
@@ -247,7 +252,7 @@ def _estimates(scenario: dict[str, Any]) -> dict[str, Any]:
 def _comparisons(scenarios: list[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for a, b in product(scenarios, scenarios):
-        rest = {path: level for path, level in a["levels"].items() if path != "stack"}
+        rest = {path: level for path, level in a["levels"].items() if path != "protocol"}
         if a["key"] < b["key"] and all(b["levels"][path] == level for path, level in rest.items()):
             ratio = _estimate(_median_ms(a) / _median_ms(b))
             found.append(

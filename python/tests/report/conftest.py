@@ -1,13 +1,13 @@
-"""Pages of a world of stacks that does not change."""
+"""Pages of a world of protocols that does not change."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.described import KNOWN
-from wirelab.report import stacks
+from wirelab.report import protocols
 
 
 @pytest.fixture(autouse=True)
-def known_stacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stacks, "registered", lambda: KNOWN)
+def known_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocols, "registered", lambda: KNOWN)

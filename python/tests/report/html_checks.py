@@ -17,7 +17,7 @@ class Page(HTMLParser):
     source: str
     text: list[str] = field(default_factory=list)
     attributes: list[tuple[str, str, str]] = field(default_factory=list)
-    stack: list[str] = field(default_factory=list)
+    protocol: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     figures: list[dict[str, int]] = field(default_factory=list)
 
@@ -25,33 +25,33 @@ class Page(HTMLParser):
         super().__init__()
         self.feed(self.source)
         self.close()
-        assert not self.stack, f"never closed: {self.stack}"
+        assert not self.protocol, f"never closed: {self.protocol}"
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.attributes += [(tag, name, value or "") for name, value in attrs]
         self.ids += [value or "" for name, value in attrs if name == "id"]
         if tag == "figure":
             self.figures.append({})
-        if self.figures and "figure" in self.stack:
+        if self.figures and "figure" in self.protocol:
             self.figures[-1][tag] = self.figures[-1].get(tag, 0) + 1
         if tag in BLOCK:
             self.text.append("\n")
         if tag not in VOID:
-            self.stack.append(tag)
+            self.protocol.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)
         if tag not in VOID:
-            self.stack.pop()
+            self.protocol.pop()
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in VOID:
-            assert self.stack, f"</{tag}> closes nothing"
-            assert self.stack[-1] == tag, f"</{tag}> closes <{self.stack[-1]}>"
-            self.stack.pop()
+            assert self.protocol, f"</{tag}> closes nothing"
+            assert self.protocol[-1] == tag, f"</{tag}> closes <{self.protocol[-1]}>"
+            self.protocol.pop()
 
     def handle_data(self, data: str) -> None:
-        if not SILENT & set(self.stack) and "svg" not in self.stack:
+        if not SILENT & set(self.protocol) and "svg" not in self.protocol:
             self.text.append(data if data.strip() else " ")
 
     def words(self) -> str:

@@ -21,15 +21,15 @@ def sentences(folder: Path) -> str:
 
 
 def test_every_group_of_conditions_is_answered_and_floors_are_no_competitors(tmp_path: Path) -> None:
-    stacks = ("raw-tcp", "http1", "h2")
-    folder = write(tmp_path, stacks=stacks, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
+    protocols = ("raw-tcp", "http1", "h2")
+    folder = write(tmp_path, protocols=protocols, links=("clean",), choices={"link.rtt": ("10 ms", "20 ms")})
     said = sentences(folder)
     assert said.count("http1 has the smallest median of the application protocols, ") >= 2
     assert "link.rtt 10 ms" in said
     assert "link.rtt 20 ms" in said
 
 
-def test_without_claims_it_says_which_stack_is_fastest_and_by_how_much(tmp_path: Path) -> None:
+def test_without_claims_it_says_which_protocol_is_fastest_and_by_how_much(tmp_path: Path) -> None:
     said = sentences(write(tmp_path))
     both = "clean: http1 has the smallest median, 40.0 ms [39.2, 40.8].\nh2 takes 2.00 [1.96, 2.04] times as long.\n"
     assert both in said
@@ -44,24 +44,24 @@ def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> 
     assert "h2 cannot be told from it: the ratio is 1.01 [0.97, 1.05]." in sentences(folder)
 
 
-def with_own_stack(tmp_path: Path) -> Path:
-    folder = write(tmp_path, stacks=("http1", "mine"), links=("clean",))
+def with_own_protocol(tmp_path: Path) -> Path:
+    folder = write(tmp_path, protocols=("http1", "mine"), links=("clean",))
     plan = read(folder, "plan.json")
     for scenario in plan["scenarios"]:
-        if scenario["stack"] == "mine":
+        if scenario["protocol"] == "mine":
             scenario["implementation"] = {"client": "mine-py", "server": "mine-py"}
     store(folder, "plan.json", plan)
     return folder
 
 
-def test_a_difference_of_stack_and_program_names_both(tmp_path: Path) -> None:
-    folder = with_own_stack(tmp_path)
+def test_a_difference_of_protocol_and_program_names_both(tmp_path: Path) -> None:
+    folder = with_own_protocol(tmp_path)
     said = sentences(folder)
     assert "mine (mine-py) takes 1.50 [1.47, 1.53] times as long" in said
-    assert "times as long. Stack and program differ: mine-py against builtin." in said
+    assert "times as long. Protocol and program differ: mine-py against builtin." in said
     section = comparisons.section(load(folder, folder))
     assert section is not None
-    assert "Stack and program differ at once" in str(section)
+    assert "Protocol and program differ at once" in str(section)
     assert "mine (mine-py) against http1" in str(section) or "http1 against mine (mine-py)" in str(section)
 
 
@@ -103,8 +103,8 @@ def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_pa
     for comparison in estimates["comparisons"][:3]:
         comparison["ratio_of_medians"] |= {"low": 0.5, "high": 3.0}
     store(folder, "estimates.json", estimates)
-    assert f"{told} 5 of 8 conditions.\nIn 3 it cannot be told which stack has it." in sentences(folder)
-    none = "In none of 8 conditions can it be told which stack has the smallest median of end-to-end delay."
+    assert f"{told} 5 of 8 conditions.\nIn 3 it cannot be told which protocol has it." in sentences(folder)
+    none = "In none of 8 conditions can it be told which protocol has the smallest median of end-to-end delay."
     assert none in with_ratio(folder, 0.5, 60.0)
 
 
@@ -132,7 +132,7 @@ def test_a_difference_that_the_link_could_have_made_says_so(tmp_path: Path) -> N
 
 
 def test_one_application_protocol_is_compared_with_nothing(tmp_path: Path) -> None:
-    said = sentences(write(tmp_path, stacks=("raw-tcp", "http1"), links=("clean",)))
+    said = sentences(write(tmp_path, protocols=("raw-tcp", "http1"), links=("clean",)))
     assert "clean: the median of http1 is 40.0 ms [39.2, 40.8]." in said
     assert "No other application protocol was measured: nothing is compared." in said
     assert "smallest" not in said
@@ -140,7 +140,7 @@ def test_one_application_protocol_is_compared_with_nothing(tmp_path: Path) -> No
 
 def test_one_application_protocol_is_not_said_to_win_a_big_grid(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
-    said = sentences(write(tmp_path, stacks=("raw-tcp", "http1"), links=links))
+    said = sentences(write(tmp_path, protocols=("raw-tcp", "http1"), links=links))
     assert "Only one application protocol was measured, http1: nothing is compared." in said
     assert "mallest" not in said
 
@@ -186,7 +186,7 @@ def test_waits_of_any_size_are_one_reason_and_steal_another(tmp_path: Path) -> N
 
 
 def test_an_echo_floor_wins_nothing(tmp_path: Path) -> None:
-    assert "raw-tcp has" not in sentences(write(tmp_path, stacks=("raw-tcp", "http1")))
+    assert "raw-tcp has" not in sentences(write(tmp_path, protocols=("raw-tcp", "http1")))
 
 
 def test_a_count_is_the_first_sentence(tmp_path: Path) -> None:
@@ -206,29 +206,29 @@ def test_verdicts_are_counted_and_the_publication_is_held_to_its_numbers(tmp_pat
     assert "The publication's own numbers or its experiment speak against M2." in said
 
 
-def test_an_unencrypted_stack_is_named_only_beside_an_encrypted_one(tmp_path: Path) -> None:
+def test_an_unencrypted_protocol_is_named_only_beside_an_encrypted_one(tmp_path: Path) -> None:
     assert "Unencrypted: http1 (HTTP1)." in sentences(write(tmp_path / "both"))
-    assert "Unencrypted" not in sentences(write(tmp_path / "one", stacks=("http1",)))
+    assert "Unencrypted" not in sentences(write(tmp_path / "one", protocols=("http1",)))
 
 
-def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_stack(tmp_path: Path) -> None:
+def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_protocol(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    assert "Under loss a retransmission sets the p95 of every stack" in sentences(folder)
+    assert "Under loss a retransmission sets the p95 of every protocol" in sentences(folder)
     estimates = read(folder, "estimates.json")
     estimates["scenarios"][2]["metrics"]["end-to-end-delay"]["modes"] = []
     store(folder, "estimates.json", estimates)
     assert "Under loss" not in sentences(folder)
 
 
-def test_a_proxy_is_told_beside_its_stack_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
+def test_a_proxy_is_told_beside_its_protocol_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "proxy" not in sentences(folder)
     plan = read(folder, "plan.json")
     air = {"name": "air", "near": ["client", "laptop"], "far": ["proxy", "server"]}
     wire = {"name": "wire", "near": ["proxy"], "far": ["server"], "link": {"uplink": [], "downlink": []}}
     for scenario in plan["scenarios"]:
-        if scenario["stack"] == "h2":
-            scenario |= {"origin": {"stack": "http1", "settings": {}}, "topology": [air, wire]}
+        if scenario["protocol"] == "h2":
+            scenario |= {"origin": {"protocol": "http1", "settings": {}}, "topology": [air, wire]}
     store(folder, "plan.json", plan)
     loaded = load(folder, folder)
     assert "Delays of h2 are to the server and back through a proxy." in sentences(folder)
@@ -267,7 +267,7 @@ def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_pa
 
 
 def test_what_is_not_supported_is_named_with_its_reason_and_is_not_failed(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("http1", "h2"))
+    folder = write(tmp_path, protocols=("http1", "h2"))
     lines = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
     for line in lines:
         if "h2" in line["scenario"] and "clean" in line["scenario"]:

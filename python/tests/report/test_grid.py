@@ -9,7 +9,7 @@ from wirelab.report.campaign import load
 from wirelab.report.grid import LONGEST, MOST_MARKS
 
 
-def test_stacks_under_the_same_condition_share_a_row(tmp_path: Path) -> None:
+def test_protocols_under_the_same_condition_share_a_row(tmp_path: Path) -> None:
     campaign = load(write(tmp_path, uploads=("30 B", "3.5 kB")), tmp_path)
     (group,) = campaign.groups
     assert group.title == ""
@@ -38,11 +38,11 @@ TRIPS = ("2 ms", "20 ms", "200 ms")
 
 
 def windows(count: int) -> dict[str, tuple[str, ...]]:
-    return {"stack.initial-window-size": tuple(f"{2**n} B" for n in range(count)), "link.rtt": TRIPS}
+    return {"protocol.initial-window-size": tuple(f"{2**n} B" for n in range(count)), "link.rtt": TRIPS}
 
 
 def test_factors_are_rows_as_long_as_a_chart_shows_them_well(tmp_path: Path) -> None:
-    most = MOST_MARKS // (2 * 2 * len(TRIPS))  # by two links and two stacks
+    most = MOST_MARKS // (2 * 2 * len(TRIPS))  # by two links and two protocols
     (group,) = load(write(tmp_path / "few", factors=windows(most)), tmp_path / "few").groups
     assert len(group.pairs) == MOST_MARKS
     groups = load(write(tmp_path / "many", factors=windows(most + 1)), tmp_path / "many").groups
@@ -53,7 +53,7 @@ def test_factors_are_rows_as_long_as_a_chart_shows_them_well(tmp_path: Path) -> 
 
 def test_a_factor_whose_row_would_have_a_long_label_divides_charts(tmp_path: Path) -> None:
     names = tuple(f"{letter * (LONGEST // 2)}" for letter in "ab")
-    factors = {"stack.tls": names, "stack.other": names}
+    factors = {"protocol.tls": names, "protocol.other": names}
     groups = load(write(tmp_path, factors=factors), tmp_path).groups
     assert [group.title for group in groups] == [f"other {name}" for name in names]
 
@@ -62,10 +62,10 @@ def test_a_scenario_that_a_factor_does_not_touch_stands_in_its_groups_and_in_no_
     folder = write(tmp_path, links=("clean",))
     plan = read(folder, "plan.json")
     http1, h2 = plan["scenarios"]
-    pushed = {**h2, "key": "h2-push", "name": "h2, push", "levels": {**h2["levels"], "stacks.h2.hints": "push"}}
+    pushed = {**h2, "key": "h2-push", "name": "h2, push", "levels": {**h2["levels"], "protocols.h2.hints": "push"}}
     pushed["points"] = [pushed["levels"]]
-    h2["points"] = [{**h2["levels"], "stacks.h2.hints": "none"}]
-    http1["points"] = [{**http1["levels"], "stacks.h2.hints": hints} for hints in ("none", "push")]
+    h2["points"] = [{**h2["levels"], "protocols.h2.hints": "none"}]
+    http1["points"] = [{**http1["levels"], "protocols.h2.hints": hints} for hints in ("none", "push")]
     plan["scenarios"].append(pushed)
     store(folder, "plan.json", plan)
     without, with_push = load(folder, folder).groups
@@ -88,11 +88,11 @@ def test_a_scenario_that_a_choice_does_not_touch_stands_in_its_group_too(tmp_pat
     folder = write(tmp_path, links=("clean",))
     plan = read(folder, "plan.json")
     http1, h2 = plan["scenarios"]
-    other = {**h2, "key": "h2-tls13", "name": "h2, TLS 1.3", "levels": {**h2["levels"], "stacks.h2.tls": "1.3"}}
+    other = {**h2, "key": "h2-tls13", "name": "h2, TLS 1.3", "levels": {**h2["levels"], "protocols.h2.tls": "1.3"}}
     other["points"] = [other["levels"]]
-    http1["points"] = [http1["levels"], {**http1["levels"], "stacks.h2.tls": "1.3"}]
+    http1["points"] = [http1["levels"], {**http1["levels"], "protocols.h2.tls": "1.3"}]
     plan["scenarios"].append(other)
-    plan["experiment"]["choices"] = {"stacks.h2.tls": ["1.3"]}
+    plan["experiment"]["choices"] = {"protocols.h2.tls": ["1.3"]}
     store(folder, "plan.json", plan)
 
     base, tls = load(folder, folder).groups
@@ -102,7 +102,7 @@ def test_a_scenario_that_a_choice_does_not_touch_stands_in_its_group_too(tmp_pat
     assert base.own == {http1["key"], h2["key"]}
 
 
-def test_two_implementations_of_a_stack_are_two_series(tmp_path: Path) -> None:
+def test_two_implementations_of_a_protocol_are_two_series(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     plan = read(folder, "plan.json")
     http1 = plan["scenarios"][0]

@@ -1,4 +1,4 @@
-"""Maps of which stack has the lowest delay, over two factors of a grid."""
+"""Maps of which protocol has the lowest delay, over two factors of a grid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Change = Callable[[dict[str, Any]], None]
 
 def grid(folder: Path, **more: Any) -> Path:
     """Two links and three uploads: http1 takes two round trips, h3 three, h2 four."""
-    return write(folder, stacks=("http1", "h2", "h3"), uploads=UPLOADS, **more)
+    return write(folder, protocols=("http1", "h2", "h3"), uploads=UPLOADS, **more)
 
 
 def section(folder: Path) -> Section:
@@ -42,12 +42,12 @@ def rows(folder: Path) -> dict[tuple[str, str], list[Cell]]:
     return {(row[0].text, row[1].text): list(row[2:]) for row in figure.tables[0].rows}
 
 
-def change_comparisons(folder: Path, change: Change, *stacks: str) -> None:
-    """Change those of the clean link between these stacks."""
+def change_comparisons(folder: Path, change: Change, *protocols: str) -> None:
+    """Change those of the clean link between these protocols."""
     estimates = read(folder, "estimates.json")
     for comparison in estimates["comparisons"]:
         ends = comparison["a"], comparison["b"]
-        if all("-clean-" in end for end in ends) and {end.split("-")[0] for end in ends} == set(stacks):
+        if all("-clean-" in end for end in ends) and {end.split("-")[0] for end in ends} == set(protocols):
             change(comparison)
     store(folder, "estimates.json", estimates)
 
@@ -133,7 +133,7 @@ def test_of_several_that_may_be_the_lowest_delay_a_tile_says_how_many(tmp_path: 
 
 
 def test_an_echo_floor_is_no_rival(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("raw-tcp", "http1", "h2"), uploads=UPLOADS)
+    folder = write(tmp_path, protocols=("raw-tcp", "http1", "h2"), uploads=UPLOADS)
     assert {row[0].text for row in rows(folder).values()} == {"http1"}
 
 
@@ -168,9 +168,9 @@ def test_the_other_factors_make_a_map_each_and_choices_stand_behind_a_summary(tm
 
 
 @pytest.mark.parametrize(
-    "axes", [{"links": ("clean",), "uploads": UPLOADS}, {"stacks": ("http1",), "uploads": UPLOADS}, {}]
+    "axes", [{"links": ("clean",), "uploads": UPLOADS}, {"protocols": ("http1",), "uploads": UPLOADS}, {}]
 )
-def test_without_two_factors_or_two_stacks_there_is_no_map(tmp_path: Path, axes: dict[str, Any]) -> None:
+def test_without_two_factors_or_two_protocols_there_is_no_map(tmp_path: Path, axes: dict[str, Any]) -> None:
     folder = write(tmp_path, **axes)
     assert lowest_delay.section(load(folder, folder)) is None
 

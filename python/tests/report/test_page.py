@@ -215,7 +215,7 @@ def test_a_campaign_without_any_completed_exchange_still_has_a_page(tmp_path: Pa
 
 
 def test_one_scenario_alone_makes_a_page(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("h2",), links=("clean",))
+    folder = write(tmp_path, protocols=("h2",), links=("clean",))
     (folder / "campaign.json").unlink()
     words = page_of(folder).words()
     assert "1 scenario\n" in words.replace(" 2 trials", "\n")
@@ -227,9 +227,9 @@ def test_two_hundred_scenarios_are_grouped_by_choices(tmp_path: Path, monkeypatc
     draw = svg.vl_convert.vegalite_to_svg
     drawn = functools.cache(lambda spec, version: draw(json.loads(spec), vl_version=version))
     monkeypatch.setattr(svg.vl_convert, "vegalite_to_svg", lambda spec, vl_version: drawn(json.dumps(spec), vl_version))
-    stacks = ("http1", "https1", "h2", "h3", "raw-tcp")
+    protocols = ("http1", "https1", "h2", "h3", "raw-tcp")
     levels = tuple(f"{10 * i} ms" for i in range(1, 21))
-    folder = write(tmp_path, stacks=stacks, choices={"link.rtt": levels})
+    folder = write(tmp_path, protocols=protocols, choices={"link.rtt": levels})
     page = page_of(folder)
     assert "200 scenarios" in page.words()
     assert page.words().count("link.rtt 200 ms\n") >= 5

@@ -53,31 +53,31 @@ def test_every_text_can_be_read_on_its_ground(theme: int) -> None:
     assert [pair for pair in pairs if contrast(colors[pair[0]], colors[pair[1]]) < 4.5] == []
 
 
-def test_a_stack_looks_the_same_whatever_it_is_compared_with() -> None:
+def test_a_protocol_looks_the_same_whatever_it_is_compared_with() -> None:
     assert looks([("h2", "builtin"), ("h3", "builtin")])[1] == looks([("h3", "builtin")])[0]
 
 
 def test_no_two_series_share_shape_colour_and_dash() -> None:
-    stacks = ["raw-tcp", "raw-udp", "http1", "https1", "h2", "h2c", "h3", "coap", "mqtt", "amqp"]
-    series = [(stack, variant) for stack in stacks for variant in ("builtin", "nginx")]
+    protocols = ["raw-tcp", "raw-udp", "http1", "https1", "h2", "h2c", "h3", "coap", "mqtt", "amqp"]
+    series = [(protocol, variant) for protocol in protocols for variant in ("builtin", "nginx")]
     assert [pair for pair in combinations(looks(series), 2) if pair[0] == pair[1]] == []
 
 
-def test_no_two_stacks_of_a_chart_share_a_colour_or_a_mark() -> None:
-    stacks = [stack.name for stack in registered().stacks]
-    assert set(stacks) >= palette.STACK_SLOTS.keys()
-    for own in combinations(["mine", "yours", "ours", "dnp3", "opc-ua", "dds"], len(LIGHT) - len(stacks)):
-        found = looks([(stack, "builtin") for stack in (*stacks, *own)])
+def test_no_two_protocols_of_a_chart_share_a_colour_or_a_mark() -> None:
+    protocols = [protocol.name for protocol in registered().protocols]
+    assert set(protocols) >= palette.PROTOCOL_SLOTS.keys()
+    for own in combinations(["mine", "yours", "ours", "dnp3", "opc-ua", "dds"], len(LIGHT) - len(protocols)):
+        found = looks([(protocol, "builtin") for protocol in (*protocols, *own)])
         assert len({look.slot for look in found}) == len(found)
         assert len({(look.shape, look.dash) for look in found}) == len(found)
 
 
-def test_more_stacks_of_ones_own_than_colours_still_differ() -> None:
+def test_more_protocols_of_ones_own_than_colours_still_differ() -> None:
     found = looks([(f"own{number}", "mine") for number in range(8)])
     assert len(set(found)) == len(found)
 
 
-def test_a_stack_of_ones_own_looks_the_same_in_every_campaign() -> None:
+def test_a_protocol_of_ones_own_looks_the_same_in_every_campaign() -> None:
     for name in ("mine", "yours", "dnp3"):
         alone = looks([(name, "x")])[0]
         assert looks([("h2", "builtin"), ("coap", "builtin"), (name, "x")])[2] == alone

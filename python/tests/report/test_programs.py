@@ -11,22 +11,24 @@ from wirelab.report.answer import answer
 from wirelab.report.campaign import load
 from wirelab.report.sections import programs
 
-STACKS = ("http1", "coap")
+PROTOCOLS = ("http1", "coap")
 
 
 def campaign(folder: Path, medians_ms: dict[tuple[str, str], tuple[float, float]]) -> Path:
-    """A campaign in which two stacks have these intervals of medians, by stack and program."""
-    write(folder, stacks=STACKS, links=("clean",), factors={"stacks.http1.implementation": ("builtin", "curl")})
+    """A campaign in which two protocols have these intervals of medians, by protocol and program."""
+    write(
+        folder, protocols=PROTOCOLS, links=("clean",), factors={"protocols.http1.implementation": ("builtin", "curl")}
+    )
     plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
     by_key = {scenario["key"]: scenario for scenario in estimates["scenarios"]}
     for scenario in plan["scenarios"]:
-        foreign = scenario["levels"]["stacks.http1.implementation"] == "curl"
-        name = {"http1": "curl", "coap": "aiocoap"}[scenario["stack"]] if foreign else "builtin"
+        foreign = scenario["levels"]["protocols.http1.implementation"] == "curl"
+        name = {"http1": "curl", "coap": "aiocoap"}[scenario["protocol"]] if foreign else "builtin"
         scenario["implementation"] = {"client": name, "server": "builtin"}
-        if foreign and scenario["stack"] == "coap":
-            path = "stacks.coap.implementation"
+        if foreign and scenario["protocol"] == "coap":
+            path = "protocols.coap.implementation"
             scenario["levels"][path] = name
-        low, high = (ms / 1e3 for ms in medians_ms[scenario["stack"], name])
+        low, high = (ms / 1e3 for ms in medians_ms[scenario["protocol"], name])
         estimate = {"point": (low + high) / 2, "low": low, "high": high, "level": 0.95, "n": 80, "method": "made up"}
         by_key[scenario["key"]]["metrics"]["end-to-end-delay"]["median"] = estimate
     store(folder, "plan.json", plan)
@@ -46,7 +48,7 @@ def campaign(folder: Path, medians_ms: dict[tuple[str, str], tuple[float, float]
         (((40, 41), (45, 46)), ((20, 21), (30, 42)), []),
     ],
 )
-def test_the_order_of_two_stacks_is_told_where_every_program_shows_it(
+def test_the_order_of_two_protocols_is_told_where_every_program_shows_it(
     tmp_path: Path,
     http1: tuple[tuple[float, float], tuple[float, float]],
     coap: tuple[tuple[float, float], tuple[float, float]],

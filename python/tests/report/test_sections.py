@@ -185,7 +185,7 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
 
 
 def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("http1", "h3"), links=("clean",))
+    folder = write(tmp_path, protocols=("http1", "h3"), links=("clean",))
     (table,) = [t for block in phases.section(load(folder, folder)).blocks for t in getattr(block, "tables", [])]  # type: ignore[union-attr]
     http1, h3 = cells(table)
     assert http1[3:5] == ["20.0 [19.6, 20.4]", "–"]
@@ -197,7 +197,7 @@ def test_a_null_phase_is_a_dash_with_its_reason(tmp_path: Path) -> None:
 
 
 def test_what_a_proxy_took_has_a_table_of_its_own(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("http1", "h2"), links=("clean",))
+    folder = write(tmp_path, protocols=("http1", "h2"), links=("clean",))
     estimates = read(folder, "estimates.json")
     metrics = estimates["scenarios"][0]["metrics"]
     metrics |= {"proxy-time": metrics["phase-connect"], "origin-time": metrics["phase-transfer"]}
@@ -433,7 +433,7 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
     store(folder, "plan.json", plan_)
     said = str(limits.section(load(folder, folder)))
     assert "A note of the analysis." in said
-    assert "One implementation of each stack, the built-in one" in said
+    assert "One implementation of each protocol, the built-in one" in said
     assert "Chosen here, since the publication (doi 10.1/x) does not state it: link.rtt 20 ms." in said
     assert "Not encrypted: http1." in said
 
@@ -510,7 +510,7 @@ def test_a_limited_host_is_told_with_how_often_the_limit_was_in_force(tmp_path: 
     assert unused[1:5] == ["server", "50 %", "0", "–"]
 
 
-def test_the_load_that_each_stack_met_stands_side_by_side(tmp_path: Path) -> None:
+def test_the_load_that_each_protocol_met_stands_side_by_side(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     assert "Background traffic" not in str(trust.section(load(folder, folder)))
     scenarios = read(folder, "estimates.json")["scenarios"]
@@ -548,10 +548,10 @@ def test_a_captured_scenario_shows_where_its_bytes_went(tmp_path: Path) -> None:
 
 
 def test_each_metric_that_a_foreign_client_does_not_tell_says_so_where_it_is_missing(tmp_path: Path) -> None:
-    folder = write(tmp_path, stacks=("http1", "h2", "h3"), links=("clean",))
+    folder = write(tmp_path, protocols=("http1", "h2", "h3"), links=("clean",))
     plan, estimates = read(folder, "plan.json"), read(folder, "estimates.json")
     for scenario, found in zip(plan["scenarios"], estimates["scenarios"], strict=True):
-        if scenario["stack"] == "h2":
+        if scenario["protocol"] == "h2":
             scenario["implementation"] = {"client": "nghttp", "server": "builtin"}
             for name in list(found["metrics"]):
                 if name.startswith(("wire", "phase", "retransmissions")):
@@ -580,9 +580,9 @@ def test_dashes_of_several_reasons_are_told_apart_by_letters_and_a_single_one_ne
 
 def test_a_column_without_a_value_is_left_out_and_said_to_be() -> None:
     few, none = dash("fewer than 100 values"), dash("not told")
-    columns = [Column("stack", numeric=False), Column("median"), Column("p95 [interval]", "ms"), Column("wire")]
+    columns = [Column("protocol", numeric=False), Column("median"), Column("p95 [interval]", "ms"), Column("wire")]
     table = Table("t", columns, [[Cell("h2"), Cell("1"), few, none], [Cell("h3"), Cell("2"), few, Cell("7")]])
-    assert [column.title for column in table.shown.columns] == ["stack", "median", "wire"]
+    assert [column.title for column in table.shown.columns] == ["protocol", "median", "wire"]
     assert table.left_out == "Columns left out: p95 (fewer than 100 values)"
     assert table.shown.notes.reasons == ["not told"]
     alone = Table("t", columns[:1] + columns[2:3], [[Cell("h2"), few]])

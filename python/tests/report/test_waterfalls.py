@@ -177,11 +177,11 @@ def test_what_waits_is_thin_and_what_went_wrong_is_named() -> None:
         ("workload.page.object-size", "1 kB", "images of 1 kB"),
         ("workload", "inlined", "inlined"),
         ("workload.connection", "persistent", "connection persistent"),
-        ("stack.initial-window-size", "256 B", "initial-window-size 256 B"),
-        ("stacks.h2.hints", "push", "h2 hints push"),
+        ("protocol.initial-window-size", "256 B", "initial-window-size 256 B"),
+        ("protocols.h2.hints", "push", "h2 hints push"),
         ("link.rtt", "2 ms", "link.rtt 2 ms"),
         ("links.wifi-poor.medium.frame-error", "45 %", "wifi-poor frame-error 45 %"),
-        ("stack", "h2", "stack h2"),
+        ("protocol", "h2", "protocol h2"),
     ],
 )
 def test_levels_in_words(path: str, level: str, words: str) -> None:
@@ -193,4 +193,4 @@ def test_levels_that_are_tables_are_told_as_a_file_has_them() -> None:
     told = levels_words("workload.page", ["fischer2021", {"objects": 3, "object-size": "1 kB"}, folder])
     assert told == "fischer2021, 3 images of 1 kB, shop/start.html"
     assert levels_words("link.gilbert-elliott", [{"p": "1 %", "r": "10 %"}]) == '{ p = "1 %", r = "10 %" }'
-    assert levels_words("stack.nagle", [True, 3]) == "true, 3"
+    assert levels_words("protocol.nagle", [True, 3]) == "true, 3"

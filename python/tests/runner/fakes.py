@@ -63,8 +63,8 @@ def make_plan(
     link = LinkSpec(uplink=(Delay(delay_ns=10**7),), downlink=(Delay(delay_ns=10**7),))
     points = tuple(
         Scenario(
-            key=f"{index:064x}", identity=f"{index:064x}", name=f"scenario {index}", levels={"stack": "http1"},
-            points=(), stack="http1",
+            key=f"{index:064x}", identity=f"{index:064x}", name=f"scenario {index}", levels={"protocol": "http1"},
+            points=(), protocol="http1",
             settings={"expect-continue": False}, implementation=Implementations(client=client, server="builtin"),
             link=link, link_name="clean", workload=workload, congestion_control="cubic",
             expected_exchange_ns=10**7, expected_trial_ns=10**8,

@@ -77,11 +77,11 @@ KEPT = {path.stem for path in (FOLDER / "commands").glob("*.txt")}
 """The others are started with every setting as well, and compared with nothing."""
 PROGRAMS = load(None)
 ROLES = [
-    (name, role.value, stack)
+    (name, role.value, protocol)
     for name, program in sorted(PROGRAMS.items())
     for role in (Role.CLIENT, Role.SERVER)
     if (entry := program.role(role)) is not None
-    for stack in entry.stacks
+    for protocol in entry.protocols
 ]
 
 
@@ -93,17 +93,17 @@ def test_the_command_and_the_files_of_a_shipped_program_are_those_kept(
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda program: program)
     monkeypatch.setattr("wirelab.runner.implementations.find_spec", lambda module: module)
     cases: dict[str, list[str]] = {}
-    for played, role, stack in ROLES:
+    for played, role, protocol in ROLES:
         if played != name:
             continue
-        for index, (workload, changed, scenario) in enumerate(_scenarios(name, role, stack)):
-            text = json.dumps(_started(scenario, role, tmp_path / f"{role} {stack} {index}"), indent=1)
+        for index, (workload, changed, scenario) in enumerate(_scenarios(name, role, protocol)):
+            text = json.dumps(_started(scenario, role, tmp_path / f"{role} {protocol} {index}"), indent=1)
             if not changed:
                 defaults = text
             else:
                 text = "\n".join(unified_diff(defaults.splitlines(), text.splitlines(), "defaults", "", "", "", 0, ""))
             if text:
-                label = ", ".join([role, stack, workload, *(f"{key} = {value}" for key, value in changed.items())])
+                label = ", ".join([role, protocol, workload, *(f"{key} = {value}" for key, value in changed.items())])
                 cases.setdefault(text, []).append(label)
     kept = ["\n".join([*labels, text, ""]) for text, labels in cases.items()]
     if name in KEPT or os.environ.get("WIRELAB_UPDATE_GOLDEN") == "1":
@@ -115,10 +115,10 @@ def test_what_is_kept_is_of_shipped_programs() -> None:
     assert {name for name, _, _ in ROLES} >= KEPT
 
 
-def _scenarios(name: str, role: str, stack: str) -> Iterator[tuple[str, dict[str, Any], Scenario]]:
+def _scenarios(name: str, role: str, protocol: str) -> Iterator[tuple[str, dict[str, Any], Scenario]]:
     """Every workload with the defaults, with each other value of each setting that the role takes, and with pairs."""
     [one] = make_plan(1, 1).scenarios
-    described = registered().stack(stack)
+    described = registered().protocol(protocol)
     assert described is not None
     entry = PROGRAMS[name].role(Role(role))
     assert entry is not None
@@ -136,7 +136,8 @@ def _scenarios(name: str, role: str, stack: str) -> Iterator[tuple[str, dict[str
     players = Implementations(**{"client": "builtin", "server": "builtin", role: name})
     for workload, changed in product(WORKLOADS, changes):
         update = {
-            "stack": stack, "settings": defaults | changed, "implementation": players, "workload": WORKLOADS[workload],
+            "protocol": protocol, "settings": defaults | changed,
+            "implementation": players, "workload": WORKLOADS[workload],
         }  # fmt: skip
         yield workload, changed, one.model_copy(update=update)
 

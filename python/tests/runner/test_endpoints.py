@@ -37,15 +37,15 @@ ADDRESSES = addresses("10.0.0.2", "fd00::2")
 
 
 def scenario(
-    stack: str = "http1", client: str = "builtin", server: str = "builtin", **settings: bool | str
+    protocol: str = "http1", client: str = "builtin", server: str = "builtin", **settings: bool | str
 ) -> Scenario:
-    described = registered().stack(stack)
+    described = registered().protocol(protocol)
     assert described is not None
     defaults = {setting.name: setting.default for setting in described.settings}
     [one] = make_plan(1, 1).scenarios
     return one.model_copy(
         update={
-            "stack": stack,
+            "protocol": protocol,
             "settings": defaults | settings,
             "implementation": Implementations(client=client, server=server),
         }
@@ -115,7 +115,7 @@ def test_both_ends_are_told_the_same_but_their_role_and_folder(endpoints: Endpoi
     assert told[0].certificates is not None
 
 
-def test_a_stack_without_tls_gets_no_certificates(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_a_protocol_without_tls_gets_no_certificates(endpoints: Endpoints, tmp_path: Path) -> None:
     request(endpoints, scenario(), tmp_path / "t")
     assert json.loads((tmp_path / "t" / "client" / "parameters.json").read_text())["certificates"] is None
 
@@ -254,8 +254,8 @@ def test_where_there_is_a_broker_a_publisher_on_the_servers_host_starts_when_the
     endpoints: Endpoints, tmp_path: Path
 ) -> None:
     known = registered()
-    brokered = [each.model_copy(update={"roles": (*each.roles, Role.PUBLISHER)}) for each in known.stacks]
-    endpoints = replace(endpoints, known=known.model_copy(update={"stacks": tuple(brokered)}))
+    brokered = [each.model_copy(update={"roles": (*each.roles, Role.PUBLISHER)}) for each in known.protocols]
+    endpoints = replace(endpoints, known=known.model_copy(update={"protocols": tuple(brokered)}))
     started = request(endpoints, notifying(scenario()), tmp_path / "t").endpoints
     assert [(each.name, each.host, each.ends_trial) for each in started] == [
         ("server", "server", False),
@@ -297,8 +297,8 @@ def test_rows_that_a_foreign_subscriber_writes_are_looked_at_and_those_of_the_ag
 
 def test_a_foreign_server_has_the_time_to_get_ready_that_its_entry_says(endpoints: Endpoints, tmp_path: Path) -> None:
     nginx, rabbitmq = (
-        request(endpoints, scenario(stack, server=server), tmp_path / server).endpoints[0].ready
-        for stack, server in (("h2", "nginx"), ("amqp", "rabbitmq"))
+        request(endpoints, scenario(protocol, server=server), tmp_path / server).endpoints[0].ready
+        for protocol, server in (("h2", "nginx"), ("amqp", "rabbitmq"))
     )
     assert nginx == TcpConnectReady(port=8443, timeout_ns=20 * 10**9)
     assert rabbitmq == EventReady(timeout_ns=180 * 10**9)
@@ -327,7 +327,7 @@ homepage = "https://mine.test"
 install = "get it"
 version_command = ["true"]
 [mine.roles.server]
-stacks = ["http1"]
+protocols = ["http1"]
 workloads = ["request-response", "page"]
 command = ["true", "--port", "{{ port }}", { if = "workload == 'page'", add = ["--root", "{{ site }}"] }]
 ready = "tcp-connect"

@@ -105,7 +105,7 @@ def test_what_is_known_of_each_exchange_is_for_the_command_of_each_exchange(tmp_
     assert "unknown variable 'url'" in said
 
 
-@pytest.mark.parametrize("condition", ["uplaod", "stack == 'mine' and uplaod > 1"])
+@pytest.mark.parametrize("condition", ["uplaod", "protocol == 'mine' and uplaod > 1"])
 def test_a_condition_asks_for_what_there_is(tmp_path: Path, condition: str) -> None:
     said = refused(tmp_path, '"{{ port }}"]', f'"{{{{ port }}}}", {{ if = "{condition}", add = ["-v"] }}]')
     assert f"mine-py.roles.server.command.4.if: unknown variable 'uplaod' ({condition})" in said
@@ -119,7 +119,7 @@ REQUIRES = 'ready = "event"\n[[mine-py.roles.server.requires]]\n{condition}\n'
     ("condition", "words"),
     [
         ("when = { upload = true }", "requires.0.when.upload: should be a list (true)"),
-        ('when = { stack = "mine" }', 'requires.0.when.stack: should be a list ("mine")'),
+        ('when = { protocol = "mine" }', 'requires.0.when.protocol: should be a list ("mine")'),
         ("when = { upload = [] }", "requires.0.when.upload: is empty ([])"),
         ("download = false", "requires.0.download: should be a list (false)"),
     ],

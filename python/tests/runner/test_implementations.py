@@ -12,7 +12,7 @@ from wirelab.experiment.file.workload import WorkloadTable
 from wirelab.experiment.programs.implementations import ClientEntry, Implementation, RoleEntry, ServerEntry
 from wirelab.experiment.programs.texts import PER_EXCHANGE
 from wirelab.runner.implementations import load, missing, version
-from wirelab.schema import Role, StackDescription, registered
+from wirelab.schema import ProtocolDescription, Role, registered
 from wirelab.site import Kind, Resource, Site
 from wirelab.site.hints import page_variables
 
@@ -23,40 +23,40 @@ VALUES = {
 }  # fmt: skip
 
 
-def values(entry: RoleEntry, stack: str, settings: dict[str, Any], **facts: object) -> dict[str, object]:
+def values(entry: RoleEntry, protocol: str, settings: dict[str, Any], **facts: object) -> dict[str, object]:
     workload = WorkloadTable.model_validate({"kind": "request-response", "message": "30 B"}).spec()
-    return {**entry.variables(stack, settings, workload), **VALUES, **facts}
+    return {**entry.variables(protocol, settings, workload), **VALUES, **facts}
 
 
-def for_each(name: str, stack: str, *, upload: bool, **settings: Any) -> list[str]:
+def for_each(name: str, protocol: str, *, upload: bool, **settings: Any) -> list[str]:
     """The command of a client that is executed for each exchange."""
     program = load(None)[name]
     entry = program.roles.client
     assert isinstance(entry, ClientEntry)
     return program.command(
-        [*entry.per_exchange, *entry.arguments], values(entry, stack, settings, upload=upload, **PER_EXCHANGE)
+        [*entry.per_exchange, *entry.arguments], values(entry, protocol, settings, upload=upload, **PER_EXCHANGE)
     )
 
 
-def curl(stack: str, *, upload: bool = True, **settings: object) -> list[str]:
-    return for_each("curl", stack, upload=upload, **{"expect-continue": False, **settings})
+def curl(protocol: str, *, upload: bool = True, **settings: object) -> list[str]:
+    return for_each("curl", protocol, upload=upload, **{"expect-continue": False, **settings})
 
 
-def configured(name: str, stack: str, settings: dict[str, Any], **facts: object) -> str:
+def configured(name: str, protocol: str, settings: dict[str, Any], **facts: object) -> str:
     """The files of a server, and its command."""
     program = load(None)[name]
     entry = program.roles.server
     assert isinstance(entry, ServerEntry)
-    known = values(entry, stack, settings, upload=True, **facts)
+    known = values(entry, protocol, settings, upload=True, **facts)
     files = [program.text(file.text, known) for file in entry.files]
     return "\n".join([*files, *program.command([*entry.command, *entry.arguments], known)])
 
 
-def nginx(stack: str, **settings: object) -> str:
-    return configured("nginx", stack, settings)
+def nginx(protocol: str, **settings: object) -> str:
+    return configured("nginx", protocol, settings)
 
 
-def test_curl_speaks_the_version_of_http_that_the_stack_names() -> None:
+def test_curl_speaks_the_version_of_http_that_the_protocol_names() -> None:
     assert "--http1.1" in curl("http1")
     assert "--http2-prior-knowledge" in curl("h2c")
     assert "--http2" in curl("h2", tls="1.3")
@@ -90,7 +90,7 @@ def test_curls_starttransfer_goes_to_the_field_that_it_is() -> None:
     assert '"first_body_sent_s":%{time_starttransfer}' in fields("h2", tls="1.3")
     assert "first_body_sent_s" not in fields("h2", upload=False, tls="1.3")
     assert "first_final_byte_s" not in fields("http1", **{"expect-continue": True})
-    assert all('"curl_starttransfer_s":%{time_starttransfer}' in fields(stack) for stack in ("http1", "h2c"))
+    assert all('"curl_starttransfer_s":%{time_starttransfer}' in fields(protocol) for protocol in ("http1", "h2c"))
 
 
 def nghttp(**settings: object) -> list[str]:
@@ -178,23 +178,23 @@ def test_without_a_page_nothing_is_told() -> None:
 
 
 def test_no_placeholder_of_ours_is_left() -> None:
-    for stack in ("http1", "https1", "h2c", "h2"):
-        text = nginx(stack, tls="1.3", resumption=False)
+    for protocol in ("http1", "https1", "h2c", "h2"):
+        text = nginx(protocol, tls="1.3", resumption=False)
         assert "{" not in text.replace(" {", "").replace("\n}", ""), text
-        assert not [w for w in curl(stack, tls="1.3") if "{{" in w or "{%" in w]
+        assert not [w for w in curl(protocol, tls="1.3") if "{{" in w or "{%" in w]
 
 
-def test_what_an_entry_says_of_stacks_and_settings_exists() -> None:
+def test_what_an_entry_says_of_protocols_and_settings_exists() -> None:
     for program in load(None).values():
         for entry in filter(None, (program.roles.client, program.roles.server)):
-            stacks = [registered().stack(name) for name in entry.stacks]
-            names = {setting.name for stack in stacks if stack is not None for setting in stack.settings}
-            assert None not in stacks
+            protocols = [registered().protocol(name) for name in entry.protocols]
+            names = {setting.name for protocol in protocols if protocol is not None for setting in protocol.settings}
+            assert None not in protocols
             assert set(entry.settings) <= names
 
 
-def described(stack: str) -> StackDescription:
-    found = registered().stack(stack)
+def described(protocol: str) -> ProtocolDescription:
+    found = registered().protocol(protocol)
     assert found is not None
     return found
 
@@ -251,7 +251,7 @@ homepage = "https://example.org"
 install = "cargo install mine"
 version_command = ["mine", "--version"]
 [mine.roles.server]
-stacks = ["http1"]
+protocols = ["http1"]
 command = ["mine", "{{ port }}"]
 ready = "event"
 """
@@ -266,8 +266,8 @@ def test_a_file_beside_the_experiment_adds_programs(tmp_path: Path) -> None:
 
 def test_a_mistake_in_a_users_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "implementations.toml"
-    path.write_text(OWN.replace("stacks", "stack"))
-    with pytest.raises(WirelabError, match=r"mine\.roles\.server\.stack: unknown key") as raised:
+    path.write_text(OWN.replace("protocols", "protocol"))
+    with pytest.raises(WirelabError, match=r"mine\.roles\.server\.protocol: unknown key") as raised:
         load(tmp_path)
     assert str(path) in str(raised.value)
     path.write_text("[mine")
@@ -290,7 +290,7 @@ homepage = "https://example.org"
 install = "it is here"
 version_command = ["true"]
 [mine.roles.client]
-stacks = ["http1"]
+protocols = ["http1"]
 """
     (tmp_path / "implementations.toml").write_text(text)
     with pytest.raises(WirelabError, match="either `command` or `per_exchange`"):

@@ -31,7 +31,7 @@ def addresses() -> LaneAddresses:
 
 def scenario(*traffic: Traffic) -> Scenario:
     [one] = make_plan(1, 1).scenarios
-    origin = Origin(stack="http1", settings={"expect-continue": False})
+    origin = Origin(protocol="http1", settings={"expect-continue": False})
     return one.model_copy(update={"topology": TOPOLOGY, "traffic": traffic, "origin": origin})
 
 
@@ -117,6 +117,6 @@ def test_a_foreign_server_behind_a_proxy_listens_where_the_proxy_asks(tmp_path: 
 
 
 def registered_port(name: str) -> int:
-    stack = registered().stack(name)
-    assert stack is not None
-    return stack.default_port
+    protocol = registered().protocol(name)
+    assert protocol is not None
+    return protocol.default_port

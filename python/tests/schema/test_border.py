@@ -85,7 +85,7 @@ WORKLOAD = schema.RequestResponse(
     connection=schema.Persistent(connections=2),
 )
 PARAMETERS = schema.EndpointParameters(
-    stack="h2",
+    protocol="h2",
     role=schema.Role.CLIENT,
     server=schema.ServerAddress(address="10.0.0.2", port=443, name="server.test"),
     settings={"tls": "1.3", "nagle": False, "window": 65535},
@@ -273,9 +273,11 @@ def test_the_version_is_that_of_the_rust_types() -> None:
 
 
 def test_what_is_registered_is_what_the_schema_describes() -> None:
-    document = json.loads((FOLDER / "stacks.json").read_text(encoding="utf-8"))
+    document = json.loads((FOLDER / "protocols.json").read_text(encoding="utf-8"))
     jsonschema.validate(document, generated("description"))
-    assert [stack.name for stack in schema.registered().stacks] == [stack["name"] for stack in document["stacks"]]
+    assert [protocol.name for protocol in schema.registered().protocols] == [
+        protocol["name"] for protocol in document["protocols"]
+    ]
 
 
 STAGES = get_args(get_args(schema.ImpairmentSpec)[0])

@@ -83,7 +83,7 @@ def test_a_link_that_this_build_does_not_know_is_named(tmp_path: Path, plan: dic
         (("blocks", 2, "trials", 0, "replicate"), None),
         (("blocks", 0, "trials", 1, "trial"), {}),
         (("experiment", "stop", "replicates"), [1]),
-        (("experiment", "factors"), ["stack"]),
+        (("experiment", "factors"), ["protocol"]),
         (("seed",), "1"),
     ],
 )

@@ -54,7 +54,7 @@ def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small campaign with every file."""
     folder = tmp_path_factory.mktemp("whole")
     write_campaign(
-        folder, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=2, exchanges=5, claims=str(CLAIMS)
+        folder, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=2, exchanges=5, claims=str(CLAIMS)
     )
     judge_campaign(folder, analyze(folder))
     record = whole_record({"runs": [{"ended": None}], "implementations": {"curl": {}}})

@@ -27,8 +27,10 @@ def estimates(campaign: Path) -> dict[str, Any]:
     return made
 
 
-def _scenario(estimates: dict[str, Any], stack: str, link: str) -> dict[str, Any]:
-    return next(s for s in estimates["scenarios"] if s["levels"]["stack"] == stack and s["levels"]["link"] == link)
+def _scenario(estimates: dict[str, Any], protocol: str, link: str) -> dict[str, Any]:
+    return next(
+        s for s in estimates["scenarios"] if s["levels"]["protocol"] == protocol and s["levels"]["link"] == link
+    )
 
 
 def test_points_are_those_of_the_completed_exchanges(campaign: Path, estimates: dict[str, Any]) -> None:
@@ -53,7 +55,7 @@ def test_denominators_count_every_outcome(estimates: dict[str, Any]) -> None:
         assert counts["excluded_trials"] == 0
 
 
-def test_stacks_are_compared_on_each_link_and_not_across_links(estimates: dict[str, Any]) -> None:
+def test_protocols_are_compared_on_each_link_and_not_across_links(estimates: dict[str, Any]) -> None:
     link = {scenario["key"]: scenario["levels"]["link"] for scenario in estimates["scenarios"]}
     found = [c for c in estimates["comparisons"] if c["metric"] == "end-to-end-delay"]
     assert len(found) == 9
@@ -77,7 +79,9 @@ def test_lateness_is_given_by_lane(estimates: dict[str, Any]) -> None:
 
 
 def test_the_published_rule_counts_what_it_removed(tmp_path: Path, estimates: dict[str, Any]) -> None:
-    folder = write_campaign(tmp_path, stacks=("raw-tcp",), links=("burst",), uploads=("30 B",), trials=6, exchanges=20)
+    folder = write_campaign(
+        tmp_path, protocols=("raw-tcp",), links=("burst",), uploads=("30 B",), trials=6, exchanges=20
+    )
     scenario = analyze(folder)["scenarios"][0]
     rule = scenario["metrics"]["end-to-end-delay"]["published_rule"]
     hit = pl.read_parquet(folder / "exchanges.parquet").filter(pl.col("lost_packets") > 0)
@@ -113,12 +117,14 @@ def test_estimates_are_given_as_tables_too(campaign: Path, estimates: dict[str, 
     exchanges = pl.read_csv(campaign / "exchanges.csv", infer_schema_length=None)
     assert len(exchanges) == 9 * 120
     for rows in (table, exchanges):
-        assert set(rows["stack"]) == {"http1", "h2", "h3"}
+        assert set(rows["protocol"]) == {"http1", "h2", "h3"}
         assert set(rows["client"]) == set(rows["server"]) == {"builtin"}
 
 
-def test_excluded_trials_are_left_out_and_counted_by_stack(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5)
+def test_excluded_trials_are_left_out_and_counted_by_protocol(tmp_path: Path) -> None:
+    folder = write_campaign(
+        tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5
+    )
     trials = pl.read_parquet(folder / "trials.parquet")
     out = trials["trial"][0]
     is_out = pl.col("trial") == out
@@ -126,23 +132,23 @@ def test_excluded_trials_are_left_out_and_counted_by_stack(tmp_path: Path) -> No
         excluded=is_out, exclusion=pl.when(is_out).then(pl.lit("the link was late")).otherwise(None)
     ).write_parquet(folder / "trials.parquet")
     made = analyze(folder)
-    counts = {scenario["stack"]: scenario["denominators"] for scenario in made["scenarios"]}
+    counts = {scenario["protocol"]: scenario["denominators"] for scenario in made["scenarios"]}
     assert counts["h2"]["trials"] == 5
     assert counts["h2"]["excluded_trials"] == 1
     assert counts["h2"]["exchanges"] == 25
     assert counts["h3"]["exchanges"] == 30
-    assert "Attempts that were run again and do not count, by stack: h2 1." in made["notes"]
+    assert "Attempts that were run again and do not count, by protocol: h2 1." in made["notes"]
 
 
 def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(kernel_drops=pl.lit(2, pl.Int64))
     trials.write_parquet(folder / "trials.parquet")
     assert {row["flag"] for row in analyze(folder)["links"]} == {"unusable"}
 
 
 def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4, pl.Int64))
     trials.write_parquet(folder / "trials.parquet")
     assert [note for note in analyze(folder)["notes"] if note.startswith("12 packets are missing from captures")]
@@ -150,7 +156,7 @@ def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:
 
 def test_another_scenario_changes_no_number_of_the_first(tmp_path: Path) -> None:
     wanted = {"links": ("random",), "uploads": ("30 B",), "trials": 3, "exchanges": 5}
-    both = write_campaign(tmp_path / "both", stacks=("h2", "h3"), **wanted)  # type: ignore[arg-type]
+    both = write_campaign(tmp_path / "both", protocols=("h2", "h3"), **wanted)  # type: ignore[arg-type]
     made = analyze(both)
     plan = json.loads((both / "plan.json").read_text())
     plan["scenarios"] = plan["scenarios"][:1]
@@ -170,7 +176,7 @@ def test_a_campaign_that_was_not_measured_says_what_to_do(tmp_path: Path) -> Non
 
 
 def test_a_table_of_another_build_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
+    folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
     pl.read_parquet(folder / "trials.parquet").drop("uncounted").write_parquet(folder / "trials.parquet")
     with pytest.raises(
         RunError, match=r"trials.parquet was written by another build, or damaged: it has no column uncounted"
@@ -193,9 +199,11 @@ def test_however_little_there_is_the_file_is_valid_and_honest(
 
 
 def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_numbers(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=3, exchanges=5)
+    folder = write_campaign(
+        tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=3, exchanges=5
+    )
     trials, exchanges = (pl.read_parquet(folder / name) for name in ("trials.parquet", "exchanges.parquet"))
-    lost = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["stack"] == "h2")["key"]
+    lost = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["protocol"] == "h2")["key"]
     failed = pl.when(pl.col("scenario") == lost).then(pl.lit("failed")).otherwise("status")
     uncounted = pl.when(pl.col("scenario") == lost).then(pl.lit(2)).otherwise("uncounted")
     trials.with_columns(status=failed, uncounted=uncounted).write_parquet(folder / "trials.parquet")
@@ -206,21 +214,23 @@ def test_a_scenario_whose_trials_all_failed_stays_in_the_denominators_without_nu
     counts = scenario["denominators"]
     assert (counts["exchanges"], counts["trials"], counts["failed_trials"]) == (0, 3, 3)
     assert counts["exchanges_of_failed_trials"] == 6
-    assert "Trials not done, by stack: h2 3." in made["notes"]
+    assert "Trials not done, by protocol: h2 3." in made["notes"]
     assert made["comparisons"] == []
     unsupported = pl.when(pl.col("scenario") == lost).then(pl.lit("unsupported")).otherwise("status")
     trials.with_columns(status=unsupported).write_parquet(folder / "trials.parquet")
     made = analyze(folder)
     counts = next(s for s in made["scenarios"] if s["key"] == lost)["denominators"]
     assert (counts["trials"], counts["failed_trials"], counts["unsupported_trials"]) == (3, 0, 3)
-    assert "Trials of what is not supported, by stack: h2 3." in made["notes"]
+    assert "Trials of what is not supported, by protocol: h2 3." in made["notes"]
     assert not any(note.startswith("Trials not done") for note in made["notes"])
 
 
 def test_a_scenario_that_never_answers_in_time_is_compared_and_not_left_out(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5)
+    folder = write_campaign(
+        tmp_path, protocols=("h2", "h3"), links=("random",), uploads=("30 B",), trials=6, exchanges=5
+    )
     exchanges = pl.read_parquet(folder / "exchanges.parquet")
-    late = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["stack"] == "h2")["key"]
+    late = next(s for s in json.loads((folder / "plan.json").read_text())["scenarios"] if s["protocol"] == "h2")["key"]
     is_late = pl.col("scenario") == late
     delays = [
         pl.when(~is_late).then(pl.col(c)).alias(c) for c in exchanges.columns if c.startswith(("end_to_end", "resp"))

@@ -16,7 +16,7 @@ from wirelab.stats.dataset import Dataset, Measured
 def _written(folder: Path, **more: float) -> Path:
     return write_campaign(
         folder,
-        stacks=("h2",),
+        protocols=("h2",),
         links=("random",),
         uploads=("30 B",),
         trials=4,

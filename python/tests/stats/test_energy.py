@@ -28,7 +28,7 @@ TOLD: dict[str, Any] = {
 
 def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool = True) -> Dataset:
     """Two trials of two exchanges, each of 2 mJ (1 to 4), half of it in each of two states."""
-    write_campaign(folder, stacks=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=2, exchanges=2)
+    write_campaign(folder, protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=2, exchanges=2)
     exchanges = pl.read_parquet(folder / "exchanges.parquet")
     columns_of = {"": 2e-3, "_least": 1e-3, "_most": 4e-3}
     exchanges.with_columns(
@@ -52,7 +52,7 @@ def written(folder: Path, battery: dict[str, float] | None = None, *, day: bool 
 
 
 def test_a_campaign_without_a_radio_has_no_energies(tmp_path: Path) -> None:
-    write_campaign(tmp_path, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=2)
+    write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=2)
     dataset = Dataset.read(tmp_path)
     assert radio_energies(dataset) == (None, {})
     assert "energy" not in estimate(dataset)

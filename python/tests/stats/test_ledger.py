@@ -23,7 +23,7 @@ def row(trial: str, scenario: str, exchanges: int, payload: int | None, **parts:
 
 
 def test_bytes_are_shared_by_all_exchanges_of_a_scenario(tmp_path: Path) -> None:
-    write_campaign(tmp_path, stacks=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
+    write_campaign(tmp_path, protocols=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
     dataset = Dataset.read(tmp_path)
     assert ledgers(dataset) == {}
     rows = [row("a", "s", 10, 300, ip=400, application=500), row("b", "s", 30, 900, ip=800, application=1500)]
@@ -48,7 +48,7 @@ def day(
     folder: Path, arrival: dict[str, object], energy: dict[str, int] | None = None, **more: object
 ) -> dict[str, Any]:
     """Of a scenario with ten exchanges in one trial."""
-    write_campaign(folder, stacks=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
+    write_campaign(folder, protocols=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=2, exchanges=10)
     plan = json.loads((folder / "plan.json").read_text())
     plan["scenarios"][0]["workload"]["arrival"] = arrival
     plan["experiment"]["energy"] = energy and {"radio": "lora-sx1276", **energy}

@@ -25,7 +25,7 @@ def row(end: str, setting: str, announced: int | None, used: int | None = None, 
 
 def in_force(folder: Path, settings: dict[str, Any], *seen: dict[str, Any]) -> list[dict[str, Any]]:
     """Of one scenario of h2 with these settings."""
-    write_campaign(folder, stacks=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
+    write_campaign(folder, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=1, exchanges=1)
     plan = json.loads((folder / "plan.json").read_text())
     [scenario] = plan["scenarios"]
     scenario["settings"] = settings

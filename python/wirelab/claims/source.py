@@ -10,6 +10,7 @@ import numpy as np
 
 from wirelab.claims.load import Claims
 from wirelab.claims.part import Levels
+from wirelab.experiment.grid.scenario import path_in_version_1
 from wirelab.schema.plan import Level
 from wirelab.stats.dataset import Dataset, points
 from wirelab.stats.estimate import bootstrap, published_rule
@@ -45,7 +46,7 @@ class Published:
 
     def _sampled(self, metric: str, statistic: str, levels: Levels, values: Floats) -> Draws:
         """As of one trial. Draws of one case are the same whichever part asks."""
-        name = metric, *sorted(levels.items())
+        name = metric, *sorted((path_in_version_1(path), level) for path, level in levels.items())
         if name not in self._drawn:
             rng = np.random.default_rng(list(repr(name).encode()))
             mean, sd = bootstrap.moments((values,), RESAMPLES, rng)

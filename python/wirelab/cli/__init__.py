@@ -38,7 +38,7 @@ GROUPS = {
             "wifi-poor -- ./my-client",
         ),
         "interop": Verb(
-            "wirelab.cli.interop:command", "Try every client with every server of each stack.", "--stack coap"
+            "wirelab.cli.interop:command", "Try every client with every server of each protocol.", "--protocol coap"
         ),
     },
     "Look": {
@@ -47,10 +47,10 @@ GROUPS = {
         ),
         "show": Verb(
             "wirelab.cli.show:command", "Show one trial as a packet diagram, or a packet log as a table.",
-            "results/quickstart --stack h2 --slowest",
+            "results/quickstart --protocol h2 --slowest",
         ),
         "list": Verb(
-            "wirelab.cli.list:command", "List what there is: experiments, links, stacks, metrics, …", "links"
+            "wirelab.cli.list:command", "List what there is: experiments, links, protocols, metrics, …", "links"
         ),
         "describe": Verb(
             "wirelab.cli.describe:command",
@@ -149,7 +149,7 @@ class LazyGroup(click.Group):
 
 _START = f"""\b
 Start with: {launched("run quickstart")}
-Which protocol over NB-IoT? {launched("run quickstart --set link=nb-iot --set stack=coap,http1,h3")}"""
+Which protocol over NB-IoT? {launched("run quickstart --set link=nb-iot --set protocol=coap,http1,h3")}"""
 
 
 @click.group(

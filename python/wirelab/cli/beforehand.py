@@ -72,9 +72,9 @@ def _too_late(experiment: Experiment) -> Iterator[str]:
 
     found: dict[int, dict[str, int]] = {}
     for scenario in experiment.scenarios:
-        stack = experiment.known.stack(scenario.stack)
-        if isinstance(scenario.workload, PageLoads) and stack is not None:
-            takes_ns, timeout_ns = patient_exchange_ns(scenario, stack), scenario.workload.timeout_ns
+        protocol = experiment.known.protocol(scenario.protocol)
+        if isinstance(scenario.workload, PageLoads) and protocol is not None:
+            takes_ns, timeout_ns = patient_exchange_ns(scenario, protocol), scenario.workload.timeout_ns
             if takes_ns > timeout_ns:
                 found.setdefault(timeout_ns, {})[scenario.name] = takes_ns
     for timeout_ns, late in found.items():

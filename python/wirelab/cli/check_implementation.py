@@ -42,7 +42,7 @@ def command(name: str, keep: Path | None) -> int:
 
     NAME is one of the shipped implementations, or of the implementations.toml in this folder. It delivers messages of
     three sizes over new and over persistent connections, and waits or is waited for where it says so, with our endpoint
-    as its peer; where the stack is its own with itself, or with who plays the other role. A server must end when told
+    as its peer; for a protocol of its own with itself, or with who plays the other role. A server must end when told
     to, and a program that performs the whole workload is given parameters that it must refuse. Exits with 1 if anything
     fails; what its entry leaves out is unsupported.
     """
@@ -63,7 +63,7 @@ def command(name: str, keep: Path | None) -> int:
         click.echo(f"{check.result}  {check.what}{f': {check.why}' if check.why else ''}")
     if not checks:
         raise WirelabError(
-            f"{name} plays no role that can be tried", hint="it needs a client and a server of its stack"
+            f"{name} plays no role that can be tried", hint="it needs a client and a server of its protocol"
         )
     failed, unsupported = (sum(check.result == result for check in checks) for result in (NO, UNSUPPORTED))
     click.echo(f"{len(checks)} checks, {failed} failed{f', {unsupported} unsupported' if unsupported else ''}")
@@ -75,46 +75,46 @@ def _messages(name: str, programs: Mapping[str, Implementation], folder: Path) -
     from wirelab.link_facts import asking
 
     served: dict[str, list[Cell]] = {}
-    for number, (role, stack, peer) in enumerate(_pairs(name, programs)):
+    for number, (role, protocol, peer) in enumerate(_pairs(name, programs)):
         client, server = (name, peer) if role is Role.CLIENT else (peer, name)
         entry = programs[name].role(role)
         for workload in WORKLOADS:
             if entry is None or not {workload} <= {*entry.workloads}:
                 continue
-            only = Only([stack], [client], [server])
+            only = Only([protocol], [client], [server])
             with asking() as ask:
                 experiment = interop_experiment(Path.cwd(), only, ask, messages=MESSAGES[workload], workload=workload)
             cells = try_pairs(experiment, folder / f"{number}-{workload}", Path.cwd())
             yield from (_message(cell) for cell in cells)
             if server == name:
-                served.setdefault(stack, []).extend(cell for cell in cells if cell.tried)
-    for stack, cells in served.items():
+                served.setdefault(protocol, []).extend(cell for cell in cells if cell.tried)
+    for protocol, cells in served.items():
         wrong = next((cell.server_end for cell in cells if cell.server_end is not None), None)
         if cells:
-            yield Check(NO if wrong else OK, f"{stack}, {name}: the server ends within 2 s of SIGTERM", wrong)
+            yield Check(NO if wrong else OK, f"{protocol}, {name}: the server ends within 2 s of SIGTERM", wrong)
 
 
 def _pairs(name: str, programs: Mapping[str, Implementation]) -> Iterable[tuple[Role, str, str]]:
-    """Role, stack and peer: our endpoint, or of a stack of the user's own the program itself, or else whoever plays
-    the other role.
+    """Role, protocol and peer: our endpoint; for a user's own protocol the program itself, or else who plays the
+    other role.
     """
     from wirelab.experiment.library import BUILTIN
-    from wirelab.experiment.programs.own_stacks import own_stacks
+    from wirelab.experiment.programs.own_protocols import own_protocols
 
-    own = {stack.name for stack in own_stacks(Path.cwd())}
+    own = {protocol.name for protocol in own_protocols(Path.cwd())}
     for role, other in ((Role.CLIENT, "server"), (Role.SERVER, "client")):
         entry = programs[name].role(role)
-        for stack in entry.stacks if entry else ():
-            if stack not in own:
-                yield role, stack, BUILTIN
-            elif programs[name].serves(other, stack):
-                yield from [(role, stack, name)] if role is Role.CLIENT else []
+        for protocol in entry.protocols if entry else ():
+            if protocol not in own:
+                yield role, protocol, BUILTIN
+            elif programs[name].serves(other, protocol):
+                yield from [(role, protocol, name)] if role is Role.CLIENT else []
             else:
-                yield from ((role, stack, peer) for peer, each in programs.items() if each.serves(other, stack))
+                yield from ((role, protocol, peer) for peer, each in programs.items() if each.serves(other, protocol))
 
 
 def _message(cell: Cell) -> Check:
-    what = f"{cell.stack}, {cell.client} to {cell.server}: {cell.message_bytes} B, {cell.connection} connections"
+    what = f"{cell.protocol}, {cell.client} to {cell.server}: {cell.message_bytes} B, {cell.connection} connections"
     if cell.result == SUCCEEDED:
         return Check(OK, what, None)
     # What its entry leaves out it need not do; what it declares, it must.
@@ -126,9 +126,9 @@ def _refusals(program: Implementation, folder: Path) -> Iterable[Check]:
     entry = program.roles.client
     if entry is None or not entry.command:
         return
-    for what in ("stack", "workload"):
+    for what in ("protocol", "workload"):
         unknown = f"no-such-{what}"
-        changed: dict[str, Any] = {what: unknown if what == "stack" else {"kind": unknown}}
+        changed: dict[str, Any] = {what: unknown if what == "protocol" else {"kind": unknown}}
         yield _refusal(program, entry, folder / what, changed, f"a {what} that it does not do")
 
 
@@ -141,15 +141,16 @@ def _refusal(program: Implementation, entry: ClientEntry, folder: Path, changed:
         message_bytes=1, exchanges=1, arrival=Closed(), concurrency=1, timeout_ns=10**9, connection=NewConnection()
     )
     parameters = {
-        "schema_version": 1, "stack": entry.stacks[0], "role": "client", "settings": {}, "certificates": None,
+        "schema_version": 1, "protocol": entry.protocols[0], "role": "client", "settings": {}, "certificates": None,
         "server": server, "output": str(folder), "seed": 1, "workload": workload.model_dump(), **changed,
     }  # fmt: skip
     path = folder / "parameters.json"
     path.write_text(json.dumps(parameters), encoding="utf-8")
     own = {key: table.default for key, table in program.settings.items()}
     variables = {
-        **entry.variables(entry.stacks[0], own, workload), **server, "host": server["address"], "parameters": str(path),
-        "directory": str(folder), "upload_bytes": 1, "download_bytes": 0, "resources": (), "media_types": (),
+        **entry.variables(entry.protocols[0], own, workload), **server, "host": server["address"],
+        "parameters": str(path), "directory": str(folder), "upload_bytes": 1, "download_bytes": 0,
+        "resources": (), "media_types": (),
         **{name: str(folder / f"{name}.pem") for name in ("authority", "chain", "key")},
     }  # fmt: skip
     command = program.command([*entry.command, *entry.arguments], variables)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LONG = 32
 """Of a value, so much is shown."""
-BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
+BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every protocol"
 
 
 @click.command(short_help="Describe one thing that `list` names: settings, units, defaults, sources.")
@@ -32,7 +32,7 @@ BUILTIN_TITLE = "Wirelab's own endpoints, in every role of every stack"
 def command(kind: str, name: str | None) -> None:
     """Describe one thing that `wirelab list` names, with what the implementations.toml in this folder adds.
 
-    KIND is experiment, link, stack, workload, page, impairment, metric, radio, device or implementation; without it,
+    KIND is experiment, link, protocol, workload, page, impairment, metric, radio, device or implementation; without it,
     the first of these that has NAME. An experiment or a link of your own is named by its file, a page by its folder
     or its document.
     """
@@ -158,25 +158,29 @@ def _netem(name: str, ask: AskLink) -> str:
     return "can run it: --backend netem"
 
 
-def _stack(name: str) -> str:
+def _protocol(name: str) -> str:
     from wirelab.experiment.library import BUILTIN, implementations
-    from wirelab.experiment.programs.own_stacks import own_stacks
+    from wirelab.experiment.programs.own_protocols import own_protocols
     from wirelab.schema import registered
 
-    known = registered().with_stacks(own_stacks(Path.cwd()))
-    stack = find(name, {each.name: each for each in known.stacks}, "stack")
-    programs = [BUILTIN] * stack.builtin + [
+    known = registered().with_protocols(own_protocols(Path.cwd()))
+    protocol = find(name, {each.name: each for each in known.protocols}, "protocol")
+    programs = [BUILTIN] * protocol.builtin + [
         f"{program} ({role})" for program, entry in implementations(Path.cwd()).items() for role in entry.roles_of(name)
     ]
     facts = [
-        ("transport", stack.transport),
-        ("secure", "yes" if stack.secure else "no"),
-        ("workloads", ", ".join(stack.workloads)),
-        *([("libraries", ", ".join(stack.libraries))] if stack.libraries else []),
+        ("transport", protocol.transport),
+        ("secure", "yes" if protocol.secure else "no"),
+        ("workloads", ", ".join(protocol.workloads)),
+        *([("libraries", ", ".join(protocol.libraries))] if protocol.libraries else []),
         ("implementations", ", ".join(programs) or "none"),
     ]
-    parts = [head(stack.name, stack.title), *([paragraph(stack.about)] if stack.about else []), columns(facts)]
-    return "\n\n".join([*parts, *_settings(stack.settings)])
+    parts = [
+        head(protocol.name, protocol.title),
+        *([paragraph(protocol.about)] if protocol.about else []),
+        columns(facts),
+    ]
+    return "\n\n".join([*parts, *_settings(protocol.settings)])
 
 
 def _settings(settings: Iterable[SettingDescription]) -> list[str]:
@@ -196,13 +200,13 @@ def _workload(name: str) -> str:
 
     about = find(name, ABOUT, "workload")
     fields = {field.alias or key: field for key, field in WorkloadTable.model_fields.items()}
-    stacks = [stack.name for stack in registered().stacks if name in stack.workloads]
+    protocols = [protocol.name for protocol in registered().protocols if name in protocol.workloads]
     schema = WorkloadTable.model_json_schema(by_alias=True)["properties"]
     schema["timeout"]["default"] = format_duration(LOAD_TIMEOUT_NS if name == "page" else TIMEOUT_NS)
     keys = [(key, f"{fields[key].description} {_syntax(schema[key])}".rstrip()) for key in KEYS[name]]
     parts = [f"{name}\n\n{paragraph(about)}", hanging("keys", keys)]
     parts += [page_forms()] if name == "page" else []
-    return "\n\n".join([*parts, hanging("stacks", [("", ", ".join(stacks))])])
+    return "\n\n".join([*parts, hanging("protocols", [("", ", ".join(protocols))])])
 
 
 def _syntax(key: Mapping[str, Any]) -> str:
@@ -252,22 +256,22 @@ def _implementation(name: str) -> str:
     from wirelab.schema import registered
 
     if name == BUILTIN:
-        libraries = [(stack.name, ", ".join(stack.libraries)) for stack in registered().stacks]
-        return "\n\n".join([head(BUILTIN, BUILTIN_TITLE), section("stacks", libraries)])
+        libraries = [(protocol.name, ", ".join(protocol.libraries)) for protocol in registered().protocols]
+        return "\n\n".join([head(BUILTIN, BUILTIN_TITLE), section("protocols", libraries)])
     program = find(name, {BUILTIN: None, **implementations(Path.cwd())}, "implementation")
     rows = [
-        (role, f"{', '.join(entry.stacks)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
+        (role, f"{', '.join(entry.protocols)}: {', '.join(entry.workloads)}") for role, entry in program.roles if entry
     ]
     about = [paragraph(program.about)] if program.about else []
     own = own_settings({name: program}).get(name)
     varied = [] if own is None else _settings(own.settings)
-    return "\n\n".join([head(name, program.title), *about, section("stacks", rows), *varied])
+    return "\n\n".join([head(name, program.title), *about, section("protocols", rows), *varied])
 
 
 KINDS: dict[str, Callable[[str], str]] = {
     "experiment": _experiment,
     "link": _link,
-    "stack": _stack,
+    "protocol": _protocol,
     "workload": _workload,
     "page": describe_page,
     "impairment": _impairment,

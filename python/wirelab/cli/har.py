@@ -13,7 +13,7 @@ from typing import Any, Self
 from urllib.parse import parse_qsl
 
 from wirelab import __version__
-from wirelab.schema import StackDescription
+from wirelab.schema import ProtocolDescription
 from wirelab.schema.plan import Scenario
 from wirelab.schema.workload import PageLoads
 
@@ -32,11 +32,11 @@ class Server:
     version: str
 
     @classmethod
-    def of(cls, stack: StackDescription, name: str) -> Self:
-        """The server of a stack by its name."""
-        scheme, usual = ("https", 443) if stack.secure else ("http", 80)
-        port = "" if stack.default_port == usual else f":{stack.default_port}"
-        version = stack.name if stack.http_version is None else f"HTTP/{stack.http_version}"
+    def of(cls, protocol: ProtocolDescription, name: str) -> Self:
+        """The server of a protocol by its name."""
+        scheme, usual = ("https", 443) if protocol.secure else ("http", 80)
+        port = "" if protocol.default_port == usual else f":{protocol.default_port}"
+        version = protocol.name if protocol.http_version is None else f"HTTP/{protocol.http_version}"
         return cls(f"{scheme}://{name}{port}", version)
 
     def url(self, path: str) -> str:

@@ -33,15 +33,15 @@ def write_archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, f
     assert scenario is not None, "a trial with exchanges is planned"
     if scenario.workload.kind != "page":
         what = f"{trial} loads no page, and an archive is of pages ({scenario.workload.kind})"
-        raise RunError(what, hint="--scenario or --stack chooses another")
+        raise RunError(what, hint="--scenario or --protocol chooses another")
     if not (campaign / RESOURCES).exists():
         raise RunError(f"{campaign} has no {RESOURCES}", hint=launched(f"measure {campaign}"))
-    stack = plan.known.stack(scenario.stack)
-    assert stack is not None, "the plan describes what is not built in"
+    protocol = plan.known.protocol(scenario.protocol)
+    assert protocol is not None, "the plan describes what is not built in"
     result = read_result(campaign / TRIALS / trial / RESULT)
     shift_ns = result.start_realtime_ns - result.start_ns
     resources = read_table(campaign / RESOURCES).filter(pl.col("trial") == trial)
-    archive = har(scenario, Server.of(stack, SERVER_NAME), loads.to_dicts(), resources.to_dicts(), shift_ns)
+    archive = har(scenario, Server.of(protocol, SERVER_NAME), loads.to_dicts(), resources.to_dicts(), shift_ns)
     text = json.dumps(archive, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     if str(file) == "-":
         click.echo(text, nl=False)

@@ -15,15 +15,15 @@ from wirelab.cli.table import columns
 _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT: "not installed"}
 
 
-@click.command("interop", short_help="Try every client with every server of each stack.")
-@click.option("--stack", "stacks", multiple=True, metavar="NAME", help="Only this stack (may be given again).")
+@click.command("interop", short_help="Try every client with every server of each protocol.")
+@click.option("--protocol", "protocols", multiple=True, metavar="NAME", help="Only this protocol (may be given again).")
 @click.option("--client", "clients", multiple=True, metavar="NAME", help="Only this client.")
 @click.option("--server", "servers", multiple=True, metavar="NAME", help="Only this server.")
 @click.option("--workload", type=click.Choice(("telemetry", "pubsub")), default="telemetry", help="[telemetry]")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="[results/interop]")
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
 def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str, ...]) -> int:
-    """Try every client with every server of each stack, and print the matrix.
+    """Try every client with every server of each protocol, and print the matrix.
 
     They deliver over new and over persistent connections, or (--workload pubsub) two subscribers receive changes.
     Implementations are ours and those of implementations.toml, the shipped one and the one in this folder. A program
@@ -46,9 +46,9 @@ def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str
 
 
 def _matrices(cells: list[Cell]) -> Iterable[str]:
-    """A matrix for each stack: clients down, servers across."""
-    for stack in dict.fromkeys(cell.stack for cell in cells):
-        of = [cell for cell in cells if cell.stack == stack]
+    """A matrix for each protocol: clients down, servers across."""
+    for protocol in dict.fromkeys(cell.protocol for cell in cells):
+        of = [cell for cell in cells if cell.protocol == protocol]
         servers = list(dict.fromkeys(cell.server for cell in of))
         clients = dict.fromkeys(cell.client for cell in of)
         rows = [
@@ -58,7 +58,7 @@ def _matrices(cells: list[Cell]) -> Iterable[str]:
             ]
             for client in clients
         ]
-        yield columns([[stack, *servers], *rows])
+        yield columns([[protocol, *servers], *rows])
 
 
 def _mark(cells: list[Cell]) -> str:
@@ -71,7 +71,7 @@ def _mark(cells: list[Cell]) -> str:
 
 def _reasons(cells: list[Cell]) -> Iterable[str]:
     told = dict.fromkeys(
-        f"{cell.stack}, {cell.client} to {cell.server}, {cell.connection}: {cell.result}: {cell.reason}"
+        f"{cell.protocol}, {cell.client} to {cell.server}, {cell.connection}: {cell.result}: {cell.reason}"
         for cell in cells
         if cell.result == FAILED
     )

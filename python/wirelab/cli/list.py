@@ -18,13 +18,13 @@ WIDTH = 90
 Rows = list[tuple[str, str]]
 
 
-@click.command(short_help="List what there is: experiments, links, stacks, metrics, …")
+@click.command(short_help="List what there is: experiments, links, protocols, metrics, …")
 @click.argument("kind", required=False, metavar="[KIND]")
 def command(kind: str | None) -> None:
     """List what there is, by name.
 
-    KIND is experiments, links, stacks, workloads, pages, impairments, metrics, radios, devices or implementations;
-    without it, all are listed. Stacks and implementations are also those of the implementations.toml in this folder.
+    KIND is experiments, links, protocols, workloads, pages, impairments, metrics, radios, devices or implementations;
+    without it, all are listed. Protocols and implementations are also those of the implementations.toml in this folder.
     """
     if kind is None:
         click.echo("\n\n".join(f"{name}\n{_indented(rows())}" for name, rows in KINDS.items()))
@@ -47,11 +47,13 @@ def _links() -> Rows:
     return [(name, profile.title) for name, profile in profiles().items()]
 
 
-def _stacks() -> Rows:
-    from wirelab.experiment.programs.own_stacks import own_stacks
+def _protocols() -> Rows:
+    from wirelab.experiment.programs.own_protocols import own_protocols
     from wirelab.schema import registered
 
-    return [(stack.name, stack.title) for stack in registered().with_stacks(own_stacks(Path.cwd())).stacks]
+    return [
+        (protocol.name, protocol.title) for protocol in registered().with_protocols(own_protocols(Path.cwd())).protocols
+    ]
 
 
 def _workloads() -> Rows:
@@ -103,7 +105,7 @@ def _implementations() -> Rows:
 KINDS: dict[str, Callable[[], Rows]] = {
     "experiments": _experiments,
     "links": _links,
-    "stacks": _stacks,
+    "protocols": _protocols,
     "workloads": _workloads,
     "pages": _pages,
     "impairments": _impairments,

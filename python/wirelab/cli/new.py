@@ -20,31 +20,33 @@ _NAME = re.compile(r"[a-z][a-z0-9]*")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @click.option("--from", "origin", metavar="NAME", help="What to copy.  [quickstart]")
 @site_option
-@click.option("--stack", metavar="NAME", help="Begin a stack of your own: its client, its server and their entry.")
-def command(file: Path, origin: str | None, site: Path | None, stack: str | None) -> None:
+@click.option(
+    "--protocol", metavar="NAME", help="Begin a protocol of your own: its client, its server and their entry."
+)
+def command(file: Path, origin: str | None, site: Path | None, protocol: str | None) -> None:
     """Start an experiment file of your own from a shipped one, with the claims that it names.
 
-    With --site, it loads the page of that folder, and is a copy of `page` unless --from says otherwise. With --stack,
-    the experiment is of a stack of your own, and a client and a server that speak it lie beside the file; an
-    implementations.toml that is there already gets their entry below its own.
+    With --site, it loads the page of that folder, and is a copy of `page` unless --from says otherwise. With
+    --protocol, the experiment is of a protocol of your own. A client and a server that speak it are written next to
+    the file; an implementations.toml that is there already gets their entry below its own.
     """
     from wirelab.experiment.library import experiment_names
     from wirelab.experiment.programs.implementations import CATALOGUE
 
     for option, given in (("--from", origin), ("--site", site)):
-        if stack is not None and given is not None:
-            raise WirelabError(f"{option} and --stack exclude each other")
+        if protocol is not None and given is not None:
+            raise WirelabError(f"{option} and --protocol exclude each other")
     if str(file) in experiment_names():
         raise WirelabError("is the name of a shipped experiment", Where(str(file)), f"write {file}.toml")
-    if stack is not None:
-        copies = _own_stack(file, stack)
+    if protocol is not None:
+        copies = _own_protocol(file, protocol)
     elif site is not None:
         copies = _with_site(file, origin or "page", site)
     else:
         copies = _shipped(file, origin or "quickstart")
     for path in copies:
-        # The catalogue of other stacks only grows.
-        if path.exists() and (stack is None or path != file.parent / CATALOGUE):
+        # The catalogue of other protocols only grows.
+        if path.exists() and (protocol is None or path != file.parent / CATALOGUE):
             raise WirelabError("exists already", Where(str(path)), hint="choose another name")
         if not path.parent.is_dir():
             hint = f"mkdir -p {shlex.quote(str(path.parent))}"
@@ -93,15 +95,15 @@ def _with_site(file: Path, origin: str, site: Path) -> dict[Path, str]:
     return {file: text}
 
 
-def _own_stack(file: Path, name: str) -> dict[Path, str]:
+def _own_protocol(file: Path, name: str) -> dict[Path, str]:
     from wirelab.experiment.library import templates
     from wirelab.experiment.programs.implementations import CATALOGUE
     from wirelab.schema import registered
 
     if not _NAME.fullmatch(name):
-        raise WirelabError(f"'{name}' is no name of a stack", hint="small letters and digits, such as mine")
-    if registered().stack(name) is not None:
-        raise WirelabError(f"'{name}' is the name of a built-in stack", hint="give yours another")
+        raise WirelabError(f"'{name}' is no name of a protocol", hint="small letters and digits, such as mine")
+    if registered().protocol(name) is not None:
+        raise WirelabError(f"'{name}' is the name of a built-in protocol", hint="give yours another")
     copies = {
         file if part == "experiment.toml" else file.parent / part.replace("NAME", name): text.replace("NAME", name)
         for part, text in templates().items()
@@ -113,17 +115,17 @@ def _own_stack(file: Path, name: str) -> dict[Path, str]:
 
 
 def _grown(catalogue: Path, name: str, entries: str) -> str:
-    """A folder's own catalogue with the entries of another stack below what is there."""
-    from wirelab.experiment.programs.implementations import STACKS_TABLE
+    """A folder's own catalogue with the entries of another protocol below what is there."""
+    from wirelab.experiment.programs.implementations import PROTOCOLS_TABLE
     from wirelab.toml import parse_toml, read_text
 
     where = Where(str(catalogue))
     own = read_text(catalogue, where)
     known, new = parse_toml(own, where), parse_toml(entries, where)
-    taken = [entry for entry in new if entry in known and entry != STACKS_TABLE]
-    if taken or name in known.get(STACKS_TABLE, {}):
+    taken = [entry for entry in new if entry in known and entry != PROTOCOLS_TABLE]
+    if taken or name in known.get(PROTOCOLS_TABLE, {}):
         raise WirelabError(f"has '{taken[0] if taken else name}' already", where, hint="choose another name")
-    below = entries[entries.index(f"[{STACKS_TABLE}.") :]
+    below = entries[entries.index(f"[{PROTOCOLS_TABLE}.") :]
     grown = f"{own.rstrip()}\n\n{below}"
     parse_toml(grown, where)
     return grown

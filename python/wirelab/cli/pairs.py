@@ -24,7 +24,7 @@ SUCCEEDED, FAILED, UNSUPPORTED, ABSENT = "succeeded", "failed", "unsupported", "
 class Cell:
     """What came of one client and one server."""
 
-    stack: str
+    protocol: str
     client: str
     server: str
     connection: str
@@ -110,7 +110,7 @@ def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]]
     else:
         result, reason = SUCCEEDED, None
     ends = scenario.implementation
-    cell = Cell(scenario.stack, ends.client, ends.server, connection, workload.message_bytes, result, reason)
+    cell = Cell(scenario.protocol, ends.client, ends.server, connection, workload.message_bytes, result, reason)
     return replace(cell, tried=outcome.exists(), server_end=_server_end(outcome))
 
 

@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     """Run an experiment, measure, analyze and report it.
 
     FILE is a path, or the name of a shipped experiment. Given again, the same command goes on where it was stopped, and
-    runs only what has changed. Exits with 1 if no trial of a stack succeeded.
+    runs only what has changed. Exits with 1 if no trial of a protocol succeeded.
     """
     from rich.console import Console
 

@@ -32,13 +32,13 @@ class Place(NamedTuple):
 
     campaign: Path
     trial: str | None
-    stack: str | None
+    protocol: str | None
 
 
 @click.command("show", short_help="Show one trial as a packet diagram, or a packet log as a table.")
-@click.argument("what", metavar="CAMPAIGN|TRIAL|STACK|LOG")
+@click.argument("what", metavar="CAMPAIGN|TRIAL|PROTOCOL|LOG")
 @click.argument("trial", required=False)
-@click.option("--stack", help="An exchange of this stack.")
+@click.option("--protocol", help="An exchange of this protocol.")
 @click.option("--scenario", help="An exchange of the scenario with this name or key.")
 @click.option("--exchange", type=click.IntRange(min=0), help="This exchange of the trial.")
 @click.option("--slowest", is_flag=True, help="The slowest exchange, instead of a typical one.")
@@ -51,7 +51,7 @@ class Place(NamedTuple):
 def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     what: str,
     trial: str | None,
-    stack: str | None,
+    protocol: str | None,
     scenario: str | None,
     exchange: int | None,
     slowest: bool,
@@ -59,13 +59,13 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
 ) -> None:
     """Show an exchange as a packet diagram, with losses, retransmissions and phases.
 
-    The first argument is a campaign (a folder, or a name under results/), a trial's folder, or a stack of the newest
+    The first argument is a campaign (a folder, or a name under results/), a trial's folder, or a protocol of the newest
     campaign. A campaign alone shows a typical exchange, the one nearest to the median; a TRIAL shows all of its own.
 
     LOG is a packet log, of a trial or of `wirelab link --log LOG`: every packet, delivered or dropped.
     """
     if is_packet_log(Path(what)):
-        if trial is not None or stack or scenario or exchange is not None or slowest or har:
+        if trial is not None or protocol or scenario or exchange is not None or slowest or har:
             raise WirelabError("a packet log knows packets, not exchanges", hint=launched(f"show {what}"))
         click.echo(packet_table(Path(what)))
         return
@@ -73,7 +73,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     campaign = place.campaign
     rows = _exchanges(campaign)
     plan = read_plan(campaign)
-    rows = _narrowed(rows, plan, place.stack or stack, scenario)
+    rows = _narrowed(rows, plan, place.protocol or protocol, scenario)
     metric = plan.experiment.metric
     if place.trial is not None:
         rows = rows.filter(rows["trial"] == place.trial)
@@ -96,7 +96,7 @@ def _place(what: str, trial: str | None) -> Place:
         return Place(path.resolve().parents[1], path.name, None)
     from wirelab.schema import registered
 
-    if not path.exists() and registered().stack(what) is not None:
+    if not path.exists() and registered().protocol(what) is not None:
         campaigns = sorted(RESULTS.glob(f"*/{PLAN}"), key=lambda plan: plan.stat().st_mtime)
         if not campaigns:
             raise WirelabError("there is no campaign under results/", hint=f"{launched('run FILE')} makes one")
@@ -121,15 +121,15 @@ def _exchanges(campaign: Path) -> pl.DataFrame:
     return read_table(campaign / EXCHANGES)
 
 
-def _narrowed(rows: pl.DataFrame, plan: Plan, stack: str | None, scenario: str | None) -> pl.DataFrame:
+def _narrowed(rows: pl.DataFrame, plan: Plan, protocol: str | None, scenario: str | None) -> pl.DataFrame:
     import polars as pl
 
     chosen = plan.scenarios
-    if stack is not None:
-        known = sorted({s.stack for s in chosen})
-        chosen = tuple(s for s in chosen if s.stack == stack)
+    if protocol is not None:
+        known = sorted({s.protocol for s in chosen})
+        chosen = tuple(s for s in chosen if s.protocol == protocol)
         if not chosen:
-            raise WirelabError(f"no scenario with the stack '{stack}'", hint=did_you_mean(stack, known))
+            raise WirelabError(f"no scenario with the protocol '{protocol}'", hint=did_you_mean(protocol, known))
     if scenario is not None:
         names = [s.name for s in chosen]
         chosen = tuple(s for s in chosen if s.name == scenario or s.key.startswith(scenario))

@@ -60,7 +60,7 @@ def energy_line(campaign: Campaign) -> Iterator[str]:
 
 
 def tables(campaign: Campaign) -> Iterator[str]:
-    """A table for each condition, its stacks by median, or one for those in a row that have the same stack alone, and
+    """A table for each condition, its protocols by median, or one for neighbours that have the same protocol alone, and
     why some values are missing; a big grid is left to the report.
     """
     conditions = [
@@ -68,11 +68,11 @@ def tables(campaign: Campaign) -> Iterator[str]:
         for group in campaign.groups
         for condition in group.conditions
     ]
-    runs = [list(run) for _, run in groupby(conditions, lambda labelled: _only_stack(labelled[1]) or labelled[0])]
+    runs = [list(run) for _, run in groupby(conditions, lambda labelled: _only_protocol(labelled[1]) or labelled[0])]
     for run in runs[:MOST_TABLES]:
         rows = [(label, _rows(campaign, condition)) for label, condition in run]
-        if (stack := _only_stack(run[0][1])) is not None and len(run) > 1:
-            rows = [(stack, [(label, *values) for label, [[_, *values]] in rows])]
+        if (protocol := _only_protocol(run[0][1])) is not None and len(run) > 1:
+            rows = [(protocol, [(label, *values) for label, [[_, *values]] in rows])]
         for head, lines in rows:
             yield columns([_head(head), *lines], right=(2, 3, 4))
     told = [condition for run in runs[:MOST_TABLES] for _, condition in run]
@@ -82,15 +82,15 @@ def tables(campaign: Campaign) -> Iterator[str]:
         yield f"{more} more condition{'s are' if more > 1 else ' is'} in the report."
 
 
-def _only_stack(condition: Condition) -> str | None:
-    """The stack of a condition that has no other."""
+def _only_protocol(condition: Condition) -> str | None:
+    """The protocol of a condition that has no other."""
     labels = [scenario.series.label for scenario in condition.scenarios]
     return labels[0] if len(labels) == 1 else None
 
 
 def next_commands(campaign: Campaign, folder: Path) -> str:
     """Where to go from here."""
-    one = f" --stack {campaign.series[0].stack}" if campaign.series else ""
+    one = f" --protocol {campaign.series[0].protocol}" if campaign.series else ""
     name = campaign.experiment.name
     new = f" | {launched(f'new mine.toml --from {name}')}" if name in experiment_names() else ""
     return f"Next    {launched(f'show {folder}{one} --slowest')}{new}"

@@ -1,4 +1,4 @@
-"""Energy of a client's radio and device, from packets with times and sizes. Pure; knows no stack's name.
+"""Energy of a client's radio and device, from packets with times and sizes. Pure; knows no protocol's name.
 
 A radio (`data/profiles/radios/`) is a state machine with constants, each with its source; `radio_energy` feeds it
 packets, `per_day` repeats a message, `battery_life` divides a battery by the day.

@@ -34,7 +34,7 @@ from wirelab.experiment.library import BUILTIN, is_profile_file, who_plays
 from wirelab.experiment.link import LinkConflictError, LinkTable, check_conflicts, merge
 from wirelab.experiment.programs.contents import program_digests
 from wirelab.experiment.programs.implementations import RoleEntry, own_settings
-from wirelab.experiment.programs.own_stacks import own_stacks
+from wirelab.experiment.programs.own_protocols import own_protocols
 from wirelab.experiment.programs.players import one_for_each
 from wirelab.experiment.programs.settings import IMPLEMENTATION, PLAYED_BY, ROLES, HasSettings, having, setting_error
 from wirelab.schema import Description, PageLoads, Role, canonical_json, registered
@@ -116,14 +116,14 @@ def load_experiment(
     What only a scenario shows is told with the rest as long as nothing is wrong that could make a scenario differ.
     """
     source = apply_sets(read_source(name), sets)
-    return resolve(source, (known or registered()).with_stacks(own_stacks(source.folder)), ask, check)
+    return resolve(source, (known or registered()).with_protocols(own_protocols(source.folder)), ask, check)
 
 
 def resolve(written: Source, known: Description, ask: AskLink, check: Check | None = None) -> Experiment:
     """The experiment that a text means; everything wrong with it is raised at once."""
     file, source, wrong = validate(written)
     factors, found = read_factors(source, file, known)
-    found += _check_stacks(source, file, known)
+    found += _check_protocols(source, file, known)
     found += _check_programs(source, file)
     found += _check_links(source, file)
     if is_whole("topology", wrong):
@@ -137,9 +137,9 @@ def resolve(written: Source, known: Description, ask: AskLink, check: Check | No
     found += check_energy(written, file.energy)
     more = list(check(source, file)) if check is not None else []
     misspelt = "factors" not in written.document and nearest("factors", written.document) is not None
-    if not misspelt and not any(factor.path == "stack" for factor in factors):
+    if not misspelt and not any(factor.path == "protocol" for factor in factors):
         where = source.where(("factors",))
-        found.append(WirelabError("no factor 'stack'", where, hint='add to [factors]: stack = ["http1", "h2"]'))
+        found.append(WirelabError("no factor 'protocol'", where, hint='add to [factors]: protocol = ["http1", "h2"]'))
     if (size := grid_size(factors)) > MAX_POINTS:
         place = source.where(("factors",))
         found.append(WirelabError(f"{size:,} combinations of levels", place, f"at most {MAX_POINTS:,}"))
@@ -213,24 +213,24 @@ def _same_links(source: Source, scenarios: Iterable[Scenario]) -> list[WirelabEr
     return wrong
 
 
-def _check_stacks(source: Source, file: ExperimentFile, known: Description) -> list[WirelabError]:
+def _check_protocols(source: Source, file: ExperimentFile, known: Description) -> list[WirelabError]:
     wrong = []
-    for key, value in file.stack.items():
-        wrong += _check_setting(source, ("stack", key), having(key, file.factors, known.stacks), value)
-    for name, table in file.stacks.items():
-        stack = known.stack(name)
-        if stack is None:
-            near = did_you_mean(name, (stack.name for stack in known.stacks))
-            wrong.append(WirelabError("unknown stack", source.where(("stacks", name)), near))
+    for key, value in file.protocol.items():
+        wrong += _check_setting(source, ("protocol", key), having(key, file.factors, known.protocols), value)
+    for name, table in file.protocols.items():
+        protocol = known.protocol(name)
+        if protocol is None:
+            near = did_you_mean(name, (protocol.name for protocol in known.protocols))
+            wrong.append(WirelabError("unknown protocol", source.where(("protocols", name)), near))
             continue
         for key, value in table.items():
-            path = ("stacks", name, key)
+            path = ("protocols", name, key)
             if key == IMPLEMENTATION:
                 wrong += _check_implementation(source, path, value, [name], file.kinds)
-            elif key in ROLES and stack.setting(key) is None:
+            elif key in ROLES and protocol.setting(key) is None:
                 wrong += _check_role(source, path, value, file.kinds)
             else:
-                wrong += _check_setting(source, path, (stack,), value, PLAYED_BY)
+                wrong += _check_setting(source, path, (protocol,), value, PLAYED_BY)
     return wrong
 
 
@@ -248,7 +248,7 @@ def _check_programs(source: Source, file: ExperimentFile) -> list[WirelabError]:
 
 
 def _check_role(source: Source, path: tuple[str, ...], table: Any, kinds: Collection[str]) -> list[WirelabError]:
-    """The table of one role in that of a stack."""
+    """The table of one role in that of a protocol."""
     key = f"{path[-1]}.{IMPLEMENTATION}"
     if not isinstance(table, dict):
         what = f"should be a table ({shown(table)})"
@@ -264,27 +264,27 @@ def _check_role(source: Source, path: tuple[str, ...], table: Any, kinds: Collec
 
 
 def _check_setting(
-    source: Source, path: tuple[str, ...], stacks: Sequence[HasSettings], value: Any, more: Iterable[str] = ()
+    source: Source, path: tuple[str, ...], protocols: Sequence[HasSettings], value: Any, more: Iterable[str] = ()
 ) -> list[WirelabError]:
     """`more` are keys of the table that are no settings."""
-    if not any(stack.setting(path[-1]) for stack in stacks):
-        names = {*more, *(setting.name for stack in stacks for setting in stack.settings)}
+    if not any(protocol.setting(path[-1]) for protocol in protocols):
+        names = {*more, *(setting.name for protocol in protocols for setting in protocol.settings)}
         return [WirelabError(f"unknown setting ({shown(value)})", source.where(path), did_you_mean(path[-1], names))]
-    if (error := setting_error(path[-1], value, stacks)) is None:
+    if (error := setting_error(path[-1], value, protocols)) is None:
         return []
     return [WirelabError(f"{error} ({shown(value)})", source.where(path), error.hint)]
 
 
 def _check_implementation(
-    source: Source, path: tuple[str, ...], value: Any, stacks: Sequence[str] = (), kinds: Collection[str] = ()
+    source: Source, path: tuple[str, ...], value: Any, protocols: Sequence[str] = (), kinds: Collection[str] = ()
 ) -> list[WirelabError]:
-    """Of the role that the path names, or of both, of these stacks."""
+    """Of the role that the path names, or of both, of these protocols."""
     names = [BUILTIN, *source.programs]
     if value in names:
         return []
     roles = [part for part in path if part in ROLES] or ROLES
-    known = "; ".join(who_plays(source.programs, role, stacks, kinds) for role in roles)
-    hint = known if stacks else did_you_mean(str(value), names)
+    known = "; ".join(who_plays(source.programs, role, protocols, kinds) for role in roles)
+    hint = known if protocols else did_you_mean(str(value), names)
     return [WirelabError(f"unknown implementation ({shown(value)})", source.where(path), hint)]
 
 
@@ -326,7 +326,7 @@ def _check_endpoints(source: Source, file: ExperimentFile) -> list[WirelabError]
     for role in ROLES:
         path = ("endpoints", role, IMPLEMENTATION)
         wrong += _check_implementation(
-            source, path, getattr(file.endpoints, role).implementation, file.factors.get("stack", []), file.kinds
+            source, path, getattr(file.endpoints, role).implementation, file.factors.get("protocol", []), file.kinds
         )
     return wrong
 

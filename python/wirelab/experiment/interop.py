@@ -1,4 +1,4 @@
-"""The experiment behind `wirelab interop`: every client with every server of each stack, on an unimpaired link."""
+"""The experiment behind `wirelab interop`: every client with every server of each protocol, on an unimpaired link."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from wirelab.experiment.file.source import source_of_text
 from wirelab.experiment.grid.scenario import Scenario
 from wirelab.experiment.library import BUILTIN, implementations
 from wirelab.experiment.programs.implementations import Implementation
-from wirelab.experiment.programs.own_stacks import own_stacks
+from wirelab.experiment.programs.own_protocols import own_protocols
 from wirelab.launcher import launched
-from wirelab.schema import Description, Role, StackDescription, registered
+from wirelab.schema import Description, ProtocolDescription, Role, registered
 from wirelab.schema.link_answer import AskLink
 
 NAME = "interop"
 _TEXT = """
 title = "Interoperability of every client with every server"
 [factors]
-stack = [{stacks}]
+protocol = [{protocols}]
 "workload.message" = [{messages}]
 {factors}
 [link]
@@ -44,7 +44,7 @@ WORKLOADS = tuple(_WORKLOADS)
 class Only(NamedTuple):
     """What the pairs are restricted to; nothing named restricts nothing."""
 
-    stacks: Iterable[str] = ()
+    protocols: Iterable[str] = ()
     clients: Iterable[str] = ()
     servers: Iterable[str] = ()
 
@@ -52,28 +52,32 @@ class Only(NamedTuple):
 def interop_experiment(
     folder: Path, only: Only, ask: AskLink, *, messages: Iterable[str] = ("30 B",), workload: str = "telemetry"
 ) -> Experiment:
-    """Every pair of a client and a server that say that they speak the same stack.
+    """Every pair of a client and a server that say that they speak the same protocol.
 
     They deliver over new and persistent connections, or one notifies the other. `folder` is where the user's own
     implementations may be.
     """
-    known, programs = registered().with_stacks(own_stacks(folder)), implementations(folder)
-    chosen = _chosen("stack", only.stacks, [stack.name for stack in known.stacks if workload in stack.workloads])
+    known, programs = registered().with_protocols(own_protocols(folder)), implementations(folder)
+    chosen = _chosen(
+        "protocol", only.protocols, [protocol.name for protocol in known.protocols if workload in protocol.workloads]
+    )
     names = [BUILTIN, *programs]
     clients, servers = _chosen("client", only.clients, names), _chosen("server", only.servers, names)
     factors, work = _WORKLOADS[workload]
-    text = _TEXT.format(stacks=_listed(chosen), messages=_listed(messages), factors=factors, workload=work)
+    text = _TEXT.format(protocols=_listed(chosen), messages=_listed(messages), factors=factors, workload=work)
     base = resolve(source_of_text(text, NAME, folder), known, ask)
     scenarios = tuple(
         _between(scenario, client, server)
         for scenario in base.scenarios
         for client in clients
-        if _plays(programs, known, "client", client, scenario.stack)
+        if _plays(programs, known, "client", client, scenario.protocol)
         for server in servers
-        if _plays(programs, known, "server", server, scenario.stack)
+        if _plays(programs, known, "server", server, scenario.protocol)
     )
     if not scenarios:
-        raise WirelabError("no client and server of these speak the same stack", hint=launched("list implementations"))
+        raise WirelabError(
+            "no client and server of these speak the same protocol", hint=launched("list implementations")
+        )
     return replace(base, scenarios=scenarios)
 
 
@@ -91,12 +95,12 @@ def _chosen(kind: str, named: Iterable[str], known: list[str]) -> list[str]:
     return named or known
 
 
-def _plays(programs: Mapping[str, Implementation], known: Description, role: str, name: str, stack: str) -> bool:
+def _plays(programs: Mapping[str, Implementation], known: Description, role: str, name: str, protocol: str) -> bool:
     if name == BUILTIN:
-        described: StackDescription | None = known.stack(stack)
+        described: ProtocolDescription | None = known.protocol(protocol)
         return described is not None and described.builtin and role in described.roles
     entry = programs[name].role(Role(role))
-    return entry is not None and stack in entry.stacks and not {*entry.workloads}.isdisjoint(WORKLOADS)
+    return entry is not None and protocol in entry.protocols and not {*entry.workloads}.isdisjoint(WORKLOADS)
 
 
 def _between(scenario: Scenario, client: str, server: str) -> Scenario:

@@ -47,7 +47,7 @@ def experiment_file(name: str) -> Traversable:
 
 
 def templates() -> Mapping[str, str]:
-    """The files that a stack of the user's own begins with; `NAME` in them stands for its name."""
+    """The files that a protocol of the user's own begins with; `NAME` in them stands for its name."""
     files = sorted(_folder("templates"), key=lambda entry: entry.name)
     return {entry.name: entry.read_text(encoding="utf-8") for entry in files if entry.is_file()}
 
@@ -114,11 +114,11 @@ def profile_file(path: Path) -> Profile:
 
 
 def who_plays(
-    programs: Mapping[str, Implementation], role: str, stacks: Iterable[str], kinds: Collection[str] = ()
+    programs: Mapping[str, Implementation], role: str, protocols: Iterable[str], kinds: Collection[str] = ()
 ) -> str:
-    """Those that can play a role of any of these stacks, as a hint has it: for workloads of these kinds, or any."""
-    known = list(dict.fromkeys(map(str, stacks)))
-    able = (name for name, each in programs.items() if any(each.serves(role, stack, kinds) for stack in known))
+    """Those that can play a role of any of these protocols, as a hint has it: for workloads of these kinds, or any."""
+    known = list(dict.fromkeys(map(str, protocols)))
+    able = (name for name, each in programs.items() if any(each.serves(role, protocol, kinds) for protocol in known))
     of = f"{role} of {' or '.join(known)}" + (f" for {' or '.join(kinds)}" if kinds else "")
     return f"{of}: {', '.join([BUILTIN, *able])}"
 

@@ -217,7 +217,7 @@ def _exchanges(
         [
             (
                 s.key,
-                s.stack,
+                s.protocol,
                 s.workload.kind,
                 s.workload.upload_bytes,
                 list(s.workload.downloads) if isinstance(s.workload, RequestResponse) else [],
@@ -228,7 +228,7 @@ def _exchanges(
         ],
         schema={
             "scenario": pl.String,
-            "stack": pl.String,
+            "protocol": pl.String,
             "workload": pl.String,
             "upload_bytes": pl.Int64,
             "downloads": pl.List(pl.Int64),

@@ -11,8 +11,8 @@ from wirelab.schema import registered
 # header.
 CURL_INITIAL_POST_BYTES = 64 * 1024
 
-_HTTP1 = pl.col("stack").is_in(sorted(registered().names(lambda stack: stack.http_version == "1.1")))
-_HTTP = pl.col("stack").is_in(sorted(registered().names(lambda stack: stack.http_version is not None)))
+_HTTP1 = pl.col("protocol").is_in(sorted(registered().names(lambda protocol: protocol.http_version == "1.1")))
+_HTTP = pl.col("protocol").is_in(sorted(registered().names(lambda protocol: protocol.http_version is not None)))
 _BODY_APART = ~_HTTP1 | (pl.col("upload_bytes") > CURL_INITIAL_POST_BYTES) | pl.col("expect_continue")
 _CURL_START = (
     pl.when(pl.col("curl_starttransfer_ns").is_not_null())
@@ -56,7 +56,7 @@ METRICS = (
     Metric(
         "response-time",
         "ns",
-        "From the end of the name lookup to the first byte of the final response. Means the same for every stack: a "
+        "From the end of the name lookup to the first byte of the final response. Means the same for every protocol: a "
         "1xx response and the request's own bytes do not count.",
         _RESPONSE,
     ),
@@ -81,7 +81,7 @@ METRICS = (
         "curl's time_starttransfer - time_namelookup for curl 7.75 to 7.88 with --data-binary. Over HTTP/1.1 this is "
         "the first byte of any response (the first byte of the body sent, if the body is longer than 64 KiB or waits "
         "for 100 Continue); over HTTP/2 and HTTP/3 an upload's first body byte sent, so it says nothing about the "
-        "server. A foreign curl's own printed value is used as it is. Null for stacks that curl does not speak.",
+        "server. A foreign curl's own printed value is used as it is. Null for protocols that curl does not speak.",
         when_completed(_CURL_START - ORIGIN),
     ),
     Metric(

@@ -73,4 +73,4 @@ def _messages(scenario: Scenario, exchanges: int, downloads: int) -> tuple[int, 
     uploads = workload.upload_bytes * exchanges
     if not isinstance(workload, RequestResponse):
         return uploads, workload.downloads[0] * exchanges
-    return uploads, uploads if scenario.stack in registered().names(lambda stack: stack.echo) else downloads
+    return uploads, uploads if scenario.protocol in registered().names(lambda protocol: protocol.echo) else downloads

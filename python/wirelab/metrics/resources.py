@@ -16,7 +16,7 @@ from wirelab.metrics.base import Metric
 from wirelab.schema import EndpointResult
 
 ROLES = ("client", "server", "proxy")
-"""Names of endpoints whose use is told; a broker is the server of its stack."""
+"""Names of endpoints whose use is told; a broker is the server of its protocol."""
 _TOLD = {
     "cpu_user_ns": "cpu_user_ns", "cpu_system_ns": "cpu_system_ns", "cpu_idle_ns": "cpu_ready_ns",
     "peak_memory_bytes": "peak_memory_bytes", "proportional_memory_bytes": "proportional_memory_bytes",

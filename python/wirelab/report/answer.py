@@ -9,7 +9,7 @@ from wirelab.report.fastest import fastest, programs
 from wirelab.report.grade import Reason, grouped
 from wirelab.report.model import Scenario, level_words
 from wirelab.report.numbers import COUNT, Estimate, interval, plain
-from wirelab.report.stacks import is_reference, is_secure, title
+from wirelab.report.protocols import is_reference, is_secure, title
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.schema.estimates import ModeRecord
 from wirelab.schema.verdicts import ClaimRecord
@@ -116,7 +116,7 @@ def _worth(claim: ClaimRecord) -> str:
 
 
 def _proxies(campaign: Campaign) -> Iterator[Statement]:
-    """Which delays hold two ways and two stacks."""
+    """Which delays hold two ways and two protocols."""
     for series in campaign.series:
         if series.origin is not None:
             text = f"Delays of {series.label} are to the server and back through a proxy."
@@ -133,10 +133,10 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
             yield Statement(f"Of {total:,} messages to subscribers {count:,} {words}.", href="#messages")
     played = [(scenario, messages["stalls"]) for scenario, messages in told if messages["stalls"] is not None]
     if stalls := sum(count for _, count in played):
-        by_stack: dict[str, int] = {}
+        by_protocol: dict[str, int] = {}
         for scenario, count in played:
-            by_stack[scenario.series.label] = by_stack.get(scenario.series.label, 0) + count
-        words = ", ".join(f"{label} {count}" for label, count in sorted(by_stack.items(), key=lambda pair: pair[1]))
+            by_protocol[scenario.series.label] = by_protocol.get(scenario.series.label, 0) + count
+        words = ", ".join(f"{label} {count}" for label, count in sorted(by_protocol.items(), key=lambda pair: pair[1]))
         yield Statement(f"Players of a stream stalled {stalls:,} times: {words}.", href="#messages")
 
 
@@ -161,10 +161,12 @@ def _of(reason: Reason, others: int) -> list[Statement]:
 
 
 def _warnings(campaign: Campaign) -> Iterator[Statement]:
-    stacks = list(dict.fromkeys(series.stack for series in campaign.series))
-    plain_stacks = [stack for stack in stacks if not is_reference(stack) and is_secure(stack) is False]
-    if plain_stacks and any(is_secure(stack) for stack in stacks):
-        yield Statement(f"Unencrypted: {', '.join(f'{stack} ({title(stack)})' for stack in plain_stacks)}.")
+    protocols = list(dict.fromkeys(series.protocol for series in campaign.series))
+    plain_protocols = [
+        protocol for protocol in protocols if not is_reference(protocol) and is_secure(protocol) is False
+    ]
+    if plain_protocols and any(is_secure(protocol) for protocol in protocols):
+        yield Statement(f"Unencrypted: {', '.join(f'{protocol} ({title(protocol)})' for protocol in plain_protocols)}.")
     lossy = _lossy(campaign)
     slow = [scenario for scenario in lossy if _waits_at_p95(scenario, campaign.metric)]
     if lossy and len(slow) == len(lossy):
@@ -173,7 +175,7 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
             Statement(f"Each has a second, slower mode, from {plain(edge * 1e3)} ms on."),
             Statement("Its p95 lies there, and its median does not."),
         ]
-        yield Statement("Under loss a retransmission sets the p95 of every stack.", more, href="#delays")
+        yield Statement("Under loss a retransmission sets the p95 of every protocol.", more, href="#delays")
     ends = [each.denominators for each in campaign.scenarios if each.denominators is not None]
     lost = sum(each["failed"] + each["timed-out"] for each in ends)
     total = sum(each["exchanges"] for each in ends)

@@ -13,7 +13,7 @@ COLUMNS = (*SCENARIO_COLUMNS, Column("mean [interval]", "kbit/s"), Column("trial
 
 
 def background(campaign: Campaign) -> Group | None:
-    """A row for each scenario with background traffic, stacks under one another; None without any."""
+    """A row for each scenario with background traffic, protocols under one another; None without any."""
     if not any(_met(scenario) for scenario in campaign.scenarios):
         return None
 
@@ -26,11 +26,11 @@ def background(campaign: Campaign) -> Group | None:
                 rows.append([*scenario_cells(condition, scenario), *cells])
         caption = (
             "Payload that background traffic delivered, of pings the replies, from before its first flow to the end of "
-            "the trial. A stack that sends less leaves it more"
+            "the trial. A protocol that sends less leaves it more"
         )
         return [Table(caption, COLUMNS, rows, row_headers=2)] if rows else []
 
-    return Group("Background traffic that each stack met", by_choices(campaign, build))
+    return Group("Background traffic that each protocol met", by_choices(campaign, build))
 
 
 def _met(scenario: Scenario) -> Estimate | None:

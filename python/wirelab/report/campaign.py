@@ -17,7 +17,7 @@ from wirelab.report.grid import Factors
 from wirelab.report.model import Group, Levels, Scenario, Series
 from wirelab.report.numbers import MILLISECONDS, Unit
 from wirelab.report.palette import looks
-from wirelab.report.stacks import BUILTIN, TO, by_proxy, provider
+from wirelab.report.protocols import BUILTIN, TO, by_proxy, provider
 from wirelab.schema.campaign import JOURNAL, PLAN, EntryStatus, JournalEntry, read_journal, read_plan
 from wirelab.schema.estimates import ESTIMATES, AnalysedScenario, Estimates, LinkRecord, read_estimates
 from wirelab.schema.plan import ExperimentRecord, Plan, Preview
@@ -155,7 +155,7 @@ class Campaign:
 
     @cached_property
     def unsupported(self) -> dict[str, str]:
-        """Keys of scenarios that a stack or program does not do, each with what it said."""
+        """Keys of scenarios that a protocol or program does not do, each with what it said."""
         entries = (entry for entry in self.journal.values() if entry.status is EntryStatus.UNSUPPORTED)
         return {entry.scenario: entry.error or "no reason was given" for entry in entries}
 
@@ -202,23 +202,23 @@ def _scenarios(
     origins: dict[tuple[str, str, str], str] = {}
     for entry in entries:
         if entry.origin is not None:
-            origins.setdefault(_identity(entry), entry.origin.stack)
+            origins.setdefault(_identity(entry), entry.origin.protocol)
     mixed = len({implementation for _, _, implementation in identities}) > 1
     series = {}
-    for identity, look in zip(identities, looks([(stack, impl) for _, stack, impl in identities]), strict=True):
-        label, stack, implementation = identity
-        variants = {impl for _, other, impl in identities if other == stack}
-        # Whoever compares it with another stack must see that the program is another too.
+    for identity, look in zip(identities, looks([(protocol, impl) for _, protocol, impl in identities]), strict=True):
+        label, protocol, implementation = identity
+        variants = {impl for _, other, impl in identities if other == protocol}
+        # Whoever compares it with another protocol must see that the program is another too.
         named = len(variants) > 1 or (mixed and implementation != BUILTIN)
         text = f"{label} ({implementation})" if named else label
         origin = origins.get(identity)
-        whose = provider(stack, implementation, record) + f"; {by_proxy(origin)}" * (origin is not None)
-        series[identity] = Series(text, stack, implementation, whose, look, origin)
+        whose = provider(protocol, implementation, record) + f"; {by_proxy(origin)}" * (origin is not None)
+        series[identity] = Series(text, protocol, implementation, whose, look, origin)
     scenarios = tuple(Scenario(entry, analysed.get(entry.key), series[_identity(entry)]) for entry in entries)
     return scenarios, tuple(series.values())
 
 
 def _identity(entry: Planned) -> tuple[str, str, str]:
     client, server = entry.implementation.client, entry.implementation.server
-    label = str(entry.levels.get("stack", entry.stack))
-    return label, entry.stack, client if client == server else f"{client}{TO}{server}"
+    label = str(entry.levels.get("protocol", entry.protocol))
+    return label, entry.protocol, client if client == server else f"{client}{TO}{server}"

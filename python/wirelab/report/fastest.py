@@ -1,4 +1,4 @@
-"""Which stack is fastest where, and by how much, in sentences: each from the medians' estimates by a fixed rule."""
+"""Which protocol is fastest where, and by how much, in sentences: each from the medians' estimates by a fixed rule."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from wirelab.report.grade import to_blame
 from wirelab.report.model import Condition, Group, Scenario
 from wirelab.report.numbers import COUNT, interval, with_unit
 from wirelab.report.programs import Order, conditions, orders
+from wirelab.report.protocols import is_reference
 from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import metric_words
-from wirelab.report.stacks import is_reference
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.stats.link.grade import GRADES
 
@@ -22,7 +22,7 @@ WIDEST = 1000
 
 
 def fastest(campaign: Campaign) -> Iterator[Statement]:
-    """Which stack has the smallest median where, with how much longer the others take."""
+    """Which protocol has the smallest median where, with how much longer the others take."""
     # Declared choices vary what claims are judged by; other groups are conditions of their own.
     judged = campaign.verdicts and campaign.experiment.choices
     groups = campaign.groups[:1] if judged else campaign.groups
@@ -42,17 +42,17 @@ def programs(campaign: Campaign) -> Iterator[Statement]:
     found = list(conditions(campaign))
     if len(found) > MOST_CONDITIONS:
         return
-    for label, stacks in found:
+    for label, protocols in found:
         every: dict[str, list[str]] = {}
         depends: dict[str, list[str]] = {}
-        for first, second, order in orders(campaign.metric, stacks):
+        for first, second, order in orders(campaign.metric, protocols):
             sooner, later = (second, first) if order is Order.SECOND else (first, second)
             if order is not Order.UNSURE:
-                (depends if order is Order.PROGRAM else every).setdefault(sooner.stack, []).append(later.stack)
-        for stack, others in every.items():
-            yield Statement(f"{label}: with every program {stack} is before {listed(others)}.", href="#programs")
-        for stack, others in depends.items():
-            text = f"{label}: depending on the program {stack} is before {listed(others)} or after."
+                (depends if order is Order.PROGRAM else every).setdefault(sooner.protocol, []).append(later.protocol)
+        for protocol, others in every.items():
+            yield Statement(f"{label}: with every program {protocol} is before {listed(others)}.", href="#programs")
+        for protocol, others in depends.items():
+            text = f"{label}: depending on the program {protocol} is before {listed(others)} or after."
             yield Statement(text, href="#programs")
 
 
@@ -61,7 +61,7 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     median = first.estimate(campaign.metric, "median")
     assert median is not None
     label = ", ".join(part for part in (group.title, condition.label) if part)
-    floors = any(is_reference(scenario.series.stack) for scenario in condition.scenarios)
+    floors = any(is_reference(scenario.series.protocol) for scenario in condition.scenarios)
     more = [told for other in others if (told := _against(campaign, other, first))]
     late = [scenario.series.label for scenario in above_time_out(campaign.metric, condition.scenarios)]
     more += [Statement(f"The median of {listed(late)} lies above the time-out.", href="#glance")] if late else []
@@ -74,7 +74,7 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
 
 
 def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement]:
-    """In how many of the conditions one stack is known to have the smallest median, and which."""
+    """In how many of the conditions one protocol is known to have the smallest median, and which."""
     pairs = [(condition, ranked(campaign.metric, condition.scenarios)) for condition in conditions]
     rankings = [(condition, ranking) for condition, ranking in pairs if ranking]
     protocols = {first.series.label for _, (first, *_) in rankings}
@@ -88,17 +88,17 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest median of {metric_words(campaign.metric)}"
     if not known:
-        yield Statement(f"In none of {of} can it be told which stack has {what}.", href="#glance")
+        yield Statement(f"In none of {of} can it be told which protocol has {what}.", href="#glance")
         return
     (best, count), *rest = sorted(wins.items(), key=lambda pair: -pair[1])
     more = [Statement(f"{label} has it in {times}.") for label, times in rest]
     if unsure := len(conditions) - known:
-        more.append(Statement(f"In {unsure} it cannot be told which stack has it."))
+        more.append(Statement(f"In {unsure} it cannot be told which protocol has it."))
     yield Statement(f"{best} has {what} in {count} of {of}.", more, href="#glance")
 
 
 def _alone(condition: Condition) -> bool:
-    return sum(not is_reference(scenario.series.stack) for scenario in condition.scenarios) == 1
+    return sum(not is_reference(scenario.series.protocol) for scenario in condition.scenarios) == 1
 
 
 def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement | None:
@@ -121,9 +121,9 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement 
 
 
 def _both(a: Scenario, b: Scenario) -> Iterator[str]:
-    """That a difference may be that of two programs as well as that of two stacks; nothing where it is of one."""
-    if a.series.stack != b.series.stack and a.series.implementation != b.series.implementation:
-        yield f"Stack and program differ: {a.series.implementation} against {b.series.implementation}."
+    """That a difference may be that of two programs as well as that of two protocols; nothing where it is of one."""
+    if a.series.protocol != b.series.protocol and a.series.implementation != b.series.implementation:
+        yield f"Protocol and program differ: {a.series.implementation} against {b.series.implementation}."
 
 
 def _grade(campaign: Campaign, a: Scenario, b: Scenario) -> Iterator[str]:

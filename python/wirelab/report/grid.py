@@ -21,7 +21,7 @@ LONGEST = 60
 class Factors:
     """Which factors vary, and which of these are choices: those the experiment calls so and those that make no row.
 
-    The implementation makes a series, as the stack does, unless the experiment calls it a choice. Any other factor
+    The implementation makes a series, as the protocol does, unless the experiment calls it a choice. Any other factor
     makes rows too, in the experiment's order, as long as a chart shows them well and every scenario has one row.
     """
 
@@ -40,7 +40,9 @@ class Factors:
         divide = set(left) - _rows(left, points, scenarios)
         chosen = tuple(path for path in paths if path in varied and (path in declared or path in divide))
         first = points[0] if points else {}
-        constant = tuple((path, str(level)) for path, level in first.items() if path not in varied and path != "stack")
+        constant = tuple(
+            (path, str(level)) for path, level in first.items() if path not in varied and path != "protocol"
+        )
         return cls(varied, chosen, constant)
 
     def groups(self, scenarios: Sequence[Scenario]) -> tuple[Group, ...]:
@@ -105,4 +107,4 @@ def _label(point: Point, paths: Sequence[str]) -> str:
 
 
 def _makes_series(path: str) -> bool:
-    return path == "stack" or is_implementation(path)
+    return path == "protocol" or is_implementation(path)

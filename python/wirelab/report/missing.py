@@ -1,11 +1,11 @@
-"""Why a scenario has no value of a metric: by what its client's program tells, its stack and its link."""
+"""Why a scenario has no value of a metric: by what its client's program tells, its protocol and its link."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from wirelab.report.model import Scenario
-from wirelab.report.stacks import BUILTIN, describe
+from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
 
 NOT_IN_FORCE = "a setting was not in force: Trust says which"
@@ -28,13 +28,13 @@ STAMPED = {
 """Metrics that end at an instant which the client's program must tell."""
 
 
-def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this stack") -> str:
+def why_missing(scenario: Scenario, metric: str, default: str = "not counted for this protocol") -> str:
     """Why there is no value; `default` where nothing known explains it."""
     return NO_TRIAL if scenario.estimates is None else next(_reasons(scenario, metric), default)
 
 
 def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
-    """What a chart leaves out, each stack once, with why; empty if it leaves out nothing."""
+    """What a chart leaves out, each protocol once, with why; empty if it leaves out nothing."""
     whose: dict[str, list[str]] = {}
     for scenario, why in left_out:
         labels = whose.setdefault(why, [])
@@ -47,7 +47,7 @@ def not_drawn(left_out: Iterable[tuple[Scenario, str]]) -> str:
 def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     """The one that explains most first."""
     client = scenario.plan.implementation.client
-    described = describe(scenario.series.stack)
+    described = describe(scenario.series.protocol)
     over_udp, secure = (described.transport == "udp", described.secure) if described else (False, False)
     if metric in DROPS and is_netem(scenario.plan.link):
         yield "netem keeps no log of what it drops"

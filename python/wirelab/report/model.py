@@ -25,13 +25,13 @@ ROW_PATHS = ("link", "workload.upload", "workload.download", "workload.page", _I
 
 @dataclass(frozen=True)
 class Series:
-    """One stack by one pair of implementations: what a chart draws in one colour.
+    """One protocol by one pair of implementations: what a chart draws in one colour.
 
-    `provider` says whose code that is. `origin` is the stack that a proxy speaks to the server, None without a proxy.
+    `provider` says whose code that is. `origin` is what a proxy speaks to the server, None without a proxy.
     """
 
     label: str
-    stack: str
+    protocol: str
     implementation: str
     provider: str
     look: Look
@@ -131,7 +131,7 @@ class Scenario:
 
 @dataclass(frozen=True)
 class Condition:
-    """What scenarios share that differ in stack or implementation alone: a row of the chart."""
+    """What scenarios share that differ in protocol or implementation alone: a row of the chart."""
 
     label: str
     scenarios: tuple[Scenario, ...]
@@ -209,9 +209,9 @@ def level_words(path: str, level: str) -> str:
 
 def _path_words(path: str) -> str:
     match path.split("."):
-        case ["stacks", stack, *keys]:
-            return f"{stack} {'.'.join(keys)}"
-        case ["workload" | "stack", *keys] if keys:
+        case ["protocols", protocol, *keys]:
+            return f"{protocol} {'.'.join(keys)}"
+        case ["workload" | "protocol", *keys] if keys:
             return ".".join(keys)
         case ["links", link, *_, key]:
             return f"{link} {key}"

@@ -1,4 +1,4 @@
-"""Colours, shapes and dashes. One stack looks the same in every chart of every report.
+"""Colours, shapes and dashes. One protocol looks the same in every chart of every report.
 
 Colours are those of Okabe and Ito (2008), darkened or lightened until each has a contrast of 3:1 on the page (WCAG 2.2,
 1.4.11).
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-STACK_SLOTS = {
+PROTOCOL_SLOTS = {
     "raw-tcp": 0,
     "raw-udp": 1,
     "http1": 2,
@@ -37,8 +37,8 @@ DARK = (
     "#a9a9a9", "#c9a56a", "#ff9248", "#ec92c8", "#5cb3f5", "#93d3fa", "#35cf9f", "#e3c238", "#bd9cf2", "#ff8a80",
     "#ce1bde", "#6969ec", "#598d11", "#a474b4", "#e42565", "#f0c9f8", "#25e425", "#b56226", "#e269ec", "#af5ceb",
 )  # fmt: skip
-OWN_SLOTS = tuple(range(len(STACK_SLOTS), len(LIGHT)))
-"""Of stacks that are not Wirelab's."""
+OWN_SLOTS = tuple(range(len(PROTOCOL_SLOTS), len(LIGHT)))
+"""Of protocols that are not Wirelab's."""
 SHAPES = (
     "circle", "square", "triangle-up", "triangle-down", "square", "triangle-right", "circle", "diamond", "cross",
     "triangle-left", "triangle-down", "triangle-up", "triangle-right", "circle", "square", "diamond", "cross",
@@ -66,21 +66,21 @@ class Look:
     dash: tuple[int, ...]
 
 
-def looks(stacks: list[tuple[str, str]]) -> list[Look]:
-    """A look for each series, given as (stack, variant): the stack decides the colour, further variants shape and dash.
+def looks(protocols: list[tuple[str, str]]) -> list[Look]:
+    """A look for each series, given as (protocol, variant): the protocol decides the colour, variants shape and dash.
 
-    A stack that is not Wirelab's has a slot by its name, the same in every campaign; of two with the same slot in one
-    chart the later by name takes the next that is free.
+    A protocol that is not Wirelab's has a slot by its name, the same in every campaign; of two with the same slot in
+    one chart the later by name takes the next that is free.
     """
-    slots = dict(STACK_SLOTS)
-    for stack in sorted({stack for stack, _ in stacks} - STACK_SLOTS.keys()):
-        wanted = int.from_bytes(hashlib.sha256(stack.encode()).digest()[:4], "big") % len(OWN_SLOTS)
+    slots = dict(PROTOCOL_SLOTS)
+    for protocol in sorted({protocol for protocol, _ in protocols} - PROTOCOL_SLOTS.keys()):
+        wanted = int.from_bytes(hashlib.sha256(protocol.encode()).digest()[:4], "big") % len(OWN_SLOTS)
         in_turn = [OWN_SLOTS[(wanted + step) % len(OWN_SLOTS)] for step in range(len(OWN_SLOTS))]
-        slots[stack] = next((slot for slot in in_turn if slot not in slots.values()), in_turn[0])
+        slots[protocol] = next((slot for slot in in_turn if slot not in slots.values()), in_turn[0])
     seen: dict[int, int] = {}
     result = []
-    for stack, _ in stacks:
-        slot = slots[stack]
+    for protocol, _ in protocols:
+        slot = slots[protocol]
         variant = seen.get(slot, 0)
         seen[slot] = variant + 1
         shape = SHAPES[slot] if variant == 0 else SHAPES[(slot + variant) % len(SHAPES)]

@@ -1,7 +1,7 @@
-"""Protocol or program: does the order of two stacks hold with every program that plays them?
+"""Protocol or program: does the order of two protocols hold with every program that plays them?
 
-The interval of each program's median decides. Two programs of a stack cannot stand for all there could be, so that an
-order which both show is no proof, and one which they do not share is none of the protocols.
+The interval of each program's median decides. Two programs of a protocol cannot stand for all there could be, so that
+an order which both show is no proof, and one which they do not share is none of the protocols.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from itertools import combinations, product
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Condition, Scenario
 from wirelab.report.numbers import Estimate
-from wirelab.report.stacks import is_reference
+from wirelab.report.protocols import is_reference
 
 
 class Order(Enum):
-    """Of two stacks in one condition."""
+    """Of two protocols in one condition."""
 
     FIRST = "the first with every program"
     SECOND = "the second with every program"
@@ -28,9 +28,9 @@ class Order(Enum):
 
 @dataclass(frozen=True)
 class Played:
-    """A stack in one condition, by every program that played it."""
+    """A protocol in one condition, by every program that played it."""
 
-    stack: str
+    protocol: str
     scenarios: tuple[Scenario, ...]
 
 
@@ -38,16 +38,16 @@ def played(condition: Condition) -> list[Played]:
     """The application protocols of a condition; none unless each was played by two programs at least."""
     found: dict[str, list[Scenario]] = {}
     for scenario in condition.scenarios:
-        if not is_reference(scenario.series.stack):
-            found.setdefault(scenario.series.stack, []).append(scenario)
+        if not is_reference(scenario.series.protocol):
+            found.setdefault(scenario.series.protocol, []).append(scenario)
     if not found or min(map(len, found.values())) < 2:
         return []
-    return [Played(stack, tuple(scenarios)) for stack, scenarios in found.items()]
+    return [Played(protocol, tuple(scenarios)) for protocol, scenarios in found.items()]
 
 
-def orders(metric: str, stacks: list[Played]) -> Iterator[tuple[Played, Played, Order]]:
-    """The order of every two stacks by their medians of a metric."""
-    for first, second in combinations(stacks, 2):
+def orders(metric: str, protocols: list[Played]) -> Iterator[tuple[Played, Played, Order]]:
+    """The order of every two protocols by their medians of a metric."""
+    for first, second in combinations(protocols, 2):
         yield first, second, _order(_medians(metric, first), _medians(metric, second))
 
 
@@ -55,12 +55,12 @@ def conditions(campaign: Campaign) -> Iterator[tuple[str, list[Played]]]:
     """Where every protocol was played by two programs at least, with the condition's words."""
     for group in campaign.groups:
         for condition in group.conditions:
-            if stacks := played(condition):
-                yield ", ".join(part for part in (group.title, condition.label) if part), stacks
+            if protocols := played(condition):
+                yield ", ".join(part for part in (group.title, condition.label) if part), protocols
 
 
-def _medians(metric: str, stack: Played) -> list[Estimate | None]:
-    return [scenario.estimate(metric, "median") for scenario in stack.scenarios]
+def _medians(metric: str, protocol: Played) -> list[Estimate | None]:
+    return [scenario.estimate(metric, "median") for scenario in protocol.scenarios]
 
 
 def _order(first: list[Estimate | None], second: list[Estimate | None]) -> Order:

@@ -1,4 +1,4 @@
-"""Who has the smallest median among scenarios that differ in their stacks, and who cannot be told from it."""
+"""Who has the smallest median among scenarios that differ in their protocols, and who cannot be told from it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import Scenario, metric_name
 from wirelab.report.numbers import Estimate
-from wirelab.report.stacks import is_reference
+from wirelab.report.protocols import is_reference
 from wirelab.schema.estimates import ComparisonRecord
 from wirelab.stats.compare.scenarios import ERROR_RATE
 
@@ -17,7 +17,7 @@ def ranked(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
     medians = []
     for scenario in scenarios:
         median = scenario.estimate(metric, "median")
-        if is_reference(scenario.series.stack) or not scenario.plotted:
+        if is_reference(scenario.series.protocol) or not scenario.plotted:
             continue
         if median is not None and median.point is not None:
             medians.append((median.point, scenario))

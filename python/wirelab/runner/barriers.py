@@ -38,9 +38,9 @@ def program_barrier(
             return Barrier(EntryStatus.FAILED, f"no implementation '{name}' in implementations.toml")
         if (entry := program.role(role)) is None:
             return Barrier(EntryStatus.UNSUPPORTED, f"{name} has no role {role.value}")
-        stack, settings = spoken_by(scenario, role)
-        described = known.stack(stack)
-        assert described is not None, "the plan holds known stacks only"
+        protocol, settings = spoken_by(scenario, role)
+        described = known.protocol(protocol)
+        assert described is not None, "the plan holds known protocols only"
         own = scenario.program_settings.get(name, {})
         if (refusal := entry.refusal(described, settings, scenario.workload, own)) is not None:
             return Barrier(EntryStatus.UNSUPPORTED, f"{name} {refusal}")
@@ -70,14 +70,14 @@ def foreseen(plan: Plan, implementations: Mapping[str, Implementation]) -> Fores
 
 
 def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, SettingValue]]:
-    """The stack of a role with its settings: a server behind a proxy has its own."""
+    """The protocol of a role with its settings: a server behind a proxy has its own."""
     if role is Role.SERVER and scenario.origin is not None:
-        return scenario.origin.stack, scenario.origin.settings
-    return scenario.stack, scenario.settings
+        return scenario.origin.protocol, scenario.origin.settings
+    return scenario.protocol, scenario.settings
 
 
 def told(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
-    """The settings that the program of a role is told: those of its stack, and its own."""
+    """The settings that the program of a role is told: those of its protocol, and its own."""
     _, settings = spoken_by(scenario, role)
     name = getattr(scenario.implementation, role.value, BUILTIN)
     return {**settings, **scenario.program_settings.get(name, {})}

@@ -33,13 +33,13 @@ from wirelab.schema import (
     Fixed,
     PageLoads,
     Poisson,
+    ProtocolDescription,
     PubSub,
     PubSubWorkload,
     ReadyCondition,
     Resumed,
     Role,
     ServerAddress,
-    StackDescription,
     Stream,
     TcpConnectReady,
     TrialRequest,
@@ -74,7 +74,7 @@ class Endpoints:
     certificates: Mapping[str, Certificates]
     addresses: LaneAddresses
     known: Description = field(default_factory=registered)
-    """Stacks, with the user's own."""
+    """Protocols, with the user's own."""
     cpu_quota: str = "none"
     """By what CPU time can be limited, or `none: ` and why it cannot."""
     pages: Mapping[str, MadePage] = field(default_factory=dict)
@@ -210,17 +210,17 @@ class Endpoints:
     def _parameters(self, scenario: Scenario, trial: Trial, role: Role, directory: Path) -> EndpointParameters:
         (spoken, settings), upstream = spoken_by(scenario, role), None
         if scenario.origin is not None and role is Role.PROXY:
-            upstream = self._server_address(scenario.origin.stack, self.addresses.server(scenario))
-        stack, page = self._stack(spoken), self._page(scenario)
+            upstream = self._server_address(scenario.origin.protocol, self.addresses.server(scenario))
+        protocol, page = self._protocol(spoken), self._page(scenario)
         parameters = EndpointParameters(
-            stack=spoken,
+            protocol=spoken,
             role=role,
             server=self._server_address(spoken, self._address(scenario, role)),
             upstream=upstream,
             settings=told(scenario, role),
             workload=scenario.workload,
             page=None if page is None else page.files,
-            certificates=self.certificates.get(certificate_kind(settings)) if stack.secure else None,
+            certificates=self.certificates.get(certificate_kind(settings)) if protocol.secure else None,
             output=directory,
             seed=trial.endpoint_seed,
         )
@@ -238,15 +238,15 @@ class Endpoints:
     def _variables(self, entry: RoleEntry, scenario: Scenario, role: Role, directory: Path) -> dict[str, object]:
         """What the texts of an entry may ask for (`docs/contract.md`)."""
         spoken, settings = spoken_by(scenario, role)
-        stack = self._stack(spoken)
+        protocol = self._protocol(spoken)
         certificates = self.certificates.get(certificate_kind(settings))
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
         address, page = self._address(scenario, role), self._page(scenario)
         return {
-            **entry.variables(stack.name, told(scenario, role), scenario.workload),
+            **entry.variables(protocol.name, told(scenario, role), scenario.workload),
             "address": address,
             "host": in_url(address),
-            "port": stack.default_port,
+            "port": protocol.default_port,
             "name": SERVER_NAME,
             "directory": str(directory),
             "parameters": str(directory / "parameters.json"),
@@ -260,27 +260,29 @@ class Endpoints:
         """What it loads, if that is a page."""
         return self.pages[scenario.workload.page.sha256] if isinstance(scenario.workload, PageLoads) else None
 
-    def _server_address(self, stack: str, address: str) -> ServerAddress:
-        return ServerAddress(address=address, port=self._stack(stack).default_port, name=SERVER_NAME)
+    def _server_address(self, protocol: str, address: str) -> ServerAddress:
+        return ServerAddress(address=address, port=self._protocol(protocol).default_port, name=SERVER_NAME)
 
-    def _stack(self, name: str) -> StackDescription:
-        stack = self.known.stack(name)
-        assert stack is not None, "the plan holds known stacks only"
-        return stack
+    def _protocol(self, name: str) -> ProtocolDescription:
+        protocol = self.known.protocol(name)
+        assert protocol is not None, "the plan holds known protocols only"
+        return protocol
 
     def _roles(self, scenario: Scenario) -> tuple[Role, ...]:
         """Who takes part, in the order in which they start."""
         if scenario.origin is not None:
             return (Role.SERVER, Role.PROXY, Role.CLIENT)
-        brokered = isinstance(scenario.workload, PubSubWorkload) and Role.PUBLISHER in self._stack(scenario.stack).roles
+        brokered = (
+            isinstance(scenario.workload, PubSubWorkload) and Role.PUBLISHER in self._protocol(scenario.protocol).roles
+        )
         return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
     def _trace_variables(self, scenario: Scenario, directory: Path) -> dict[str, str]:
         """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
-        stack = self._stack(scenario.stack)
-        if not scenario.capture or not stack.secure:
+        protocol = self._protocol(scenario.protocol)
+        if not scenario.capture or not protocol.secure:
             return {}
-        traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if stack.transport == "udp" else {})
+        traces = {SSLKEYLOGFILE: SECRETS} | ({QLOGDIR: QLOG} if protocol.transport == "udp" else {})
         return {variable: str(directory / name) for variable, name in traces.items()}
 
 

@@ -83,17 +83,17 @@ def wrong(program: Implementation, known: Description) -> Iterator[WirelabError]
         for table, asked in _asked(entry):
             for key in sorted(asked - settings - {*FACTS}):
                 where = Where(origin.source, key=f"{origin.name}.roles.{role.value}.{table}")
-                what = f"no setting of {', '.join(entry.stacks)}, and no fact ({key})"
+                what = f"no setting of {', '.join(entry.protocols)}, and no fact ({key})"
                 yield WirelabError(what, where, did_you_mean(key, settings | {*FACTS}))
 
 
 def _settings(entry: RoleEntry, known: Description) -> set[str] | None:
-    """The settings of an entry's stacks; none if it names a stack that the plan does not know."""
+    """The settings of an entry's protocols; none if it names a protocol that the plan does not know."""
     settings: set[str] = set()
-    for name in entry.stacks:
-        if (stack := known.stack(name)) is None:
+    for name in entry.protocols:
+        if (protocol := known.protocol(name)) is None:
             return None
-        settings |= {setting.name for setting in stack.settings}
+        settings |= {setting.name for setting in protocol.settings}
     return settings
 
 

@@ -148,7 +148,7 @@ class Runner:
         if status is EntryStatus.DONE and (broken := self._endpoints.wrong_rows(scenario, path.parent, over)):
             status, error = EntryStatus.FAILED, broken
         if status is EntryStatus.FAILED:
-            # A client that could not write its exchanges fails: the disk is to blame, not its stack.
+            # A client that could not write its exchanges fails: the disk is to blame, not its protocol.
             require_space(self._campaign.folder, error)
         self._record(running, status, error)
         self._judged(self._schedule.over(assignment, lateness(over.link, scenario.link)))

@@ -74,7 +74,7 @@ def run_plan(
         this_run = RunRecord(began=facts.now(), ended=None, claims_sha256=_keep_claims(folder, options.claims))
         for name, path in options.own.items():
             replace_file(folder / name, path.read_text(encoding="utf-8"))
-        kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.stack)}
+        kinds = {certificate_kind(s.settings) for s in plan.scenarios if _is_secure(plan, s.protocol)}
         certificates = make_certificates(folder, kinds, agent)
         pages = make_pages(folder, plan, options.pages)
         lanes = options.lanes or planned_lanes(plan).number
@@ -151,6 +151,6 @@ def _tell_of_changed_claims(earlier: Sequence[RunRecord], this_run: RunRecord, o
         observer.say("the claims were changed after this campaign began: its verdicts are not on claims set beforehand")
 
 
-def _is_secure(plan: Plan, stack: str) -> bool:
-    described = plan.known.stack(stack)
+def _is_secure(plan: Plan, protocol: str) -> bool:
+    described = plan.known.protocol(protocol)
     return described is not None and described.secure

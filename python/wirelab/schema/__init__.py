@@ -11,8 +11,8 @@ from wirelab.schema.describe import (
     Description,
     ImpairmentDescription,
     IntegerValues,
+    ProtocolDescription,
     SettingDescription,
-    StackDescription,
     registered,
 )
 from wirelab.schema.endpoint import Certificates, ClientCertificate, EndpointParameters, PageFiles, Role, ServerAddress
@@ -182,6 +182,7 @@ __all__ = [
     "ParetoNormalJitter",
     "Persistent",
     "Poisson",
+    "ProtocolDescription",
     "PubSub",
     "PubSubWorkload",
     "QueueSpec",
@@ -201,7 +202,6 @@ __all__ = [
     "ServerAddress",
     "SettingDescription",
     "SleepSpec",
-    "StackDescription",
     "Stream",
     "TableJitter",
     "TcpConnectReady",

@@ -37,7 +37,7 @@ class IntegerValues(Received):
 
 
 class SettingDescription(Received):
-    """One setting of a stack."""
+    """One setting of a protocol."""
 
     name: str
     about: str
@@ -104,8 +104,8 @@ class SuccessStatus(Received):
     stored: int
 
 
-class StackDescription(Received):
-    """One stack."""
+class ProtocolDescription(Received):
+    """One protocol."""
 
     name: str
     title: str
@@ -125,7 +125,7 @@ class StackDescription(Received):
 
     @property
     def builtin(self) -> bool:
-        """False for a stack of the user's own, which foreign programs alone speak: no library of ours is in it."""
+        """False for a protocol of the user's own, which foreign programs alone speak: no library of ours is in it."""
         return bool(self.libraries)
 
     def setting(self, name: str) -> SettingDescription | None:
@@ -146,25 +146,25 @@ class Description(Received):
     """Everything registered."""
 
     schema_version: int
-    stacks: tuple[StackDescription, ...]
+    protocols: tuple[ProtocolDescription, ...]
     impairments: tuple[ImpairmentDescription, ...]
     shared: tuple[ImpairmentDescription, ...]
     """Stages that both directions of a link share."""
 
-    def names(self, which: Callable[[StackDescription], bool]) -> frozenset[str]:
-        """Names of the stacks that have a property."""
-        return frozenset(stack.name for stack in self.stacks if which(stack))
+    def names(self, which: Callable[[ProtocolDescription], bool]) -> frozenset[str]:
+        """Names of the protocols that have a property."""
+        return frozenset(protocol.name for protocol in self.protocols if which(protocol))
 
-    def with_stacks(self, stacks: Iterable[StackDescription]) -> Description:
-        """The same, and stacks of the user's own."""
-        return self.model_copy(update={"stacks": (*self.stacks, *stacks)})
+    def with_protocols(self, protocols: Iterable[ProtocolDescription]) -> Description:
+        """The same, and protocols of the user's own."""
+        return self.model_copy(update={"protocols": (*self.protocols, *protocols)})
 
-    def stack(self, name: str) -> StackDescription | None:
-        """The stack of that name."""
-        return next((stack for stack in self.stacks if stack.name == name), None)
+    def protocol(self, name: str) -> ProtocolDescription | None:
+        """The protocol of that name."""
+        return next((protocol for protocol in self.protocols if protocol.name == name), None)
 
 
 @cache
 def registered() -> Description:
-    """What this version has: `schema/stacks.json`, from the wheel or from the checkout."""
-    return Description.model_validate_json(generated("stacks.json"))
+    """What this version has: `schema/protocols.json`, from the wheel or from the checkout."""
+    return Description.model_validate_json(generated("protocols.json"))

@@ -56,7 +56,7 @@ class EndpointParameters(Border):
     """The only thing an endpoint is told."""
 
     schema_version: int = SCHEMA_VERSION
-    stack: str
+    protocol: str
     role: Role
     server: ServerAddress
     upstream: ServerAddress | None = None

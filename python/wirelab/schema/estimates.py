@@ -305,7 +305,7 @@ class AnalysedScenario(TypedDict):
     key: str
     name: str
     levels: dict[str, Level]
-    stack: str
+    protocol: str
     implementation: Programs
     denominators: Outcomes
     messages: NotRequired[Messages]

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from wirelab.schema.base import SCHEMA_VERSION, Border, Unsigned
-from wirelab.schema.describe import Description, StackDescription, registered
+from wirelab.schema.describe import Description, ProtocolDescription, registered
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.link_facts import LinkFacts
 from wirelab.schema.link_spec import LinkSpec
@@ -91,7 +91,7 @@ class Scenario(Border):
     name: str
     levels: dict[str, Level]
     points: tuple[dict[str, Level], ...]
-    stack: str
+    protocol: str
     settings: dict[str, SettingValue]
     implementation: Implementations
     link: LinkSpec
@@ -109,7 +109,7 @@ class Scenario(Border):
     cpu: dict[str, float] = Field(default_factory=dict)
     """Share of one CPU that a role's host has, where it has less than the machine."""
     program_settings: dict[str, dict[str, SettingValue]] = Field(default_factory=dict)
-    """What the programs that play take beside the settings of the stack."""
+    """What the programs that play take beside the settings of the protocol."""
     background_packets_per_s: float = 0.0
     """Of its traffic over all links, both ways."""
     expected_exchange_ns: Unsigned
@@ -153,7 +153,7 @@ class Plan(Border):
     identity_version: Unsigned
     """Of the scenarios' identities."""
     seed: Unsigned
-    stacks: tuple[StackDescription, ...] = ()
+    protocols: tuple[ProtocolDescription, ...] = ()
     """Those of the user's own."""
     programs: dict[str, str] = Field(default_factory=dict)
     """SHA-256 of each foreign program that plays a role: of its entry, and of the files that the entry names."""
@@ -164,8 +164,8 @@ class Plan(Border):
 
     @property
     def known(self) -> Description:
-        """Every stack that its scenarios may name."""
-        return registered().with_stacks(self.stacks)
+        """Every protocol that its scenarios may name."""
+        return registered().with_protocols(self.protocols)
 
     def to_json(self) -> dict[str, Any]:
         """As `docs/reference/files.md` has it: absent values are null, except in a link."""

@@ -20,9 +20,9 @@ class TopologyLink(LaneLink):
 
 
 class Origin(Border):
-    """The server behind a proxy, which speaks a stack of its own."""
+    """The server behind a proxy, which speaks a protocol of its own."""
 
-    stack: str
+    protocol: str
     settings: dict[str, SettingValue]
 
 

@@ -53,7 +53,7 @@ _OF_RULE: tuple[Literal["mean", "sd"], ...] = ("mean", "sd")
 _NUMBERS: tuple[Literal["point", "low", "high", "level", "n", "method"], ...] = (
     "point", "low", "high", "level", "n", "method",
 )  # fmt: skip
-_NAMES = ("scenario", "name", "stack", "client", "server")
+_NAMES = ("scenario", "name", "protocol", "client", "server")
 
 
 def analyze(campaign: Path, progress: Progress = lambda _: None) -> Estimates:
@@ -132,7 +132,7 @@ def _scenario(dataset: Dataset, scenario: Scenario, measured: list[Measured], us
         "key": key,
         "name": scenario.name,
         "levels": scenario.levels,
-        "stack": scenario.stack,
+        "protocol": scenario.protocol,
         "implementation": {"client": scenario.implementation.client, "server": scenario.implementation.server},
         "denominators": dataset.denominators(key),
         "metrics": {one.metric.name: _metric(dataset, key, one) for one in measured},
@@ -206,7 +206,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
     uncounted = sum(s["endpoints"] is not None and s["endpoints"]["wait_s"] is None for s in scenarios)
     if uncounted:
         yield f"What endpoints waited for a CPU was not counted in {uncounted} of {_scenarios(scenarios)}."
-    stack = {scenario["key"]: scenario["stack"] for scenario in scenarios}
+    protocol = {scenario["key"]: scenario["protocol"] for scenario in scenarios}
     for words, chosen in (
         ("Attempts that were run again and do not count", dataset.trials.filter(pl.col("excluded"))),
         (
@@ -215,10 +215,10 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
         ),
         ("Trials of what is not supported", dataset.trials.filter(pl.col("status") == "unsupported")),
     ):
-        names = sorted(stack.get(key, key) for key in chosen["scenario"])
+        names = sorted(protocol.get(key, key) for key in chosen["scenario"])
         if names:
-            by_stack = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
-            yield f"{words}, by stack: {by_stack}."
+            by_protocol = ", ".join(f"{name} {names.count(name)}" for name in dict.fromkeys(names))
+            yield f"{words}, by protocol: {by_protocol}."
     left_out = int(dataset.trials["left_out_of_captures"].sum())
     if left_out:
         yield f"{left_out:,} packets are missing from captures, for the disk was too slow; the link carried them."
@@ -282,7 +282,7 @@ def _rows(estimates: Estimates) -> Iterator[dict[str, str | float | int | None]]
 
 
 def _names(scenario: AnalysedScenario) -> dict[str, str]:
-    """What a row is of: a difference between programs is not one between stacks."""
-    own = (scenario["key"], scenario["name"], scenario["stack"])
+    """What a row is of: a difference between programs is not one between protocols."""
+    own = (scenario["key"], scenario["name"], scenario["protocol"])
     ends = (scenario["implementation"]["client"], scenario["implementation"]["server"])
     return dict(zip(_NAMES, (*own, *ends), strict=True))

@@ -107,7 +107,7 @@ class Dataset:
         """How many exchanges ended how, in how many trials, without excluded ones.
 
         Trials that are not done are among the trials; exchanges that they recorded are counted apart, and nowhere else.
-        A trial that a stack or program does not do at all is unsupported and not failed.
+        A trial that a protocol or program does not do at all is unsupported and not failed.
         """
         import polars as pl
 
@@ -126,7 +126,7 @@ class Dataset:
         }  # fmt: skip
 
     def unanswered(self, scenario: str) -> list[tuple[int, int]]:
-        """Of each trial: exchanges that timed out or failed, and all that the stack supports."""
+        """Of each trial: exchanges that timed out or failed, and all that the protocol supports."""
         import polars as pl
 
         rows = self.exchanges.filter((pl.col("scenario") == scenario) & (pl.col("outcome") != "unsupported"))
@@ -245,5 +245,5 @@ def _touched(rows: pl.DataFrame) -> NDArray[np.bool_] | None:
 
 def points(scenario: Scenario) -> list[dict[str, Level]]:
     """The points of the grid that a scenario stands for; a factor that does not touch it makes several."""
-    own: dict[str, Level] = {"stack": scenario.stack, "link": scenario.link_name}
+    own: dict[str, Level] = {"protocol": scenario.protocol, "link": scenario.link_name}
     return [{**own, **point} for point in scenario.points or (scenario.levels,)]

@@ -44,8 +44,8 @@ def not_in_force(rows: Iterable[SettingInForce]) -> str | None:
 
 
 def _given(scenario: Scenario) -> Iterator[tuple[SettingDescription, int]]:
-    stack = registered().stack(scenario.stack)
-    for setting in () if stack is None else stack.settings:
+    protocol = registered().protocol(scenario.protocol)
+    for setting in () if protocol is None else protocol.settings:
         value = scenario.settings.get(setting.name, setting.default)
         may_be_left = isinstance(setting.values, IntegerValues) and setting.values.words
         if may_be_left and isinstance(value, int):

@@ -1,8 +1,9 @@
-"""Kept campaigns as this build reads them: adds what their plans did not hold. Changes no raw record."""
+"""Kept campaigns as this build reads them: adds what their plans did not hold, and renames. Changes no raw record."""
 
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,9 @@ def unpack(name: str, folder: Path) -> Path:
         archive.extractall(campaign, filter="data")
     path = campaign / "plan.json"
     path.write_text(json.dumps(converted(json.loads(path.read_text(encoding="utf-8")))), encoding="utf-8")
+    for claims in campaign.glob("*.claims.toml"):
+        text = re.sub(r"\bstack(?=s?\b)", "protocol", claims.read_text(encoding="utf-8"))
+        claims.write_text(text, encoding="utf-8")
     return campaign
 
 
@@ -28,6 +32,7 @@ def converted(plan: dict[str, Any]) -> dict[str, Any]:
 
     Random numbers were drawn from the keys, so each is its scenario's identity as well.
     """
+    plan = with_protocols(plan)
     scenarios = [
         {**scenario, "identity": scenario["key"], "workload": _renamed(scenario["workload"])}
         for scenario in plan["scenarios"]
@@ -35,6 +40,19 @@ def converted(plan: dict[str, Any]) -> dict[str, Any]:
     with asking() as ask:
         facts = facts_of_plan(plan, ask)
     return {**plan, "identity_version": 0, "scenarios": scenarios, "link_facts": facts}
+
+
+def with_protocols(document: Any) -> Any:
+    """A document in which a protocol was called a stack, in keys and in paths of factors."""
+    if isinstance(document, dict):
+        return {_path(key): with_protocols(value) for key, value in document.items()}
+    if isinstance(document, list):
+        return [with_protocols(value) for value in document]
+    return _path(document) if isinstance(document, str) else document
+
+
+def _path(text: str) -> str:
+    return re.sub(r"^stack(?=s?$)|\bstack(?=s?\.[a-z])", "protocol", text)
 
 
 KINDS = {"deliver": "telemetry", "notify": "pubsub"}

@@ -165,7 +165,7 @@ fn endpoint(host: &Host, stack: &str, port: u16, role: Role) -> EndpointProcess 
     });
     let parameters = EndpointParameters {
         schema_version: SCHEMA_VERSION,
-        stack: stack.into(),
+        protocol: stack.into(),
         role,
         server: ServerAddress { address: IPV6.server, port, name: "server.test".into() },
         upstream: None,

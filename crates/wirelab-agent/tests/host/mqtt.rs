@@ -52,7 +52,7 @@ fn prove(proof: &str) -> Vec<u64> {
     let mut host = Host::start();
     host.open(1);
     let broker = json!({
-        "schema_version": wirelab_schema::SCHEMA_VERSION, "stack": "mqtt", "role": "server",
+        "schema_version": wirelab_schema::SCHEMA_VERSION, "protocol": "mqtt", "role": "server",
         "server": {"address": IPV4.server, "port": PORT, "name": "server.test"}, "settings": {},
         "workload": {"kind": "pubsub", "message_bytes": 12, "messages": 1, "timeout_ns": 1, "arrival": {"process": "fixed", "rate_hz": 1.0}},
         "certificates": null, "output": host.folder.path(), "seed": 1,

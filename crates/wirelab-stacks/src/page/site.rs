@@ -37,7 +37,7 @@ impl Site {
             }
         };
         let bodies = page.resources().iter().map(read).collect::<Result<_, _>>()?;
-        let http3 = (parameters.stack == "h3").then(|| hints::http3(parameters.server.port));
+        let http3 = (parameters.protocol == "h3").then(|| hints::http3(parameters.server.port));
         Ok(Site { page, bodies, hints: settings.choice("hints").to_owned(), http3 })
     }
 

@@ -56,7 +56,7 @@ impl Recorder for Rows {
 pub fn context(workload: WorkloadSpec, recorder: impl Recorder + 'static) -> (Context, Stopper) {
     let parameters = EndpointParameters {
         schema_version: 1,
-        stack: "scripted".to_owned(),
+        protocol: "scripted".to_owned(),
         role: Role::Client,
         server: ServerAddress { address: [127, 0, 0, 1].into(), port: 1, name: "server.test".to_owned() },
         upstream: None,

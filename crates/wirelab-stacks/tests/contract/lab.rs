@@ -64,7 +64,7 @@ impl Lab {
         let name = if role == Role::Client { self.server_name.clone() } else { "server.test".to_owned() };
         EndpointParameters {
             schema_version: SCHEMA_VERSION,
-            stack: stack.to_owned(),
+            protocol: stack.to_owned(),
             role,
             server: ServerAddress { address: IpAddr::from([127, 0, 0, 1]), port, name },
             upstream: None,

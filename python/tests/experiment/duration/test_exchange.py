@@ -26,13 +26,13 @@ RTT = 20_000_000
 
 def expected(folder: Path, *sets: str) -> int:
     scenario = load(folder, BASE, *sets).scenarios[0]
-    stack = KNOWN.stack(scenario.stack)
-    assert stack is not None
-    return expected_exchange_ns(scenario, stack) - PROCESSING_NS
+    protocol = KNOWN.protocol(scenario.protocol)
+    assert protocol is not None
+    return expected_exchange_ns(scenario, protocol) - PROCESSING_NS
 
 
 def registered_ns(folder: Path, text: str, *sets: str) -> int:
-    """Of the first scenario of an experiment with the stacks as they are."""
+    """Of the first scenario of an experiment with the protocols as they are."""
     return parts(folder, text, *sets).total_ns - PROCESSING_NS
 
 
@@ -41,10 +41,10 @@ def parts(folder: Path, text: str, *sets: str) -> Parts:
     file = folder / "experiment.toml"
     file.write_text(text)
     scenario = load_experiment(str(file), sets).scenarios[0]
-    stack = registered().stack(scenario.stack)
-    assert stack is not None
-    assert exchange_parts(scenario, stack).total_ns == expected_exchange_ns(scenario, stack)
-    return exchange_parts(scenario, stack)
+    protocol = registered().protocol(scenario.protocol)
+    assert protocol is not None
+    assert exchange_parts(scenario, protocol).total_ns == expected_exchange_ns(scenario, protocol)
+    return exchange_parts(scenario, protocol)
 
 
 def slow_start(size: int) -> int:
@@ -52,25 +52,25 @@ def slow_start(size: int) -> int:
 
 
 @pytest.mark.parametrize(
-    ("stack", "trips"), [("raw-udp", 1), ("http1", 2), ("h3", 2), ("h2", 3), ("https1", 3), ("raw-tcp", 2)]
+    ("protocol", "trips"), [("raw-udp", 1), ("http1", 2), ("h3", 2), ("h2", 3), ("https1", 3), ("raw-tcp", 2)]
 )
 def test_a_fresh_exchange_takes_the_round_trips_of_its_handshakes_and_one(
-    stack: str, trips: int, tmp_path: Path
+    protocol: str, trips: int, tmp_path: Path
 ) -> None:
-    assert expected(tmp_path, f"stack={stack}") == trips * RTT
+    assert expected(tmp_path, f"protocol={protocol}") == trips * RTT
 
 
 def test_tls_1_2_takes_one_more(tmp_path: Path) -> None:
-    assert expected(tmp_path, "stack=h2", "stack.tls=1.2") == 4 * RTT
+    assert expected(tmp_path, "protocol=h2", "protocol.tls=1.2") == 4 * RTT
 
 
 @pytest.mark.parametrize(
     ("sets", "trips"),
     [
-        (["stack=coap", 'stack.block-size="1024"'], 3),
-        (["stack=coap", 'stack.block-size="512"'], 6),
-        (["stack=coaps", "stack.dtls-cookie=false"], 5),
-        (["stack=coaps"], 6),
+        (["protocol=coap", 'protocol.block-size="1024"'], 3),
+        (["protocol=coap", 'protocol.block-size="512"'], 6),
+        (["protocol=coaps", "protocol.dtls-cookie=false"], 5),
+        (["protocol=coaps"], 6),
     ],
 )
 def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(
@@ -82,20 +82,20 @@ def test_dtls_takes_two_and_one_for_its_cookie_and_each_block_takes_one(
 @pytest.mark.parametrize(
     ("sets", "trips"),
     [
-        (["stack=mqtt"], 3),
-        (["stack=mqtts"], 4),
-        (["stack=mqtt+quic"], 3),
-        (["stack=mqtt", "stack.qos=0"], 2),
-        (["stack=mqtt", "stack.qos=2"], 4),
-        (["stack=amqp"], 5),
-        (["stack=amqps"], 6),
-        (["stack=amqp", "stack.sasl=plain"], 7),
-        (["stack=amqp", "stack.sasl=plain", "stack.delivery=at-most-once"], 6),
-        (["stack=coap+tcp"], 2),
-        (["stack=coap+tcp", "workload.message=3 kB"], 3),
-        (["stack=coaps+tcp", "workload.message=3 kB"], 4),
-        (["stack=mqtt", "workload.connection=persistent"], 1),
-        (["stack=mqtt", "workload.connection=persistent", "stack.qos=0"], 0),
+        (["protocol=mqtt"], 3),
+        (["protocol=mqtts"], 4),
+        (["protocol=mqtt+quic"], 3),
+        (["protocol=mqtt", "protocol.qos=0"], 2),
+        (["protocol=mqtt", "protocol.qos=2"], 4),
+        (["protocol=amqp"], 5),
+        (["protocol=amqps"], 6),
+        (["protocol=amqp", "protocol.sasl=plain"], 7),
+        (["protocol=amqp", "protocol.sasl=plain", "protocol.delivery=at-most-once"], 6),
+        (["protocol=coap+tcp"], 2),
+        (["protocol=coap+tcp", "workload.message=3 kB"], 3),
+        (["protocol=coaps+tcp", "workload.message=3 kB"], 4),
+        (["protocol=mqtt", "workload.connection=persistent"], 1),
+        (["protocol=mqtt", "workload.connection=persistent", "protocol.qos=0"], 0),
     ],
 )
 def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
@@ -107,26 +107,26 @@ def test_what_protocols_say_before_their_first_message_takes_its_round_trips(
 
 
 def test_a_kept_connection_takes_one(tmp_path: Path) -> None:
-    assert expected(tmp_path, "stack=h2", "workload.connection=persistent") == RTT
+    assert expected(tmp_path, "protocol=h2", "workload.connection=persistent") == RTT
 
 
 def test_a_rate_adds_the_time_of_its_bits(tmp_path: Path) -> None:
-    sets = ("stack=raw-udp", "link.rate=8 kbit/s", "link.queue=1 kB", "workload.upload=940 B")
+    sets = ("protocol=raw-udp", "link.rate=8 kbit/s", "link.queue=1 kB", "workload.upload=940 B")
     assert expected(tmp_path, *sets) == pytest.approx(RTT + 1.06e9, rel=1e-6)
 
 
 def test_loss_adds_the_timers_that_wait_for_it(tmp_path: Path) -> None:
-    assert expected(tmp_path, "stack=http1", "link.loss=10 %") > 2 * RTT + 200_000_000
-    assert expected(tmp_path, "stack=http1", "link.loss=100 %") == 10 * 10**9 - PROCESSING_NS
+    assert expected(tmp_path, "protocol=http1", "link.loss=10 %") > 2 * RTT + 200_000_000
+    assert expected(tmp_path, "protocol=http1", "link.loss=100 %") == 10 * 10**9 - PROCESSING_NS
 
 
 def test_bursts_that_begin_rarely_cost_less_than_their_share_of_time(tmp_path: Path) -> None:
     burst = 'link.gilbert-elliott={p="1 %", r="10 %", 1-h="70 %", 1-k="0 %"}'
-    assert expected(tmp_path, "stack=http1", burst) < expected(tmp_path, "stack=http1", "link.loss=6.36 %") * 4
+    assert expected(tmp_path, "protocol=http1", burst) < expected(tmp_path, "protocol=http1", "link.loss=6.36 %") * 4
 
 
 def test_the_first_exchange_of_a_trial_wakes_the_radio_and_its_answer_waits_until_it_listens(tmp_path: Path) -> None:
-    sets = ("stack=raw-udp", "link=nb-iot", "workload.exchanges=1")
+    sets = ("protocol=raw-udp", "link=nb-iot", "workload.exchanges=1")
     assert 3.2e9 < expected(tmp_path, *sets) < 3.4e9
     assert 2.3e9 < expected(tmp_path, *sets[:2]) < 2.4e9
 
@@ -142,14 +142,14 @@ def test_an_open_loop_takes_as_long_as_its_arrivals(tmp_path: Path) -> None:
 
 
 def test_frames_that_their_retries_do_not_save_cost_timers_as_lost_packets_do(tmp_path: Path) -> None:
-    poor = ("stack=http1", "link=wifi-poor")
+    poor = ("protocol=http1", "link=wifi-poor")
     usual, poorer, poorest = (expected(tmp_path, *poor, f"link.medium.frame-error={e} %") for e in (10, 45, 75))
     assert usual < poorer < 50_000_000 < poorest
 
 
-def test_a_stack_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_path: Path) -> None:
+def test_a_protocol_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_path: Path) -> None:
     short, long = (
-        registered_ns(tmp_path, BASE, "stack=coap", "link.loss=10 %", f"stack.ack-timeout={timer}")
+        registered_ns(tmp_path, BASE, "protocol=coap", "link.loss=10 %", f"protocol.ack-timeout={timer}")
         for timer in ("500ms", "2s")
     )
     assert long - short > 2 * 0.1 * 1_500_000_000
@@ -157,21 +157,21 @@ def test_a_stack_with_a_timer_of_its_own_waits_that_long_for_what_is_lost(tmp_pa
 
 def test_a_long_body_takes_the_round_trips_of_its_windows(tmp_path: Path) -> None:
     long = ("workload.connection=persistent", "workload.download=11 MB", "workload.upload=0 B")
-    assert registered_ns(tmp_path, BASE, "stack=http1", *long) == 10 * RTT, "14,480 B, then twice as much each time"
+    assert registered_ns(tmp_path, BASE, "protocol=http1", *long) == 10 * RTT, "14,480 B, then twice as much each time"
     windows = 11_000_000 / 65_535 + slow_start(65_535)
-    assert registered_ns(tmp_path, BASE, "stack=h2", *long) == pytest.approx(windows * RTT, rel=1e-3)
+    assert registered_ns(tmp_path, BASE, "protocol=h2", *long) == pytest.approx(windows * RTT, rel=1e-3)
 
 
 @pytest.mark.parametrize(
     ("sets", "window", "handled"),
     [
-        (["stack=h2", "stack.initial-window-size=1000 B"], 1000, 11_000),
-        (["stack=h2", "stack.initial-window-size=1000 kB"], 65_535, 11),
-        (["stack=h2", "stack.connection-window=1000 kB"], 65_535, 0),
-        (["stack=h2", "stack.initial-window-size=500 kB", "stack.connection-window=1000 kB"], 500_000, 22),
-        (["stack=h3", "stack.stream-window=1000 B"], 1000, 11_000),
-        (["stack=h3", "stack.stream-window=1000 kB", "stack.connection-window=50 kB"], 50_000, 11),
-        (["stack=h3", "stack.send-window=50 kB"], 50_000, 0),
+        (["protocol=h2", "protocol.initial-window-size=1000 B"], 1000, 11_000),
+        (["protocol=h2", "protocol.initial-window-size=1000 kB"], 65_535, 11),
+        (["protocol=h2", "protocol.connection-window=1000 kB"], 65_535, 0),
+        (["protocol=h2", "protocol.initial-window-size=500 kB", "protocol.connection-window=1000 kB"], 500_000, 22),
+        (["protocol=h3", "protocol.stream-window=1000 B"], 1000, 11_000),
+        (["protocol=h3", "protocol.stream-window=1000 kB", "protocol.connection-window=50 kB"], 50_000, 11),
+        (["protocol=h3", "protocol.send-window=50 kB"], 50_000, 0),
     ],
 )
 def test_a_long_body_waits_for_the_windows_that_are_given(
@@ -186,32 +186,32 @@ def test_a_long_body_waits_for_the_windows_that_are_given(
 
 
 def test_who_gives_up_does_not_wait_for_windows_any_longer(tmp_path: Path) -> None:
-    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
+    sets = ("protocol=h3", "protocol.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     assert registered_ns(tmp_path, BASE, *sets, "workload.timeout=1 min") == 60 * 10**9 - PROCESSING_NS
 
 
 def test_sizes_in_turn_take_their_mean(tmp_path: Path) -> None:
     turns = ('workload.download=["11 MB", "612 B"]', "workload.upload=0 B")
-    assert expected(tmp_path, "stack=http1", "workload.connection=persistent", *turns) == (10 + 1) * RTT // 2
+    assert expected(tmp_path, "protocol=http1", "workload.connection=persistent", *turns) == (10 + 1) * RTT // 2
 
 
 def test_requests_that_wait_for_one_another_on_a_connection_take_longer_than_their_arrivals(tmp_path: Path) -> None:
     sets = ('workload.arrival={fixed = "10 /s"}', "workload.concurrency=10")
-    kept = load(tmp_path, BASE, "stack=http1", "workload.connection=persistent", *sets).scenarios[0]
+    kept = load(tmp_path, BASE, "protocol=http1", "workload.connection=persistent", *sets).scenarios[0]
     assert expected_trial_ns(10**9, kept) == TRIAL_OVERHEAD_NS + 10 * 10**9
-    fresh = load(tmp_path, BASE, "stack=http1", *sets).scenarios[0]
+    fresh = load(tmp_path, BASE, "protocol=http1", *sets).scenarios[0]
     assert expected_trial_ns(10**9, fresh) == TRIAL_OVERHEAD_NS + 2 * 10**9
 
 
 def load_ns(folder: Path, *sets: str) -> int:
-    text = 'title = "T"\n[factors]\nstack = ["h2"]\n[link]\nrtt = "20 ms"\n[workload]\nkind = "page"\nloads = 5\n'
+    text = 'title = "T"\n[factors]\nprotocol = ["h2"]\n[link]\nrtt = "20 ms"\n[workload]\nkind = "page"\nloads = 5\n'
     return registered_ns(folder, text + 'page = { objects = 1, object-size = "1 MB" }\n', *sets)
 
 
 def test_the_windows_of_a_page_double_over_every_protocol_as_a_browser_grants_wide_ones(tmp_path: Path) -> None:
     windows = 7  # 14,480 (2^7 - 1) bytes are more than 1 MB
-    assert load_ns(tmp_path, "stack=h2") == (2 + windows) * RTT
-    assert load_ns(tmp_path, "stack=http1") == (1 + windows) * RTT
+    assert load_ns(tmp_path, "protocol=h2") == (2 + windows) * RTT
+    assert load_ns(tmp_path, "protocol=http1") == (1 + windows) * RTT
 
 
 def test_what_a_browsers_tools_hold_responses_back_for_is_part_of_a_load(tmp_path: Path) -> None:
@@ -223,16 +223,18 @@ def test_what_a_browsers_tools_hold_responses_back_for_is_part_of_a_load(tmp_pat
 def test_a_small_window_makes_a_page_wait_for_as_many_round_trips_and_costs_its_handling(tmp_path: Path) -> None:
     one_mb, windows = 1_000_000, -(-1_000_000 // 1000)
     trips = 2 + windows + 1  # the document's bytes fill one more window
-    small = load_ns(tmp_path, "stack=h2c", "stack.initial-window-size=1000 B")
+    small = load_ns(tmp_path, "protocol=h2c", "protocol.initial-window-size=1000 B")
     assert small == pytest.approx((trips - 1) * RTT + one_mb // 1000 * WINDOW_NS, rel=0.01)
-    wide = load_ns(tmp_path, "stack=h2c", "stack.initial-window-size=1000 kB", "stack.connection-window=1000 kB")
+    wide = load_ns(
+        tmp_path, "protocol=h2c", "protocol.initial-window-size=1000 kB", "protocol.connection-window=1000 kB"
+    )
     assert wide < small / 100
 
 
 def test_a_small_window_of_http3_makes_a_page_wait_as_one_of_http2_does(tmp_path: Path) -> None:
     h2, h3, wide = (
-        load_ns(tmp_path, f"stack={stack}", f"stack.{setting}")
-        for stack, setting in (
+        load_ns(tmp_path, f"protocol={protocol}", f"protocol.{setting}")
+        for protocol, setting in (
             ("h2c", "initial-window-size=1000 B"), ("h3", "stream-window=1000 B"), ("h3", "stream-window=1000 kB")
         )
     )  # fmt: skip
@@ -242,10 +244,10 @@ def test_a_small_window_of_http3_makes_a_page_wait_as_one_of_http2_does(tmp_path
 
 def test_streams_share_the_connections_window_and_their_own(tmp_path: Path) -> None:
     page = 'workload.page={ objects = 10, object-size = "100 kB" }'
-    sets = ("stack=h2c", page, "stack.initial-window-size=10 kB")
-    at_once, alone = load_ns(tmp_path, *sets), load_ns(tmp_path, *sets, "stack.max-concurrent-streams=1")
+    sets = ("protocol=h2c", page, "protocol.initial-window-size=10 kB")
+    at_once, alone = load_ns(tmp_path, *sets), load_ns(tmp_path, *sets, "protocol.max-concurrent-streams=1")
     assert alone > 5 * at_once
-    shared = load_ns(tmp_path, *sets, "stack.connection-window=65535 B")
+    shared = load_ns(tmp_path, *sets, "protocol.connection-window=65535 B")
     assert at_once < shared < alone
 
 
@@ -264,24 +266,24 @@ def test_a_flow_reaches_the_least_of_the_rate_its_window_and_what_random_loss_le
 
 def test_a_long_body_over_a_lossy_link_is_limited_by_its_loss_and_a_short_one_by_round_trips(tmp_path: Path) -> None:
     text = BASE.replace('rtt = "20 ms"', 'rtt = "200 ms"\nrate = "100 Mbit/s"\nqueue = "1 MB"\nloss = "1 %"')
-    long = parts(tmp_path, text, "stack=http1", "workload.download=10 MB", "workload.timeout=1 h")
+    long = parts(tmp_path, text, "protocol=http1", "workload.download=10 MB", "workload.timeout=1 h")
     reached = SEGMENT_BYTES * 8e9 / long.rtt_ns * sqrt(1.5 / 0.01)
     assert long.transfer_ns == pytest.approx(10_000_000 * 8e9 / reached, rel=0.01)
     assert (long.reached, long.limit) == (Limit.LOSS, Limit.LOSS)
-    short = parts(tmp_path, text, "stack=http1", "workload.download=10 kB", "workload.timeout=1 h")
+    short = parts(tmp_path, text, "protocol=http1", "workload.download=10 kB", "workload.timeout=1 h")
     assert (short.reached, short.limit) == (Limit.RATE, Limit.ROUND_TRIPS)
-    lossless = parts(tmp_path, text, "stack=http1", "workload.download=10 MB", "link.loss=0 %")
+    lossless = parts(tmp_path, text, "protocol=http1", "workload.download=10 MB", "link.loss=0 %")
     assert (lossless.reached, lossless.limit) == (Limit.RATE, Limit.ROUND_TRIPS)
 
 
 def test_bursts_that_swallow_repetitions_cost_a_long_body_timers(tmp_path: Path) -> None:
-    long = ("stack=http1", "workload.download=11 MB", "workload.upload=0 B", "workload.timeout=1 h")
+    long = ("protocol=http1", "workload.download=11 MB", "workload.upload=0 B", "workload.timeout=1 h")
     burst = 'link.gilbert-elliott={p="1 %", r="10 %", 1-h="70 %", 1-k="0.1 %"}'
     bursts, alone = (parts(tmp_path, BASE, *long, loss) for loss in (burst, "link.loss=1.1 %"))
     assert bursts.recovery_ns > 60e9 > 10 * alone.recovery_ns
 
 
 def test_what_is_waited_for_beyond_the_time_out_is_known_too(tmp_path: Path) -> None:
-    sets = ("stack=h3", "stack.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
+    sets = ("protocol=h3", "protocol.stream-window=256 B", "workload.connection=persistent", "workload.download=11 MB")
     found = parts(tmp_path, BASE, *sets, "workload.timeout=1 min")
     assert found.total_ns == 60 * 10**9 < found.patient_ns

@@ -15,7 +15,7 @@ from wirelab.plan import make_plan
 FILE = """
 title = "Loaded"
 [factors]
-stack = ["http1"]
+protocol = ["http1"]
 link = ["air"]
 [links]
 air = {{ {air} }}

@@ -15,7 +15,7 @@ RADIO = "enc28j60-ethernet"
 TEXT = """
 title = "t"
 [factors]
-stack = ["raw-tcp"]
+protocol = ["raw-tcp"]
 [workload]
 upload = "30 B"
 """

@@ -16,7 +16,7 @@ PAGE = """
 title = "Pages"
 metric = "load-time"
 [factors]
-stack = ["http1", "h2"]
+protocol = ["http1", "h2"]
 [workload]
 kind = "page"
 """
@@ -202,11 +202,13 @@ def test_a_plan_of_pages_is_written_and_read_back(tmp_path: Path) -> None:
 IMAGES = 'page = { objects = 20, object-size = "1 kB" }\nloads = 3\n[link]\nrtt = "20 ms"'
 
 
-@pytest.mark.parametrize(("stack", "trips"), [("http1", 2 * 1 + 1 + 4), ("https1", 2 * 2 + 1 + 4), ("h2", 2 + 1 + 1)])
+@pytest.mark.parametrize(
+    ("protocol", "trips"), [("http1", 2 * 1 + 1 + 4), ("https1", 2 * 2 + 1 + 4), ("h2", 2 + 1 + 1)]
+)
 def test_a_load_takes_its_handshakes_the_document_and_rounds_of_what_that_names(
-    tmp_path: Path, stack: str, trips: int
+    tmp_path: Path, protocol: str, trips: int
 ) -> None:
-    [scenario] = make_plan(load(tmp_path, PAGE + IMAGES, f"stack={stack}")).scenarios
+    [scenario] = make_plan(load(tmp_path, PAGE + IMAGES, f"protocol={protocol}")).scenarios
     assert scenario.expected_exchange_ns == PROCESSING_NS + trips * 20_000_000
     assert scenario.expected_trial_ns == TRIAL_OVERHEAD_NS + 3 * scenario.expected_exchange_ns
 
@@ -219,7 +221,7 @@ def test_a_large_page_takes_the_time_of_its_bytes(tmp_path: Path) -> None:
 
 def test_a_load_computes_for_its_resources_and_bytes(tmp_path: Path) -> None:
     few, many = (
-        make_plan(load(tmp_path, PAGE + IMAGES, "stack=h2", f"workload.page.objects={count}")).scenarios[0]
+        make_plan(load(tmp_path, PAGE + IMAGES, "protocol=h2", f"workload.page.objects={count}")).scenarios[0]
         for count in (10, 100)
     )
     assert trial_cpu_ns(many) - trial_cpu_ns(few) > 3 * 90 * KEPT_CPU_NS

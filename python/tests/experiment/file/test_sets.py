@@ -21,7 +21,7 @@ def test_one_value_holds_in_every_scenario_and_overrides_the_links_own(tmp_path:
 
 
 def test_a_factor_of_the_file_is_replaced(tmp_path: Path) -> None:
-    assert [scenario.stack for scenario in load(tmp_path, BASE, "stack=h3").scenarios] == ["h3"]
+    assert [scenario.protocol for scenario in load(tmp_path, BASE, "protocol=h3").scenarios] == ["h3"]
 
 
 def test_a_key_about_the_experiment_takes_its_value(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from wirelab.schema.topology import BulkTraffic, PingTraffic
 HEAD = """
 title = "Hosts"
 [factors]
-stack = ["http1"]
+protocol = ["http1"]
 {factors}
 [links]
 good = {{ rtt = "20 ms" }}
@@ -180,27 +180,27 @@ def test_captures_need_the_server_on_the_clients_link(tmp_path: Path) -> None:
         load_experiment(str(path), known=with_proxy())
 
 
-ASKED = '[endpoints.proxy]\nstacks = ["http1"]\n'
+ASKED = '[endpoints.proxy]\nprotocols = ["http1"]\n'
 
 
 def with_proxy() -> Description:
     """A build whose HTTP/1.1 has a proxy."""
-    stacks = [
-        stack.model_copy(update={"roles": (*stack.roles, Role.PROXY)}) if stack.name == "http1" else stack
-        for stack in registered().stacks
+    protocols = [
+        protocol.model_copy(update={"roles": (*protocol.roles, Role.PROXY)}) if protocol.name == "http1" else protocol
+        for protocol in registered().protocols
     ]
-    return registered().model_copy(update={"stacks": tuple(stacks)})
+    return registered().model_copy(update={"protocols": tuple(protocols)})
 
 
-def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
+def test_a_proxys_server_speaks_a_protocol_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "hosts.toml"
     path.write_text(HEAD.format(factors=LINK) + PROXY + ASKED, encoding="utf-8")
     experiment = load_experiment(str(path), known=with_proxy())
     for scenario in experiment.scenarios:
         assert scenario.origin is not None
-        assert (scenario.stack, scenario.origin.stack) == ("http1", "http1")
+        assert (scenario.protocol, scenario.origin.protocol) == ("http1", "http1")
         assert scenario.origin.settings == scenario.settings
-    assert make_plan(experiment).to_json()["scenarios"][0]["origin"]["stack"] == "http1"
+    assert make_plan(experiment).to_json()["scenarios"][0]["origin"]["protocol"] == "http1"
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_proxys_server_speaks_a_stack_of_its_own(tmp_path: Path) -> None:
     [
         (PROXY, "http1 asks no proxy, and the server is not on the client's link"),
         (PROXY + ASKED, "http1 has no role proxy"),
-        (PROXY + ASKED.replace("http1", "htp1"), 'unknown stack ("htp1")'),
+        (PROXY + ASKED.replace("http1", "htp1"), 'unknown protocol ("htp1")'),
         (PROXY + ASKED + 'origin = "h2"', "a proxy does not speak h2 to its server"),
         (PROXY + ASKED + 'origin = "raw-tcp"', "a proxy does not speak raw-tcp to its server"),
         (ASKED, "no links lead from the client to the proxy"),
@@ -229,7 +229,7 @@ def test_what_a_proxy_cannot_hand_on_is_told(tmp_path: Path) -> None:
 CACHES = """
 title = "Caches"
 [factors]
-stack = ["coap", "coaps"]
+protocol = ["coap", "coaps"]
 {factor}
 [links]
 good = {{ rtt = "20 ms" }}
@@ -238,7 +238,7 @@ wire = {{ rtt = "1 ms" }}
 air = {{ near = ["client"], far = ["proxy", "server"] }}
 wire = {{ near = ["proxy"], far = ["server"] }}
 [endpoints.proxy]
-stacks = ["coap"]
+protocols = ["coap"]
 origin = "http1"
 [workload]
 kind = "request-response"
@@ -250,13 +250,13 @@ download = "20 B"
 @pytest.mark.parametrize(
     ("factor", "table", "place"),
     [
-        ("", "[stacks.coaps]\ncache = true", "stacks.coaps.cache"),
-        ("", "[stack]\ncache = true", "stack.cache"),
-        ('"stacks.coaps.cache" = [false, true]', "", 'factors."stacks.coaps.cache"'),
-        ('"stack.cache" = [false, true]', "", 'factors."stack.cache"'),
+        ("", "[protocols.coaps]\ncache = true", "protocols.coaps.cache"),
+        ("", "[protocol]\ncache = true", "protocol.cache"),
+        ('"protocols.coaps.cache" = [false, true]', "", 'factors."protocols.coaps.cache"'),
+        ('"protocol.cache" = [false, true]', "", 'factors."protocol.cache"'),
     ],
 )
-def test_a_cache_of_a_stack_that_asks_no_proxy_is_refused_where_it_stands(
+def test_a_cache_of_a_protocol_that_asks_no_proxy_is_refused_where_it_stands(
     tmp_path: Path, factor: str, table: str, place: str
 ) -> None:
     path = tmp_path / "caches.toml"
@@ -264,21 +264,21 @@ def test_a_cache_of_a_stack_that_asks_no_proxy_is_refused_where_it_stands(
     with pytest.raises(WirelabError) as caught:
         load_experiment(str(path))
     assert f"{place}: coaps asks no proxy, and the cache is a proxy's (true)" in str(caught.value)
-    assert 'hint: [endpoints.proxy] stacks = ["coaps"]' in str(caught.value)
+    assert 'hint: [endpoints.proxy] protocols = ["coaps"]' in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("factor", "table"),
     [
-        ("", "[stacks.coap]\ncache = true"),
-        ("", "[stack]\ncache = false"),
-        ('"stacks.coap.cache" = [false, true]', "[stack]\ncache = false"),
+        ("", "[protocols.coap]\ncache = true"),
+        ("", "[protocol]\ncache = false"),
+        ('"protocols.coap.cache" = [false, true]', "[protocol]\ncache = false"),
     ],
 )
-def test_a_cache_of_a_stack_that_asks_a_proxy_is_taken(tmp_path: Path, factor: str, table: str) -> None:
+def test_a_cache_of_a_protocol_that_asks_a_proxy_is_taken(tmp_path: Path, factor: str, table: str) -> None:
     path = tmp_path / "caches.toml"
     path.write_text(CACHES.format(factor=factor, table=table), encoding="utf-8")
-    settings = {(each.stack, each.settings["cache"]) for each in load_experiment(str(path)).scenarios}
+    settings = {(each.protocol, each.settings["cache"]) for each in load_experiment(str(path)).scenarios}
     assert ("coaps", True) not in settings
     assert len(settings) == (3 if factor else 2)
 

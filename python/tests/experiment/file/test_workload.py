@@ -130,7 +130,7 @@ def test_one_client_has_the_key_that_it_has_without_populations() -> None:
 NAMED = """
 title = "Named workloads"
 [factors]
-stack = ["http1"]
+protocol = ["http1"]
 workload = ["ask", "tell"]
 [workload]
 timeout = "3 s"

@@ -7,7 +7,7 @@ import pytest
 from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 
-HEAD = 'title = "t"\noffloads = true\n[factors]\nstack = ["http1"]\n[link]\n'
+HEAD = 'title = "t"\noffloads = true\n[factors]\nprotocol = ["http1"]\n[link]\n'
 
 
 def written(tmp_path: Path, link: str) -> str:

@@ -60,23 +60,25 @@ def test_links_that_come_to_the_same_at_one_level_alone_are_two(tmp_path: Path) 
     assert len(experiment.scenarios) == 4
 
 
-def test_a_setting_multiplies_only_the_stacks_that_have_it(tmp_path: Path) -> None:
-    experiment = load(tmp_path, with_factors('"stack.tls" = ["1.2", "1.3"]'))
+def test_a_setting_multiplies_only_the_protocols_that_have_it(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('"protocol.tls" = ["1.2", "1.3"]'))
     assert [scenario.name for scenario in experiment.scenarios] == ["http1", "h2, 1.2", "h2, 1.3"]
     http1 = experiment.scenarios[0]
-    assert "stack.tls" not in http1.levels
-    assert [point["stack.tls"] for point in http1.points] == ["1.2", "1.3"]
+    assert "protocol.tls" not in http1.levels
+    assert [point["protocol.tls"] for point in http1.points] == ["1.2", "1.3"]
 
 
-def test_a_setting_of_one_stack_leaves_the_others_alone(tmp_path: Path) -> None:
-    experiment = load(tmp_path, with_factors('"stacks.h2.tls" = ["1.2", "1.3"]'))
+def test_a_setting_of_one_protocol_leaves_the_others_alone(tmp_path: Path) -> None:
+    experiment = load(tmp_path, with_factors('"protocols.h2.tls" = ["1.2", "1.3"]'))
     assert [scenario.settings.get("tls") for scenario in experiment.scenarios] == [None, "1.2", "1.3"]
 
 
 def test_a_direction_changes_nothing_where_nothing_is_lost(tmp_path: Path) -> None:
     text = with_factors('link = ["wire", "lossy"]', '"link.direction" = ["both", "uplink"]', text=LOSSY)
     experiment = load(tmp_path, text)
-    points = {scenario.link_name: len(scenario.points) for scenario in experiment.scenarios if scenario.stack == "h2"}
+    points = {
+        scenario.link_name: len(scenario.points) for scenario in experiment.scenarios if scenario.protocol == "h2"
+    }
     assert (len(experiment.scenarios), points["wire"]) == (6, 2)
 
 
@@ -105,7 +107,7 @@ def test_link_defaults_hold_for_every_link(tmp_path: Path) -> None:
 
 def test_an_implementation_plays_the_roles_that_it_has(tmp_path: Path) -> None:
     experiment = load(tmp_path, with_factors('implementation = ["builtin", "curl"]').replace('"h2"]', '"h3"]'))
-    assert [(scenario.stack, dict(scenario.implementation)) for scenario in experiment.scenarios] == [
+    assert [(scenario.protocol, dict(scenario.implementation)) for scenario in experiment.scenarios] == [
         ("http1", {"client": "builtin", "server": "builtin"}),
         ("http1", {"client": "curl", "server": "builtin"}),
         ("h3", {"client": "builtin", "server": "builtin"}),
@@ -120,9 +122,9 @@ def test_a_role_can_be_given_its_implementation(tmp_path: Path) -> None:
 
 def test_an_implementation_beside_the_file_is_known(tmp_path: Path) -> None:
     entry = 'title = "mine"\nhomepage = "here"\ninstall = "it lies here"\nversion_command = ["true"]\n'
-    client = 'stacks = ["h2"]\ncommand = ["true"]\n'
+    client = 'protocols = ["h2"]\ncommand = ["true"]\n'
     (tmp_path / "implementations.toml").write_text(f"[mine]\n{entry}[mine.roles.client]\n{client}")
-    experiment = load(tmp_path, BASE + '[stacks.h2]\nimplementation = "mine"\n')
+    experiment = load(tmp_path, BASE + '[protocols.h2]\nimplementation = "mine"\n')
     assert experiment.scenarios[1].implementation["client"] == "mine"
 
 
@@ -133,21 +135,21 @@ def test_congestion_control_is_varied(tmp_path: Path) -> None:
 
 def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WirelabError, match="is already a factor"):
-        load(tmp_path, BASE + '[choices]\nstack = ["h3"]\n')
+        load(tmp_path, BASE + '[choices]\nprotocol = ["h3"]\n')
 
 
 @pytest.mark.parametrize(
     ("line", "option", "told"),
     [
         (
-            '"stack.tls" = ["1.2", "1.3"]',
-            "stacks.h2.tls=1.3",
-            "--set: stacks.h2.tls: varies what stack.tls varies too",
+            '"protocol.tls" = ["1.2", "1.3"]',
+            "protocols.h2.tls=1.3",
+            "--set: protocols.h2.tls: varies what protocol.tls varies too",
         ),
         (
-            '"stacks.h2.tls" = ["1.2", "1.3"]',
-            "stack.tls=1.2",
-            "--set: stack.tls: varies what stacks.h2.tls varies too",
+            '"protocols.h2.tls" = ["1.2", "1.3"]',
+            "protocol.tls=1.2",
+            "--set: protocol.tls: varies what protocols.h2.tls varies too",
         ),
         (
             '"links.wire.rtt" = ["2 ms", "9 ms"]',

@@ -91,13 +91,13 @@ def test_a_changed_script_changes_the_keys_of_its_scenarios_and_of_no_other(own:
     before = make_plan(load_experiment(str(own / "experiment.toml")))
     edit(own / "mine_client.py", "TCP_NODELAY, 1", "TCP_NODELAY, 0")
     after = make_plan(load_experiment(str(own / "experiment.toml")))
-    changed = {old.stack for old, new in zip(before.scenarios, after.scenarios, strict=True) if old.key != new.key}
+    changed = {old.protocol for old, new in zip(before.scenarios, after.scenarios, strict=True) if old.key != new.key}
     assert changed == {"mine"}
     assert before.programs.keys() == after.programs.keys() == {"mine-py"}
     assert before.programs != after.programs
 
 
-def test_an_own_stack_on_another_port_is_another_scenario_and_its_words_are_no_part_of_it(own: Path) -> None:
+def test_an_own_protocol_on_another_port_is_another_scenario_and_its_words_are_no_part_of_it(own: Path) -> None:
     def keys() -> dict[str, str]:
         return {each.name: each.key for each in make_plan(load_experiment(str(own / "experiment.toml"))).scenarios}
 

@@ -15,16 +15,16 @@ title = "{0}"
 homepage = "here"
 install = "it lies here"
 version_command = ["true"]
-roles.client = {{ stacks = ["h2", "mine"], command = ["true"] }}
-roles.server = {{ stacks = ["h2", "mine"], command = ["true"], ready = "event" }}
+roles.client = {{ protocols = ["h2", "mine"], command = ["true"] }}
+roles.server = {{ protocols = ["h2", "mine"], command = ["true"], ready = "event" }}
 """
 LAYERS = (
-    ("[stacks.h2]", "implementation"),
-    ("[stacks.h2]", "server.implementation"),
+    ("[protocols.h2]", "implementation"),
+    ("[protocols.h2]", "server.implementation"),
     ("[factors]", "implementation"),
-    ("[factors]", "stacks.h2.implementation"),
+    ("[factors]", "protocols.h2.implementation"),
     ("[factors]", "server.implementation"),
-    ("[factors]", "stacks.h2.server.implementation"),
+    ("[factors]", "protocols.h2.server.implementation"),
 )
 """Weakest first, above `[endpoints]`."""
 
@@ -32,12 +32,12 @@ LAYERS = (
 def players(folder: Path, *, weakest: int, upto: int) -> dict[str, str]:
     """Of h2, where each layer names a program of its own."""
     (folder / "implementations.toml").write_text("".join(ENTRY.format(f"p{index}") for index in range(len(LAYERS) + 1)))
-    tables = {"[stacks.h2]": "", "[factors]": ""}
+    tables = {"[protocols.h2]": "", "[factors]": ""}
     for index, (table, path) in enumerate(LAYERS, 1):
         if weakest <= index <= upto:
             tables[table] += f'{path} = "p{index}"\n' if table != "[factors]" else f'"{path}" = ["p{index}"]\n'
     text = BASE.replace("[links.wire]", f"{tables['[factors]']}\n[links.wire]", 1)
-    text += f"[stacks.h2]\n{tables['[stacks.h2]']}"
+    text += f"[protocols.h2]\n{tables['[protocols.h2]']}"
     text += '[endpoints]\nserver = { implementation = "p0" }\n' * (weakest == 0)
     text = text.replace('["http1", "h2"]', '["h2"]')
     [scenario] = load(folder, text).scenarios
@@ -55,19 +55,19 @@ def test_what_names_the_server_leaves_the_client_alone(tmp_path: Path, layer: in
 
 
 @pytest.mark.parametrize("role", ROLES)
-def test_a_role_of_one_stack_can_be_given_back_to_the_builtin_endpoint(tmp_path: Path, role: str) -> None:
-    own = f'[stacks.mqtt]\nimplementation = "mosquitto"\n{role}.implementation = "builtin"\n'
+def test_a_role_of_one_protocol_can_be_given_back_to_the_builtin_endpoint(tmp_path: Path, role: str) -> None:
+    own = f'[protocols.mqtt]\nimplementation = "mosquitto"\n{role}.implementation = "builtin"\n'
     file = tmp_path / "mine.toml"
-    file.write_text(f'title = "?"\nfactors.stack = ["mqtt", "http1"]\nworkload.kind = "telemetry"\n{own}')
+    file.write_text(f'title = "?"\nfactors.protocol = ["mqtt", "http1"]\nworkload.kind = "telemetry"\n{own}')
     mqtt, http1 = (dict(each.implementation) for each in load_experiment(str(file)).scenarios)
     assert mqtt == {**dict.fromkeys(ROLES, "mosquitto"), role: "builtin"}
     assert http1 == BOTH
 
 
-def test_the_server_of_one_stack_can_be_varied_and_changes_no_other_stack(tmp_path: Path) -> None:
-    text = BASE.replace("[links.wire]", '"stacks.h2.server.implementation" = ["builtin", "nginx"]\n[links.wire]', 1)
+def test_the_server_of_one_protocol_can_be_varied_and_changes_no_other_protocol(tmp_path: Path) -> None:
+    text = BASE.replace("[links.wire]", '"protocols.h2.server.implementation" = ["builtin", "nginx"]\n[links.wire]', 1)
     scenarios = load(tmp_path, text).scenarios
-    assert [(each.name, each.stack, each.implementation["server"]) for each in scenarios] == [
+    assert [(each.name, each.protocol, each.implementation["server"]) for each in scenarios] == [
         ("http1", "http1", "builtin"),
         ("h2, builtin", "h2", "builtin"),
         ("h2, nginx", "h2", "nginx"),
@@ -75,13 +75,13 @@ def test_the_server_of_one_stack_can_be_varied_and_changes_no_other_stack(tmp_pa
     assert all(each.implementation["client"] == "builtin" for each in scenarios)
 
 
-def test_of_two_programs_of_an_own_stack_its_table_chooses(tmp_path: Path) -> None:
-    stack = (
-        '[stacks.mine]\ntitle = "Mine"\nabout = "Mine."\ntransport = "tcp"\nport = 7007\nworkloads = ["telemetry"]\n'
+def test_of_two_programs_of_an_own_protocol_its_table_chooses(tmp_path: Path) -> None:
+    protocol = (
+        '[protocols.mine]\ntitle = "Mine"\nabout = "Mine."\ntransport = "tcp"\nport = 7007\nworkloads = ["telemetry"]\n'
     )
-    (tmp_path / "implementations.toml").write_text(stack + ENTRY.format("one") + ENTRY.format("other"))
+    (tmp_path / "implementations.toml").write_text(protocol + ENTRY.format("one") + ENTRY.format("other"))
     file = tmp_path / "mine.toml"
-    own = '[stacks.mine]\nimplementation = "one"\nclient.implementation = "other"\n'
-    file.write_text(f'title = "?"\nfactors.stack = ["mine"]\nworkload.kind = "telemetry"\n{own}')
+    own = '[protocols.mine]\nimplementation = "one"\nclient.implementation = "other"\n'
+    file.write_text(f'title = "?"\nfactors.protocol = ["mine"]\nworkload.kind = "telemetry"\n{own}')
     [scenario] = load_experiment(str(file)).scenarios
     assert dict(scenario.implementation) == {"client": "other", "server": "one"}

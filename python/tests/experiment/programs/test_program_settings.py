@@ -33,7 +33,7 @@ about = "How it is."
 choices = ["good", "bad"]
 default = "good"
 [mine.roles.client]
-stacks = ["http1", "h2"]
+protocols = ["http1", "h2"]
 command = ["true", "{{ parameters }}"]
 arguments = [{ if = "mood == 'bad'", add = ["--grumble"] }]
 requires = [{ when = { mood = ["bad"] }, think-time = [5, 100] }]
@@ -43,7 +43,7 @@ requires = [{ when = { mood = ["bad"] }, think-time = [5, 100] }]
 def experiment(folder: Path, text: str = "", factors: str = 'implementation = ["builtin", "mine"]') -> Experiment:
     (folder / "implementations.toml").write_text(CATALOGUE)
     file = folder / "test.toml"
-    file.write_text(f'title = "T"\n[factors]\nstack = ["http1"]\n{factors}\n{text}\n')
+    file.write_text(f'title = "T"\n[factors]\nprotocol = ["http1"]\n{factors}\n{text}\n')
     return load_experiment(str(file))
 
 
@@ -133,7 +133,7 @@ def test_a_program_may_do_some_of_its_own_settings_with_others_alone(
 def test_the_shipped_browser_may_be_held_up_by_its_own_tools(tmp_path: Path) -> None:
     file = tmp_path / "test.toml"
     file.write_text(
-        'title = "T"\n[factors]\nstack = ["h2"]\n"client.implementation" = ["chromium"]\n'
+        'title = "T"\n[factors]\nprotocol = ["h2"]\n"client.implementation" = ["chromium"]\n'
         '"programs.chromium.devtools-latency" = ["0 ms", "20 ms"]\n'
     )
     scenarios = load_experiment(str(file)).scenarios

@@ -6,12 +6,12 @@ from tests.asked import load_experiment
 from tests.described import IDLE, KNOWN, NAGLE, STREAMS, TLS, WINDOW
 from wirelab.errors import WirelabError
 from wirelab.experiment.programs.settings import describe_default, describe_values, read_setting, resolve_settings
-from wirelab.schema import SettingDescription, StackDescription
+from wirelab.schema import ProtocolDescription, SettingDescription
 from wirelab.units import UnitError
 
-H2 = KNOWN.stack("h2")
+H2 = KNOWN.protocol("h2")
 assert H2 is not None
-_STACK = H2.model_dump()
+_PROTOCOL = H2.model_dump()
 
 
 def setting(table: dict[str, object]) -> SettingDescription:
@@ -76,17 +76,17 @@ def test_a_number_may_be_left_to_the_library_by_its_word() -> None:
 
 
 def test_a_profile_gives_what_is_left_to_the_library() -> None:
-    stack = StackDescription.model_validate(_STACK | {"settings": [PROFILE, LEFT]})
-    assert resolve_settings(stack, [{"profile": "small"}]) == {"profile": "small", "window": 512}
-    given = resolve_settings(stack, [{"profile": "small", "window": "1 B"}])
+    protocol = ProtocolDescription.model_validate(_PROTOCOL | {"settings": [PROFILE, LEFT]})
+    assert resolve_settings(protocol, [{"profile": "small"}]) == {"profile": "small", "window": 512}
+    given = resolve_settings(protocol, [{"profile": "small", "window": "1 B"}])
     assert given == {"profile": "small", "window": 1}
-    assert resolve_settings(stack, []) == {"profile": "none", "window": "default"}
+    assert resolve_settings(protocol, []) == {"profile": "none", "window": "default"}
 
 
 NOTIFY = """
 title = "Test"
 [factors]
-stack = [{stacks}]
+protocol = [{protocols}]
 {factor}
 [link]
 rtt = "20 ms"
@@ -97,27 +97,27 @@ message = "30 B"
 """
 
 
-def refused(folder: Path, stacks: str, *, factor: str = "", table: str = "") -> str:
+def refused(folder: Path, protocols: str, *, factor: str = "", table: str = "") -> str:
     file = folder / "test.toml"
-    file.write_text(NOTIFY.format(stacks=stacks, factor=factor, table=table))
+    file.write_text(NOTIFY.format(protocols=protocols, factor=factor, table=table))
     with pytest.raises(WirelabError) as caught:
         load_experiment(str(file))
     return str(caught.value)
 
 
-def test_a_value_that_one_stack_takes_and_another_does_not_names_both(tmp_path: Path) -> None:
+def test_a_value_that_one_protocol_takes_and_another_does_not_names_both(tmp_path: Path) -> None:
     both = '"http1", "h2"'
     for told in (
-        refused(tmp_path, both, table='[stack]\nnotification = "push"'),
-        refused(tmp_path, both, factor='"stack.notification" = ["long-poll", "push"]'),
+        refused(tmp_path, both, table='[protocol]\nnotification = "push"'),
+        refused(tmp_path, both, factor='"protocol.notification" = ["long-poll", "push"]'),
     ):
         assert 'unknown value of http1 ("push")' in told
-        assert "h2 takes it: give it to that stack alone, in [stacks.h2]" in told
+        assert "h2 takes it: give it to that protocol alone, in [protocols.h2]" in told
 
 
-def test_a_value_is_read_by_the_experiments_stacks_alone(tmp_path: Path) -> None:
+def test_a_value_is_read_by_the_experiments_protocols_alone(tmp_path: Path) -> None:
     file = tmp_path / "test.toml"
-    file.write_text(NOTIFY.format(stacks='"h2"', factor="", table='[stack]\nnotification = "push"'))
+    file.write_text(NOTIFY.format(protocols='"h2"', factor="", table='[protocol]\nnotification = "push"'))
     [scenario] = load_experiment(str(file)).scenarios
     assert scenario.settings["notification"] == "push"
 

@@ -20,7 +20,7 @@ install = "it is here"
 version_command = ["mine"]
 
 [mine.roles.server]
-stacks = ["http1"]
+protocols = ["http1"]
 ready = "event"
 command = [
     "mine", "{{ place }}/{{ word }}",

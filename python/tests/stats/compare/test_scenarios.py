@@ -19,19 +19,19 @@ CLEAN: dict[str, Any] = {"uplink": [], "downlink": []}
 LOSSY = {**CLEAN, "uplink": [{"kind": "loss", "probability": 0.1}]}
 
 
-def _scenario(key: str, stack: str, implementation: str = "builtin", **more: Any) -> Scenario:
-    levels = {"stack": stack, **more.pop("levels", {})}
+def _scenario(key: str, protocol: str, implementation: str = "builtin", **more: Any) -> Scenario:
+    levels = {"protocol": protocol, **more.pop("levels", {})}
     ends = {"client": implementation, "server": "builtin"}
-    base = {"key": key, "stack": stack, "link_name": "lossy", "levels": levels, "link": CLEAN}
+    base = {"key": key, "protocol": protocol, "link_name": "lossy", "levels": levels, "link": CLEAN}
     return Scenario.model_validate(whole_scenario({**base, "implementation": ends, **more}))
 
 
-def test_scenarios_that_differ_in_the_stack_alone_are_compared() -> None:
+def test_scenarios_that_differ_in_the_protocol_alone_are_compared() -> None:
     scenarios = [_scenario("a", "h2"), _scenario("b", "h3"), _scenario("c", "h3", link=LOSSY)]
     assert list(compare.pairs(scenarios)) == [("a", "b")]
 
 
-def test_implementations_of_one_stack_are_compared_but_not_across_stacks() -> None:
+def test_implementations_of_one_protocol_are_compared_but_not_across_protocols() -> None:
     scenarios = [
         _scenario("a", "h2"),
         _scenario("b", "h2", "curl", levels={"implementation": "curl"}),
@@ -40,14 +40,14 @@ def test_implementations_of_one_stack_are_compared_but_not_across_stacks() -> No
     assert list(compare.pairs(scenarios)) == [("a", "b"), ("b", "c")]
 
 
-def test_stacks_are_compared_where_the_same_implementations_play_as_long_as_there_is_such_a_place() -> None:
+def test_protocols_are_compared_where_the_same_implementations_play_as_long_as_there_is_such_a_place() -> None:
     curl = {"levels": {"implementation": "curl"}}
     h2, http1 = _scenario("a", "h2", "curl", **curl), _scenario("b", "http1", "curl", **curl)
-    other = _scenario("c", "http1", points=[{"stack": "http1"}])
+    other = _scenario("c", "http1", points=[{"protocol": "http1"}])
     assert list(compare.pairs([h2, http1, other])) == [("a", "b"), ("b", "c")]
 
 
-def test_a_stack_that_one_program_alone_plays_is_compared_as_it_is_with_every_other() -> None:
+def test_a_protocol_that_one_program_alone_plays_is_compared_as_it_is_with_every_other() -> None:
     mine = _scenario("a", "mine", "mine-py")
     others = [_scenario("b", "http1"), _scenario("c", "h2"), _scenario("d", "h2", link=LOSSY)]
     assert list(compare.pairs([mine, *others])) == [("a", "b"), ("a", "c"), ("b", "c")]
@@ -58,21 +58,21 @@ def test_a_stack_that_one_program_alone_plays_is_compared_as_it_is_with_every_ot
     assert list(compare.pairs([mine, two, others[1], curl])) == [("a", "f"), ("c", "e")]
 
 
-def test_every_shipped_choice_is_compared_with_the_stacks_that_it_does_not_touch() -> None:
+def test_every_shipped_choice_is_compared_with_the_protocols_that_it_does_not_touch() -> None:
     scenarios = make_plan(load_experiment("milosevic2021-choices")).scenarios
     by_key = {scenario.key: scenario for scenario in scenarios}
     found: dict[str, set[str]] = {}
     for pair in compare.pairs(scenarios):
         for key, other in (pair, pair[::-1]):
-            found.setdefault(key, set()).add(by_key[other].stack)
+            found.setdefault(key, set()).add(by_key[other].protocol)
     newer = [s.key for s in scenarios if s.settings.get("tls") == "1.3"]
     assert len(newer) == 6
     assert all(found[key] == {"http1", "h3"} for key in newer)
 
 
 def test_a_scenario_that_stands_for_several_points_is_compared_at_each() -> None:
-    http1 = _scenario("a", "http1", points=[{"stack": "http1"}, {"stack": "http1", "stacks.h2.tls": "1.3"}])
-    h2 = _scenario("b", "h2", points=[{"stack": "h2", "stacks.h2.tls": "1.3"}])
+    http1 = _scenario("a", "http1", points=[{"protocol": "http1"}, {"protocol": "http1", "protocols.h2.tls": "1.3"}])
+    h2 = _scenario("b", "h2", points=[{"protocol": "h2", "protocols.h2.tls": "1.3"}])
     assert list(compare.pairs([http1, h2])) == [("a", "b")]
 
 

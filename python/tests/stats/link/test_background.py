@@ -14,7 +14,7 @@ from wirelab.stats.link.background import background
 
 
 def test_the_mean_is_over_trials_that_count_and_only_of_scenarios_with_traffic(tmp_path: Path) -> None:
-    folder = write_campaign(tmp_path, stacks=("http1", "h2"), links=("lossless",), uploads=("30 B",), trials=6)
+    folder = write_campaign(tmp_path, protocols=("http1", "h2"), links=("lossless",), uploads=("30 B",), trials=6)
     assert background(Dataset.read(folder)) == {}
     plan = json.loads((folder / "plan.json").read_text())
     loaded, _ = plan["scenarios"]

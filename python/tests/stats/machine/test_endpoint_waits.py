@@ -18,7 +18,7 @@ MS = 10**6
 
 def waits(folder: Path, **columns: int | None) -> dict[str, Any]:
     """Those of a campaign of one scenario, 3 trials of 10 exchanges of about 40 ms each."""
-    write_campaign(folder, stacks=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=10)
+    write_campaign(folder, protocols=("raw-tcp",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=10)
     path = folder / "trials.parquet"
     values = {"duration_ns": 500 * MS, **columns}
     given = [pl.lit(value, dtype=pl.Int64).alias(name) for name, value in values.items()]

@@ -15,8 +15,8 @@ class Client:
     """A connection is a UDP socket of its own: CoAP has none."""
 
     def __init__(self, parameters: Parameters) -> None:
-        if parameters.stack != "coap":
-            raise UnsupportedError(f"stack {parameters.stack}")
+        if parameters.protocol != "coap":
+            raise UnsupportedError(f"protocol {parameters.protocol}")
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
         host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address

@@ -76,8 +76,8 @@ class Client:
     """A new connection is a new QUIC handshake."""
 
     def __init__(self, parameters: Parameters) -> None:
-        if parameters.stack != "h3":
-            raise UnsupportedError(f"stack {parameters.stack}")
+        if parameters.protocol != "h3":
+            raise UnsupportedError(f"protocol {parameters.protocol}")
         self.parameters = parameters
         self.body = bytes(parameters.upload_bytes)
         self.listening: list[asyncio.Task[None]] = []

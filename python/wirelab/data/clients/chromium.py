@@ -43,7 +43,7 @@ class Parameters:
 
     def __init__(self, path: str) -> None:
         everything = json.loads(Path(path).read_text(encoding="utf-8"))
-        self.stack: str = everything["stack"]
+        self.protocol: str = everything["protocol"]
         self.workload: dict[str, Any] = everything["workload"]
         self.settings: dict[str, Any] = everything["settings"]
         self._refuse(everything["role"])
@@ -53,36 +53,36 @@ class Parameters:
         self.loads, self.timeout_ns = int(self.workload["loads"]), int(self.workload["timeout_ns"])
         self.latency_ms = int(self.settings.get("devtools-latency", 0))
         manifest = json.loads(Path(everything["page"]["manifest"]).read_text(encoding="utf-8"))
-        tls = f"TLS {self.settings.get('tls', '1.3')}" if self.stack in {"https1", "h2"} else None
-        self.page = Page(manifest["resources"], PROTOCOLS[self.stack], tls)
-        scheme = "http" if self.stack == "http1" else "https"
+        tls = f"TLS {self.settings.get('tls', '1.3')}" if self.protocol in {"https1", "h2"} else None
+        self.page = Page(manifest["resources"], PROTOCOLS[self.protocol], tls)
+        scheme = "http" if self.protocol == "http1" else "https"
         self.origin = f"{scheme}://{self.server['name']}:{self.server['port']}"
 
     def _refuse(self, role: str) -> None:
         if role != "client" or self.workload["kind"] != "page":
             raise UnsupportedError(f"role {role}, workload {self.workload['kind']}")
-        if self.stack not in PROTOCOLS:
-            raise UnsupportedError(f"{self.stack}: a browser has {', '.join(PROTOCOLS)}")
+        if self.protocol not in PROTOCOLS:
+            raise UnsupportedError(f"{self.protocol}: a browser has {', '.join(PROTOCOLS)}")
         hints = self.settings.get("hints", "none")
-        if hints == "push" or (hints == "early-hints" and PROTOCOLS[self.stack] == "http/1.1"):
+        if hints == "push" or (hints == "early-hints" and PROTOCOLS[self.protocol] == "http/1.1"):
             # It says SETTINGS_ENABLE_PUSH = 0 since version 106, and takes early hints over HTTP/2 and 3 alone.
-            raise UnsupportedError(f"hints {hints} over {self.stack}")
+            raise UnsupportedError(f"hints {hints} over {self.protocol}")
         if self.settings.get("certificate-key") == "ed25519":
             raise UnsupportedError("a certificate of ed25519")
 
     def flags(self) -> list[str]:
-        """What makes Chromium speak this stack with this server and nothing with anybody else."""
+        """What makes Chromium speak this protocol with this server and nothing with anybody else."""
         address = self.server["address"]
         host = f"[{address}]" if ":" in address else address
         flags = [f"--host-resolver-rules=MAP {self.server['name']} {host}, MAP * ~NOTFOUND"]
         if self.certificates:
             flags.append(f"--ignore-certificate-errors-spki-list={spki_sha256(Path(self.certificates['chain']))}")
-        if self.stack == "h3":
+        if self.protocol == "h3":
             return [*flags, "--enable-quic", f"--origin-to-force-quic-on={self.origin.removeprefix('https://')}"]
         flags.append("--disable-quic")
-        if self.stack in {"http1", "https1"}:
+        if self.protocol in {"http1", "https1"}:
             flags.append("--disable-http2")
-        if self.stack in {"https1", "h2"}:
+        if self.protocol in {"https1", "h2"}:
             version = f"tls{self.settings.get('tls', '1.3')}"
             flags += [f"--ssl-version-min={version}", f"--ssl-version-max={version}"]
         return flags

@@ -25,7 +25,7 @@ Row = dict[str, Any]
 
 
 class UnsupportedError(Exception):
-    """The client does not do this stack, role, workload or setting."""
+    """The client does not do this protocol, role, workload or setting."""
 
 
 class Client(Protocol):
@@ -51,7 +51,7 @@ class Parameters:
 
     def __init__(self, path: str) -> None:
         self.all = json.loads(Path(path).read_text(encoding="utf-8"))
-        self.stack: str = self.all["stack"]
+        self.protocol: str = self.all["protocol"]
         self.address: str = self.all["server"]["address"]
         self.port: int = self.all["server"]["port"]
         self.name: str = self.all["server"]["name"]

@@ -33,7 +33,7 @@ def main() -> int:
     parameters = json.loads(Path(file).read_text(encoding="utf-8"))
     address, port = parameters["server"]["address"], parameters["server"]["port"]
     workload = parameters["workload"]
-    plain = port - 1 if parameters["stack"] in SECURE else port
+    plain = port - 1 if parameters["protocol"] in SECURE else port
     command = [*TIED, SERVER, "-A", address, "-p", str(plain), "-d", "20", *options]
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)
     told: list[int] = []

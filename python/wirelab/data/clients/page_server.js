@@ -22,8 +22,8 @@ const {NGHTTP2_REFUSED_STREAM} = http2.constants;
 function main(file) {
   const parameters = read(file);
   const hints = parameters.settings.hints ?? 'none';
-  if (parameters.role !== 'server' || parameters.workload.kind !== 'page' || !HINTS[parameters.stack]?.includes(hints)) {
-    console.error(`${parameters.stack}, ${parameters.role}, ${parameters.workload.kind}, hints ${hints}`);
+  if (parameters.role !== 'server' || parameters.workload.kind !== 'page' || !HINTS[parameters.protocol]?.includes(hints)) {
+    console.error(`${parameters.protocol}, ${parameters.role}, ${parameters.workload.kind}, hints ${hints}`);
     process.exit(UNSUPPORTED);
   }
   const {address, port} = parameters.server;
@@ -57,11 +57,11 @@ function pageOf({page}, hints) {
   }));
 }
 
-function make({stack, settings, certificates}, page, hints) {
+function make({protocol, settings, certificates}, page, hints) {
   const answer = (request, response) => respond(request, response, page, hints);
   const options = {noDelay: !settings.nagle};
-  if (stack === 'http1') return http.createServer(options, answer);
-  if (stack === 'h2c') return http2.createServer(options, answer);
+  if (protocol === 'http1') return http.createServer(options, answer);
+  if (protocol === 'h2c') return http2.createServer(options, answer);
   const version = `TLSv${settings.tls ?? '1.3'}`;
   Object.assign(options, {
     cert: fs.readFileSync(certificates.chain),
@@ -69,7 +69,7 @@ function make({stack, settings, certificates}, page, hints) {
     minVersion: version,
     maxVersion: version,
   });
-  return stack === 'h2' ? http2.createSecureServer(options, answer) : https.createServer(options, answer);
+  return protocol === 'h2' ? http2.createSecureServer(options, answer) : https.createServer(options, answer);
 }
 
 function respond(request, response, page, hints) {

@@ -33,7 +33,7 @@ class Connection:
             reconnect_on_failure=False,  # its thread then ends with the connection
         )
         self.client.connect_timeout = parameters.workload["timeout_ns"] / 1e9
-        if parameters.stack == "mqtts":
+        if parameters.protocol == "mqtts":
             self.client.tls_set(ca_certs=parameters.certificates["authority"])
             self.client.tls_insecure_set(True)  # the certificate's name is not the address; its authority is checked
         self.client.on_connect = self._on_connect
@@ -80,8 +80,8 @@ class Client:
 
     def __init__(self, parameters: Parameters) -> None:
         kind = parameters.workload["kind"]
-        if parameters.stack not in {"mqtt", "mqtts"} or kind not in {"telemetry", "pubsub"}:
-            raise UnsupportedError(f"{parameters.workload['kind']} over {parameters.stack}")
+        if parameters.protocol not in {"mqtt", "mqtts"} or kind not in {"telemetry", "pubsub"}:
+            raise UnsupportedError(f"{parameters.workload['kind']} over {parameters.protocol}")
         self.parameters = parameters
         self.qos = int(parameters.settings.get("qos", 1))
         self.body = bytes(parameters.upload_bytes)

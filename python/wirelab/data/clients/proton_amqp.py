@@ -145,8 +145,8 @@ class Client:
 
     def __init__(self, parameters: Parameters) -> None:
         kind = parameters.workload["kind"]
-        if parameters.stack not in {"amqp", "amqps"} or kind not in {"telemetry", "pubsub"}:
-            raise UnsupportedError(f"{kind} over {parameters.stack}")
+        if parameters.protocol not in {"amqp", "amqps"} or kind not in {"telemetry", "pubsub"}:
+            raise UnsupportedError(f"{kind} over {parameters.protocol}")
         if parameters.settings.get("delivery") == "exactly-once":
             raise UnsupportedError("exactly-once delivery")
         prefix = parameters.settings.get("address-prefix", "none")
@@ -154,9 +154,9 @@ class Client:
         self.settled = parameters.settings.get("delivery") == "at-most-once"
         self.body = bytes(parameters.upload_bytes)
         host = f"[{parameters.address}]" if ":" in parameters.address else parameters.address
-        self.url = f"{parameters.stack}://{host}:{parameters.port}"
+        self.url = f"{parameters.protocol}://{host}:{parameters.port}"
         self.domain = None
-        if parameters.stack == "amqps":
+        if parameters.protocol == "amqps":
             self.domain = SSLDomain(SSLDomain.MODE_CLIENT)
             self.domain.set_trusted_ca_db(parameters.certificates["authority"])
             self.domain.set_peer_authentication(SSLDomain.VERIFY_PEER)

@@ -1,4 +1,4 @@
-"""The client of a stack of your own: its whole half of the contract. Replace what is between the two lines."""
+"""The client of a protocol of your own: its whole half of the contract. Replace what is between the two lines."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ from pathlib import Path
 
 parameters = json.loads(Path(sys.argv[1]).read_text())
 workload, server = parameters["workload"], parameters["server"]
-if parameters["stack"] != "NAME" or workload["kind"] != "telemetry" or workload["connection"]["policy"] != "new":
+if parameters["protocol"] != "NAME" or workload["kind"] != "telemetry" or workload["connection"]["policy"] != "new":
     print("this client delivers messages over new connections", file=sys.stderr)
     sys.exit(3)  # "I do not do this"
 

@@ -24,9 +24,9 @@ from wirelab.schema import (
     Closed,
     PageLoads,
     Persistent,
+    ProtocolDescription,
     PubSub,
     RequestResponse,
-    StackDescription,
     Stream,
     Telemetry,
     WorkloadSpec,
@@ -42,33 +42,33 @@ HOLDS_BACK = "devtools-latency"
 PATIENCE_NS = 3600 * 10**9
 
 
-def exchange_parts(scenario: Scenario, stack: StackDescription) -> Parts:
+def exchange_parts(scenario: Scenario, protocol: ProtocolDescription) -> Parts:
     """Of one exchange in a closed loop, on average: a request, a page's load, or a message that a client waits for.
 
     Of several sizes in turn those of the largest.
     """
     workload = scenario.workload
     if isinstance(workload, PageLoads):
-        return _load(scenario, workload, stack.timing)
+        return _load(scenario, workload, protocol.timing)
     if isinstance(workload, PubSub | Stream):
         return _message(scenario, workload)
-    return _request(scenario, workload, stack.timing, max(workload.downloads))
+    return _request(scenario, workload, protocol.timing, max(workload.downloads))
 
 
-def expected_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
+def expected_exchange_ns(scenario: Scenario, protocol: ProtocolDescription) -> int:
     """Time that one exchange takes; of several sizes in turn their mean."""
     workload = scenario.workload
     if not isinstance(workload, RequestResponse | Telemetry):
-        return exchange_parts(scenario, stack).total_ns
-    each = [_request(scenario, workload, stack.timing, size).total_ns for size in workload.downloads]
+        return exchange_parts(scenario, protocol).total_ns
+    each = [_request(scenario, workload, protocol.timing, size).total_ns for size in workload.downloads]
     return sum(each) // len(each)
 
 
-def patient_exchange_ns(scenario: Scenario, stack: StackDescription) -> int:
+def patient_exchange_ns(scenario: Scenario, protocol: ProtocolDescription) -> int:
     """The same if nobody gave up sooner than after `PATIENCE_NS`."""
     timeout_ns = max(scenario.workload.timeout_ns, PATIENCE_NS)
     patient = scenario.workload.model_copy(update={"timeout_ns": timeout_ns})
-    return expected_exchange_ns(replace(scenario, workload=patient), stack)
+    return expected_exchange_ns(replace(scenario, workload=patient), protocol)
 
 
 def _message(scenario: Scenario, workload: PubSub | Stream) -> Parts:

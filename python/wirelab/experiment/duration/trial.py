@@ -1,6 +1,6 @@
 """How long a trial takes, how much it computes, and whether others may run at the same time.
 
-CPU times are those of the agent and the runner for quickstart's four stacks, and of elmangoush2017's transfers of
+CPU times are those of the agent and the runner for quickstart's four protocols, and of elmangoush2017's transfers of
 11 MB, on one machine (`docs/design/decisions.md` has the commands): rough, as expected times are.
 """
 
@@ -39,7 +39,7 @@ class Asked(Protocol):
     """A scenario, of the experiment or of a plan."""
 
     @property
-    def stack(self) -> str: ...
+    def protocol(self) -> str: ...
     @property
     def workload(self) -> WorkloadSpec: ...
     @property
@@ -58,7 +58,7 @@ def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
     if isinstance(workload, PageLoads):
         return exchange_ns * workload.loads
     places = min(workload.concurrency, workload.exchanges)
-    if isinstance(workload.connection, Persistent) and _is_sequential(scenario.stack):
+    if isinstance(workload.connection, Persistent) and _is_sequential(scenario.protocol):
         places = min(places, workload.connection.connections)
     one_after_another = exchange_ns * workload.exchanges // places
     if isinstance(workload.arrival, Closed):
@@ -66,9 +66,9 @@ def _exchanges_ns(exchange_ns: int, scenario: Asked) -> int:
     return max(round(workload.exchanges / workload.arrival.rate_hz * 1e9) + exchange_ns, one_after_another)
 
 
-def _is_sequential(stack: str) -> bool:
-    """Whether its connections carry one exchange at a time; False of a stack of the user's own."""
-    described = registered().stack(stack)
+def _is_sequential(protocol: str) -> bool:
+    """Whether its connections carry one exchange at a time; False of a protocol of the user's own."""
+    described = registered().protocol(protocol)
     return described is not None and described.timing.sequential
 
 
@@ -91,7 +91,7 @@ def trial_cpu_ns(scenario: Scenario) -> int:
 def _load_cpu_ns(scenario: Scenario, workload: PageLoads) -> int:
     """Connections with a resource each, the other resources, and their bytes."""
     resources = workload.page.resources
-    connections = min(resources, CONNECTIONS_TO_A_HOST) if _is_sequential(scenario.stack) else 1
+    connections = min(resources, CONNECTIONS_TO_A_HOST) if _is_sequential(scenario.protocol) else 1
     requests = FRESH_CPU_NS * connections + KEPT_CPU_NS * (resources - connections)
     if scenario.implementation.client != BUILTIN:
         requests = PROGRAM_CPU_NS * resources

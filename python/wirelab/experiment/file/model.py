@@ -76,7 +76,7 @@ class StopTable(Table):
 class EndpointTable(Table):
     """What plays a role."""
 
-    implementation: str = Field(default=BUILTIN, description="Code that provides the stack.")
+    implementation: str = Field(default=BUILTIN, description="Code that provides the protocol.")
     cpu: CpuShare = Field(default=None, description="Share of one CPU that its host may use; none is no limit.")
 
 
@@ -116,12 +116,12 @@ class ExperimentFile(Table):
         default_factory=dict, description="Who is on which link; without it a client and a server are on one."
     )
     traffic: dict[str, TrafficTable] = Field(default_factory=dict, description="Background traffic by name.")
-    stack: dict[str, Any] = Field(default_factory=dict, description="Settings of every stack that has them.")
-    stacks: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Settings of one stack, and who plays it."
+    protocol: dict[str, Any] = Field(default_factory=dict, description="Settings of every protocol that has them.")
+    protocols: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Settings of one protocol, and who plays it."
     )
     programs: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Settings that one program has beside those of a stack."
+        default_factory=dict, description="Settings that one program has beside those of a protocol."
     )
     endpoints: EndpointsTable = EndpointsTable()
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")

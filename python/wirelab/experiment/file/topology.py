@@ -100,8 +100,8 @@ class TrafficTable(Table):
 class ProxyTable(Table):
     """A proxy between the client and the server."""
 
-    stacks: Annotated[list[str], Field(min_length=1)] = Field(description="Stacks whose clients ask it.")
-    origin: str = Field(default=ORIGIN, description="The stack that it speaks to the server.")
+    protocols: Annotated[list[str], Field(min_length=1)] = Field(description="Protocols whose clients ask it.")
+    origin: str = Field(default=ORIGIN, description="The protocol that it speaks to the server.")
 
 
 Topology = Mapping[str, TopologyTable]
@@ -188,20 +188,22 @@ def check_proxy(source: Source, table: ProxyTable | None, topology: Topology, kn
     if table is None:
         return []
     path: Path = ("endpoints", PROXY)
-    names = [stack.name for stack in known.stacks]
+    names = [protocol.name for protocol in known.protocols]
     wrong = [
-        WirelabError(f'unknown stack ("{name}")', source.where((*path, key)), did_you_mean(name, names))
-        for key, found in (("stacks", table.stacks), ("origin", [table.origin]))
+        WirelabError(f'unknown protocol ("{name}")', source.where((*path, key)), did_you_mean(name, names))
+        for key, found in (("protocols", table.protocols), ("origin", [table.origin]))
         for name in found
         if name not in names
     ]
-    for stack in known.stacks:
-        if stack.name in table.stacks and Role.PROXY not in stack.roles:
-            able = ", ".join(each.name for each in known.stacks if Role.PROXY in each.roles)
-            what = f"{stack.name} has no role proxy"
-            wrong.append(WirelabError(what, source.where((*path, "stacks")), f"stacks that have it: {able or 'none'}"))
-        if stack.name == table.origin != ORIGIN:
-            what = f"a proxy does not speak {stack.name} to its server"
+    for protocol in known.protocols:
+        if protocol.name in table.protocols and Role.PROXY not in protocol.roles:
+            able = ", ".join(each.name for each in known.protocols if Role.PROXY in each.roles)
+            what = f"{protocol.name} has no role proxy"
+            wrong.append(
+                WirelabError(what, source.where((*path, "protocols")), f"protocols that have it: {able or 'none'}")
+            )
+        if protocol.name == table.origin != ORIGIN:
+            what = f"a proxy does not speak {protocol.name} to its server"
             wrong.append(WirelabError(what, source.where((*path, "origin")), f'origin = "{ORIGIN}"'))
     if between(topology, CLIENT, PROXY) is None or between(topology, PROXY, SERVER) is None:
         what = "no links lead from the client to the proxy and from there to the server"

@@ -104,7 +104,7 @@ def _remove(document: dict[str, Any], path: Path, *, missing: bool) -> None:
             table.pop(part, None)
             return
         table = inner
-    if path[:1] in {("links",), ("stacks",)} and len(path) == 2:
+    if path[:1] in {("links",), ("protocols",)} and len(path) == 2:
         # Others may name it.
         table[path[-1]] = {}
     elif path:

@@ -46,7 +46,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 ABOUT: Mapping[str, str] = {
     "request-response": "A client sends requests, a server answers each: an upload and a download of given sizes.",
     "telemetry": "A client hands readings over; each exchange ends when the client knows that the server's application "
-    "has the reading. What acknowledges it is the stack's (docs/concepts/equal-work.md).",
+    "has the reading. What acknowledges it is the protocol's (docs/concepts/equal-work.md).",
     "pubsub": "The changes of a state reach each client that waits for them: from the publisher's application to the "
     "subscriber's, on one clock.",
     "stream": "Messages at a steady rate reach each client that waits, as of a medium that a player buffers: how late "

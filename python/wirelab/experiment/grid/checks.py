@@ -10,48 +10,54 @@ from wirelab.experiment.file.positions import Path
 from wirelab.experiment.file.source import Source
 from wirelab.experiment.file.topology import PROXY, SERVER
 from wirelab.experiment.grid.scenario import Scenario
-from wirelab.schema import PubSubWorkload, Role, StackDescription, is_netem
+from wirelab.schema import ProtocolDescription, PubSubWorkload, Role, is_netem
 
 _CACHE = "cache"
-"""The setting of a stack that its proxy alone heeds."""
+"""The setting of a protocol that its proxy alone heeds."""
 
 
 def check_scenario(
     source: Source,
     file: ExperimentFile,
-    stack: StackDescription,
+    protocol: ProtocolDescription,
     scenario: Scenario,
     origin: Callable[[str, Path], Path],
 ) -> None:
     """Raise the first of them; `origin(path, otherwise)` is where the level of a factor was written, or the latter."""
-    if scenario.workload.kind not in stack.workloads:
+    if scenario.workload.kind not in protocol.workloads:
         where = source.where(origin("workload.kind", ("workload", "kind")))
-        does = ", ".join(stack.workloads)
-        raise WirelabError(f"{stack.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
+        does = ", ".join(protocol.workloads)
+        raise WirelabError(f"{protocol.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
     if file.capture and is_netem(scenario.link):
         what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
         raise WirelabError(what, source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
     if file.offloads:
         _check_offloads(source, scenario)
     _check_hosts(source, file, scenario)
-    if Role.PROXY in stack.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
-        what = f"{stack.name} asks no proxy, and the cache is a proxy's (true)"
+    if Role.PROXY in protocol.roles and scenario.settings.get(_CACHE) is True and scenario.origin is None:
+        what = f"{protocol.name} asks no proxy, and the cache is a proxy's (true)"
         raise WirelabError(
-            what, source.where(_cache_at(file, stack, origin)), hint=f'[endpoints.proxy] stacks = ["{stack.name}"]'
+            what,
+            source.where(_cache_at(file, protocol, origin)),
+            hint=f'[endpoints.proxy] protocols = ["{protocol.name}"]',
         )
-    if stack.echo and scenario.workload.upload_bytes == 0:
+    if protocol.echo and scenario.workload.upload_bytes == 0:
         where = source.where(origin("workload.upload", ("workload", "upload")))
         raise WirelabError(
-            f"{stack.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
+            f"{protocol.name} echoes what it is sent, which is nothing", where, hint='such as upload = "30 B"'
         )
 
 
-def _cache_at(file: ExperimentFile, stack: StackDescription, origin: Callable[[str, Path], Path]) -> Path:
+def _cache_at(file: ExperimentFile, protocol: ProtocolDescription, origin: Callable[[str, Path], Path]) -> Path:
     """Where it was said, the strongest place first."""
-    for path in (f"stacks.{stack.name}.{_CACHE}", f"stack.{_CACHE}"):
+    for path in (f"protocols.{protocol.name}.{_CACHE}", f"protocol.{_CACHE}"):
         if place := origin(path, ()):
             return place
-    return ("stacks", stack.name, _CACHE) if _CACHE in file.stacks.get(stack.name, {}) else ("stack", _CACHE)
+    return (
+        ("protocols", protocol.name, _CACHE)
+        if _CACHE in file.protocols.get(protocol.name, {})
+        else ("protocol", _CACHE)
+    )
 
 
 def _check_offloads(source: Source, scenario: Scenario) -> None:
@@ -79,12 +85,12 @@ def _check_hosts(source: Source, file: ExperimentFile, scenario: Scenario) -> No
     if not scenario.topology:
         return
     if scenario.origin is not None and isinstance(scenario.workload, PubSubWorkload):
-        what = f"a proxy observes nothing, so that {scenario.stack} does no {scenario.workload.kind} through it"
-        raise WirelabError(what, source.where(("endpoints", PROXY, "stacks")))
+        what = f"a proxy observes nothing, so that {scenario.protocol} does no {scenario.workload.kind} through it"
+        raise WirelabError(what, source.where(("endpoints", PROXY, "protocols")))
     here = SERVER in scenario.topology[0].far
     if scenario.origin is None and not here:
-        what = f"{scenario.stack} asks no proxy, and the server is not on the client's link"
-        hint = f'[endpoints.proxy] stacks = ["{scenario.stack}"]'
+        what = f"{scenario.protocol} asks no proxy, and the server is not on the client's link"
+        hint = f'[endpoints.proxy] protocols = ["{scenario.protocol}"]'
         raise WirelabError(what, where, hint)
     if file.capture and not here:
         what = "captures are made on the client's link, and the server is not there"

@@ -68,14 +68,14 @@ def read_factors(source: Source, file: ExperimentFile, known: Description) -> tu
 
 
 def _hidden(source: Source, factors: Sequence[Factor]) -> list[WirelabError]:
-    """Factors of every stack or link, of which another one varies the same key for one of them: its levels would stand
-    at scenarios that do not have them.
+    """Factors of all protocols or links whose key another factor varies for one of them: scenarios would stand at
+    levels that they do not have.
     """
     of_all = {factor.parts: factor for factor in factors}
     wrong = []
     for factor in factors:
         table, *keys = factor.parts
-        wide = of_all.get((table[:-1], *keys[1:])) if table in {"stacks", "links"} and len(keys) > 1 else None
+        wide = of_all.get((table[:-1], *keys[1:])) if table in {"protocols", "links"} and len(keys) > 1 else None
         if wide is not None:
             told, other = (wide, factor) if wide.path in source.sets else (factor, wide)
             what = f"varies what {other.path} varies too"
@@ -141,25 +141,27 @@ class _LevelCheck:
 
     def errors(self) -> list[WirelabError]:
         match self.factor.parts:
-            case ("stack" | "link" | "workload" | "congestion-control" as what,):
+            case ("protocol" | "link" | "workload" | "congestion-control" as what,):
                 wrong = self._names(self._words(what), what.replace("-", " "))
             case ("client" | "server" as role, "implementation"):
-                wrong = self._programs([role], self.file.factors.get("stack", []))
+                wrong = self._programs([role], self.file.factors.get("protocol", []))
             case ("client" | "server", "cpu"):
                 wrong = self._table(EndpointTable, ("cpu",))
             case ("implementation",):
-                wrong = self._programs(ROLES, self.file.factors.get("stack", [])) or self._idle()
-            case ("stacks", name, "implementation"):
-                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+                wrong = self._programs(ROLES, self.file.factors.get("protocol", [])) or self._idle()
+            case ("protocols", name, "implementation"):
+                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
                 wrong = self._programs(ROLES, [name])
-            case ("stacks", name, "client" | "server" as role, "implementation"):
-                self._one(name, [stack.name for stack in self.known.stacks], "stack")
+            case ("protocols", name, "client" | "server" as role, "implementation"):
+                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
                 wrong = self._programs([role], [name])
-            case ("stack", setting):
-                wrong = self._settings(setting, having(setting, self.file.factors, self.known.stacks))
-            case ("stacks", name, setting):
-                self._one(name, [stack.name for stack in self.known.stacks], "stack")
-                wrong = self._settings(setting, [stack for stack in self.known.stacks if stack.name == name])
+            case ("protocol", setting):
+                wrong = self._settings(setting, having(setting, self.file.factors, self.known.protocols))
+            case ("protocols", name, setting):
+                self._one(name, [protocol.name for protocol in self.known.protocols], "protocol")
+                wrong = self._settings(
+                    setting, [protocol for protocol in self.known.protocols if protocol.name == name]
+                )
             case ("programs", name, setting):
                 programs = own_settings(self.source.programs)
                 self._one(name, programs, "program with settings of its own")
@@ -178,15 +180,15 @@ class _LevelCheck:
     def _words(self, what: str) -> list[str] | None:
         """The names that a factor of names may have; none if the machine alone knows."""
         return {
-            "stack": [stack.name for stack in self.known.stacks],
+            "protocol": [protocol.name for protocol in self.known.protocols],
             "link": [*self.file.links, *profiles()],
             "workload": [*self.file.workloads],
         }.get(what)
 
-    def _programs(self, roles: Sequence[str], stacks: Sequence[str]) -> list[WirelabError]:
-        """Of roles of these stacks."""
-        known = "; ".join(who_plays(self.source.programs, role, stacks, self.file.kinds) for role in roles)
-        return self._names([BUILTIN, *self.source.programs], "implementation", known if stacks else None)
+    def _programs(self, roles: Sequence[str], protocols: Sequence[str]) -> list[WirelabError]:
+        """Of roles of these protocols."""
+        known = "; ".join(who_plays(self.source.programs, role, protocols, self.file.kinds) for role in roles)
+        return self._names([BUILTIN, *self.source.programs], "implementation", known if protocols else None)
 
     def _names(self, words: list[str] | None, what: str, hint: str | None = None) -> list[WirelabError]:
         wrong = []
@@ -199,12 +201,12 @@ class _LevelCheck:
         return wrong
 
     def _idle(self) -> list[WirelabError]:
-        """Implementations that have no role of any stack in the experiment."""
-        stacks = self.file.factors.get("stack", [])
+        """Implementations that have no role of any protocol in the experiment."""
+        protocols = self.file.factors.get("protocol", [])
         return [
-            WirelabError(f"has no role of {', '.join(map(str, stacks))} ({shown(level)})", self._where(index))
+            WirelabError(f"has no role of {', '.join(map(str, protocols))} ({shown(level)})", self._where(index))
             for index, level in enumerate(self.factor.levels)
-            if level != BUILTIN and not any(self.source.programs[level].roles_of(stack) for stack in stacks)
+            if level != BUILTIN and not any(self.source.programs[level].roles_of(protocol) for protocol in protocols)
         ]
 
     def _entry(self, table: str, name: str, parts: tuple[str, ...]) -> list[WirelabError]:
@@ -245,17 +247,17 @@ class _LevelCheck:
                 wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
         return wrong
 
-    def _settings(self, name: str, stacks: Sequence[HasSettings]) -> list[WirelabError]:
-        if not any(stack.setting(name) for stack in stacks):
-            names = {setting.name for stack in stacks for setting in stack.settings}
-            if self.factor.parts[0] == "stacks":
+    def _settings(self, name: str, protocols: Sequence[HasSettings]) -> list[WirelabError]:
+        if not any(protocol.setting(name) for protocol in protocols):
+            names = {setting.name for protocol in protocols for setting in protocol.settings}
+            if self.factor.parts[0] == "protocols":
                 names |= PLAYED_BY
-            what = f"{stacks[0].name} has no" if len(stacks) == 1 else "no stack has a"
+            what = f"{protocols[0].name} has no" if len(protocols) == 1 else "no protocol has a"
             where = self.source.where(self.factor.origin)
             raise WirelabError(f"{what} setting '{name}'", where, did_you_mean(name, names))
         wrong = []
         for index, level in enumerate(self.factor.levels):
-            if (error := setting_error(name, level, stacks)) is not None:
+            if (error := setting_error(name, level, protocols)) is not None:
                 wrong.append(WirelabError(f"{error} ({shown(level)})", self._where(index), error.hint))
         return wrong
 
@@ -286,7 +288,7 @@ def _is_plain(level: Any) -> bool:
 
 _TABLES: Mapping[str, type[BaseModel]] = {"link": LinkTable, "workload": WorkloadTable}
 _PATHS = (
-    "stack",
+    "protocol",
     "link",
     "workload",
     "implementation",

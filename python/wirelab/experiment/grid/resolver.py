@@ -34,7 +34,7 @@ from wirelab.experiment.link import LinkConflictError, LinkTable, default_queues
 from wirelab.experiment.programs.implementations import own_settings
 from wirelab.experiment.programs.players import Players
 from wirelab.experiment.programs.settings import ROLES, resolve_settings
-from wirelab.schema import Description, LinkSpec, StackDescription, WorkloadSpec
+from wirelab.schema import Description, LinkSpec, ProtocolDescription, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.schema.link_answer import AskLink
 from wirelab.schema.topology import Origin, TopologyLink, Traffic
@@ -59,20 +59,20 @@ class Resolver:
 
     def scenario(self, point: Point) -> Scenario:
         """The scenario at one point."""
-        stack = self._stack(point)
+        protocol = self._protocol(point)
         link_name = self._link_name(point)
-        implementation = self._players.implementation(point, stack, partial(self._origin, point))
+        implementation = self._players.implementation(point, protocol, partial(self._origin, point))
         levels = {
             path: shorten(level)
             for path, level in point.items()
-            if self._touches(point, path, stack, link_name) and self._is_played(path, implementation)
+            if self._touches(point, path, protocol, link_name) and self._is_played(path, implementation)
         }
         scenario = Scenario(
             name=self._name(levels),
             levels=levels,
             points=({path: shorten(level) for path, level in point.items()},),
-            stack=stack.name,
-            settings=self._settings(point, stack),
+            protocol=protocol.name,
+            settings=self._settings(point, protocol),
             implementation=implementation,
             program_settings=self._program_settings(point, implementation),
             link_name=link_name,
@@ -81,18 +81,18 @@ class Resolver:
             congestion_control=point.get("congestion-control", self.file.congestion_control),
             topology=self._topology(point),
             traffic=self._traffic(point),
-            origin=self._behind(point, stack),
+            origin=self._behind(point, protocol),
             cpu=self._cpu(point),
         )
         scenario = replace(scenario, facts=tuple(self.ask(link) for link in scenario.links))
-        check_scenario(self.source, self.file, stack, scenario, partial(self._origin, point))
+        check_scenario(self.source, self.file, protocol, scenario, partial(self._origin, point))
         return scenario
 
-    def _stack(self, point: Point) -> StackDescription:
-        stack = self.known.stack(point["stack"])
-        if stack is None:
-            raise AssertionError(point["stack"])
-        return stack
+    def _protocol(self, point: Point) -> ProtocolDescription:
+        protocol = self.known.protocol(point["protocol"])
+        if protocol is None:
+            raise AssertionError(point["protocol"])
+        return protocol
 
     def _link_name(self, point: Point) -> str:
         """That of the client's link."""
@@ -150,13 +150,13 @@ class Resolver:
             found.append(TopologyLink(name=name, near=tuple(near), far=tuple(far), link=link))
         return tuple(found)
 
-    def _behind(self, point: Point, stack: StackDescription) -> Origin | None:
-        """The server behind the proxy, where this stack's clients ask one."""
+    def _behind(self, point: Point, protocol: ProtocolDescription) -> Origin | None:
+        """The server behind the proxy, where this protocol's clients ask one."""
         proxy = self.file.endpoints.proxy
-        if proxy is None or stack.name not in proxy.stacks:
+        if proxy is None or protocol.name not in proxy.protocols:
             return None
-        origin = self._players.played(SERVER, stack)
-        return Origin(stack=origin.name, settings=self._settings(point, origin))
+        origin = self._players.played(SERVER, protocol)
+        return Origin(protocol=origin.name, settings=self._settings(point, origin))
 
     def _traffic(self, point: Point) -> tuple[Traffic, ...]:
         """What goes on in the background; what has no flows does not."""
@@ -239,15 +239,15 @@ class Resolver:
         kind: str = point.get("workload.kind") or self._workload_table(point).get("kind", self.file.workload.kind)
         return kind
 
-    def _settings(self, point: Point, stack: StackDescription) -> dict[str, SettingValue]:
-        layers = [self.file.stack, self.file.stacks.get(stack.name, {})]
-        layers += [{factor.parts[1]: point[factor.path]} for factor in self._factors(point, "stack")]
+    def _settings(self, point: Point, protocol: ProtocolDescription) -> dict[str, SettingValue]:
+        layers = [self.file.protocol, self.file.protocols.get(protocol.name, {})]
+        layers += [{factor.parts[1]: point[factor.path]} for factor in self._factors(point, "protocol")]
         layers += [
             {factor.parts[2]: point[factor.path]}
-            for factor in self._factors(point, "stacks")
-            if factor.parts[1] == stack.name and len(factor.parts) == 3
+            for factor in self._factors(point, "protocols")
+            if factor.parts[1] == protocol.name and len(factor.parts) == 3
         ]
-        return resolve_settings(stack, layers)
+        return resolve_settings(protocol, layers)
 
     def _program_settings(self, point: Point, implementation: Mapping[str, str]) -> dict[str, dict[str, SettingValue]]:
         """Of the programs that play and have some."""
@@ -284,15 +284,15 @@ class Resolver:
         table, *names = path.split(".")
         return table != "programs" or names[0] in implementation.values()
 
-    def _touches(self, point: Point, path: str, stack: StackDescription, link_name: str) -> bool:
+    def _touches(self, point: Point, path: str, protocol: ProtocolDescription, link_name: str) -> bool:
         match path.split("."):
             case ["implementation"]:
-                return bool(self._players.roles(point[path], stack.name))
-            case ["stack", setting]:
-                return stack.setting(setting) is not None
-            case ["stacks" | "links" as table, name, *_]:
+                return bool(self._players.roles(point[path], protocol.name))
+            case ["protocol", setting]:
+                return protocol.setting(setting) is not None
+            case ["protocols" | "links" as table, name, *_]:
                 taken = taken_links(self.file.topology, self.file.links)
-                return name in ({stack.name} if table == "stacks" else {link_name, *taken})
+                return name in ({protocol.name} if table == "protocols" else {link_name, *taken})
             case ["link"]:
                 return not self.file.topology or chooses(self.file.topology, self.file.links)
             case ["workload", key, *_] if key != "kind":
@@ -311,20 +311,20 @@ class Resolver:
             if factor.origin[0] == "choices":
                 if level in (shorten(choice) for choice in factor.levels):
                     words.append(f"{factor.path} {label(factor.path, level)}")
-            elif factor.path == "stack" or len(factor.levels) > 1:
+            elif factor.path == "protocol" or len(factor.levels) > 1:
                 word = label(factor.path, level)
                 words.append(f"{factor.path} {word}" if factor.path in self._alike else word)
         return ", ".join(words)
 
     @cached_property
     def _alike(self) -> frozenset[str]:
-        """Paths of factors with a level that looks like one of another factor; a stack is told by its place."""
+        """Paths of factors with a level that looks like one of another factor; a protocol is told by its place."""
         paths: dict[str, set[str]] = {}
         for factor in self.factors:
-            if factor.origin[0] == "factors" and (factor.path == "stack" or len(factor.levels) > 1):
+            if factor.origin[0] == "factors" and (factor.path == "protocol" or len(factor.levels) > 1):
                 for level in factor.levels:
                     paths.setdefault(label(factor.path, shorten(level)), set()).add(factor.path)
-        return frozenset(path for alike in paths.values() if len(alike) > 1 for path in alike - {"stack"})
+        return frozenset(path for alike in paths.values() if len(alike) > 1 for path in alike - {"protocol"})
 
     def _origin(self, point: Point, path: str, otherwise: Path) -> Path:
         for factor in self.factors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,7 +23,7 @@ translation to this one, or a new version.
 
 
 def link_identity(link: LinkSpec) -> dict[str, Any]:
-    """The link's part of an identity, from which the seeds of trials are drawn: stacks on one link share them."""
+    """The link's part of an identity, from which the seeds of trials are drawn: protocols on one link share them."""
     return link.to_json()
 
 
@@ -34,7 +35,7 @@ class Scenario:
     name: str
     levels: Mapping[str, Any]
     points: tuple[Point, ...]
-    stack: str
+    protocol: str
     settings: Mapping[str, SettingValue]
     implementation: Mapping[str, str]
     link_name: str
@@ -49,7 +50,7 @@ class Scenario:
     cpu: Mapping[str, float] = field(default_factory=dict)
     """Share of one CPU that a role's host has, where it has less than the machine."""
     program_settings: Mapping[str, Mapping[str, SettingValue]] = field(default_factory=dict)
-    """What the programs that play take beside the settings of the stack."""
+    """What the programs that play take beside the settings of the protocol."""
     facts: tuple[LinkFacts, ...] = field(default=(), compare=False, repr=False)
     """What is known of its `links`, in their order. They follow from the links and identify nothing."""
 
@@ -64,7 +65,7 @@ class Scenario:
         """
         identity: dict[str, Any] = {
             "version": IDENTITY_VERSION,
-            "stack": self.stack,
+            "stack": self.protocol,
             "settings": dict(self.settings),
             "implementation": dict(self.implementation),
             "link": link_identity(self.link),
@@ -76,7 +77,7 @@ class Scenario:
         if self.traffic:
             identity["traffic"] = [each.to_json() for each in self.traffic]
         if self.origin is not None:
-            identity["origin"] = self.origin.to_json()
+            identity["origin"] = {"stack": self.origin.protocol, "settings": dict(self.origin.settings)}
         if self.cpu:
             identity["cpu"] = dict(self.cpu)
         if self.program_settings:
@@ -91,6 +92,11 @@ class Scenario:
 _KINDS = {"telemetry": "deliver", "pubsub": "notify"}
 _POLICIES = {"new": "fresh", "persistent": "kept"}
 """Words of version 1 for what has another name now: a new name changes no draw."""
+
+
+def path_in_version_1(path: str) -> str:
+    """A factor's path in the words of version 1."""
+    return re.sub(r"^protocol(?=s?(\.|$))", "stack", path)
 
 
 def _in_version_1(workload: dict[str, Any]) -> dict[str, Any]:

@@ -19,14 +19,14 @@ from wirelab.experiment.file.positions import Path as KeyPath
 from wirelab.experiment.file.problems import problems
 from wirelab.experiment.programs.own_settings import ProgramSettings, SettingTable
 from wirelab.experiment.programs.texts import TextError, holds, render
-from wirelab.schema import PageLoads, PubSubWorkload, RequestWorkload, Role, StackDescription, WorkloadSpec
+from wirelab.schema import PageLoads, ProtocolDescription, PubSubWorkload, RequestWorkload, Role, WorkloadSpec
 from wirelab.schema.endpoint import SettingValue
 from wirelab.toml import parse_toml, read_text
 
 CATALOGUE = "implementations.toml"
-STACKS_TABLE = "stacks"
-"""The key of that file which is no program: the user's own stacks."""
-FACTS = ("stack", "workload", "upload", "download")
+PROTOCOLS_TABLE = "protocols"
+"""The key of that file which is no program: the user's own protocols."""
+FACTS = ("protocol", "workload", "upload", "download")
 """What a condition of `requires` may ask for beside settings."""
 T = TypeVar("T")
 WorkloadKind = Literal["request-response", "telemetry", "pubsub", "stream", "page"]
@@ -44,7 +44,7 @@ class _Listed(_Entry):
 
     @property
     def listed(self) -> Mapping[str, tuple[SettingValue, ...]]:
-        """Values by key; a setting of some stack, or `FACTS`."""
+        """Values by key; a setting of some protocol, or `FACTS`."""
         return self.__pydantic_extra__
 
 
@@ -98,7 +98,7 @@ class TemplateFile(_Entry):
 class RoleEntry(_Entry):
     """What a program can do in one role, and how."""
 
-    stacks: tuple[str, ...]
+    protocols: tuple[str, ...]
     workloads: tuple[WorkloadKind, ...] = ("request-response", "telemetry")
     connections: tuple[Literal["new", "resumed", "persistent"], ...] = ("new", "persistent")
     downloads_in_turn: bool = False
@@ -115,14 +115,14 @@ class RoleEntry(_Entry):
 
     def refusal(
         self,
-        stack: StackDescription,
+        protocol: ProtocolDescription,
         settings: Mapping[str, SettingValue],
         workload: WorkloadSpec,
         own: Mapping[str, SettingValue] | None = None,
     ) -> str | None:
-        """Why the program does not do this; none if it does. `own` are the settings that it has beside the stack's."""
-        if stack.name not in self.stacks:
-            return f"does not speak {stack.name} (it speaks {', '.join(self.stacks)})"
+        """Why the program does not do this; none if it does. `own`: its settings beyond the protocol's."""
+        if protocol.name not in self.protocols:
+            return f"does not speak {protocol.name} (it speaks {', '.join(self.protocols)})"
         if workload.kind not in self.workloads:
             return f"does not do {workload.kind}"
         connection = workload.connection.policy if isinstance(workload, RequestWorkload) else None
@@ -131,21 +131,23 @@ class RoleEntry(_Entry):
         if len(workload.downloads) > 1 and not self.downloads_in_turn:
             return "does not do downloads of several sizes in turn"
         for name, value in settings.items():
-            setting = stack.setting(name)
+            setting = protocol.setting(name)
             if name not in self.settings and (setting is None or value != setting.default):
                 return f"does not take the setting {name} = {value!r}"
-        facts = facts_of(stack.name, {**settings, **(own or {})}, workload)
+        facts = facts_of(protocol.name, {**settings, **(own or {})}, workload)
         return next((words for each in self.requires if (words := each.unmet(facts)) is not None), None)
 
-    def variables(self, stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, object]:
-        """What texts may ask of a stack, its settings and a workload.
+    def variables(
+        self, protocol: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec
+    ) -> dict[str, object]:
+        """What texts may ask of a protocol, its settings and a workload.
 
         A setting has its name with `_` for `-`, unless another variable has that name: `settings` has all of them. One
-        that the role takes of another of its stacks is none.
+        that the role takes of another of its protocols is none.
         """
         known = {**dict.fromkeys(self.settings), **settings}
         own = {variable(name): value for name, value in known.items()}
-        return {**own, "settings": known, **facts_of(stack, {}, workload)}
+        return {**own, "settings": known, **facts_of(protocol, {}, workload)}
 
 
 class ServerEntry(RoleEntry):
@@ -230,7 +232,7 @@ class Implementation(_Entry):
     python_module: str | None = None
     """A top-level module that the Python beside Wirelab must have, for a program that is a script of ours."""
     settings: dict[str, SettingTable] = Field(default_factory=dict)
-    """What an experiment may vary of it beside the settings of a stack: `[programs.NAME]` there."""
+    """What an experiment may vary of it beside the settings of a protocol: `[programs.NAME]` there."""
     roles: Roles
     _origin: Origin | None = PrivateAttr(default=None)
 
@@ -263,16 +265,16 @@ class Implementation(_Entry):
         """Its entry for a role."""
         return {Role.CLIENT: self.roles.client, Role.SERVER: self.roles.server}.get(role)
 
-    def serves(self, role: str, stack: str, kinds: Collection[str] = ()) -> bool:
-        """Whether it can play this role of this stack, where kinds of workloads are named in one of them."""
+    def serves(self, role: str, protocol: str, kinds: Collection[str] = ()) -> bool:
+        """Whether it can play this role of this protocol, where kinds of workloads are named in one of them."""
         entry = self.role(Role(role))
-        if entry is None or stack not in entry.stacks:
+        if entry is None or protocol not in entry.protocols:
             return False
         return not kinds or not {*kinds}.isdisjoint(entry.workloads)
 
-    def roles_of(self, stack: str) -> tuple[str, ...]:
-        """The roles of this stack that it can play."""
-        return tuple(role for role in ("client", "server") if self.serves(role, stack))
+    def roles_of(self, protocol: str) -> tuple[str, ...]:
+        """The roles of this protocol that it can play."""
+        return tuple(role for role in ("client", "server") if self.serves(role, protocol))
 
 
 def own_settings(programs: Mapping[str, Implementation]) -> dict[str, ProgramSettings]:
@@ -284,10 +286,10 @@ def own_settings(programs: Mapping[str, Implementation]) -> dict[str, ProgramSet
     }
 
 
-def facts_of(stack: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
+def facts_of(protocol: str, settings: Mapping[str, SettingValue], workload: WorkloadSpec) -> dict[str, SettingValue]:
     """What a `when` may ask for."""
     bodies = {"upload": workload.upload_bytes > 0, "download": max(workload.downloads) > 0}
-    return {**settings, "stack": stack, "workload": workload.kind, **bodies}
+    return {**settings, "protocol": protocol, "workload": workload.kind, **bodies}
 
 
 def variable(setting: str) -> str:
@@ -300,7 +302,7 @@ def parse(file: Path | Traversable, source: str, places: Mapping[str, str]) -> d
     where = Where(source)
     found, wrong = {}, []
     for name, entry in parse_toml(read_text(file, where), where).items():
-        if name == STACKS_TABLE:
+        if name == PROTOCOLS_TABLE:
             continue
         try:
             found[name] = Implementation.model_validate(entry, context=Origin(name, source, file, places))

@@ -1,4 +1,4 @@
-"""Settings of stacks, read against what the data plane says it takes."""
+"""Settings of protocols, read against what the data plane says it takes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from wirelab.errors import did_you_mean
-from wirelab.schema import BooleanValues, ChoiceValues, IntegerValues, SettingDescription, StackDescription
+from wirelab.schema import BooleanValues, ChoiceValues, IntegerValues, ProtocolDescription, SettingDescription
 from wirelab.schema.endpoint import SettingValue
 from wirelab.units import UnitError, duration_ns, format_duration, format_size, size_bytes
 
@@ -14,13 +14,13 @@ ROLES = ("client", "server")
 """Roles that an implementation can be chosen for."""
 IMPLEMENTATION = "implementation"
 PLAYED_BY = frozenset({IMPLEMENTATION, *(f"{role}.{IMPLEMENTATION}" for role in ROLES)})
-"""Keys of a stack's table that are no settings: who plays both roles, or one."""
+"""Keys of a protocol's table that are no settings: who plays both roles, or one."""
 
 _NANOSECONDS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 
 
 class HasSettings(Protocol):
-    """A stack, or a program with settings of its own."""
+    """A protocol, or a program with settings of its own."""
 
     @property
     def name(self) -> str:
@@ -51,44 +51,50 @@ def read_setting(setting: SettingDescription, value: object) -> SettingValue:
             return _integer(values, value)
 
 
-def having(setting: str, factors: Mapping[str, Any], stacks: Sequence[StackDescription]) -> Sequence[StackDescription]:
-    """The experiment's stacks that have a setting; every known one where none of its own has it."""
-    names = factors.get("stack")
-    own = [stack for stack in stacks if isinstance(names, list) and stack.name in names and stack.setting(setting)]
-    return own or stacks
+def having(
+    setting: str, factors: Mapping[str, Any], protocols: Sequence[ProtocolDescription]
+) -> Sequence[ProtocolDescription]:
+    """The experiment's protocols that have a setting; every known one where none of its own has it."""
+    names = factors.get("protocol")
+    own = [
+        protocol
+        for protocol in protocols
+        if isinstance(names, list) and protocol.name in names and protocol.setting(setting)
+    ]
+    return own or protocols
 
 
-def setting_error(name: str, value: object, stacks: Iterable[HasSettings]) -> UnitError | None:
-    """Why a value cannot be that of a setting in all of these stacks that have it; if some take it, who does not."""
+def setting_error(name: str, value: object, protocols: Iterable[HasSettings]) -> UnitError | None:
+    """Why a value cannot be that of a setting in all of these protocols that have it; if some take it, who does not."""
     refused: dict[str, UnitError] = {}
     takes: list[str] = []
-    for stack in stacks:
-        if (setting := stack.setting(name)) is None:
+    for protocol in protocols:
+        if (setting := protocol.setting(name)) is None:
             continue
         try:
             read_setting(setting, value)
-            takes.append(stack.name)
+            takes.append(protocol.name)
         except UnitError as error:
-            refused[stack.name] = error
+            refused[protocol.name] = error
     if not refused:
         return None
     first = next(iter(refused.values()))
     if not takes:
         return first
-    one = f"{takes[0]} takes it: give it to that stack alone, in [stacks.{takes[0]}]"
+    one = f"{takes[0]} takes it: give it to that protocol alone, in [protocols.{takes[0]}]"
     return UnitError(f"{first} of {', '.join(refused)}", hint=f"{first.hint}; {one}" if first.hint else one)
 
 
-def resolve_settings(stack: HasSettings, layers: Iterable[Mapping[str, Any]]) -> dict[str, SettingValue]:
-    """Every setting of a stack; a later layer wins, and what the stack does not have is left out."""
-    resolved: dict[str, SettingValue] = {setting.name: setting.default for setting in stack.settings}
+def resolve_settings(protocol: HasSettings, layers: Iterable[Mapping[str, Any]]) -> dict[str, SettingValue]:
+    """Every setting of a protocol; a later layer wins, and what the protocol does not have is left out."""
+    resolved: dict[str, SettingValue] = {setting.name: setting.default for setting in protocol.settings}
     for layer in layers:
-        for setting in stack.settings:
+        for setting in protocol.settings:
             if setting.name in layer:
                 resolved[setting.name] = read_setting(setting, layer[setting.name])
-    for setting in stack.settings:
+    for setting in protocol.settings:
         for name, value in setting.stands_for.get(str(resolved[setting.name]), {}).items():
-            other = stack.setting(name)
+            other = protocol.setting(name)
             if other is not None and resolved[name] == other.default:
                 resolved[name] = value
     return resolved

@@ -1,4 +1,4 @@
-"""Every delay of a condition on one picture, all stacks together: the empirical distribution and the histogram."""
+"""Every delay of a condition on one picture, all protocols together: the empirical distribution and the histogram."""
 
 from __future__ import annotations
 
@@ -39,10 +39,12 @@ def ecdf(name: str, label: str, samples: Sequence[Sample], domain: tuple[float, 
     series = [sample.series for sample in samples]
     steps, points = [], []
     for sample in samples:
-        stack = sample.series.label
+        protocol = sample.series.label
         corners = visible_steps(sample.delays, sample.exchanges, domain, WIDTH)
-        steps += [{"series": stack, "x": delay, "y": share} for delay, share in corners]
-        points += [{"series": stack, "x": x, "y": share, "tip": f"{stack}: {tip}"} for x, share, tip in sample.marks]
+        steps += [{"series": protocol, "x": delay, "y": share} for delay, share in corners]
+        points += [
+            {"series": protocol, "x": x, "y": share, "tip": f"{protocol}: {tip}"} for x, share, tip in sample.marks
+        ]
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, 1]), axis=_share_axis("share completed within"))
     line = alt.Chart(data(steps)).mark_line(interpolate="step-after", strokeWidth=1.8, clip=True)
     mark = alt.Chart(data(points)).mark_point(filled=True, size=42, opacity=1)

@@ -1,4 +1,4 @@
-"""A row per condition, a point with its interval per stack on a logarithmic axis, and the publication's number."""
+"""A row per condition, a point with its interval per protocol on a logarithmic axis, and the publication's number."""
 
 from __future__ import annotations
 

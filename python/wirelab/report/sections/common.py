@@ -1,4 +1,4 @@
-"""What several sections say in the same words: which scenario, which stack, under which choices."""
+"""What several sections say in the same words: which scenario, which protocol, under which choices."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from wirelab.report.model import Group as Choices
 from wirelab.schema.estimates import Quality
 from wirelab.stats.link.grade import NOT_MEASURED
 
-SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("stack", numeric=False))
+SCENARIO_COLUMNS = (Column("scenario", numeric=False), Column("protocol", numeric=False))
 WORDS = {"end-to-end-delay": "end-to-end delay", "response-time-curl": "response time as curl counts it"}
 LINK_TONES = {"good": "good", "limited": "unsure", "unusable": "bad", NOT_MEASURED: "unsure"}
 
 
 def scenario_cells(condition: Condition, scenario: Scenario) -> list[Cell]:
-    """The two cells that begin a row: the condition, and the stack, which leads to the trials."""
+    """The two cells that begin a row: the condition, and the protocol, which leads to the trials."""
     return [Cell(condition.label), series_cell(scenario.series, f"#{scenario.anchor}")]
 
 
 def series_cell(series: Series, href: str | None = None) -> Cell:
-    """A stack's name beside its colour."""
+    """A protocol's name beside its colour."""
     return Cell(series.label, swatch=series.look.slot, title=series.provider, href=href)
 
 
@@ -47,7 +47,7 @@ def by_choices(campaign: Campaign, build: Callable[[Choices, str], list[Block]])
 
 
 def legend(campaign: Campaign) -> Legend:
-    """Colour, shape and dash of each stack, with who provides it."""
+    """Colour, shape and dash of each protocol, with who provides it."""
     return Legend(
         [
             LegendEntry(

@@ -1,4 +1,4 @@
-"""Stack against stack under the same condition: effect sizes with intervals, p values corrected for the family."""
+"""Protocols compared under the same condition: effect sizes with intervals, p values corrected for the family."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ def _family(comparisons: Sequence[ComparisonRecord]) -> str:
 
 
 def _both(campaign: Campaign, comparisons: Sequence[ComparisonRecord]) -> str:
-    """Which comparisons are of two programs as well as of two stacks."""
+    """Which comparisons are of two programs as well as of two protocols."""
     ends = [(campaign.scenario_by_key.get(c["a"]), campaign.scenario_by_key.get(c["b"])) for c in comparisons]
     series = {(a.series, b.series) for a, b in ends if a is not None and b is not None}
-    both = [(a, b) for a, b in series if a.stack != b.stack and a.implementation != b.implementation]
+    both = [(a, b) for a, b in series if a.protocol != b.protocol and a.implementation != b.implementation]
     if not both:
         return ""
     words = ", ".join(sorted(f"{a.label} against {b.label}" for a, b in both))
-    return f" Stack and program differ at once, so that a difference may be either's: {words}."
+    return f" Protocol and program differ at once, so that a difference may be either's: {words}."
 
 
 def _table(group: Choices, metric: str, comparisons: Sequence[ComparisonRecord]) -> Table:

@@ -1,4 +1,4 @@
-"""Every delay drawn: distribution and histogram of each condition, all stacks on one picture, nothing filtered."""
+"""Every delay drawn: distribution and histogram of each condition, all protocols on one picture, nothing filtered."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _quantiles(metric: str, condition: Condition) -> Table:
             ]
         )
     columns = [
-        Column("stack", numeric=False), *(Column(f"{q:.0%} [interval]", "ms") for q in QUANTILES.values()),
+        Column("protocol", numeric=False), *(Column(f"{q:.0%} [interval]", "ms") for q in QUANTILES.values()),
         Column("values"), Column("of exchanges"), Column("modes: range and share", "ms", numeric=False),
     ]  # fmt: skip
     return Table(f"Quantiles and modes of {metric_words(metric)}, {condition.label}", columns, rows)

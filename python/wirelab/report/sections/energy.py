@@ -43,7 +43,7 @@ _YEAR_DAYS = 365.25
 
 
 @dataclass(frozen=True)
-class _Stack:
+class _Protocol:
     """What the bars of one chart are made of: the key of an energy's states, their unit, and each one's colour."""
 
     key: States
@@ -53,7 +53,7 @@ class _Stack:
     """Whether bars have the processor in them, so that one without it is none beside them."""
 
     @classmethod
-    def of(cls, key: States, unit: Unit, scenarios: Sequence[Scenario], *, measured: bool) -> _Stack:
+    def of(cls, key: States, unit: Unit, scenarios: Sequence[Scenario], *, measured: bool) -> _Protocol:
         """The states that take most over all scenarios, in their order, and one for the others."""
         total: dict[str, float] = {}
         for scenario in scenarios:
@@ -96,8 +96,8 @@ def section(campaign: Campaign) -> Section | None:
     measured = radio["measured_on_device"]
     plotted = [each for each in campaign.scenarios if each.plotted and not (measured and _lacks_processor(each))]
     what = "radio and processor" if measured else "the radio"
-    message = _Stack.of("states", MILLIJOULES, plotted, measured=measured)
-    day = _Stack.of("day_states", JOULES, plotted, measured=measured)
+    message = _Protocol.of("states", MILLIJOULES, plotted, measured=measured)
+    day = _Protocol.of("day_states", JOULES, plotted, measured=measured)
 
     def of_message(group: Choices, prefix: str) -> list[Block]:
         table = _table(group, radio)

@@ -1,4 +1,4 @@
-"""The one chart to look at: a row per condition, an interval per stack, the publication's number."""
+"""The one chart to look at: a row per condition, an interval per protocol, the publication's number."""
 
 from __future__ import annotations
 

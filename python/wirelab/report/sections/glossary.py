@@ -9,7 +9,7 @@ from wirelab.report.model import metric_name
 from wirelab.report.sections.common import metric_words
 
 TERMS = (
-    ("Scenario", "One point of the grid: stack, implementation, link, workload and settings."),
+    ("Scenario", "One point of the grid: protocol, implementation, link, workload and settings."),
     (
         "Trial, block",
         "One execution of a scenario with its seed, holding many exchanges; one trial of each scenario, in random "

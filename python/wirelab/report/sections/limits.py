@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from wirelab.report.blocks import Items, Section
 from wirelab.report.campaign import Campaign
 from wirelab.report.model import level_words
-from wirelab.report.stacks import by_proxy, is_secure
+from wirelab.report.protocols import by_proxy, is_secure
 from wirelab.schema import LinkSpec, link_key
 
 
@@ -26,7 +26,7 @@ def _limits(campaign: Campaign) -> Iterator[str]:
         yield "The publication's protocols, sizes and channels are repeated, not its programs, libraries and hardware."
     yield from _implementations(campaign)
     if proxied := [f"{s.label} ({by_proxy(s.origin)})" for s in campaign.series if s.origin is not None]:
-        yield f"A difference to another stack is also one of a proxy and what it speaks: {', '.join(proxied)}."
+        yield f"A difference to another protocol is also one of a proxy and what it speaks: {', '.join(proxied)}."
     yield (
         f"The link is emulated between processes of one machine: {_radios(campaign)}, {_air(campaign)}, no constrained "
         "device. Client and server share its processors."
@@ -62,18 +62,18 @@ def _links(campaign: Campaign, has: Callable[[LinkSpec], bool]) -> str | None:
 def _implementations(campaign: Campaign) -> Iterator[str]:
     kinds: dict[str, set[str]] = {}
     for series in campaign.series:
-        kinds.setdefault(series.stack, set()).add(series.implementation)
-    single = [stack for stack, implementations in kinds.items() if len(implementations) == 1]
+        kinds.setdefault(series.protocol, set()).add(series.implementation)
+    single = [protocol for protocol, implementations in kinds.items() if len(implementations) == 1]
     if len(single) == len(kinds) and {i for group in kinds.values() for i in group} == {"builtin"}:
         yield (
-            "One implementation of each stack, the built-in one: a difference between two stacks is also one between "
-            "their libraries."
+            "One implementation of each protocol, the built-in one: a difference between two protocols is also "
+            "one between their libraries."
         )
     elif single:
-        yield f"One implementation only of {', '.join(single)}: a difference to another stack is also one of libraries."
-    secure = {stack: is_secure(stack) for stack in kinds}
+        yield f"One implementation only of {', '.join(single)}: a difference to another protocol is also one of libraries."
+    secure = {protocol: is_secure(protocol) for protocol in kinds}
     if True in secure.values() and False in secure.values():
-        plain = [stack for stack, value in secure.items() if value is False]
+        plain = [protocol for protocol, value in secure.items() if value is False]
         yield f"Not encrypted: {', '.join(plain)}. Comparing them with the others compares security too."
 
 

@@ -1,4 +1,4 @@
-"""Which stack has the lowest delay at each place of the grid, where the difference is significant, and by how much."""
+"""Which protocol has the lowest delay at each place of the grid, where the difference is significant, and by how much."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from wirelab.report.figures.tiles import Tile, tiles
 from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Levels, Scenario, level_words
 from wirelab.report.numbers import COUNT, MILLISECONDS, plain, share, with_unit
+from wirelab.report.protocols import is_reference
 from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
 from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
-from wirelab.report.stacks import is_reference
 from wirelab.stats.compare.scenarios import is_implementation
 from wirelab.stats.link.grade import GRADES
 
@@ -36,7 +36,7 @@ class _Axes:
 
     @classmethod
     def of(cls, campaign: Campaign, choices: Sequence[str]) -> _Axes | None:
-        """Those with the most levels; None where fewer than two vary beside the stack and declared choices."""
+        """Those with the most levels; None where fewer than two vary beside the protocol and declared choices."""
         points = [point for scenario in campaign.scenarios for point in scenario.points]
         paths = [path for path in _varied(campaign) if path not in choices]
         levels = {path: len({str(point.get(path)) for point in points}) for path in paths}
@@ -58,11 +58,11 @@ class _Place:
 
 
 def section(campaign: Campaign) -> Section | None:
-    """Maps over two factors of the grid; None without two, without two stacks, or for a metric that is no time."""
+    """Maps over two factors of the grid; None without two, without two protocols, or for a metric that is no time."""
     declared = tuple(campaign.experiment.choices)
     axes = _Axes.of(campaign, declared)
-    stacks = {series.label for series in campaign.series if not is_reference(series.stack)}
-    if axes is None or campaign.unit is not MILLISECONDS or len(stacks) < 2:
+    protocols = {series.label for series in campaign.series if not is_reference(series.protocol)}
+    if axes is None or campaign.unit is not MILLISECONDS or len(protocols) < 2:
         return None
     maps = _maps(campaign, axes)
     by_choice: dict[Levels, list[Figure]] = {}
@@ -76,10 +76,10 @@ def section(campaign: Campaign) -> Section | None:
     blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
     words = metric_words(campaign.metric)
     note = (
-        f"At each place of the grid the stack with the smallest median {words}, coloured where it differs "
+        f"At each place of the grid the protocol with the smallest median {words}, coloured where it differs "
         "significantly from every other one. Below it stands how many times as long the next one takes. A difference "
         "is significant where the interval of the ratio of medians excludes 1. Each interval is at 95 % by itself, so "
-        "some of many colours are chance. Other places name the stacks that may have the lowest delay. A place has no "
+        "some of many colours are chance. Other places name the protocols that may have the lowest delay. A place has no "
         f"colour where a comparison's grade is {UNUSABLE}. Nothing is estimated between the places."
     )
     return Section("lowest-delay", "Where each has the lowest delay", [Prose(note), legend(campaign), *blocks])
@@ -100,8 +100,8 @@ def _maps(campaign: Campaign, axes: _Axes) -> dict[Levels, list[_Place]]:
 
 
 def _varied(campaign: Campaign) -> list[str]:
-    """Paths of the factors that vary beside the stack and who provides it."""
-    constant = {"stack", *(path for path, _ in campaign.constant_levels)}
+    """Paths of the factors that vary beside the protocol and who provides it."""
+    constant = {"protocol", *(path for path, _ in campaign.constant_levels)}
     paths = dict.fromkeys(path for scenario in campaign.scenarios for point in scenario.points for path in point)
     return [path for path in paths if path not in constant and not is_implementation(path)]
 

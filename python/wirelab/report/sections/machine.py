@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from wirelab.report.blocks import Block, Cell, Column, Group, Prose, Section, Table
 from wirelab.report.campaign import Campaign
+from wirelab.report.protocols import title
 from wirelab.report.sections.common import series_cell
-from wirelab.report.stacks import title
 
 
 def section(campaign: Campaign) -> Section:
@@ -40,14 +40,14 @@ def _implementations(campaign: Campaign) -> Table:
         rows.append(
             [
                 series_cell(series),
-                Cell(title(series.stack)),
+                Cell(title(series.protocol)),
                 Cell(series.provider),
                 Cell(said),
                 Cell(control),
             ]
         )
-    names = ("stack", "layers", "implementation", "settings", "TCP congestion control")
-    return Table("Implementation of each stack", [Column(name, numeric=False) for name in names], rows)
+    names = ("protocol", "layers", "implementation", "settings", "TCP congestion control")
+    return Table("Implementation of each protocol", [Column(name, numeric=False) for name in names], rows)
 
 
 def _flatten(value: object, prefix: str = "") -> Iterator[tuple[str, str]]:

@@ -60,7 +60,7 @@ def section(campaign: Campaign) -> Section:
     note = (
         "Unsupported is not failed, failed is not slow: delays are of completed exchanges, a time-out is only known to "
         "be longer than the time-out, and "
-        "no outcome is averaged away. An unsupported trial is of what a stack or program does not do. A trial that "
+        "no outcome is averaged away. An unsupported trial is of what a protocol or program does not do. A trial that "
         "failed as a whole is counted as one; what it had exchanged until then counts nowhere else."
     )
     return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])

@@ -1,4 +1,4 @@
-"""Protocol or program: what is alike whoever plays a stack, and what is not."""
+"""Protocol or program: what is alike whoever plays a protocol, and what is not."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from wirelab.report.sections.common import metric_words, series_cell
 
 COLUMNS = (
     Column("condition", numeric=False),
-    Column("stack", numeric=False),
+    Column("protocol", numeric=False),
     Column("program", numeric=False),
 )
 LAST = (Column("sooner than, by every program", numeric=False), Column("depends on the program", numeric=False))
@@ -23,42 +23,42 @@ def section(campaign: Campaign) -> Section | None:
         return None
     first = found[0][1][0].scenarios[0]
     unit = first.unit(campaign.metric)
-    rows = [row for label, stacks in found for row in _rows(campaign.metric, label, stacks, unit)]
+    rows = [row for label, protocols in found for row in _rows(campaign.metric, label, protocols, unit)]
     note = (
-        "A stack is sooner than another by every program if the interval of the median of each of its programs lies "
+        "A protocol is sooner than another by every program if the interval of the median of each of its programs lies "
         "below those of all of the other's. Where one program is sooner and another later, the difference is of the "
         "programs, not of the protocols. Neither says anything of programs that were not measured."
     )
     columns = (*COLUMNS, Column(f"median of {metric_words(campaign.metric)} [interval]", unit.symbol), *LAST)
     return Section(
-        "programs", "Protocol or program", [Prose(note), Table("Stacks by program", columns, rows, row_headers=3)]
+        "programs", "Protocol or program", [Prose(note), Table("Protocols by program", columns, rows, row_headers=3)]
     )
 
 
-def _rows(metric: str, label: str, stacks: list[Played], unit: Unit) -> list[list[Cell]]:
-    sooner: dict[str, list[str]] = {each.stack: [] for each in stacks}
-    depends: dict[str, list[str]] = {each.stack: [] for each in stacks}
-    for first, second, order in orders(metric, stacks):
+def _rows(metric: str, label: str, protocols: list[Played], unit: Unit) -> list[list[Cell]]:
+    sooner: dict[str, list[str]] = {each.protocol: [] for each in protocols}
+    depends: dict[str, list[str]] = {each.protocol: [] for each in protocols}
+    for first, second, order in orders(metric, protocols):
         match order:
             case Order.FIRST:
-                sooner[first.stack].append(second.stack)
+                sooner[first.protocol].append(second.protocol)
             case Order.SECOND:
-                sooner[second.stack].append(first.stack)
+                sooner[second.protocol].append(first.protocol)
             case Order.PROGRAM:
-                depends[first.stack].append(second.stack)
-                depends[second.stack].append(first.stack)
+                depends[first.protocol].append(second.protocol)
+                depends[second.protocol].append(first.protocol)
             case Order.UNSURE:
                 pass
     return [
         [
             Cell(label),
-            Cell(each.stack),
+            Cell(each.protocol),
             series_cell(scenario.series, f"#{scenario.anchor}"),
             estimate(scenario.estimate(metric, "median"), unit),
-            Cell(", ".join(sooner[each.stack]) or "–"),
-            Cell(", ".join(depends[each.stack]) or "–"),
+            Cell(", ".join(sooner[each.protocol]) or "–"),
+            Cell(", ".join(depends[each.protocol]) or "–"),
         ]
-        for each in stacks
+        for each in protocols
         for scenario in sorted(each.scenarios, key=lambda scenario: _point(scenario.estimate(metric, "median")))
     ]
 

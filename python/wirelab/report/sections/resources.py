@@ -43,7 +43,7 @@ def section(campaign: Campaign) -> Section | None:
         "the same process; utilisation is what it used beyond that, for each second from the first exchange's start to "
         "the last one's end. Peak memory is the largest process's; proportional memory that of all of them, in samples "
         "that take at most 1 % of a CPU. CPU time is this machine's: it says nothing in seconds or joules of another "
-        "processor, only the ratio of two stacks may carry over."
+        "processor, only the ratio of two protocols may carry over."
     )
     return Section("resources", "What endpoints used", [Prose(note), *by_choices(campaign, _tables)])
 

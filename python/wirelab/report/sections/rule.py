@@ -42,7 +42,7 @@ def section(campaign: Campaign) -> Section | None:
 
     note = (
         "A common rule (milosevic2021 uses it) removes values beyond three scaled median absolute deviations from the "
-        "median. Under loss that removes the effect of loss, and unequally between stacks; so every other number of "
+        "median. Under loss that removes the effect of loss, and unequally between protocols; so every other number of "
         "this page is unfiltered."
     )
     blocks = by_choices(campaign, build)

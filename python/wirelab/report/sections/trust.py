@@ -187,7 +187,7 @@ def _lateness_table(lanes: Iterable[LaneLateness]) -> Table:
 
 
 def _exclusions_table(campaign: Campaign) -> Table:
-    """Trials of each stack: planned, done, and attempts that were run again."""
+    """Trials of each protocol: planned, done, and attempts that were run again."""
     path = campaign.folder / "trials.parquet"
     trials = pl.read_parquet(path) if path.exists() else None
     rows = []
@@ -206,11 +206,11 @@ def _exclusions_table(campaign: Campaign) -> Table:
         why = "; ".join(f"{reason} ({count})" for reason, count in reasons.iter_rows()) or "nothing was run again"
         rows.append([*row, number(done, 0), number(kept.height - done, 0), number(excluded, 0), Cell(why)])
     columns = [
-        Column("stack", numeric=False), Column("trials planned"), Column("done"), Column("not done"),
+        Column("protocol", numeric=False), Column("trials planned"), Column("done"), Column("not done"),
         Column("attempts run again"), Column("why", numeric=False),
     ]  # fmt: skip
     return Table(
-        "Trials of each stack. An attempt that was run again does not count; where that hits one stack more than "
+        "Trials of each protocol. An attempt that was run again does not count; where that hits one protocol more than "
         "another it biases the comparison",
         columns,
         rows,

@@ -1,7 +1,7 @@
 """What the link's own error means for a comparison: an effect that it could have made is no evidence.
 
 An emulator that is late by some time on average makes a round trip longer by that, each way. How many round trips two
-stacks differ in is not known here, so an effect counts as the stacks' own only from `MULTIPLE` times that error on.
+protocols differ in is not known here, so an effect counts as the protocols' own only from `MULTIPLE` times that error on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Reason = tuple[Grade, str, str]
 """A grade, its cause, and why."""
 
 MULTIPLE = 10
-"""An effect of so many times the error is the stacks'; one below the error itself is the emulator's."""
+"""An effect of so many times the error is the protocols'; one below the error itself is the emulator's."""
 
 
 def round_trip_errors(dataset: Dataset) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Comparisons of scenarios that differ in stack or implementation."""
+"""Comparisons of scenarios that differ in protocol or implementation."""
 
 from __future__ import annotations
 
@@ -75,20 +75,20 @@ def _family(metric: str, size: int) -> Family:
 
 
 def pairs(scenarios: Sequence[Scenario]) -> Iterator[tuple[str, str]]:
-    """Keys of scenarios that differ in the stack alone or in the implementation alone, in plan order.
+    """Keys of scenarios that differ in the protocol alone or in the implementation alone, in plan order.
 
-    A stack that one pair of programs plays in the whole campaign, such as one of the user's own, is compared as it is
+    A protocol that one pair of programs plays in the whole campaign, such as one of the user's own, is compared as it is
     with those that this pair never plays: both differ there, and whoever tells of it must say so.
     """
     played: dict[str, set[str]] = {}
     for scenario in scenarios:
-        played.setdefault(scenario.stack, set()).add(_programs(scenario))
+        played.setdefault(scenario.protocol, set()).add(_programs(scenario))
     shared = [_conditions(scenario) for scenario in scenarios]
     for (a, first), (b, second) in combinations(zip(scenarios, shared, strict=True), 2):
         if not first.alike.isdisjoint(second.alike):
             yield a.key, b.key
             continue
-        ours, theirs = played[a.stack], played[b.stack]
+        ours, theirs = played[a.protocol], played[b.protocol]
         if ours.isdisjoint(theirs) and 1 in {len(ours), len(theirs)} and not first.apart.isdisjoint(second.apart):
             yield a.key, b.key
 
@@ -102,7 +102,7 @@ class _Conditions(NamedTuple):
     """What a scenario shares with those that it is compared with, at each of its points."""
 
     alike: set[str]
-    """All but the stack, and all but the implementation."""
+    """All but the protocol, and all but the implementation."""
     apart: set[str]
     """All but both."""
 
@@ -111,11 +111,11 @@ def _conditions(scenario: Scenario) -> _Conditions:
     fixed = [scenario.link.to_json(), scenario.workload.to_json(), scenario.congestion_control]
     found = _Conditions(set(), set())
     for point in points(scenario):
-        without_stack = {path: level for path, level in point.items() if path != "stack"}
-        found.alike.add(_text("stack", _programs(scenario), fixed, without_stack))
+        without_protocol = {path: level for path, level in point.items() if path != "protocol"}
+        found.alike.add(_text("protocol", _programs(scenario), fixed, without_protocol))
         without_programs = {path: level for path, level in point.items() if not is_implementation(path)}
         found.alike.add(_text("implementation", fixed, without_programs))
-        found.apart.add(_text(fixed, {path: level for path, level in without_programs.items() if path != "stack"}))
+        found.apart.add(_text(fixed, {path: level for path, level in without_programs.items() if path != "protocol"}))
     return found
 
 

@@ -1,6 +1,6 @@
 """The rule of milosevic2021: values more than three scaled median absolute deviations from the median are removed.
 
-It removes the effect of loss, and unequally between stacks, so it stands beside the estimates with what it removed and
+It removes the effect of loss, and unequally between protocols, so it stands beside the estimates with what it removed and
 never replaces them.
 """
 

@@ -1,4 +1,4 @@
-"""What background traffic carried in each scenario: stacks are compared under the same load only if it is alike."""
+"""What background traffic carried in each scenario: protocols are compared under the same load only if it is alike."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a scenario's endpoints waited for a CPU: delay that is the machine's, and no stack's and no link's.
+"""What a scenario's endpoints waited for a CPU: delay that is the machine's, and no protocol's and no link's.
 
 The kernel counts how long a ready thread waited (`/proc/PID/schedstat`), and how much CPU time a hypervisor gave to
 others. Both are set against the time of the exchanges, as the link's lateness is against the round trip.

@@ -1,4 +1,4 @@
-"""Stacks of the user's own."""
+"""Protocols of the user's own."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ import pytest
 
 from tests.asked import load_experiment
 from wirelab.errors import CombinedError, WirelabError
-from wirelab.experiment.programs.own_stacks import own_stacks
+from wirelab.experiment.programs.own_protocols import own_protocols
 from wirelab.plan import make_plan
 from wirelab.schema import ChoiceValues, IntegerValues
 
-STACK = """
-[stacks.mine]
+PROTOCOL = """
+[protocols.mine]
 title = "Mine over TCP"
 transport = "tcp"
 port = 7007
-[stacks.mine.settings.window]
+[protocols.mine.settings.window]
 about = "Bytes."
 default = 10
 minimum = 1
 maximum = 100
 unit = "bytes"
-[stacks.mine.settings.mode]
+[protocols.mine.settings.mode]
 about = "How."
 default = "slow"
 choices = ["slow", "fast"]
@@ -35,7 +35,7 @@ homepage = "https://example.org"
 install = "it is here"
 version_command = ["true"]
 [{name}.roles.{role}]
-stacks = ["mine"]
+protocols = ["mine"]
 settings = ["mode", "window"]
 command = ["true"]
 {more}
@@ -43,35 +43,35 @@ command = ["true"]
 EXPERIMENT = """
 title = "Mine"
 [factors]
-stack = ["raw-tcp", "mine"]
+protocol = ["raw-tcp", "mine"]
 [workload]
 kind = "telemetry"
 {more}
 """
 
 
-def write(folder: Path, *programs: tuple[str, str], more: str = "", stack: str = STACK) -> str:
+def write(folder: Path, *programs: tuple[str, str], more: str = "", protocol: str = PROTOCOL) -> str:
     entries = [
         PROGRAM.format(name=name, role=role, more='ready = "event"' if role == "server" else "")
         for name, role in programs
     ]
-    (folder / "implementations.toml").write_text(stack + "".join(entries))
+    (folder / "implementations.toml").write_text(protocol + "".join(entries))
     path = folder / "experiment.toml"
     path.write_text(EXPERIMENT.format(more=more))
     return str(path)
 
 
-def test_its_settings_are_read_as_those_of_a_builtin_stack(tmp_path: Path) -> None:
+def test_its_settings_are_read_as_those_of_a_builtin_protocol(tmp_path: Path) -> None:
     write(tmp_path)
-    [stack] = own_stacks(tmp_path)
-    assert isinstance(stack.settings[0].values, IntegerValues)
-    assert isinstance(stack.settings[1].values, ChoiceValues)
-    assert not stack.builtin
+    [protocol] = own_protocols(tmp_path)
+    assert isinstance(protocol.settings[0].values, IntegerValues)
+    assert isinstance(protocol.settings[1].values, ChoiceValues)
+    assert not protocol.builtin
 
 
 def test_its_only_program_plays_each_role_without_being_named(tmp_path: Path) -> None:
     experiment = load_experiment(write(tmp_path, ("one", "client"), ("other", "server")))
-    assert {each.stack: dict(each.implementation) for each in experiment.scenarios} == {
+    assert {each.protocol: dict(each.implementation) for each in experiment.scenarios} == {
         "raw-tcp": {"client": "builtin", "server": "builtin"},
         "mine": {"client": "one", "server": "other"},
     }
@@ -79,8 +79,8 @@ def test_its_only_program_plays_each_role_without_being_named(tmp_path: Path) ->
 
 def test_a_plan_tells_of_it_so_that_it_can_be_run_elsewhere(tmp_path: Path) -> None:
     plan = make_plan(load_experiment(write(tmp_path, ("one", "client"), ("other", "server"))))
-    assert [stack.name for stack in plan.stacks] == ["mine"]
-    assert plan.known.stack("mine") is not None
+    assert [protocol.name for protocol in plan.protocols] == ["mine"]
+    assert plan.known.protocol("mine") is not None
 
 
 def test_a_role_that_nobody_or_more_than_one_plays_is_refused(tmp_path: Path) -> None:
@@ -91,11 +91,11 @@ def test_a_role_that_nobody_or_more_than_one_plays_is_refused(tmp_path: Path) ->
 
 
 def test_everything_that_is_wrong_is_told_at_once_with_its_key(tmp_path: Path) -> None:
-    write(tmp_path, stack=STACK.replace('"tcp"', '"sctp"').replace("7007", "70000"))
+    write(tmp_path, protocol=PROTOCOL.replace('"tcp"', '"sctp"').replace("7007", "70000"))
     with pytest.raises(CombinedError) as caught:
-        own_stacks(tmp_path)
-    assert "stacks.mine.transport" in str(caught.value)
-    assert "stacks.mine.port" in str(caught.value)
+        own_protocols(tmp_path)
+    assert "protocols.mine.transport" in str(caught.value)
+    assert "protocols.mine.port" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -127,19 +127,19 @@ def test_everything_that_is_wrong_is_told_at_once_with_its_key(tmp_path: Path) -
 def test_a_setting_whose_values_are_of_no_kind_or_whose_default_is_none_of_them_is_refused(
     tmp_path: Path, old: str, new: str, words: str
 ) -> None:
-    write(tmp_path, stack=STACK.replace(old, new))
+    write(tmp_path, protocol=PROTOCOL.replace(old, new))
     with pytest.raises(WirelabError) as caught:
-        own_stacks(tmp_path)
+        own_protocols(tmp_path)
     assert words in str(caught.value)
 
 
 @pytest.mark.parametrize(("written", "default"), [("10", 10), ('"100 B"', 100)])
 def test_a_default_is_in_the_settings_unit_or_has_its_own(tmp_path: Path, written: str, default: int) -> None:
-    write(tmp_path, stack=STACK.replace("default = 10", f"default = {written}"))
-    assert own_stacks(tmp_path)[0].settings[0].default == default
+    write(tmp_path, protocol=PROTOCOL.replace("default = 10", f"default = {written}"))
+    assert own_protocols(tmp_path)[0].settings[0].default == default
 
 
-def test_it_cannot_take_a_builtin_stacks_name(tmp_path: Path) -> None:
-    write(tmp_path, stack=STACK.replace("mine", "h2"))
-    with pytest.raises(WirelabError, match="is the name of a built-in stack"):
-        own_stacks(tmp_path)
+def test_it_cannot_take_a_builtin_protocols_name(tmp_path: Path) -> None:
+    write(tmp_path, protocol=PROTOCOL.replace("mine", "h2"))
+    with pytest.raises(WirelabError, match="is the name of a built-in protocol"):
+        own_protocols(tmp_path)

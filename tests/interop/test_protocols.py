@@ -1,4 +1,4 @@
-"""Every stack and implementation through a real lane, from the experiment file to the dataset."""
+"""Every protocol and implementation through a real lane, from the experiment file to the dataset."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXCHANGES = 3
 EXPERIMENT = """
 title = "interop"
 [factors]
-stack = {stacks}
+protocol = {protocols}
 "workload.upload" = ["30 B", "3.5 kB"]
 link = ["clean"]
 [links]
@@ -36,34 +36,34 @@ timeout = "20 s"
 [stop]
 replicates = 2
 """
-BUILTIN = [stack.name for stack in registered().stacks if "request-response" in stack.workloads]
+BUILTIN = [protocol.name for protocol in registered().protocols if "request-response" in protocol.workloads]
 FOREIGN = ["http1", "https1", "h2c", "h2"]
 
 
-def campaign(bench: Bench, stacks: list[str], client: str, server: str, connection: str = "new") -> pl.DataFrame:
-    """Run it; its exchanges with the stack of each."""
+def campaign(bench: Bench, protocols: list[str], client: str, server: str, connection: str = "new") -> pl.DataFrame:
+    """Run it; its exchanges with the protocol of each."""
     bench.measure_experiment(
         EXPERIMENT.format(
-            stacks=json.dumps(stacks), client=client, server=server, connection=connection, exchanges=EXCHANGES
+            protocols=json.dumps(protocols), client=client, server=server, connection=connection, exchanges=EXCHANGES
         ),
         "--jobs", "2",
     )  # fmt: skip
     assert set(bench.statuses().values()) == {"done"}, tails(bench.campaign)
     plan = json.loads((bench.campaign / "plan.json").read_text())
-    names = {scenario["key"]: scenario["stack"] for scenario in plan["scenarios"]}
+    names = {scenario["key"]: scenario["protocol"] for scenario in plan["scenarios"]}
     rows = pl.read_parquet(bench.campaign / "exchanges.parquet")
     bench.assert_nothing_left()
-    return rows.with_columns(stack=pl.col("scenario").replace_strict(names))
+    return rows.with_columns(protocol=pl.col("scenario").replace_strict(names))
 
 
 def tails(folder: Path) -> str:
     return "\n".join(f"{path}: {path.read_text()[-500:]}" for path in sorted(folder.glob("trials/*/*/stderr.txt")))
 
 
-def check(rows: pl.DataFrame, stacks: list[str]) -> None:
+def check(rows: pl.DataFrame, protocols: list[str]) -> None:
     """Every exchange completed, no faster than its round trips allow, and its packets were seen."""
-    assert sorted(rows["stack"].unique()) == sorted(stacks)
-    assert len(rows) == len(stacks) * 2 * 2 * EXCHANGES
+    assert sorted(rows["protocol"].unique()) == sorted(protocols)
+    assert len(rows) == len(protocols) * 2 * 2 * EXCHANGES
     assert rows["error"].drop_nulls().to_list() == []
     assert set(rows["outcome"]) == {"completed"}
     assert rows["end_to_end_delay_ns"].min() >= RTT_NS
@@ -73,13 +73,13 @@ def check(rows: pl.DataFrame, stacks: list[str]) -> None:
 
 
 @pytest.mark.namespaces
-def test_every_builtin_stack_delivers_over_fresh_connections(bench: Bench) -> None:
+def test_every_builtin_protocol_delivers_over_fresh_connections(bench: Bench) -> None:
     rows = campaign(bench, BUILTIN, "builtin", "builtin")
     check(rows, BUILTIN)
-    connects = {stack.name: stack.transport == "tcp" for stack in registered().stacks}
-    secure = {stack.name: stack.secure for stack in registered().stacks}
-    for stack, part in rows.partition_by("stack", as_dict=True).items():
-        name = str(stack[0])
+    connects = {protocol.name: protocol.transport == "tcp" for protocol in registered().protocols}
+    secure = {protocol.name: protocol.secure for protocol in registered().protocols}
+    for protocol, part in rows.partition_by("protocol", as_dict=True).items():
+        name = str(protocol[0])
         assert (part["phase_connect_ns"].null_count() == 0) == connects[name], name
         assert (part["phase_handshake_ns"].null_count() == 0) == secure[name], name
     trials = pl.read_parquet(bench.campaign / "trials.parquet")
@@ -88,10 +88,10 @@ def test_every_builtin_stack_delivers_over_fresh_connections(bench: Bench) -> No
 
 
 @pytest.mark.namespaces
-def test_every_builtin_stack_delivers_over_a_kept_connection(bench: Bench) -> None:
+def test_every_builtin_protocol_delivers_over_a_kept_connection(bench: Bench) -> None:
     rows = campaign(bench, BUILTIN, "builtin", "builtin", "persistent")
     check(rows, BUILTIN)
-    later = rows.filter((pl.col("index") > 0) & ~pl.col("stack").str.starts_with("raw-udp"))
+    later = rows.filter((pl.col("index") > 0) & ~pl.col("protocol").str.starts_with("raw-udp"))
     assert later["connection_reused"].all()
     assert later["phase_connect_ns"].null_count() == len(later)
 
@@ -120,8 +120,8 @@ def test_curl_talks_to_nginx(bench: Bench) -> None:
 
 @pytest.mark.curl
 def test_what_curl_does_not_speak_is_refused_before_anything_starts(bench: Bench) -> None:
-    stacks = json.dumps(["http1", "h3"])
-    text = EXPERIMENT.format(stacks=stacks, client="curl", server="builtin", connection="new", exchanges=1)
+    protocols = json.dumps(["http1", "h3"])
+    text = EXPERIMENT.format(protocols=protocols, client="curl", server="builtin", connection="new", exchanges=1)
     status, _, words = bench.run("run", str(bench.experiment(text)), "--out", str(bench.campaign))
     assert status == 2
     assert "curl is no client of h3" in words
@@ -157,7 +157,7 @@ homepage = "https://example.org"
 install = "it is beside the experiment"
 version_command = [{python}, "--version"]
 [mine.roles.server]
-stacks = ["http1"]
+protocols = ["http1"]
 command = [{python}, {json.dumps(str(script))}, "{{{{ address }}}}", "{{{{ port }}}}"]
 ready = "tcp-connect"
 """)

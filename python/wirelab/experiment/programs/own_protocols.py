@@ -1,4 +1,4 @@
-"""Stacks of the user's own: `[stacks.NAME]` in the `implementations.toml` beside an experiment."""
+"""Protocols of the user's own: `[protocols.NAME]` in the `implementations.toml` beside an experiment."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pydantic import Field, ValidationError
 from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.experiment.file.problems import problems
 from wirelab.experiment.file.quantities import Table
-from wirelab.experiment.programs.implementations import CATALOGUE, STACKS_TABLE, WorkloadKind
+from wirelab.experiment.programs.implementations import CATALOGUE, PROTOCOLS_TABLE, WorkloadKind
 from wirelab.experiment.programs.own_settings import SettingTable
-from wirelab.schema import Role, StackDescription, registered
+from wirelab.schema import ProtocolDescription, Role, registered
 from wirelab.schema.describe import Timing
 from wirelab.toml import parse_toml, read_text
 
 
-class StackTable(Table):
+class ProtocolTable(Table):
     """What Wirelab must know of a protocol that it does not speak itself."""
 
     title: str = Field(description="Its layers, such as `Mine over TLS over TCP`.")
@@ -30,9 +30,9 @@ class StackTable(Table):
     workloads: list[WorkloadKind] = Field(default=["telemetry"])
     settings: dict[str, SettingTable] = Field(default_factory=dict)
 
-    def description(self, name: str) -> StackDescription:
+    def description(self, name: str) -> ProtocolDescription:
         """As the data plane would describe it."""
-        return StackDescription(
+        return ProtocolDescription(
             name=name,
             title=self.title,
             about=self.about,
@@ -47,33 +47,33 @@ class StackTable(Table):
         )
 
 
-def own_stacks(folder: Path) -> tuple[StackDescription, ...]:
-    """The stacks that a folder's own file adds; everything wrong with them is raised at once."""
+def own_protocols(folder: Path) -> tuple[ProtocolDescription, ...]:
+    """The protocols that a folder's own file adds; everything wrong with them is raised at once."""
     path = folder / CATALOGUE
     if not path.is_file():
         return ()
     where = Where(str(path))
-    tables = parse_toml(read_text(path, where), where).get(STACKS_TABLE, {})
+    tables = parse_toml(read_text(path, where), where).get(PROTOCOLS_TABLE, {})
     if not isinstance(tables, dict):
-        raise WirelabError("should be a table of stacks", Where(str(path), key=STACKS_TABLE))
+        raise WirelabError("should be a table of protocols", Where(str(path), key=PROTOCOLS_TABLE))
     found, wrong = [], []
     for name, table in tables.items():
-        if registered().stack(name) is not None:
-            key = Where(str(path), key=f"{STACKS_TABLE}.{name}")
-            wrong.append(WirelabError("is the name of a built-in stack", key, hint="give yours another"))
+        if registered().protocol(name) is not None:
+            key = Where(str(path), key=f"{PROTOCOLS_TABLE}.{name}")
+            wrong.append(WirelabError("is the name of a built-in protocol", key, hint="give yours another"))
             continue
         try:
-            found.append(_stack(name, table))
+            found.append(_protocol(name, table))
         except ValidationError as error:
-            wrong += problems(error, StackTable, partial(_where, path, name))
+            wrong += problems(error, ProtocolTable, partial(_where, path, name))
     if wrong:
         raise wrong[0] if len(wrong) == 1 else CombinedError(wrong)
     return tuple(found)
 
 
-def _stack(name: str, table: Mapping[str, Any]) -> StackDescription:
-    return StackTable.model_validate(table).description(name)
+def _protocol(name: str, table: Mapping[str, Any]) -> ProtocolDescription:
+    return ProtocolTable.model_validate(table).description(name)
 
 
 def _where(path: Path, name: str, key: tuple[str | int, ...]) -> Where:
-    return Where(str(path), key=".".join([STACKS_TABLE, name, *(str(part) for part in key)]))
+    return Where(str(path), key=".".join([PROTOCOLS_TABLE, name, *(str(part) for part in key)]))
