@@ -73,7 +73,8 @@ class Endpoints:
         folder.mkdir()
         names = ("authority", "chain", "key") if protocol in SECURE else ()
         parameters = {
-            "schema_version": 1, "protocol": protocol, "role": role, "seed": 1, "output": str(folder), "workload": workload,
+            "schema_version": 1, "protocol": protocol, "role": role, "seed": 1, "output": str(folder),
+            "workload": workload,
             "server": {"address": "127.0.0.1", "port": port, "name": "server.test"},
             "settings": {name.replace("_", "-"): value for name, value in settings.items()},
             "certificates": {name: str(self.certificates / f"{name}.pem") for name in names} or None,
@@ -98,7 +99,7 @@ class Endpoints:
     @contextmanager
     def server(self, protocol: str, workload: dict[str, Any], **settings: Any) -> Iterator[int]:
         """A server at this port, which ends well when told to."""
-        server = self.ready(stack, "server", 0, workload, **settings)
+        server = self.ready(protocol, "server", 0, workload, **settings)
         yield server.port
         server.process.terminate()
         server.wait()

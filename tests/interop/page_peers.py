@@ -120,7 +120,8 @@ class Peers:
             "name": "page", "sha256": site.digest, "resources": len(site.resources), "body_bytes": site.body_bytes,
         }  # fmt: skip
         content = {
-            "schema_version": 1, "protocol": protocol, "role": role, "seed": 1, "output": str(folder), "settings": settings,
+            "schema_version": 1, "protocol": protocol, "role": role, "seed": 1, "output": str(folder),
+            "settings": settings,
             "server": {"address": "127.0.0.1", "port": port, "name": NAME},
             "workload": {
                 "kind": "page", "loads": work["loads"], "timeout_ns": round(work["timeout_s"] * 1e9), "page": identity,

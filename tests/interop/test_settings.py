@@ -126,7 +126,8 @@ def test_a_server_that_announces_another_value_is_reported(bench: Bench) -> None
     needs("caddy")
     [rows] = ran(
         bench, "h2",
-        settings='[endpoints]\nserver = { implementation = "caddy" }\n[protocols.h2]\nmax-header-list-size = "16 KiB"\n',
+        settings='[endpoints]\nserver = { implementation = "caddy" }\n'
+        '[protocols.h2]\nmax-header-list-size = "16 KiB"\n',
     ).values()  # fmt: skip
     client, server = rows
     assert (client["end"], client["in_force"]) == ("client", True)
@@ -139,7 +140,8 @@ def test_a_client_of_others_has_windows_of_a_power_of_two_less_one(bench: Bench)
     [rows] = ran(
         bench, "h2", connection="new",
         settings='[endpoints]\nclient = { implementation = "nghttp" }\n'
-        '[protocols.h2]\ninitial-window-size = "4095 B"\nconnection-window = "1048575 B"\nheader-table-size = "512 B"\n',
+        '[protocols.h2]\ninitial-window-size = "4095 B"\n'
+        'connection-window = "1048575 B"\nheader-table-size = "512 B"\n',
     ).values()  # fmt: skip
     of_client = {row["setting"]: row for row in rows if row["end"] == "client"}
     assert {row["source"] for row in of_client.values()} == {"server"}

@@ -70,7 +70,7 @@ def _implementations(campaign: Campaign) -> Iterator[str]:
             "one between their libraries."
         )
     elif single:
-        yield f"One implementation only of {', '.join(single)}: a difference to another protocol is also one of libraries."
+        yield f"Only one implementation of {', '.join(single)}: a difference to others is also one of libraries."
     secure = {protocol: is_secure(protocol) for protocol in kinds}
     if True in secure.values() and False in secure.values():
         plain = [protocol for protocol, value in secure.items() if value is False]

@@ -1,4 +1,4 @@
-"""Which protocol has the lowest delay at each place of the grid, where the difference is significant, and by how much."""
+"""Which protocol has the lowest delay in each scenario, where the difference is significant, and by how much."""
 
 from __future__ import annotations
 
@@ -76,11 +76,10 @@ def section(campaign: Campaign) -> Section | None:
     blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
     words = metric_words(campaign.metric)
     note = (
-        f"At each place of the grid the protocol with the smallest median {words}, coloured where it differs "
-        "significantly from every other one. Below it stands how many times as long the next one takes. A difference "
-        "is significant where the interval of the ratio of medians excludes 1. Each interval is at 95 % by itself, so "
-        "some of many colours are chance. Other places name the protocols that may have the lowest delay. A place has no "
-        f"colour where a comparison's grade is {UNUSABLE}. Nothing is estimated between the places."
+        f"Each cell names the protocol with the smallest median {words}. Below it: how many times as long the next one "
+        "takes. Coloured: the difference to every other protocol is significant at 95 %. With many cells, expect a few "
+        f"false ones. White: no clear winner, so all that may be the lowest are named, or quality {UNUSABLE}. Values "
+        "between cells are not interpolated."
     )
     return Section("lowest-delay", "Where each has the lowest delay", [Prose(note), legend(campaign), *blocks])
 

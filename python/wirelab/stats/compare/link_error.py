@@ -1,7 +1,7 @@
 """What the link's own error means for a comparison: an effect that it could have made is no evidence.
 
 An emulator that is late by some time on average makes a round trip longer by that, each way. How many round trips two
-protocols differ in is not known here, so an effect counts as the protocols' own only from `MULTIPLE` times that error on.
+protocols differ in is not known here, so an effect is the protocols' own only from `MULTIPLE` times that error on.
 """
 
 from __future__ import annotations

@@ -77,8 +77,8 @@ def _family(metric: str, size: int) -> Family:
 def pairs(scenarios: Sequence[Scenario]) -> Iterator[tuple[str, str]]:
     """Keys of scenarios that differ in the protocol alone or in the implementation alone, in plan order.
 
-    A protocol that one pair of programs plays in the whole campaign, such as one of the user's own, is compared as it is
-    with those that this pair never plays: both differ there, and whoever tells of it must say so.
+    A protocol that one pair of programs plays in the whole campaign, such as a user's own, is also compared with those
+    that this pair never plays. Both differ there, and who prints it must say so.
     """
     played: dict[str, set[str]] = {}
     for scenario in scenarios:

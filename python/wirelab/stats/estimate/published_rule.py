@@ -1,7 +1,7 @@
 """The rule of milosevic2021: values more than three scaled median absolute deviations from the median are removed.
 
-It removes the effect of loss, and unequally between protocols, so it stands beside the estimates with what it removed and
-never replaces them.
+It removes the effect of loss, and unequally between protocols. So its result is given together with the estimates and
+with what it removed, and never replaces them.
 """
 
 from __future__ import annotations
