@@ -30,7 +30,7 @@ _MOSQUITTO = (
 
 
 ADDRESSES = (SERVER_ADDRESS, "10.77.0.6")
-"""Of the server, one for each generator: built-in clients of MQTT are told apart by their own address."""
+"""Of the server, one for each generator: built-in clients of MQTT are distinguished by their own address."""
 
 
 class TwoSubnets(Veth):

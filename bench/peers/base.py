@@ -23,7 +23,7 @@ class Stages:
     rate_bps: int | None = None
     loss: float = 0.0
 
-    def told_ms(self, ip_bytes: int, more_bytes: int = 0) -> float:
+    def configured_ms(self, ip_bytes: int, more_bytes: int = 0) -> float:
         """How long it takes a packet of this size that waits for no other, if more bytes of it count at the rate."""
         sending = 0.0 if self.rate_bps is None else 8e3 * (ip_bytes + more_bytes) / self.rate_bps
         return self.delay_ms + sending
@@ -61,7 +61,7 @@ class Peer(Protocol):
     def refuses(self, stages: Stages, user: User) -> str | None:
         """Why it cannot be such a path for such a user; none if it can."""
 
-    def told_ms(self, stages: Stages, ip_bytes: int) -> float:
+    def configured_ms(self, stages: Stages, ip_bytes: int) -> float:
         """How long it should take a packet of this size."""
 
     def play(self, stages: Stages, ends: Ends, place: Place) -> str:

@@ -29,7 +29,7 @@ class Mahimahi:
             return "mm-delay cannot gain its privileges in a user namespace"
         return None if stages.delay_ms == round(stages.delay_ms) else "mm-delay has whole milliseconds"
 
-    def told_ms(self, stages: Stages, ip_bytes: int) -> float:  # noqa: ARG002
+    def configured_ms(self, stages: Stages, ip_bytes: int) -> float:  # noqa: ARG002
         """The delay alone."""
         return stages.delay_ms
 

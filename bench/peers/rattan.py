@@ -29,9 +29,9 @@ class Rattan:
         """It names its namespaces, which only root may."""
         return None if user.is_root else "rattan needs root"
 
-    def told_ms(self, stages: Stages, ip_bytes: int) -> float:
+    def configured_ms(self, stages: Stages, ip_bytes: int) -> float:
         """Its rate counts IP bytes."""
-        return stages.told_ms(ip_bytes)
+        return stages.configured_ms(ip_bytes)
 
     def play(self, stages: Stages, ends: Ends, place: Place) -> str:
         """Run both ends."""

@@ -43,7 +43,7 @@ class Veth:
         """It has no stages."""
         return None
 
-    def told_ms(self, stages: Stages, ip_bytes: int) -> float:  # noqa: ARG002
+    def configured_ms(self, stages: Stages, ip_bytes: int) -> float:  # noqa: ARG002
         """Nothing."""
         return 0.0
 
@@ -80,9 +80,9 @@ class Netem(Veth):
         why = (tried.stderr.strip().splitlines() or ["no reason given"])[-1]
         return f"this kernel has none ({why}): sudo modprobe sch_netem"
 
-    def told_ms(self, stages: Stages, ip_bytes: int) -> float:
+    def configured_ms(self, stages: Stages, ip_bytes: int) -> float:
         """netem's rate counts the Ethernet header."""
-        return stages.told_ms(ip_bytes, more_bytes=14)
+        return stages.configured_ms(ip_bytes, more_bytes=14)
 
     def shaping(self, stages: Stages) -> str:
         """The same stages, in netem's order."""

@@ -34,9 +34,9 @@ class Wirelab:
         """Anybody may have any."""
         return None
 
-    def told_ms(self, stages: Stages, ip_bytes: int) -> float:
+    def configured_ms(self, stages: Stages, ip_bytes: int) -> float:
         """Its rate counts IP bytes."""
-        return stages.told_ms(ip_bytes)
+        return stages.configured_ms(ip_bytes)
 
     def play(self, stages: Stages, ends: Ends, place: Place) -> str:
         """Run both ends."""

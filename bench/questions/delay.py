@@ -51,12 +51,12 @@ def answer(setup: Setup) -> Answer:
     """Every emulator that is here, in every condition that this user may have."""
     found = Answer(
         "delay",
-        "One-way delay beyond plain veth's median and what was told, microseconds",
+        "One-way delay beyond plain veth's median and what was configured, microseconds",
         ("condition", "delay/ms", "path", "p50", "p99", "p99.9", "max", "packets"),
     )
     found.notes.append(
         f"a packet of {Plan(1, 1).ip_bytes} bytes each {INTERVAL_US / 1e3:g} ms on average; rate "
-        f"{RATE_BPS / 1e9:g} Gbit/s, loss {LOSS:.1%} and packet log where the emulator has them; veth is told nothing, "
+        f"{RATE_BPS / 1e9:g} Gbit/s, loss {LOSS:.1%} and packet log where the emulator has them; veth has no setting, "
         "and its rows are against its own median, which stands in brackets"
     )
     found.notes.append(
@@ -104,7 +104,7 @@ def _measure(setup: Setup, condition: Condition, found: Answer) -> None:
                 if peer.name == "wirelab":
                     _judge(found, condition, delay_ms, {})
                 continue
-            figures = figures_of(one_way - base - 1e3 * peer.told_ms(stages, plan.ip_bytes))
+            figures = figures_of(one_way - base - 1e3 * peer.configured_ms(stages, plan.ip_bytes))
             found.rows.append((condition.words, delay_ms, peer.name, *figures.values(), len(one_way)))
             if peer.name == "wirelab":
                 _judge(found, condition, delay_ms, figures)

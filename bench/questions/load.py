@@ -81,12 +81,12 @@ def make(setup: Setup, load: Load, generator: str, copies: int, requests: int) -
         client = (sys.executable, str(_SIDE), json.dumps(commands))
         ends = Ends(tuple(load.server(place.folder)), client, load.port, _PATIENCE_S, load.transport, lasting=True)
         TwoSubnets().play(Stages(0.0), ends, place)
-        told = json.loads((place.folder / "out.txt").read_text(encoding="utf-8").splitlines()[-1])
+        printed = json.loads((place.folder / "out.txt").read_text(encoding="utf-8").splitlines()[-1])
         for number in range(copies):
             _check(place, generator, number, requests)
     total = copies * requests
-    user_s, system_s = (sum(each[key] for each in told["commands"]) for key in ("user_s", "system_s"))
-    return Made(total / told["wall_s"], 1e6 * user_s / total, 1e6 * system_s / total)
+    user_s, system_s = (sum(each[key] for each in printed["commands"]) for key in ("user_s", "system_s"))
+    return Made(total / printed["wall_s"], 1e6 * user_s / total, 1e6 * system_s / total)
 
 
 def _compare(setup: Setup, load: Load, requests: int, found: Answer) -> None:

@@ -22,7 +22,7 @@ def answer(setup: Setup) -> Answer:
     """One link with all the packets, then a hundred with a hundredth each; both directly after one another."""
     found = Answer(
         "many-links",
-        "100 links in one process, 10 packets/s each: one-way delay beyond plain veth and what was told, microseconds",
+        "100 links in one process, 10 packets/s each: one-way delay beyond veth and the configured delay, microseconds",
         ("user", "delay/ms", "links", "scheduling", "veth p50", "p50", "p99", "p99.9", "max", "packets"),
     )
     found.notes.append(

@@ -43,7 +43,7 @@ class Work:
 
     @property
     def workload(self) -> dict[str, object]:
-        """As an endpoint is told, but for how many."""
+        """As an endpoint gets it, but for how many."""
         return {**self.message, "concurrency": 1, "connection": self.connection}
 
 
@@ -147,12 +147,12 @@ def _took(setup: Setup, protocol: str, work: Work, *, measured: bool) -> Took:
         sides = [(sys.executable, str(_SIDE), json.dumps([words])) for words in (server, client)]
         transport = "udp" if protocol in _UDP else "tcp"
         ends = Ends(sides[0], sides[1], PORT, _PATIENCE_S, transport, lasting=True)
-        told = [Veth().play(Stages(0.0), ends, place), (place.folder / "out.txt").read_text(encoding="utf-8")]
+        texts = [Veth().play(Stages(0.0), ends, place), (place.folder / "out.txt").read_text(encoding="utf-8")]
         if measured:
             outcomes = pl.read_ipc(folder / "exchanges.arrow", columns=["outcome"])["outcome"]
             if (completed := int((outcomes == "completed").sum())) != exchanges:
                 raise FailedError(f"{completed} of {exchanges} exchanges completed")
-    server_us, client_us = (_cpu_us(text) / exchanges for text in told)
+    server_us, client_us = (_cpu_us(text) / exchanges for text in texts)
     return Took(client_us, server_us)
 
 

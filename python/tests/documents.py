@@ -62,13 +62,13 @@ _ANALYSED: Json = {
     "metrics": {}, "endpoints": None,
 }  # fmt: skip
 _SETTING: Json = {
-    "setting": "window", "told": 1, "unit": "bytes", "end": None, "announced": None, "effective": None, "used": None,
-    "source": None, "trials": 0, "connections": 0, "in_force": None, "why": "it is not known",
+    "setting": "window", "configured": 1, "unit": "bytes", "end": None, "announced": None, "effective": None,
+    "used": None, "source": None, "trials": 0, "connections": 0, "in_force": None, "why": "it is not known",
 }  # fmt: skip
 _WAITS: Json = {"wait_s": None, "share": None, "steal": None, "why": "it is so", "cure": None}
 _FAMILY: Json = {"name": "all comparisons", "size": 1, "method": "Benjamini-Hochberg", "error_rate": 0.05}
 _LINK: Json = {"backend": "wirelab", "why": "it is so"}
-_TOLD: Json = {"delay_s": 0.01, "loss": 0.0, "rate_bps": None}
+_CONFIGURED: Json = {"delay_s": 0.01, "loss": 0.0, "rate_bps": None}
 _CERTIFICATE: Json = {
     "link_names": [], "topology_links": [], "flag": "good", "why": "", "probes": "probes/0", "backend": "wirelab",
     "grade": "good", "lines": [],
@@ -211,7 +211,7 @@ def whole_link(link: Json) -> dict[str, Any]:
     shares = ("duplicated", "corrupted", "reordered")
     measured |= {name: whole_estimate(measured[name]) for name in shares if name in measured}
     measured |= {"delay_error_s": errors, "loss": whole_estimate(measured.get("loss", 0.0))}
-    return {**_LINK, **link, "told": {**_TOLD, **link.get("told", {})}, "measured": measured}
+    return {**_LINK, **link, "configured": {**_CONFIGURED, **link.get("configured", {})}, "measured": measured}
 
 
 def whole_verdicts(verdicts: Json) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def test_wrong_use_exits_with_2_and_failure_with_1() -> None:
     assert (WirelabError("").exit_code, RunError("").exit_code) == (2, 1)
 
 
-def test_several_errors_are_told_one_after_another() -> None:
+def test_several_errors_are_reported_one_after_another() -> None:
     assert str(CombinedError([WirelabError("a", "x"), WirelabError("b", "y", "c")])) == "x: a\ny: b\nhint: c"
 
 

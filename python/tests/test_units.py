@@ -173,7 +173,7 @@ def test_what_is_rounded_up_to_the_next_unit_is_shown_in_it() -> None:
     assert [units.format_size(each) for each in (999.9, 999_499)] == ["1 kB", "999 kB"]
 
 
-def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_is_told_of_both() -> None:
+def test_a_limit_is_bytes_or_packets_by_its_unit_and_a_wrong_unit_is_reported_of_both() -> None:
     assert [units.size_or_packets(text) for text in ("64 kB", "100 packets", "1 packet ")] == [
         (64_000, None),
         (None, 100),

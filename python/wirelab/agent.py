@@ -48,7 +48,7 @@ def ask(
 ) -> str:
     """What the agent prints on stdout for these arguments; any exit code that is not allowed is an error.
 
-    `heard` is told its words for people, if it has any though it did what it was asked for.
+    `heard` gets its words for people, if it has any though it did what it was asked for.
     """
     try:
         done = subprocess.run(

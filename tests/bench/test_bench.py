@@ -65,9 +65,9 @@ def test_quantiles_are_values_that_occurred() -> None:
 
 
 def test_a_packet_should_take_its_delay_and_its_bytes_at_the_rate() -> None:
-    assert Stages(10.0).told_ms(1500) == 10.0
-    assert Stages(10.0, rate_bps=1_000_000).told_ms(1500) == 22.0
-    assert Stages(0.0, rate_bps=1_000_000).told_ms(1486, more_bytes=14) == 12.0
+    assert Stages(10.0).configured_ms(1500) == 10.0
+    assert Stages(10.0, rate_bps=1_000_000).configured_ms(1500) == 22.0
+    assert Stages(0.0, rate_bps=1_000_000).configured_ms(1486, more_bytes=14) == 12.0
 
 
 def test_a_target_is_met_missed_or_not_measured() -> None:

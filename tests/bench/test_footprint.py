@@ -8,7 +8,7 @@ from bench import footprint
 from wirelab.schema import registered
 
 
-def test_a_size_is_told_beyond_that_without_a_protocol_and_beside_what_http1_adds() -> None:
+def test_a_size_is_reported_beyond_that_without_a_protocol_and_beside_what_http1_adds() -> None:
     found = footprint.rows({"none": 1_000_000, "http1": 1_200_000, "h2": 1_300_000})
     assert [row[0] for row in found] == ["none", "http1", "h2"]
     assert found[2][1:] == (1300.0, 300.0, 1.5)

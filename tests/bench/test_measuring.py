@@ -49,7 +49,7 @@ def test_the_ratio_is_of_both_ends_and_rounds_take_turns(setup: Setup, monkeypat
     assert (target.measured, target.target) == (pytest.approx(51 / 50), MOST)
 
 
-def test_a_round_that_fails_is_told_and_nothing_is_judged(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_round_that_fails_is_reported_and_nothing_is_judged(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     def took(*_: object, measured: bool) -> Took:
         raise FailedError(f"{measured}")
 

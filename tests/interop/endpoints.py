@@ -98,7 +98,7 @@ class Endpoints:
 
     @contextmanager
     def server(self, protocol: str, workload: dict[str, Any], **settings: Any) -> Iterator[int]:
-        """A server at this port, which ends well when told to."""
+        """A server at this port, which ends well when asked to."""
         server = self.ready(protocol, "server", 0, workload, **settings)
         yield server.port
         server.process.terminate()

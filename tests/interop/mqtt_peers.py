@@ -95,10 +95,10 @@ class Paho:
         self.acknowledged: dict[int, Any] = {}
         self.session_present = False
         self.ended: list[Any] = []
-        self._told = threading.Event()
+        self._confirmed = threading.Event()
         arguments = {"clean_session": clean} if version == "3.1.1" else {}
-        protocol = paho.MQTTv311 if version == "3.1.1" else paho.MQTTv5
-        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id, protocol=protocol, **arguments)
+        version_number = paho.MQTTv311 if version == "3.1.1" else paho.MQTTv5
+        self.client = paho.Client(CallbackAPIVersion.VERSION2, client_id, protocol=version_number, **arguments)
         self.clean = clean
         if protocol == "mqtts":
             context = ssl.create_default_context(cafile=str(ours.certificates / "authority.pem"))
@@ -107,7 +107,7 @@ class Paho:
         self.client.on_publish = self._on_publish
         self.client.on_connect = self._on_connect
         self.client.on_disconnect = lambda _client, _data, _flags, reason, _properties: self.ended.append(reason)
-        self.client.on_subscribe = lambda *_: self._told.set()
+        self.client.on_subscribe = lambda *_: self._confirmed.set()
 
     def _on_publish(self, _client: Any, _data: Any, number: int, reason: Any, _properties: Any) -> None:
         self.acknowledged[number] = reason
@@ -115,10 +115,10 @@ class Paho:
     def _on_connect(self, _client: Any, _data: Any, flags: Any, reason: Any, _properties: Any) -> None:
         assert reason == 0, reason
         self.session_present = bool(flags.session_present)
-        self._told.set()
+        self._confirmed.set()
 
     def connect(self, port: int) -> Paho:
-        self._told.clear()
+        self._confirmed.clear()
         options: dict[str, Any] = {}
         if self.version == "5":
             properties = Properties(PacketTypes.CONNECT)
@@ -126,13 +126,13 @@ class Paho:
             options = {"clean_start": self.clean, "properties": properties}
         self.client.connect("127.0.0.1", port, keepalive=20, **options)
         self.client.loop_start()
-        assert self._told.wait(PATIENCE_S)
+        assert self._confirmed.wait(PATIENCE_S)
         return self
 
     def subscribe(self, topic: str, qos: int) -> Paho:
-        self._told.clear()
+        self._confirmed.clear()
         self.client.subscribe(topic, qos)
-        assert self._told.wait(PATIENCE_S)
+        assert self._confirmed.wait(PATIENCE_S)
         return self
 
     def publish(self, topic: str, payload: str, qos: int, *, retain: bool = False, **properties: Any) -> Any:

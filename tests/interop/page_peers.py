@@ -59,7 +59,7 @@ class Peers:
 
     @contextmanager
     def server(self, program: str, protocol: str, **settings: Any) -> Iterator[int]:
-        """The port of a foreign server, started as its entry says; it must end when told to."""
+        """The port of a foreign server, started as its entry says; it must end when asked to."""
         described = load(None)[program]
         entry = described.roles.server
         assert isinstance(entry, ServerEntry)

@@ -28,7 +28,7 @@ PATIENCE_S = 60.0
 
 @pytest.mark.namespaces
 @pytest.mark.parametrize("path", ["veth", "wirelab"])
-def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_told(path: str, tmp_path: Path) -> None:
+def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_reported(path: str, tmp_path: Path) -> None:
     agent = built_agent()
     assert agent is not None
     instruments = _built_instruments()
@@ -36,7 +36,7 @@ def test_every_packet_of_a_probe_arrives_once_and_no_sooner_than_told(path: str,
     stages, plan = Stages(20.0, rate_bps=1_000_000), Plan(packets=40, interval_us=1000.0, payload=100)
     received = send(instruments, peer, stages, plan, Place(User("this", None), tmp_path))
     assert received.number.tolist() == list(range(plan.packets))
-    assert received.one_way_us.min() >= 1e3 * peer.told_ms(stages, plan.ip_bytes)
+    assert received.one_way_us.min() >= 1e3 * peer.configured_ms(stages, plan.ip_bytes)
 
 
 def test_a_bare_thread_tells_how_late_it_was_for_each_instant() -> None:

@@ -32,17 +32,17 @@ def test_a_link_is_certified_with_every_packet_accounted_for(bench: Bench, tmp_p
     for name in ("unaccounted", "replay mismatches"):
         assert lines["both", name]["verdict"] == "in", lines["both", name]["why"]
     for direction in ("uplink", "downlink"):
-        assert lines[direction, "rate"]["told"] == 2e6
-        assert lines[direction, "loss"]["told"] == 0.05
+        assert lines[direction, "rate"]["reported"] == 2e6
+        assert lines[direction, "loss"]["reported"] == 0.05
         # The draws are the seed's; the losses of so many packets are the same wherever it runs.
         assert lines[direction, "loss"]["verdict"] in {"in", "open"}
         assert lines[direction, "loss runs"]["verdict"] == "in"
         assert lines[direction, "delay"]["measured"]["n"] > 50
     assert found["machine"]["cpus"] >= 1
     assert (tmp_path / "kept" / "packets.wlpl").exists()
-    told = done.stderr.splitlines()
-    assert told[0].startswith("probing: delay, both ways  about 5 s left")
-    assert told[-1] == "judging"
+    reported = done.stderr.splitlines()
+    assert reported[0].startswith("probing: delay, both ways  about 5 s left")
+    assert reported[-1] == "judging"
 
 
 STARVED = """

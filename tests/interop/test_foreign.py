@@ -113,7 +113,7 @@ def test_a_program_that_breaks_the_contract_is_found_out(bench: Bench) -> None:
 
 
 @pytest.mark.namespaces
-def test_a_server_that_does_not_end_when_told_to_is_found_out(bench: Bench) -> None:
+def test_a_server_that_does_not_end_when_reported_to_is_found_out(bench: Bench) -> None:
     bench.run("new", "first.toml", "--protocol", "mine")
     server = bench.folder / "mine_server.py"
     text = server.read_text()

@@ -56,7 +56,7 @@ def test_a_command_waits_for_the_round_trip_of_its_link(bench: Bench) -> None:
     assert code == 0, words
     assert float(out) >= 0.05
     assert re.search(
-        r"^wirelab: uplink   1 packet, 60 B, none lost; mean delay told 25\.000 ms, measured ", words, re.M
+        r"^wirelab: uplink   1 packet, 60 B, none lost; mean delay reported 25\.000 ms, measured ", words, re.M
     )
     assert re.search(r"^wirelab: downlink 1 packet, .* 99 % within \d+\.\d{3} ms$", words, re.M)
     assert words.endswith(" on clean; reached the other end only, not the internet\n")
@@ -261,7 +261,7 @@ def test_the_interfaces_run_when_the_command_starts(bench: Bench) -> None:
     assert (code, out, words) == (0, "True\n", "")
 
 
-def test_a_server_that_only_its_own_end_can_reach_is_told_at_once(bench: Bench) -> None:
+def test_a_server_that_only_its_own_end_can_reach_is_reported_at_once(bench: Bench) -> None:
     server = f"{sys.executable} -m http.server 8000 --bind 127.0.0.1"
     code, out, words = bench.run("link", "clean", "--server", server, "--server-log", "log", "--", "echo", "never")
     assert (code, out) == (125, "")
@@ -272,7 +272,7 @@ def test_a_server_that_only_its_own_end_can_reach_is_told_at_once(bench: Bench) 
     bench.assert_nothing_left()
 
 
-def test_a_server_that_is_slow_to_listen_is_waited_for_and_that_is_told(bench: Bench) -> None:
+def test_a_server_that_is_slow_to_listen_is_waited_for_and_that_is_reported(bench: Bench) -> None:
     server = f"{sys.executable} -c {shlex.quote('import time; time.sleep(4)' + LISTEN)} 1"
     command = python(CONNECT, "{server}", "8000")
     code, _, words = bench.run("link", "clean", "--server", server, "--server-log", "log", "--", *command)
@@ -289,7 +289,7 @@ def test_a_server_that_is_slow_to_listen_is_waited_for_and_that_is_told(bench: B
         ("no-such-server", "no-such-server: command not found"),
     ],
 )
-def test_a_server_that_does_not_start_is_told_with_its_last_line(bench: Bench, server: str, said: str) -> None:
+def test_a_server_that_does_not_start_is_reported_with_its_last_line(bench: Bench, server: str, said: str) -> None:
     code, out, words = bench.run("link", "clean", "--server", server, "--", "echo", "never")
     assert (code, out) == (125, "")
     assert words.splitlines()[-1].endswith(said)

@@ -76,8 +76,8 @@ def test_our_client_delivers_to_mosquitto(loopback: Loopback, protocol: str, ver
         work = deliver(connection=connection)
         rows = loopback.ours.start(protocol, "client", port, work, version=version, qos=qos).rows()
         check(rows, 4)
-        told = {1: NO_MATCHING_SUBSCRIBERS, 2: 0}.get(qos) if version == "5" else None
-        assert rows["status"].to_list() == [told] * 4
+        reported = {1: NO_MATCHING_SUBSCRIBERS, 2: 0}.get(qos) if version == "5" else None
+        assert rows["status"].to_list() == [reported] * 4
         assert (rows["first_response_byte_ns"].null_count() == 0) == (qos > 0)
         if connection["policy"] == "new":
             assert (rows["handshake_ns"].null_count() == 0) == (protocol == "mqtts")

@@ -59,7 +59,7 @@ SCALES = {"share": (100, " %"), "s": (1000, " ms"), "bit/s": (0.001, " kbit/s"),
 
 @pytest.mark.nightly
 @pytest.mark.namespaces
-def test_netem_does_the_same_to_packets_and_a_wrong_link_is_told_from_it(
+def test_netem_does_the_same_to_packets_and_a_wrong_link_is_reported_from_it(
     bench: Bench, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require_guest()
@@ -87,7 +87,7 @@ def test_netem_does_the_same_to_packets_and_a_wrong_link_is_told_from_it(
 
     lines = {(name, line.direction, line.name): line for name in LINKS for line in judged[name].lines}
     assert [key for key, line in lines.items() if line.verdict == "out"] == []
-    _assert_told_apart(lines)
+    _assert_distinguished(lines)
     out = {(line.direction, line.name) for line in contradicted.lines if line.verdict == "out"}
     assert out >= {
         ("uplink", "lost"), ("downlink", "lost after a loss"), ("uplink", "delay p25"), ("downlink", "delay p25"),
@@ -141,7 +141,7 @@ def _certificates(differences: Iterable[Sequence[Difference]]) -> list[Certifica
     return certify([[one.check for one in several] for several in differences])
 
 
-def _assert_told_apart(lines: Mapping[tuple[str, str, str], Line]) -> None:
+def _assert_distinguished(lines: Mapping[tuple[str, str, str], Line]) -> None:
     """No line is free of doubt because it says nothing."""
     for key, line in lines.items():
         if line.name == "run lengths":

@@ -77,9 +77,9 @@ def test_our_loads_stand_beside_chromiums(bench: Bench, capsys: pytest.CaptureFi
 def _elsewhere(bench: Bench) -> list[dict[str, Any]]:
     """What passed the link and was not with the server; ICMP is a kernel's, of a socket that had ended."""
     logs = sorted(map(str, bench.campaign.glob("trials/*/packets.wlpl")))
-    told = agent.ask(bench.agent, ["dissect", "--flows", *logs]).splitlines()
+    reported = agent.ask(bench.agent, ["dissect", "--flows", *logs]).splitlines()
     ports = {protocol.default_port for protocol in registered().protocols if protocol.name in PROTOCOLS}
-    flows = [flow for flow in map(json.loads, told) if flow["transport"] != "icmp"]
+    flows = [flow for flow in map(json.loads, reported) if flow["transport"] != "icmp"]
     return [flow for flow in flows if flow["server_port"] not in ports]
 
 

@@ -1,4 +1,4 @@
-"""Settings that are varied in real campaigns: what was told, what went over the wire, and what was not in force."""
+"""Settings varied in real campaigns: what was configured, what went over the wire, what was not in force."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_clamped_setting_is_reported_and_one_that_holds_is_not(bench: Bench) -
         assert {row["source"] for row in rows} == {"client", "server"}
     page = (bench.campaign / "report.html").read_text()
     assert "Settings not in force: 2 scenarios are not what was asked for" in page
-    assert "told 65536 B, 4096 held in its place" in page
+    assert "reported 65536 B, 4096 held in its place" in page
 
 
 def test_over_quic_what_the_library_clamps_shows_in_what_it_asks_for(bench: Bench) -> None:
@@ -105,7 +105,7 @@ def test_over_quic_what_the_library_clamps_shows_in_what_it_asks_for(bench: Benc
         assert by_setting["ack-delay", "client"]["in_force"] == ("10 ms" in name)
 
 
-def test_servers_of_others_announce_what_they_are_told(bench: Bench) -> None:
+def test_servers_of_others_announce_what_they_are_reported(bench: Bench) -> None:
     needs("nginx", "nghttpd", "apache")
     window = 'initial-window-size = "4095 B"\nmax-concurrent-streams = 2\n'
     found = ran(

@@ -75,7 +75,7 @@ def test_a_build_that_fails_ends_the_launcher_as_it_ended(tmp_path: Path) -> Non
     assert (code, words) == (2, "cargo: no\n")
 
 
-def test_uv_waits_for_another_that_builds_unless_told_otherwise(tmp_path: Path) -> None:
+def test_uv_waits_for_another_that_builds_unless_reported_otherwise(tmp_path: Path) -> None:
     lines = (ROOT / "scripts/uv").read_text().splitlines()
     version = next(line for line in lines if line.startswith("version=")).removeprefix("version=")
     uv = tmp_path / "wirelab" / f"uv-{version}" / "bin" / "uv"

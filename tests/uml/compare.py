@@ -1,4 +1,4 @@
-"""Whether two emulators do the same to packets, told by what arrived: differences with intervals, as checks.
+"""Whether two emulators do the same to packets, judged by what arrived: differences with intervals, as checks.
 
 Shares are compared over batches of successive packets, so that losses may come in bursts; delays by quantiles between
 order statistics, rates by trains. A line is out if its whole interval lies outside the tolerance.
@@ -157,7 +157,9 @@ def _runs(way: str, ours: Flow, theirs: Flow, stages: Sequence[Facts]) -> Iterat
             continue
         one, other = (run_test(chain, flow.lost) for flow in (ours, theirs))
         if one is not None and other is not None:
-            check = Check("run lengths", way, "packets", other.told, None, None, "netem's against our model", p=other.p)
+            check = Check(
+                "run lengths", way, "packets", other.configured, None, None, "netem's against our model", p=other.p
+            )
             yield Difference(check, one.measured, other.measured)
 
 

@@ -44,7 +44,7 @@ START, END = 1500 * MS, 2000 * MS
 
 
 def spec(link: str, backend: str | None) -> LinkSpec:
-    """As told to the agent."""
+    """As passed to the agent."""
     return single_link(" ".join(link.split()), [f"backend={backend}"] if backend else [])
 
 

@@ -78,7 +78,7 @@ def test_an_emulator_beside_itself_is_hardly_ever_out() -> None:
     ],
     ids=["more is lost", "longer runs are lost", "it takes longer", "more is doubled"],
 )
-def test_another_link_is_told_from_ours(make: Callable[[Generator], Flow], names: set[str]) -> None:
+def test_another_link_is_reported_from_ours(make: Callable[[Generator], Flow], names: set[str]) -> None:
     generator = np.random.default_rng(2)
     ours = _flows(_flow(generator), _trains(generator))
     assert names <= _out(ours, _flows(make(generator), _trains(generator)))

@@ -47,7 +47,7 @@ def test_a_bend_lies_between_the_published_levels_and_goes_the_claimed_way(
     assert judged(means, direction).verdict == verdict
 
 
-def test_the_place_and_the_slope_behind_it_are_told() -> None:
+def test_the_place_and_the_slope_behind_it_are_reported() -> None:
     found = judged(FLAT_THEN_TWICE)
     assert found.ours.point == pytest.approx(2)
     assert "grows by a factor of 2 " in found.why

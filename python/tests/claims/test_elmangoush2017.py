@@ -29,7 +29,7 @@ AGREES = {
 }
 
 
-class Told:
+class Given:
     """The same mean in every channel, with a relative standard error of 1 %."""
 
     words = "measured"
@@ -49,7 +49,7 @@ def claims() -> Claims:
 
 
 def verdicts(claims: Claims, means: dict[tuple[str, str], dict[str, float]]) -> dict[str, Judgement]:
-    judged = judge_family(claims.claims, Told(means), Rules(0.05, 1.25, claims.file.labels))
+    judged = judge_family(claims.claims, Given(means), Rules(0.05, 1.25, claims.file.labels))
     return {claim.id: one for claim, one in zip(claims.claims, judged, strict=True)}
 
 

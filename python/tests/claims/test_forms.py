@@ -144,9 +144,9 @@ def test_a_trend_may_be_content_with_some_of_its_levels() -> None:
     assert (judged.verdict, judged.why.endswith("over 2 of 3 levels")) == ("confirmed", True)
 
 
-def test_what_was_not_in_force_is_told_of_a_verdict_that_leaves_it_out() -> None:
+def test_what_was_not_in_force_is_reported_of_a_verdict_that_leaves_it_out() -> None:
     source = Fake({("h2", "b"): 2.0, ("h2", "c"): 4.0})
-    source.why = "a: its table of the client was told 2, and 1 held in its place"
+    source.why = "a: its table of the client was configured as 2, and 1 held in its place"
     part = {"form": "trend", "upper": H2, "direction": "rising"}
     judged = _judge(source, **part, along={"path": "link", "levels": ["a", "b", "c"], "least": 2})
     assert judged.verdict == "confirmed"

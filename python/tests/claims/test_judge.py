@@ -84,7 +84,7 @@ def test_at_the_publications_own_level_each_claim_stands_alone(tmp_path: Path) -
         assert {claim["at_published_level"] for claim in made["claims"]} == verdicts
 
 
-def test_printed_numbers_that_disagree_beside_a_claim_are_told(tmp_path: Path) -> None:
+def test_printed_numbers_that_disagree_beside_a_claim_are_reported(tmp_path: Path) -> None:
     file = tmp_path / "beside.claims.toml"
     part = (
         '[[claim.part]]\nform = "quotient"\nbeside = "by its own times"\nmetric = "delay"\nper = "first"\n'
@@ -190,7 +190,9 @@ def test_each_choice_is_judged_by_its_own_scenarios(tmp_path: Path) -> None:
     ]
 
 
-def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides_nothing(tmp_path: Path) -> None:
+def test_a_choice_without_the_scenarios_of_a_claim_is_distinguished_from_one_that_decides_nothing(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "ratio.claims.toml"
     file.write_text(RATIO)
     folder = write_campaign(
@@ -212,7 +214,7 @@ def test_a_choice_without_the_scenarios_of_a_claim_is_told_from_one_that_decides
     assert {rtt: choice["missing"] for rtt, choice in found.items()} == {"20 ms": False, "2 ms": True, "50 ms": False}
 
 
-def _told(folder: Path, protocol: str, effective: int) -> None:
+def _measured(folder: Path, protocol: str, effective: int) -> None:
     """A table of 65,536 bytes for the scenarios of a protocol, of which so much was in force where the round trip is
     20 ms.
     """
@@ -238,14 +240,14 @@ def _told(folder: Path, protocol: str, effective: int) -> None:
     ],
 )  # fmt: skip
 def test_no_verdict_rests_on_a_scenario_whose_settings_were_not_in_force(tmp_path: Path, part: str, held: str) -> None:
-    file = tmp_path / "told.claims.toml"
+    file = tmp_path / "reported.claims.toml"
     file.write_text(RATIO[: RATIO.index("[[claim.part]]")] + part)
     folder = write_campaign(
         tmp_path / "campaign", protocols=("h2", "h3"), links=("lossless",), uploads=("30 B",), trials=4, exchanges=5,
         factors={"link.rtt": ["2 ms", "20 ms"]}, timed_out=0.2 * (held == "confirmed"), claims=str(file),
     )  # fmt: skip
     for effective, verdict in ((65_536, held), (4096, "inconclusive")):
-        _told(folder, "h2", effective)
+        _measured(folder, "h2", effective)
         made = judge(folder)
         assert made is not None
         [claim] = made["claims"]
@@ -253,8 +255,8 @@ def test_no_verdict_rests_on_a_scenario_whose_settings_were_not_in_force(tmp_pat
         rows = {choice["levels"]["link.rtt"]: choice for choice in claim["choices"]}
         assert (rows["20 ms"]["missing"], rows["2 ms"]["missing"]) == (effective == 4096, False)
     assert claim["why"].endswith(
-        "is not measured; a setting was not in force: h2 lossless 30 B 20 ms: header-table-size of the client was told "
-        "65536, and 4096 held in its place"
+        "is not measured; a setting was not in force: h2 lossless 30 B 20 ms: header-table-size of the client was "
+        "configured as 65536, and 4096 held in its place"
     )
 
 
@@ -337,18 +339,18 @@ def test_a_claim_that_no_comparison_is_of_has_the_worst_flag_of_its_links_and_en
     campaign: Path, verdicts: dict[str, Any]
 ) -> None:
     assert {claim["link"] for claim in verdicts["whole"]["claims"]} == {None}
-    row = {"direction": "uplink", "flag": "good", "why": "as told"}
+    row = {"direction": "uplink", "flag": "good", "why": "as configured"}
     rows = [{**row, "link_name": name} for name in ("lossless", "random", "burst")]
     other = {"metric": "goodput", "a": _keys(campaign)["h2"], "b": _keys(campaign)["h3"]}
-    told = {"links": rows, "comparisons": [{**other, "link": {"flag": "unusable", "why": "not its metric"}}]}
-    assert {link["flag"] for link in _links(campaign, told).values()} == {"good"}
+    reported = {"links": rows, "comparisons": [{**other, "link": {"flag": "unusable", "why": "not its metric"}}]}
+    assert {link["flag"] for link in _links(campaign, reported).values()} == {"good"}
     rows[2] |= {"flag": "limited", "why": "lost more"}
-    links = _links(campaign, told)
+    links = _links(campaign, reported)
     assert links["M4"]["flag"] == "good"
     assert links["M1"] == {"flag": "limited", "why": "4 of its 12 scenarios: uplink: lost more"}
     waits = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5}
-    told["scenarios"] = [{"key": _keys(campaign)["h3"], "name": "lossless h3", "endpoints": waits}]
-    links = _links(campaign, told)
+    reported["scenarios"] = [{"key": _keys(campaign)["h3"], "name": "lossless h3", "endpoints": waits}]
+    links = _links(campaign, reported)
     assert links["M4"]["flag"] == "unusable"
     assert links["M1"] == {"flag": "unusable", "why": "1 of its 12 scenarios: lossless h3: endpoints waited 9 ms"}
 
@@ -357,7 +359,7 @@ def test_a_claim_on_a_count_is_no_worse_for_what_endpoints_waited(campaign: Path
     wait = {"flag": "unusable", "why": "endpoints waited 9 ms", "share": 0.5}
     key = _keys(campaign)["h3"]
     scenarios = [{"key": key, "name": "h3", "endpoints": wait}]
-    rows = [{"link_name": "lossless", "direction": "uplink", "flag": "good", "why": "as told"}]
+    rows = [{"link_name": "lossless", "direction": "uplink", "flag": "good", "why": "as configured"}]
     grades = Grades.of(Dataset.read(campaign), whole({"scenarios": scenarios, "links": rows}))
     found = {metric: grades.worst([key], [metric]) for metric in ("end-to-end-delay", "wire-bytes")}
     assert {metric: each and each["flag"] for metric, each in found.items()} == {

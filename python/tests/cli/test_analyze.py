@@ -88,7 +88,7 @@ def test_a_campaign_without_a_radio_gets_one_and_keeps_it_until_it_is_measured_a
 def test_a_campaign_that_ran_on_the_device_has_its_processor_where_its_cpu_time_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keys = ("told", "untold")
+    keys = ("reported", "unreported")
     records = Records(
         tmp_path / "c", {key: {"name": key, "levels": {}, "link_name": "l", "points": [{}]} for key in keys}
     )
@@ -104,22 +104,22 @@ def test_a_campaign_that_ran_on_the_device_has_its_processor_where_its_cpu_time_
     result = CliRunner().invoke(main, [*words, "--device", "raspberry-pi-3"])
     assert result.exit_code == 0, result.output
     estimates = json.loads(result.stdout)["estimates"]
-    told, untold = ({**scenario["energy"], **scenario["metrics"]} for scenario in estimates["scenarios"])
+    reported, unreported = ({**scenario["energy"], **scenario["metrics"]} for scenario in estimates["scenarios"])
     cpu_j = load_device("raspberry-pi-3").cpu_joules(3e-3)
-    assert told["states"]["processor"] == pytest.approx(
+    assert reported["states"]["processor"] == pytest.approx(
         {"seconds": 3e-3, "low": cpu_j.low, "typical": cpu_j.typical, "high": cpu_j.high}
     )
-    assert told["message_j"]["high"] == pytest.approx(told["radio_j"]["high"] + cpu_j.high)
-    assert told["message-energy"]["mean"]["point"] == pytest.approx(
-        told["radio-energy"]["mean"]["point"] + cpu_j.typical
+    assert reported["message_j"]["high"] == pytest.approx(reported["radio_j"]["high"] + cpu_j.high)
+    assert reported["message-energy"]["mean"]["point"] == pytest.approx(
+        reported["radio-energy"]["mean"]["point"] + cpu_j.typical
     )
-    assert told["day_states"]["processor"]["typical"] == pytest.approx(96 * cpu_j.typical)
-    assert told["battery_days"]["typical"] == pytest.approx(2.4 * 5 * 3600 / told["day_j"]["typical"])
-    assert (untold["message_j"], untold["day_j"], untold["battery_days"]) == (None, None, None)
-    assert "processor" not in untold["states"]
-    assert untold["radio_j"] == told["radio_j"]
-    assert (told["with_cpu_time"], told["days"]) == ({"exchanges": 1, "trials": 1}, 1)
-    assert (untold["with_cpu_time"], untold["days"]) == ({"exchanges": 0, "trials": 0}, 0)
+    assert reported["day_states"]["processor"]["typical"] == pytest.approx(96 * cpu_j.typical)
+    assert reported["battery_days"]["typical"] == pytest.approx(2.4 * 5 * 3600 / reported["day_j"]["typical"])
+    assert (unreported["message_j"], unreported["day_j"], unreported["battery_days"]) == (None, None, None)
+    assert "processor" not in unreported["states"]
+    assert unreported["radio_j"] == reported["radio_j"]
+    assert (reported["with_cpu_time"], reported["days"]) == ({"exchanges": 1, "trials": 1}, 1)
+    assert (unreported["with_cpu_time"], unreported["days"]) == ({"exchanges": 0, "trials": 0}, 0)
     assert estimates["notes"][-1] == (
         "Energy is not measured but modelled, of the packets that flowed and of the client's CPU time: "
         "powerpi-ethernet (unvalidated), raspberry-pi-3 (unvalidated)."

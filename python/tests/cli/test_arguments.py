@@ -74,17 +74,17 @@ def test_a_folder_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "reported"),
     [
         ("workload.page=text-2mb", "--site and --set workload.page exclude each other"),
         (" workload.page.site = shop", "--site and --set workload.page.site exclude each other"),
         ("link=nb-iot,clean", "--link and --set link exclude each other"),
     ],
 )
-def test_what_is_said_twice_is_refused(tmp_path: Path, said: str, told: str) -> None:
+def test_what_is_said_twice_is_refused(tmp_path: Path, said: str, reported: str) -> None:
     with pytest.raises(WirelabError) as caught:
         with_page(["protocol=h2", said], tmp_path, "4g-medium")
-    assert (caught.value.what, caught.value.exit_code) == (told, 2)
+    assert (caught.value.what, caught.value.exit_code) == (reported, 2)
 
 
 def test_another_document_of_the_folder_goes_with_it(tmp_path: Path) -> None:

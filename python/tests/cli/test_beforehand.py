@@ -16,7 +16,7 @@ SMALL = ("--set", "protocol=h2", "--link", "ethernet-100m")
 
 
 @VERBS
-def test_what_a_page_names_on_other_hosts_is_told(tmp_path: Path, verb: str) -> None:
+def test_what_a_page_names_on_other_hosts_is_reported(tmp_path: Path, verb: str) -> None:
     shop = tmp_path / "shop"
     shop.mkdir()
     (shop / "index.html").write_text("<base href=https://a.example/><img src=b.png><video src=c.mp4></video>")
@@ -29,12 +29,12 @@ def test_what_a_page_names_on_other_hosts_is_told(tmp_path: Path, verb: str) -> 
 
 
 @VERBS
-def test_a_page_that_names_nothing_elsewhere_is_not_told_of(verb: str) -> None:
+def test_a_page_that_names_nothing_elsewhere_is_not_mentioned(verb: str) -> None:
     assert run(verb, "page", *SMALL)[2] == ""
 
 
 @VERBS
-def test_a_time_out_below_what_a_load_is_expected_to_take_is_told_with_both(verb: str) -> None:
+def test_a_time_out_below_what_a_load_is_expected_to_take_is_reported_with_both(verb: str) -> None:
     code, _, err = run(verb, "page", "--set", "protocol=http1,h2", "--link", "nb-iot", "--set", "workload.timeout=20s")
     assert code == 0
     assert err == (

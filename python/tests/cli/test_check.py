@@ -42,7 +42,7 @@ def test_claims_are_checked_with_their_place(tmp_path: Path) -> None:
     assert "did you mean 'wire-up-packets'?" in err
 
 
-def test_the_metric_and_the_claims_are_told_with_the_rest(tmp_path: Path) -> None:
+def test_the_metric_and_the_claims_are_reported_with_the_rest(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     assert run("new", str(file), "--from", "milosevic2021")[0] == 0
     claims = tmp_path / "milosevic2021.claims.toml"
@@ -99,7 +99,7 @@ def test_messages_outside_experiment_files_read_as_before(tmp_path: Path, monkey
     assert_golden("cli-errors.txt", "\n".join(parts))
 
 
-def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_told(tmp_path: Path) -> None:
+def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_reported(tmp_path: Path) -> None:
     file, catalogue = tmp_path / "first.toml", tmp_path / "implementations.toml"
     run("new", str(file), "--protocol", "mine")
     entry = catalogue.read_text()
@@ -119,7 +119,7 @@ def test_a_wrong_entry_of_a_program_is_refused_and_one_that_is_not_installed_tol
 
 
 @pytest.mark.parametrize("verb", ["check", "plan"])
-def test_what_a_program_does_not_do_is_told_before_it_is_run(tmp_path: Path, verb: str) -> None:
+def test_what_a_program_does_not_do_is_reported_before_it_is_run(tmp_path: Path, verb: str) -> None:
     file = tmp_path / "mine.toml"
     workload = 'workload = { kind = "telemetry", connection = "persistent" }'
     own = '[protocols.mqtt]\nimplementation = "mosquitto"\n'

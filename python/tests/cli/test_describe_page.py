@@ -58,14 +58,14 @@ def test_a_page_is_described_with_how_it_is_written_its_bounds_and_defaults(word
         '{ site = "DIR", document = "index.html" }',
     ):
         assert f"\n  {form}\n" in out
-    told = " ".join(out.split())
-    assert "from 1 to 999 objects (20) of at least 100 B (10 kB)" in told
-    assert "(B, kB, MB, GB, KiB, MiB, GiB), at most 60 MB together" in told
-    assert "at most 1,000 resources and 67.1 MB together" in told
+    reported = " ".join(out.split())
+    assert "from 1 to 999 objects (20) of at least 100 B (10 kB)" in reported
+    assert "(B, kB, MB, GB, KiB, MiB, GiB), at most 60 MB together" in reported
+    assert "at most 1,000 resources and 67.1 MB together" in reported
 
 
 @pytest.mark.parametrize(("objects", "size"), [("1", "100B"), ("999", "60kB"), ("1", "60MB")])
-def test_the_bounds_that_are_told_are_those_that_hold(objects: str, size: str) -> None:
+def test_the_bounds_that_are_reported_are_those_that_hold(objects: str, size: str) -> None:
     sets = ("--set", f"workload.page.objects={objects}", "--set", f"workload.page.object-size={size}")
     assert run("check", "page", *sets)[0] == 0
     less = ("0", "99B") if size == "100B" else (str(int(objects) + 1), f"{size_bytes(size) + 60} B")

@@ -42,7 +42,7 @@ def test_a_shortfall_comes_with_its_cure_and_fails(tmp_path: Path, monkeypatch: 
     assert lines[place + 1 : place + 3] == ["install the profile", "then log in again"]
 
 
-def test_what_only_some_experiments_need_is_told_and_does_not_fail(
+def test_what_only_some_experiments_need_is_reported_and_does_not_fail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without = {"name": "ipv6", "ok": False, "optional": True, "detail": "switched off", "cure": "switch it on"}
@@ -64,9 +64,9 @@ def test_foreign_programs_are_named_with_their_version_or_how_to_install_them(
 def test_json_holds_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = doctor(tmp_path, monkeypatch, [GOOD, BAD], "--json")
     assert done.exit_code == 1
-    told = json.loads(done.stdout)
-    assert told["checks"] == [GOOD, BAD]
-    assert set(told["programs"]) >= {"curl", "nginx"}
+    reported = json.loads(done.stdout)
+    assert reported["checks"] == [GOOD, BAD]
+    assert set(reported["programs"]) >= {"curl", "nginx"}
 
 
 def test_an_agent_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,7 +76,7 @@ def test_an_agent_that_is_none_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     assert "which is not an executable file" in done.stderr
 
 
-def test_of_a_version_its_beginning_is_told_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_version_its_beginning_is_reported_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "curl 7.88.1 (x86_64-pc-linux-gnu) libcurl/7.88.1 OpenSSL/3.0.17 zlib/1.2.13 brotli/1.0.9 zstd/1.5.4"
     monkeypatch.setattr("wirelab.runner.implementations.version", lambda _: said)
     assert re.search(r"^ok  curl +curl 7.88.1$", doctor(tmp_path, monkeypatch, [GOOD]).stdout, re.MULTILINE)

@@ -45,14 +45,14 @@ def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def told(capture: Path, *more: str) -> dict[str, Any]:
+def reported(capture: Path, *more: str) -> dict[str, Any]:
     code, out, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "json", *more)
     assert (code, err) == (0, "")
     return dict(json.loads(out))
 
 
 def test_the_energy_is_the_models_of_the_clients_packets(capture: Path) -> None:
-    found = told(capture)
+    found = reported(capture)
     energy = radio_energy(load_radio(RADIO), PACKETS, 0, 1500 * MS)
     assert found["joules"] == pytest.approx(
         {"low": energy.joules.low, "typical": energy.joules.typical, "high": energy.joules.high}
@@ -70,25 +70,25 @@ def test_a_clock_that_goes_back_is_noted_for_people_and_in_json(capture: Path) -
     # An hour and the 700 ms of the second packet.
     agent.write_text(agent.read_text().replace('"at_ns": 0,', '"at_ns": 3600700000000,'))
     note = "time goes back by 1 h at packet 2; sorted by time"
-    assert note in told(capture)["notes"]
+    assert note in reported(capture)["notes"]
     code, _, err = run("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1")
     assert (code, note in err.splitlines()) == (0, True)
 
 
 def test_inputs_change_it_and_an_interval_makes_a_day_and_a_battery_its_life(capture: Path) -> None:
     more = ("--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V", "--device", "nrf9160")
-    found = told(capture, *more, "--set", "inactivity=1s")
+    found = reported(capture, *more, "--set", "inactivity=1s")
     radio = load_radio(RADIO).with_inputs({"inactivity": "1s"})
     energy = radio_energy(radio, PACKETS, 0, 1500 * MS)
     day = per_day(radio, load_device("nrf9160"), energy, 900)
     assert found["radio"]["inputs"]["inactivity"] == "1s"
     assert found["joules"]["typical"] == pytest.approx(energy.joules.typical)
-    assert found["joules"]["typical"] < told(capture)["joules"]["typical"]
+    assert found["joules"]["typical"] < reported(capture)["joules"]["typical"]
     assert found["day"]["total_j"]["typical"] == pytest.approx(day.total_j.typical)
     assert found["battery_days"]["typical"] == pytest.approx(2.4 * 3600 * 3.7 / day.total_j.typical)
 
 
-def test_people_are_told_what_is_modelled_and_that_no_processor_is_in_it(capture: Path) -> None:
+def test_notes_say_what_is_modelled_and_that_no_processor_is_in_it(capture: Path) -> None:
     words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--device", "nrf9160")
     code, out, err = run(*words, "--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V")
     assert code == 0
@@ -118,7 +118,7 @@ def test_by_a_radio_whose_constants_are_exact_neither_energy_nor_a_batterys_life
 
 def test_cpu_time_of_the_device_is_energy_of_capture_day_and_battery(capture: Path) -> None:
     more = ("--device", "raspberry-pi-3", "--interval", "15min", "--battery", "2400 mAh", "--voltage", "3.7 V")
-    without, found = told(capture, *more), told(capture, *more, "--cpu-time", "12 ms")
+    without, found = reported(capture, *more), reported(capture, *more, "--cpu-time", "12 ms")
     cpu_j = load_device("raspberry-pi-3").cpu_joules(0.012)
     expected = {"low": cpu_j.low, "typical": cpu_j.typical, "high": cpu_j.high}
     assert found["states"]["processor"] == pytest.approx({"seconds": 0.012, **expected})
@@ -132,7 +132,7 @@ def test_cpu_time_of_the_device_is_energy_of_capture_day_and_battery(capture: Pa
     assert found["battery_days"]["typical"] < without["battery_days"]["typical"]
 
 
-def test_people_are_told_the_processors_part_and_on_which_devices_power_it_rests(capture: Path) -> None:
+def test_notes_have_the_processors_part_and_on_which_devices_power_it_rests(capture: Path) -> None:
     words = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--device", "raspberry-pi-3")
     code, out, err = run(*words, "--interval", "15min", "--cpu-time", "1 s")
     assert code == 0
@@ -146,8 +146,8 @@ def test_people_are_told_the_processors_part_and_on_which_devices_power_it_rests
 
 
 def test_a_chip_that_is_radio_and_processor_is_said_to_count_twice_perhaps(capture: Path) -> None:
-    assert not any("one chip" in note for note in told(capture, "--device", "esp32", "--cpu-time", "1 s")["notes"])
-    found = told(capture, "--device", "nrf9160", "--cpu-time", "1 s")
+    assert not any("one chip" in note for note in reported(capture, "--device", "esp32", "--cpu-time", "1 s")["notes"])
+    found = reported(capture, "--device", "nrf9160", "--cpu-time", "1 s")
     assert any(note.startswith(f"{RADIO} and nrf9160 are one chip: ") for note in found["notes"])
 
 
@@ -157,7 +157,7 @@ def test_a_radio_that_is_slower_than_the_capture_is_said_to_be(capture: Path) ->
     over_ns = energy.settled_ns - energy.tail_s * 1e9 - 1500 * MS
     expected = f"the radio is slower than the capture: it would have ended {format_duration(over_ns)} later"
     assert over_ns > 1000 * MS
-    assert expected in told(capture)["notes"]
+    assert expected in reported(capture)["notes"]
     code, _, err = run("energy", str(capture), "--radio", "esp32-wifi", "--client", "10.0.0.1")
     assert code == 0
     assert "slower" not in err
@@ -185,7 +185,7 @@ def test_csv_has_a_row_for_each_state_and_they_add_up(capture: Path) -> None:
 def test_csv_has_rows_for_the_day_and_the_battery_that_were_asked_for(capture: Path) -> None:
     words = ("--interval", "15min", "--battery", "2Ah", "--voltage", "3V", "--device", "raspberry-pi-3")
     words = (*words, "--cpu-time", "12 ms")
-    found = told(capture, *words)
+    found = reported(capture, *words)
     call = ("energy", str(capture), "--radio", RADIO, "--client", "10.0.0.1", "--format", "csv")
     rows = {row["state"]: row for row in csv.DictReader(io.StringIO(run(*call, *words)[1]))}
     assert list(rows)[-6:] == ["total", "day-radio", "day-sleep", "day-processor", "day-total", "battery"]
@@ -201,9 +201,9 @@ def test_csv_has_rows_for_the_day_and_the_battery_that_were_asked_for(capture: P
     assert {each for each in alone if each.startswith(("day", "battery"))} == {"day-radio", "day-total"}
 
 
-def test_cpu_time_that_is_longer_than_the_capture_is_told(capture: Path) -> None:
+def test_cpu_time_that_is_longer_than_the_capture_is_reported(capture: Path) -> None:
     def of(cpu_time: str) -> list[str]:
-        notes = told(capture, "--device", "raspberry-pi-3", "--cpu-time", cpu_time)["notes"]
+        notes = reported(capture, "--device", "raspberry-pi-3", "--cpu-time", cpu_time)["notes"]
         return [note for note in notes if "longer than the capture" in note]
 
     [note] = of("12 h")

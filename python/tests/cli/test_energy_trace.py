@@ -56,7 +56,7 @@ def test_csv_has_one_row(trace: Path) -> None:
     assert float(dict(zip(head, row, strict=True))["total_j"]) == pytest.approx(18.4, abs=0.02)
 
 
-def test_a_gap_is_told_and_makes_the_energy_a_lower_bound(trace: Path) -> None:
+def test_a_gap_is_reported_and_makes_the_energy_a_lower_bound(trace: Path) -> None:
     lines = trace.read_text().splitlines()
     trace.write_text("\n".join([*lines[:1251], *lines[1301:]]) + "\n")
     code, _, err = run("energy", "--trace", str(trace), "--voltage", "5 V", "--from", "11s", "--to", "15s")

@@ -60,7 +60,7 @@ def written(folder: Path, *, clock: bool = True, factor: float = 2.0, seconds: f
     return path
 
 
-def told(trace: Path, campaign: Path, *more: str) -> dict[str, Any]:
+def reported(trace: Path, campaign: Path, *more: str) -> dict[str, Any]:
     words = ("energy", "--trace", str(trace), "--campaign", str(campaign), "--radio", RADIO, "--format", "json")
     code, out, err = run(*words, *more)
     assert (code, err) == (0, ""), err
@@ -70,7 +70,7 @@ def told(trace: Path, campaign: Path, *more: str) -> dict[str, Any]:
 def test_each_trial_is_measured_beside_its_model_and_all_together_have_an_interval(
     tmp_path: Path, campaign: Path
 ) -> None:
-    found = told(written(tmp_path), campaign)
+    found = reported(written(tmp_path), campaign)
     idle, *busy = found["trials"]
     assert [each["trial"] for each in found["trials"]] == [f"trial-{index}" for index in range(TRIALS)]
     for each in busy:
@@ -85,19 +85,19 @@ def test_each_trial_is_measured_beside_its_model_and_all_together_have_an_interv
     assert "the model its radio alone" in found["notes"][0]
 
 
-def test_a_trace_without_a_clock_needs_to_be_told_when_it_began(tmp_path: Path, campaign: Path) -> None:
+def test_a_trace_without_a_clock_needs_an_option_for_when_it_began(tmp_path: Path, campaign: Path) -> None:
     trace = written(tmp_path, clock=False)
     words = ("energy", "--trace", str(trace), "--campaign", str(campaign), "--radio", RADIO)
     code, _, err = run(*words)
     assert code == 2
     assert err.startswith(f"{trace}: has no clock's times")
-    begun = told(trace, campaign, "--begins-at", "2023-11-14T22:13:28+00:00")
+    begun = reported(trace, campaign, "--begins-at", "2023-11-14T22:13:28+00:00")
     assert begun["ratio"]["point"] == pytest.approx(0.5, rel=0.02)
     assert run(*words, "--begins-at", "noon")[2].startswith("--begins-at: 'noon' is no time")
 
 
 def test_trials_outside_the_trace_are_left_out_and_that_is_said(tmp_path: Path, campaign: Path) -> None:
-    found = told(written(tmp_path, seconds=3.2), campaign)
+    found = reported(written(tmp_path, seconds=3.2), campaign)
     assert len(found["trials"]) == 3
     assert "3 of 6 trials did not run wholly within the trace, and are left out" in found["notes"]
     trace = written(tmp_path, clock=False)

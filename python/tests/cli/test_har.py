@@ -103,7 +103,7 @@ def test_a_load_that_was_given_up_has_no_onload_and_says_why(campaign: Path) -> 
     assert (last["_outcome"], last["comment"], last["response"]["status"]) == ("timed-out", "given up", 0)
 
 
-def test_pushes_queries_and_what_no_manifest_has_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pushes_queries_and_what_no_manifest_has_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     records = pages.write(Path("results") / "mine")
     load, rows = pages.make_load("h2", 0)

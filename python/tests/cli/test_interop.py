@@ -17,7 +17,7 @@ def test_the_matrix_has_clients_down_and_servers_across_and_tells_policies_apart
     assert matrix.splitlines() == ["h2       nginx", "builtin  ok", "curl     new ok, persistent unsupported"]
 
 
-def test_each_reason_is_told_once_and_a_failure_with_its_pair() -> None:
+def test_each_reason_is_reported_once_and_a_failure_with_its_pair() -> None:
     cells = [
         Cell("h2", "curl", "nginx", "new", 30, FAILED, "status 500"),
         Cell("h2", "curl", "caddy", "new", 30, ABSENT, "caddy is not installed"),

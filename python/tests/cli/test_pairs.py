@@ -59,7 +59,7 @@ def test_what_a_program_does_not_do_is_unsupported_whether_it_said_so_before_or_
     assert result("done", None, "unsupported")[0] == UNSUPPORTED
 
 
-def test_a_program_that_is_not_there_is_told_from_one_that_fails() -> None:
+def test_a_program_that_is_absent_is_distinguished_from_one_that_fails() -> None:
     assert result("failed", "nginx is not installed; apt install nginx-light")[0] == ABSENT
     assert result("failed", "server: exit code 1")[0] == FAILED
 
@@ -73,9 +73,7 @@ def test_a_program_that_is_not_there_is_told_from_one_that_fails() -> None:
         ({"exit_code": 1}, "exit code 1, signal None"),
     ],
 )
-def test_a_server_is_to_end_by_itself_when_it_is_told_to(
-    ended: dict[str, int], wrong: str | None, tmp_path: Path
-) -> None:
+def test_a_server_is_to_end_by_itself_when_asked(ended: dict[str, int], wrong: str | None, tmp_path: Path) -> None:
     outcome = tmp_path / "result.json"
     outcome.write_text(json.dumps({"endpoints": [{"name": "server", **ended}, {"name": "client", "exit_code": 0}]}))
     found = cell("done", None, "completed", outcome=outcome)

@@ -118,8 +118,8 @@ def test_what_cannot_run_is_said_before_anything_starts_and_the_rest_is_run(
 ) -> None:
     monkeypatch.setattr("wirelab.runner.implementations.find_program", lambda _: None)
     done = run("fake.toml", "--set", "protocols.http1.client.implementation=curl")
-    told = "1 of 2 scenarios would fail (http1): curl is not installed; apt install curl\n"
-    assert done.stderr.startswith(f"{told}2 scenarios, ")
+    reported = "1 of 2 scenarios would fail (http1): curl is not installed; apt install curl\n"
+    assert done.stderr.startswith(f"{reported}2 scenarios, ")
     assert any(trial.startswith("raw-tcp") for trial in statuses(tmp_path / "results" / "fake"))
 
 
@@ -129,13 +129,13 @@ def test_a_scenario_that_has_enough_is_spared_and_one_that_has_not_is_not(labs: 
     assert (ran.count("raw"), ran.count("http1")) == (5, 9)
 
 
-def test_a_budget_that_ended_a_run_early_is_told_where_the_numbers_are(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_budget_that_ended_a_run_early_is_reported_where_the_numbers_are(labs: list[Lab], tmp_path: Path) -> None:
     file = tmp_path / "fake.toml"
     file.write_text(EXPERIMENT.replace("[5, 9]", "[3, 9]") + 'budget = "1 ms"\n')
     done = run("fake.toml", "--set", "protocol=http1")
     assert done.exit_code == 0, done.stderr
-    told = "The budget of 1 ms ended after block 3 of 9: intervals of 1 of 1 scenario are wider than asked"
-    assert told in done.stdout
+    reported = "The budget of 1 ms ended after block 3 of 9: intervals of 1 of 1 scenario are wider than asked"
+    assert reported in done.stdout
     [facts] = json.loads((tmp_path / "results" / "fake" / "campaign.json").read_text())["runs"]
     assert (facts["cut_after_blocks"], facts["cut_scenarios"]) == (3, 1)
 
@@ -202,7 +202,7 @@ def own_protocol(folder: Path) -> None:
         (folder / name.replace("NAME", "mine")).write_text(text.replace("NAME", "mine"))
 
 
-def test_a_changed_program_of_ones_own_runs_again_and_is_told_and_the_others_are_reused(
+def test_a_changed_program_of_ones_own_runs_again_and_is_named_and_the_others_are_reused(
     labs: list[Lab], tmp_path: Path
 ) -> None:
     own_protocol(tmp_path)
@@ -249,7 +249,7 @@ def test_a_protocol_whose_every_trial_failed_is_named_and_fails_the_run_and_can_
     assert "--retry-failed" not in done.stderr
 
 
-def test_a_program_that_says_another_version_than_before_is_told(labs: list[Lab], tmp_path: Path) -> None:
+def test_a_program_that_says_another_version_than_before_is_reported(labs: list[Lab], tmp_path: Path) -> None:
     own_protocol(tmp_path)
     entry, version = tmp_path / "implementations.toml", tmp_path / "version"
     command = '["cat", "{{ beside }}/version"]'
@@ -322,7 +322,7 @@ def test_a_campaign_is_judged_on_another_machine_by_the_claims_that_it_keeps(lab
     assert str(tmp_path) not in (moved / "plan.json").read_text()
 
 
-def test_claims_that_were_changed_after_the_first_run_are_told(labs: list[Lab], tmp_path: Path) -> None:
+def test_claims_that_were_changed_after_the_first_run_are_reported(labs: list[Lab], tmp_path: Path) -> None:
     (tmp_path / "fake.toml").write_text('claims = "fake.claims.toml"' + EXPERIMENT)
     (tmp_path / "fake.claims.toml").write_text(CLAIMS)
     assert "claims were changed" not in run("fake.toml").stderr

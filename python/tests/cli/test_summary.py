@@ -93,7 +93,7 @@ def test_a_headline_that_is_no_time_has_its_own_unit(
     assert " ms" not in table
 
 
-def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None:
+def test_of_a_link_that_netem_ran_no_delay_error_is_reported(tmp_path: Path) -> None:
     write_campaign(tmp_path, protocols=("h2",), links=("random",), uploads=("30 B",), trials=5, exchanges=6)
     plan = json.loads((tmp_path / "plan.json").read_text())
     for scenario in plan["scenarios"]:
@@ -103,16 +103,19 @@ def test_of_a_link_that_netem_ran_no_delay_error_is_told(tmp_path: Path) -> None
     estimates = json.loads((tmp_path / "estimates.json").read_text())
     [row, _] = estimates["links"]
     assert (row["backend"], row["flag"]) == ("netem", "good")
-    assert row["why"] == "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
+    assert (
+        row["why"]
+        == "loss is as configured, by netem's counters; its delays are for the probes to judge: it keeps no log"
+    )
     assert row["measured"]["delay_error_s"] == {"p50": None, "p99": None, "max": None}
     assert row["measured"]["loss"]["point"] is not None
     assert estimates["replay"] is None
     assert summary.link_line(load(tmp_path, tmp_path)) == "link   run by netem, which keeps no log  good"
 
 
-def test_the_worst_link_direction_is_told_with_the_grade_that_the_report_has(campaign: Path) -> None:
+def test_the_worst_link_direction_is_reported_with_the_grade_that_the_report_has(campaign: Path) -> None:
     line, *why = summary.link_line(load(campaign, campaign)).splitlines()
-    assert line.startswith("link   told 10 ms, measured 10.00")
+    assert line.startswith("link   configured 10 ms, measured 10.00")
     assert line.endswith(f"  {graded(load(campaign, campaign))}")
     assert why == [f"       {reason}" for reason in reasons(load(campaign, campaign).estimates)]
 
@@ -126,8 +129,8 @@ def test_starved_endpoints_lower_the_grade_and_say_what_to_do(campaign: Path, tm
     (folder / "estimates.json").write_text(json.dumps(whole_estimates(estimates)))
     line, *why = summary.link_line(load(folder, folder)).splitlines()
     assert line.endswith("  unusable (the machine, not the link)")
-    told = "endpoints waited 7.5 ms; rest"
-    assert why[0] == f"       unusable, the machine: {second['name']} and 1 other scenario: {told}."
+    reported = "endpoints waited 7.5 ms; rest"
+    assert why[0] == f"       unusable, the machine: {second['name']} and 1 other scenario: {reported}."
     assert sum("endpoints waited" in reason for reason in why) == 1
 
 
@@ -148,7 +151,7 @@ def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path:
     assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  preview, no result")
 
 
-def test_whose_model_an_energy_is_is_told_where_there_is_one(campaign: Path, tmp_path: Path) -> None:
+def test_the_model_of_an_energy_is_named_where_there_is_one(campaign: Path, tmp_path: Path) -> None:
     assert list(summary.energy_line(load(campaign, campaign))) == []
     folder = tmp_path / "c"
     shutil.copytree(campaign, folder)

@@ -27,16 +27,16 @@ class Pipes:
     """Both ends of a browser's pipe."""
 
     def __init__(self) -> None:
-        self.told, writing = os.pipe()
+        self.reported, writing = os.pipe()
         reading, self.tell = os.pipe()
-        self.ends = [self.told, writing, reading, self.tell]
+        self.ends = [self.reported, writing, reading, self.tell]
         self.devtools = DEVTOOLS.DevTools(reading, writing)
 
     def say(self, *messages: dict[str, Any]) -> None:
         os.write(self.tell, b"".join(json.dumps(message).encode() + b"\0" for message in messages))
 
     def heard(self) -> dict[str, Any]:
-        text = os.read(self.told, 1 << 16)
+        text = os.read(self.reported, 1 << 16)
         assert text.endswith(b"\0")
         found: dict[str, Any] = json.loads(text[:-1])
         return found
@@ -82,7 +82,7 @@ def test_a_browser_that_is_gone_is_an_error_to_who_waits_and_to_who_asks(pipes: 
     os.close(pipes.tell)
     with pytest.raises(DEVTOOLS.DevToolsError, match="gone"):
         pipes.next()
-    os.close(pipes.told)
+    os.close(pipes.reported)
     with pytest.raises(DEVTOOLS.DevToolsError, match="gone"):
         pipes.devtools.send("Page.enable")
 

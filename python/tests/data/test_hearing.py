@@ -32,17 +32,17 @@ def message(hearing: ModuleType, index: int, published_ns: int) -> bytes:
     return body
 
 
-class Told:
-    """Each subscriber is told what `script` has for its number, at once; an exception refuses it."""
+class Script:
+    """Each subscriber gets what `script` has for its number, at once; an exception refuses it."""
 
     def __init__(self, script: list[list[bytes] | Exception]) -> None:
         self.script, self.closed = script, 0
 
     async def subscribe(self, number: int, heard: Heard) -> int:
-        told = self.script[number]
-        if isinstance(told, Exception):
-            raise told
-        for body in told:
+        reported = self.script[number]
+        if isinstance(reported, Exception):
+            raise reported
+        for body in reported:
             asyncio.get_running_loop().call_soon(heard, body, time.monotonic_ns())
         return number + 1
 
@@ -52,14 +52,14 @@ class Told:
 
 def hear(
     hearing: ModuleType, script: list[list[bytes] | Exception], messages: int, timeout_ns: int = 10**12
-) -> tuple[list[dict[str, Any]], Told]:
-    told = Told(script)
+) -> tuple[list[dict[str, Any]], Script]:
+    reported = Script(script)
     workload = {
         "messages": messages, "message_bytes": LENGTH, "timeout_ns": timeout_ns, "subscribers": len(script),
         "arrival": {"process": "fixed", "rate_hz": 1000.0},
     }  # fmt: skip
-    rows: list[dict[str, Any]] = asyncio.run(hearing.hear(told, workload, SEED))
-    return rows, told
+    rows: list[dict[str, Any]] = asyncio.run(hearing.hear(reported, workload, SEED))
+    return rows, reported
 
 
 def test_each_message_to_each_subscriber_is_a_row_from_its_publication(
@@ -67,7 +67,7 @@ def test_each_message_to_each_subscriber_is_a_row_from_its_publication(
 ) -> None:
     began = time.monotonic_ns()
     bodies = [message(hearing, index, began + index * 10**6) for index in range(2)]
-    rows, told = hear(hearing, [bodies, [*bodies, bodies[1]]], messages=2)
+    rows, reported = hear(hearing, [bodies, [*bodies, bodies[1]]], messages=2)
     assert json.loads(capsys.readouterr().out) == {"event": "ready", "ports": {}}
     assert [(row["client"], row["index"]) for row in rows] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert {row["outcome"] for row in rows} == {"completed"}
@@ -75,7 +75,7 @@ def test_each_message_to_each_subscriber_is_a_row_from_its_publication(
     assert [row["intended_start_ns"] - began for row in rows] == [0, 10**6] * 2
     # The last comes again once all is complete, so it may not be counted any more.
     assert [row["copies"] for row in rows][:3] == [1, 1, 1]
-    assert told.closed == 2
+    assert reported.closed == 2
 
 
 def test_a_message_that_never_comes_is_timed_out_from_when_it_was_due(hearing: ModuleType) -> None:
@@ -103,12 +103,12 @@ def test_what_comes_wrong_fails_what_did_not_come(hearing: ModuleType) -> None:
         assert "what came differs from what was published" in rows[0]["error"]
 
 
-def test_who_cannot_subscribe_fails_and_the_others_are_told(hearing: ModuleType) -> None:
+def test_who_cannot_subscribe_fails_and_the_others_are_reported(hearing: ModuleType) -> None:
     right = message(hearing, 0, time.monotonic_ns())
-    rows, told = hear(hearing, [OSError("refused"), [right]], messages=1, timeout_ns=10**7)
+    rows, reported = hear(hearing, [OSError("refused"), [right]], messages=1, timeout_ns=10**7)
     assert rows[0]["error"] == "subscribing: OSError: refused"
     assert [row["copies"] for row in rows] == [0, 1]
-    assert told.closed == 1
+    assert reported.closed == 1
 
 
 def test_a_longer_body_starts_with_the_shorter_one_and_another_seed_has_another(hearing: ModuleType) -> None:

@@ -42,7 +42,7 @@ DOCUMENT = entry(
 IMAGE = entry("/1.jpg", 8, 20.125, 2_000)
 
 
-def told(*entries: dict[str, Any], **more: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def reported(*entries: dict[str, Any], **more: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     script = importlib.import_module("nghttp_page")
     words = more.pop("words", json.dumps({"log": {"entries": entries}}))
     load = script.Load(START_NS, START_NS + 40 * MS, words, more.pop("why", None))
@@ -52,7 +52,7 @@ def told(*entries: dict[str, Any], **more: Any) -> tuple[dict[str, Any], list[di
 
 
 def test_a_load_begins_with_its_process_and_ends_with_the_last_byte_of_the_page() -> None:
-    row, rows = told(DOCUMENT, IMAGE)
+    row, rows = reported(DOCUMENT, IMAGE)
     assert (row["index"], row["outcome"], row["error"], row["connections"]) == (3, "completed", None, 1)
     assert (row["start_ns"], row["end_ns"]) == (START_NS, START_NS + 28_125_000)
     assert row["body_received_bytes"] == 2_100
@@ -60,7 +60,7 @@ def test_a_load_begins_with_its_process_and_ends_with_the_last_byte_of_the_page(
 
 
 def test_times_of_a_request_count_from_its_date_and_the_connection_is_the_first_ones() -> None:
-    _, [document, image] = told(IMAGE, DOCUMENT)
+    _, [document, image] = reported(IMAGE, DOCUMENT)
     assert [document["path"], image["path"]] == ["/index.html", "/1.jpg"]
     at = {key: (document[key] - START_NS) / MS for key in document if key.endswith("_ns") and document[key] is not None}
     assert at == {
@@ -72,13 +72,13 @@ def test_times_of_a_request_count_from_its_date_and_the_connection_is_the_first_
 
 def test_over_tls_the_end_of_the_connection_is_that_of_the_handshake() -> None:
     secure = {**DOCUMENT, "request": {"url": "https://127.0.0.1/index.html"}}
-    _, [document, _] = told(secure, IMAGE)
+    _, [document, _] = reported(secure, IMAGE)
     assert (document["tcp_connect_ns"], document["handshake_ns"]) == (None, START_NS + 2_750_000)
 
 
 def test_a_date_cut_to_the_millisecond_lies_not_before_the_process() -> None:
     early = {**DOCUMENT, "startedDateTime": entry("/", -1, 1, 1)["startedDateTime"]}
-    _, [document, _] = told(early, IMAGE)
+    _, [document, _] = reported(early, IMAGE)
     assert document["discovered_ns"] == START_NS
 
 
@@ -91,19 +91,19 @@ def test_a_date_cut_to_the_millisecond_lies_not_before_the_process() -> None:
     ],
 )
 def test_a_load_that_lacks_a_resource_fails_by_its_path(entries: tuple[dict[str, Any], ...], error: str) -> None:
-    row, _ = told(*entries)
+    row, _ = reported(*entries)
     assert (row["outcome"], row["error"], row["end_ns"]) == ("failed", error, START_NS + 40 * MS)
 
 
 def test_a_resource_that_was_asked_for_twice_counts_once() -> None:
-    row, rows = told(DOCUMENT, IMAGE, entry("/1.jpg", 9, 3, 2_000))
+    row, rows = reported(DOCUMENT, IMAGE, entry("/1.jpg", 9, 3, 2_000))
     assert row["outcome"] == "completed"
     assert [each["resource"] for each in rows] == [0, 1, None]
 
 
 def test_what_is_given_up_or_says_no_archive_has_no_rows_of_requests() -> None:
-    assert told(given_up=True)[0]["outcome"] == "timed-out"
+    assert reported(given_up=True)[0]["outcome"] == "timed-out"
     for more, words in (({"why": "nghttp ended with 1: no route"}, "no route"), ({"words": "{}"}, "no HTTP Archive")):
-        row, rows = told(**more)
+        row, rows = reported(**more)
         assert (row["outcome"], rows) == ("failed", [])
         assert words in row["error"]

@@ -124,9 +124,9 @@ def test_over_quic_there_is_no_connection_but_the_handshake() -> None:
 
 def test_priorities_are_those_of_the_field_as_sent() -> None:
     _, rows = of_load(recorded("h2"))
-    told = {path: (row["urgency"], row["incremental"]) for path, row in rows.items()}
-    assert told["/index.html"] == (0, True)
-    assert told["/a.css"] == (0, False)
+    reported = {path: (row["urgency"], row["incremental"]) for path, row in rows.items()}
+    assert reported["/index.html"] == (0, True)
+    assert reported["/a.css"] == (0, False)
     _, rows = of_load(recorded("http1"), "http/1.1")
     assert {row["urgency"] for row in rows.values()} == {None}
 
@@ -243,7 +243,7 @@ def test_what_is_missing_or_cut_short_fails_the_load() -> None:
     assert (exchange["outcome"], exchange["error"]) == ("failed", "/b.png: 70 of 75 bytes")
 
 
-def test_what_the_manifest_does_not_have_is_told_apart_and_fails_nothing() -> None:
+def test_what_the_manifest_does_not_have_is_distinguished_and_fails_nothing() -> None:
     events = recorded("h2")
     css = [each for each in events if each["params"].get("requestId") == sent(events, "/a.css")]
     another = json.loads(json.dumps(css).replace(sent(events, "/a.css"), "other").replace("/a.css", "/other.css"))

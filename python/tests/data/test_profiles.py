@@ -80,8 +80,8 @@ def test_a_source_that_refers_back_refers_to_a_source(name: str) -> None:
 def test_a_title_names_no_quantity_that_the_link_does_not_have(name: str) -> None:
     profile = profiles()[name]
     had = {quantity(found) for _, value in profile.values() for found in QUANTITY.findall(str(value))}
-    told = [found for found in QUANTITY.findall(profile.title) if found not in spoken_of(profile.title)]
-    assert {found for found in told if quantity(found) not in had} == set()
+    reported = [found for found in QUANTITY.findall(profile.title) if found not in spoken_of(profile.title)]
+    assert {found for found in reported if quantity(found) not in had} == set()
 
 
 def spoken_of(title: str) -> Iterable[str]:

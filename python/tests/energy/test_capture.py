@@ -64,14 +64,14 @@ def test_what_the_capture_has_beside_is_the_hint_of_who_finds_nothing_in_it() ->
     assert (error.value.hint or "").endswith("10.0.0.1, 10.0.0.2; 2 packets were captured in fewer bytes")
 
 
-def test_segments_that_a_card_joins_and_a_missing_direction_are_told() -> None:
+def test_segments_that_a_card_joins_and_a_missing_direction_are_reported() -> None:
     rows = [row(1, "10.0.0.1", "10.0.0.2", 1500), row(2, "10.0.0.1", "10.0.0.2", 1501)]
     large, one_way = client_packets(rows, "10.0.0.1", WHERE).notes
     assert large.startswith("packets of more than 1500 bytes: 1;")
     assert "go one way" in one_way
 
 
-def test_a_clock_that_goes_back_is_told_and_packets_of_two_queues_are_not() -> None:
+def test_a_clock_that_goes_back_is_reported_and_packets_of_two_queues_are_not() -> None:
     def notes(*at_ns: int) -> tuple[str, ...]:
         rows = [row(at, f"10.0.0.{1 + nth % 2}", f"10.0.0.{2 - nth % 2}") for nth, at in enumerate(at_ns)]
         return client_packets(rows, "10.0.0.1", WHERE).notes

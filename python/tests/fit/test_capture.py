@@ -147,7 +147,7 @@ def test_sequence_numbers_may_wrap() -> None:
     assert observe_capture(capture.rows).round_trips_ns.tolist()[-1] == 41_000_000
 
 
-def test_segments_larger_than_packets_are_told() -> None:
+def test_segments_larger_than_packets_are_reported() -> None:
     capture = opened()
     capture.client(50, "A", 1, 1, 5000)
     capture.server(90, "A", 1, 5001)

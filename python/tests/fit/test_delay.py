@@ -75,7 +75,7 @@ def test_the_interval_of_a_median_covers_it_as_often_as_it_says() -> None:
     assert 0.92 <= covered / 400 <= 0.985
 
 
-def test_successive_delays_are_told_correlated_if_they_are() -> None:
+def test_successive_delays_are_called_correlated_if_they_are() -> None:
     rng = np.random.default_rng(5)
     walk = np.convolve(rng.normal(size=5001), [1, 1], mode="valid")
     assert successive((walk * 1e6).astype(np.int64)) == pytest.approx(0.48, abs=0.04)

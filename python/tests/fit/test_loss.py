@@ -38,7 +38,7 @@ def test_the_test_of_independence_is_the_exact_share_of_arrangements() -> None:
     assert independence(observed) == pytest.approx(fewer / len(arrangements))
 
 
-def test_independent_losses_are_told_bursty_no_more_often_than_said() -> None:
+def test_independent_losses_are_called_bursty_no_more_often_than_said() -> None:
     rng = np.random.default_rng(11)
     rejected = np.mean([independence(rng.random(2000) < 0.05) < 0.05 for _ in range(1500)])
     assert 0.02 <= rejected <= 0.065
@@ -75,7 +75,7 @@ def test_the_interval_of_the_share_is_wider_for_bursts_and_covers_as_often_as_it
     assert np.mean([(each.high or 0) - (each.low or 0) for each in shares]) > 2 * binomial
 
 
-def test_a_simple_gilbert_link_is_told_as_one() -> None:
+def test_a_simple_gilbert_link_is_called_one() -> None:
     models = [fit_losses(lost).model for lost in samples.gilbert_elliott(range(24), 2000, p=0.02, r=0.25)]
     assert models.count("independent") == 0
     assert models.count("gilbert-elliott") <= 4

@@ -122,7 +122,7 @@ def test_correlated_loss_has_no_design_effect_that_is_known() -> None:
         ({"kind": "corrupt", "probability": 0.1}, None),
     ],
 )
-def test_loss_is_told_where_it_can_be(
+def test_loss_is_reported_where_it_can_be(
     stage: dict[str, object], model: tuple[float | None, float | None] | None
 ) -> None:
     assert long_run(stage) == (None if model is None else pytest.approx(model))

@@ -16,12 +16,12 @@ def words(*stages: dict[str, Any], **rest: Any) -> dict[str, str]:
     return dict(facts({"uplink": stages, "downlink": stages, **rest}).words)
 
 
-def test_stages_are_told_in_order() -> None:
+def test_stages_are_reported_in_order() -> None:
     assert words(RATE, DELAY) == {"each way": "20 kbit/s behind 16 kB, then 100 ms"}
     assert words(DELAY, RATE) == {"each way": "100 ms, then 20 kbit/s behind 16 kB"}
 
 
-def test_directions_that_differ_are_told_apart() -> None:
+def test_directions_that_differ_are_distinguished() -> None:
     assert facts({"uplink": [RATE]}).words == (
         ("uplink", "20 kbit/s behind 16 kB"),
         ("downlink", "nothing: packets pass at once"),
@@ -33,7 +33,7 @@ def test_a_link_without_effects_says_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stage", "told"),
+    ("stage", "reported"),
     [
         (DELAY | {"jitter": {"distribution": "normal", "sigma_ns": 5_000_000}, "correlation": 0.25},
          "100 ms ± 5 ms (normal, standard deviation), 25 % correlated"),
@@ -77,8 +77,8 @@ def test_a_link_without_effects_says_so() -> None:
          "250 bit/s for 1 % of the time behind 16 kB"),
     ],
 )  # fmt: skip
-def test_each_effect_is_told_with_its_numbers(stage: dict[str, Any], told: str) -> None:
-    assert words(stage) == {"each way": told}
+def test_each_effect_is_reported_with_its_numbers(stage: dict[str, Any], reported: str) -> None:
+    assert words(stage) == {"each way": reported}
 
 
 def test_numbers_are_exact() -> None:
@@ -86,7 +86,7 @@ def test_numbers_are_exact() -> None:
     assert words(RATE | {"rate_bps": 13_671_001}) == {"each way": "13.671001 Mbit/s behind 16 kB"}
 
 
-def test_a_sleeping_radio_is_told_from_light_to_deep() -> None:
+def test_a_sleeping_radio_is_reported_from_light_to_deep() -> None:
     sleeps = [{"after_ns": 10**10, "cycle_ns": 1_280_000_000, "wake_ns": 0}, {"after_ns": 7 * 10**10, "wake_ns": 10**9}]
     assert words(radio={"sleeps": sleeps, "buffer_bytes": 1280}) == {
         "radio": "sleeps when no packet passes: after 10 s it listens every 1.28 s and wakes at once; "
@@ -94,12 +94,12 @@ def test_a_sleeping_radio_is_told_from_light_to_deep() -> None:
     }
 
 
-def test_what_both_directions_share_is_told() -> None:
+def test_what_both_directions_share_is_reported() -> None:
     serialiser = {"kind": "serialiser", "rate_bps": 100_000, "queue_bytes": 8_000}
-    told = words(
+    reported = words(
         medium=serialiser, nat={"udp_timeout_ns": 120 * 10**9, "tcp_timeout_ns": 7440 * 10**9}, mtu=1280, family="ipv6"
     )
-    assert told == {
+    assert reported == {
         "shared": "one packet at a time at 100 kbit/s; both directions contend, each behind 8 kB",
         "nat": "an address mapping ends after 2 min (UDP) or 124 min (TCP) idle",
         "mtu": "packets of at most 1.28 kB",

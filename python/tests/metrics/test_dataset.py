@@ -105,7 +105,7 @@ def test_a_trial_has_its_outcomes_counted_and_its_link_and_resources(records: Re
     assert row["excluded"] is False
 
 
-def test_a_limit_on_cpu_time_is_told_and_what_the_host_waited_for_it_is_not(records: Records, built: Build) -> None:
+def test_a_limit_on_cpu_time_is_reported_and_what_the_host_waited_for_it_is_not(records: Records, built: Build) -> None:
     trial = records.trial("s", [exchange()])
     path = records.folder / "trials" / trial / "result.json"
     result = json.loads(path.read_text())

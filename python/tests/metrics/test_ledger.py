@@ -73,7 +73,7 @@ def test_downloads_of_several_sizes_are_taken_in_turn_by_each_client(
     assert (up["payload"], down["payload"]) == (0, 11_000 + 612 + 11_000)
 
 
-def test_connections_that_a_trial_opened_are_told_and_what_the_link_layer_adds(
+def test_connections_that_a_trial_opened_are_reported_and_what_the_link_layer_adds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     records = Records(tmp_path, {"s": {"capture": True, "workload": DELIVER}})

@@ -137,13 +137,13 @@ def test_columns_of_resources_are_the_documented_ones_in_order(records: Records,
         assert f"`{name}`" in section, name
 
 
-def test_resources_are_told_with_what_the_manifest_says(records: Records, measured: Build) -> None:
+def test_resources_are_reported_with_what_the_manifest_says(records: Records, measured: Build) -> None:
     image = resource(resource=2, path="/2.png", found_by="body")
     icon = resource(resource=None, path="/favicon.ico")
     trial = records.trial("s", [load()], resources=[resource(), image, icon])
     measured(records)
-    told = table(records).select("trial", "kind", "media_type", "parent", "blocking").rows()
-    assert told == [
+    reported = table(records).select("trial", "kind", "media_type", "parent", "blocking").rows()
+    assert reported == [
         (trial, "document", "text/html", None, True),
         (trial, "image", "image/png", 0, False),
         (trial, None, None, None, None),

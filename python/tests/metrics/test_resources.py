@@ -49,7 +49,7 @@ def test_idle_cost_is_taken_off_and_utilisation_is_over_the_time_of_the_exchange
     assert found["client-utilisation"] == pytest.approx(40 / 163)
 
 
-def test_what_was_not_told_is_unknown_and_not_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_not_reported_is_unknown_and_not_0(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old = {"name": "client", "cpu_user_ns": 3 * MS, "cpu_system_ns": MS, "peak_memory_bytes": 5000}
     found = values(tmp_path, monkeypatch, old)
     known = {name for name, value in found.items() if value is not None}

@@ -268,13 +268,13 @@ def _comparisons(scenarios: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _links(link: str) -> list[dict[str, Any]]:
-    told = {"delay_s": 0.01, "loss": 0.1 if link == "lossy" else 0.0, "rate_bps": None}
+    configured = {"delay_s": 0.01, "loss": 0.1 if link == "lossy" else 0.0, "rate_bps": None}
     error = {"p50": 5e-6, "p99": 9e-6, "max": 3e-5}
     return [
         {
-            "link_name": link, "direction": direction, "told": told, "flag": "good",
-            "why": "delay and loss are as told",
-            "measured": {"delay_error_s": error, "loss": _estimate(told["loss"]), "packets": 900},
+            "link_name": link, "direction": direction, "configured": configured, "flag": "good",
+            "why": "delay and loss are as configured",
+            "measured": {"delay_error_s": error, "loss": _estimate(configured["loss"]), "packets": 900},
         }
         for direction in ("uplink", "downlink")
     ]  # fmt: skip

@@ -41,7 +41,7 @@ def test_a_ratio_whose_interval_includes_1_separates_nothing(tmp_path: Path) -> 
     ratio = {"point": 1.01, "low": 0.97, "high": 1.05, "level": 0.95, "n": 80, "method": "made up"}
     estimates["comparisons"][0]["ratio_of_medians"] = ratio
     store(folder, "estimates.json", estimates)
-    assert "h2 cannot be told from it: the ratio is 1.01 [0.97, 1.05]." in sentences(folder)
+    assert "h2 is not significantly different: the ratio is 1.01 [0.97, 1.05]." in sentences(folder)
 
 
 def with_own_protocol(tmp_path: Path) -> Path:
@@ -80,7 +80,7 @@ def with_ratio(folder: Path, low: float, high: float) -> str:
 
 def test_an_interval_over_orders_of_magnitude_is_no_number(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
-    assert "h2 cannot be told from it: too few trials." in with_ratio(folder, 0.02, 39_139.2)
+    assert "h2 is not significantly different: too few trials." in with_ratio(folder, 0.02, 39_139.2)
     assert "h2 takes longer; too few trials to tell how much." in with_ratio(folder, 1.5, 39_139.2)
     assert "h2 takes 30 [2, 900] times as long" in with_ratio(folder, 2.0, 900.0)
 
@@ -96,15 +96,15 @@ def test_an_energy_is_more_and_not_longer(tmp_path: Path) -> None:
 def test_of_a_big_grid_only_conditions_with_a_known_smallest_median_count(tmp_path: Path) -> None:
     links = tuple(f"link{number}" for number in range(8))
     folder = write(tmp_path, links=links)
-    told = "http1 has the smallest median of end-to-end delay in"
-    assert f"{told} 8 of 8 conditions." in sentences(folder)
-    assert "cannot be told" not in sentences(folder)
+    leads = "http1 has the smallest median of end-to-end delay in"
+    assert f"{leads} 8 of 8 conditions." in sentences(folder)
+    assert "not clear" not in sentences(folder)
     estimates = read(folder, "estimates.json")
     for comparison in estimates["comparisons"][:3]:
         comparison["ratio_of_medians"] |= {"low": 0.5, "high": 3.0}
     store(folder, "estimates.json", estimates)
-    assert f"{told} 5 of 8 conditions.\nIn 3 it cannot be told which protocol has it." in sentences(folder)
-    none = "In none of 8 conditions can it be told which protocol has the smallest median of end-to-end delay."
+    assert f"{leads} 5 of 8 conditions.\nIn 3 it is not clear which protocol has it." in sentences(folder)
+    none = "In none of 8 conditions is it clear which protocol has the smallest median of end-to-end delay."
     assert none in with_ratio(folder, 0.5, 60.0)
 
 
@@ -220,7 +220,7 @@ def test_a_retransmission_sets_the_p95_only_if_it_does_for_every_protocol(tmp_pa
     assert "Under loss" not in sentences(folder)
 
 
-def test_a_proxy_is_told_beside_its_protocol_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
+def test_a_proxy_is_reported_beside_its_protocol_and_each_link_with_what_was_checked_of_it(tmp_path: Path) -> None:
     folder = write(tmp_path)
     assert "proxy" not in sentences(folder)
     plan = read(folder, "plan.json")

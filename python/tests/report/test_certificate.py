@@ -12,8 +12,8 @@ from wirelab.report.certificate import row
 def line(unit: str, point: float, low: float, high: float) -> dict[str, Any]:
     measured = {"point": point, "low": low, "high": high, "level": 0.999, "n": 9, "method": "given"}
     return {
-        "name": "rate", "direction": "uplink", "unit": unit, "told": None, "measured": measured, "tolerance": None,
-        "verdict": "in", "grade": "good", "why": None,
+        "name": "rate", "direction": "uplink", "unit": unit, "configured": None, "measured": measured,
+        "tolerance": None, "verdict": "in", "grade": "good", "why": None,
     }  # fmt: skip
 
 

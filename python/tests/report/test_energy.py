@@ -78,7 +78,7 @@ def test_no_data_table_is_announced_where_there_is_none(tmp_path: Path) -> None:
     assert not any("details" in figure for figure in bare)
 
 
-def test_the_radio_its_inputs_its_sources_and_notes_are_told(tmp_path: Path) -> None:
+def test_the_radio_its_inputs_its_sources_and_notes_are_reported(tmp_path: Path) -> None:
     section = shown(tmp_path, RADIO, spent("transmit"), None)
     assert section is not None
     assert section.title == "Energy of the client's radio"

@@ -55,8 +55,8 @@ def change_comparisons(folder: Path, change: Change, *protocols: str) -> None:
 def test_each_place_names_the_lowest_delay_and_how_many_times_as_long_the_next_takes(tmp_path: Path) -> None:
     found = rows(grid(tmp_path))
     assert list(found) == [(link, upload) for upload in UPLOADS for link in ("clean", "lossy")]
-    first, median, completed, after, ratio, grade, told = found["clean", "30 B"]
-    assert (first.text, after.text, told.text) == ("http1", "h3", "from all")
+    first, median, completed, after, ratio, grade, compared = found["clean", "30 B"]
+    assert (first.text, after.text, compared.text) == ("http1", "h3", "from all")
     assert (median.text.split()[0], completed.text, grade.text) == ("40.0", "40/40", "good")
     # 60 ms over 40 ms; the comparison that was made is of h3 to http1 or the other way round.
     assert ratio.text.split()[0] == "1.50"
@@ -95,7 +95,7 @@ def test_a_place_is_not_coloured_where_a_comparison_is_good_for_nothing(tmp_path
 
 
 @pytest.mark.parametrize("change", [wide, no_ratio])
-def test_where_one_cannot_be_told_from_another_neither_wins(tmp_path: Path, change: Change) -> None:
+def test_where_one_is_not_significantly_different_from_another_neither_wins(tmp_path: Path, change: Change) -> None:
     folder = grid(tmp_path)
     change_comparisons(folder, change, "http1", "h3")
     found = rows(folder)
@@ -116,8 +116,8 @@ def test_one_whose_median_lies_above_the_time_out_is_slower_by_the_test_alone(tm
     store(folder, "estimates.json", estimates)
     change_comparisons(folder, no_ratio, "http1", "h3")
     found = rows(folder)
-    first, *_, after, ratio, _, told = found["clean", "30 B"]
-    assert (first.text, after.text, told.text) == ("http1", "h2", "from all")
+    first, *_, after, ratio, _, compared = found["clean", "30 B"]
+    assert (first.text, after.text, compared.text) == ("http1", "h2", "from all")
     assert ratio.text.split()[0] == "2.00"
     change_comparisons(folder, no_evidence, "http1", "h3")
     assert rows(folder)["clean", "30 B"][-1].text == "not from h3"

@@ -70,7 +70,7 @@ def test_a_tiny_p_value_is_a_bound() -> None:
     assert p_value(0.04) == "0.040"
 
 
-def test_null_and_missing_estimates_are_told_apart_from_numbers() -> None:
+def test_null_and_missing_estimates_are_distinguished_from_numbers() -> None:
     assert Estimate.of(None) is None
     above = Estimate.of(
         {"point": None, "low": None, "high": None, "level": 0.95, "n": 3, "method": "above the time-out"}

@@ -140,7 +140,7 @@ def test_a_campaign_in_progress_says_so(tmp_path: Path) -> None:
     assert "The budget ended the run early: 3 of 4 scenarios" in page_of(folder).words()
 
 
-def test_a_budget_that_left_intervals_wider_than_asked_is_told(tmp_path: Path) -> None:
+def test_a_budget_that_left_intervals_wider_than_asked_is_reported(tmp_path: Path) -> None:
     folder = write(tmp_path)
     plan = read(folder, "plan.json")
     plan["experiment"]["stop"] = {

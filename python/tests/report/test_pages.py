@@ -38,7 +38,7 @@ def row(found: Campaign) -> list[str]:
     return [cell.text for cell in cells]
 
 
-def test_a_page_is_told_with_its_digest_and_what_nobody_loads_of_it(
+def test_a_page_is_reported_with_its_digest_and_what_nobody_loads_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = campaign(tmp_path / "campaign", monkeypatch)

@@ -1,4 +1,4 @@
-"""Colours that can be told apart and seen."""
+"""Colours that differ and are visible."""
 
 from __future__ import annotations
 

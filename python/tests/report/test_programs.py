@@ -48,7 +48,7 @@ def campaign(folder: Path, medians_ms: dict[tuple[str, str], tuple[float, float]
         (((40, 41), (45, 46)), ((20, 21), (30, 42)), []),
     ],
 )
-def test_the_order_of_two_protocols_is_told_where_every_program_shows_it(
+def test_the_order_of_two_protocols_is_reported_where_every_program_shows_it(
     tmp_path: Path,
     http1: tuple[tuple[float, float], tuple[float, float]],
     coap: tuple[tuple[float, float], tuple[float, float]],

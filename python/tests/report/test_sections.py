@@ -72,7 +72,7 @@ def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
     assert "unusable, the link: lossy uplink: lost." in str(trust.section(load(folder, folder)))
 
 
-def test_told_stands_beside_measured(tmp_path: Path) -> None:
+def test_configured_stands_next_to_measured(tmp_path: Path) -> None:
     folder = write(tmp_path)
     table = tables(trust.section(load(folder, folder)))[0]
     assert cells(table)[2][:9] == [
@@ -81,15 +81,15 @@ def test_told_stands_beside_measured(tmp_path: Path) -> None:
     assert "no rate limit" in table.notes.reasons
 
 
-def test_what_befell_packets_one_by_one_stands_beside_what_was_told(tmp_path: Path) -> None:
+def test_what_befell_packets_one_by_one_stands_next_to_what_was_configured(tmp_path: Path) -> None:
     folder = write(tmp_path)
     share = {"point": 0.02, "low": 0.01, "high": 0.03, "level": 0.95, "n": 4000, "method": "Clopper-Pearson"}
     none = {**share, "point": 0.0, "low": 0.0, "high": 0.001}
     links = read(folder, "estimates.json")["links"]
     for link in links:
-        link["told"] |= {"corrupted": 0.0, "reordered": None}
+        link["configured"] |= {"corrupted": 0.0, "reordered": None}
         link["measured"] |= {"corrupted": none, "reordered": none}
-    links[0]["told"]["corrupted"], links[0]["measured"]["corrupted"] = 0.02, share
+    links[0]["configured"]["corrupted"], links[0]["measured"]["corrupted"] = 0.02, share
     change(folder, "estimates.json", links=links)
     [table] = [each for each in tables(trust.section(load(folder, folder))) if each.caption.startswith("Duplication")]
     assert cells(table)[0] == ["clean", "uplink", "corrupted", "2.00", "2.0 [1.0, 3.0]", "4,000"]
@@ -142,7 +142,7 @@ def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
     assert "over 8 parallel trials: p50 2.00 to 2.00 µs, p99 10.0 to 80.0 µs, max 1,000 to 1,000 µs." in said
 
 
-def test_the_replay_of_every_trial_is_told(tmp_path: Path) -> None:
+def test_the_replay_of_every_trial_is_reported(tmp_path: Path) -> None:
     folder = write(tmp_path)
     replay = {"trials": 540, "replayed": 540, "reproduced": 540, "packets": 1_234_567, "mismatches": 0}
     change(folder, "estimates.json", replay=replay)
@@ -169,10 +169,17 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
     folder = write(tmp_path)
     measured = {"point": 19_980.0, "low": 19_950.0, "high": 20_010.0, "level": 0.999, "n": 9, "method": "Student"}
     rate = {
-        "name": "rate", "direction": "uplink", "unit": "bit/s", "told": 20_000.0, "measured": measured,
+        "name": "rate", "direction": "uplink", "unit": "bit/s", "configured": 20_000.0, "measured": measured,
         "tolerance": 200.0, "verdict": "in", "grade": "good", "why": None,
     }  # fmt: skip
-    nat = {**rate, "name": "NAT time-out", "told": None, "measured": None, "verdict": "unjudged", "why": "too long"}
+    nat = {
+        **rate,
+        "name": "NAT time-out",
+        "configured": None,
+        "measured": None,
+        "verdict": "unjudged",
+        "why": "too long",
+    }
     found = {"link_names": ["clean"], "probes": "probes/a", "grade": "good", "lines": [rate, nat]}
     change(folder, "estimates.json", certificates=[found])
     groups = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
@@ -225,18 +232,18 @@ def test_messages_have_a_row_for_each_scenario_that_has_some_and_no_section_othe
     folder = write(tmp_path, links=("clean",))
     assert messages.section(load(folder, folder)) is None
     estimates = read(folder, "estimates.json")
-    told, other = estimates["scenarios"]
-    told["messages"] = {"lost": 2, "duplicate": 0, "stalls": None}
-    told["metrics"]["delivery-delay"] = told["metrics"]["end-to-end-delay"]
+    first, other = estimates["scenarios"]
+    first["messages"] = {"lost": 2, "duplicate": 0, "stalls": None}
+    first["metrics"]["delivery-delay"] = first["metrics"]["end-to-end-delay"]
     store(folder, "estimates.json", estimates)
     [table] = tables(messages.section(load(folder, folder)))
     [row] = cells(table)
-    assert row[1:5] == ["http1", str(told["denominators"]["exchanges"]), "2", "0"]
+    assert row[1:5] == ["http1", str(first["denominators"]["exchanges"]), "2", "0"]
     assert row[5].startswith("40.0 [")
     assert row[7] == "–"
     assert "nothing is played" in table.notes.reasons
     said = sentences(folder)
-    assert f"Of {told['denominators']['exchanges']} messages to subscribers 2 never came." in said
+    assert f"Of {first['denominators']['exchanges']} messages to subscribers 2 never came." in said
     assert "stalled" not in said
     other["messages"] = {"lost": 0, "duplicate": 0, "stalls": 3}
     store(folder, "estimates.json", estimates)
@@ -297,7 +304,7 @@ def test_the_first_choice_that_has_rows_is_open(tmp_path: Path) -> None:
     assert [block.open for block in section.blocks if isinstance(block, Group)] == [True, False]
 
 
-def test_sizes_that_take_turns_are_told_in_words() -> None:
+def test_sizes_that_take_turns_are_reported_in_words() -> None:
     workload = {
         "kind": "request-response", "upload_bytes": 0, "download_bytes": [11_000_000, 612], "exchanges": 2,
         "arrival": {"process": "closed"}, "concurrency": 1, "timeout_ns": 10**9, "connection": {"policy": "new"},
@@ -305,7 +312,7 @@ def test_sizes_that_take_turns_are_told_in_words() -> None:
     assert "download 11 MB and 612 B in turn" in workload_words(RequestResponse.model_validate(workload))
 
 
-def test_a_workload_of_messages_is_told_in_words() -> None:
+def test_a_workload_of_messages_is_reported_in_words() -> None:
     stream = {
         "kind": "stream", "message_bytes": 612, "messages": 30, "subscribers": 5, "rate_hz": 25.0,
         "timeout_ns": 10**10, "playout_delay_ns": 2 * 10**8,
@@ -457,7 +464,7 @@ def test_limits_come_from_the_plan_and_the_notes(tmp_path: Path) -> None:
         ({"uplink": [], "downlink": [], "mtu": 601}, "as another version of Wirelab has it: plan.json"),
     ],
 )  # fmt: skip
-def test_a_link_is_told_in_words(link: dict[str, Any], words: str) -> None:
+def test_a_link_is_reported_in_words(link: dict[str, Any], words: str) -> None:
     known = words != "as another version of Wirelab has it: plan.json"
     planned = Plan.model_validate(whole_plan({"scenarios": [{"key": "s", "link": link}] if known else []}))
     assert plan.chain(planned, LinkSpec.model_validate(link)) == words
@@ -496,7 +503,7 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
     ) in str(limits.section(load(folder, folder)))
 
 
-def test_a_limited_host_is_told_with_how_often_the_limit_was_in_force(tmp_path: Path) -> None:
+def test_a_limited_host_is_reported_with_how_often_the_limit_was_in_force(tmp_path: Path) -> None:
     folder = write(tmp_path)
     scenarios = read(folder, "estimates.json")["scenarios"]
     assert not any("less than a CPU" in table.caption for table in tables(trust.section(load(folder, folder))))
@@ -570,8 +577,8 @@ def test_each_metric_that_a_foreign_client_does_not_tell_says_so_where_it_is_mis
     assert "over UDP there is no TCP connect" in table.notes.reasons
 
 
-def test_dashes_of_several_reasons_are_told_apart_by_letters_and_a_single_one_needs_none() -> None:
-    one, two, odd = dash("never came"), dash("not told"), Cell("7", reason="of a part")
+def test_dashes_of_several_reasons_are_distinguished_by_letters_and_a_single_one_needs_none() -> None:
+    one, two, odd = dash("never came"), dash("not reported"), Cell("7", reason="of a part")
     assert Notes.of([one, Cell("1"), one]) == Notes(["never came"], lettered=False)
     notes = Notes.of([one, two, one])
     assert [notes.letter(cell) for cell in (one, two, Cell("1"))] == ["a", "b", ""]
@@ -579,12 +586,12 @@ def test_dashes_of_several_reasons_are_told_apart_by_letters_and_a_single_one_ne
 
 
 def test_a_column_without_a_value_is_left_out_and_said_to_be() -> None:
-    few, none = dash("fewer than 100 values"), dash("not told")
+    few, none = dash("fewer than 100 values"), dash("not reported")
     columns = [Column("protocol", numeric=False), Column("median"), Column("p95 [interval]", "ms"), Column("wire")]
     table = Table("t", columns, [[Cell("h2"), Cell("1"), few, none], [Cell("h3"), Cell("2"), few, Cell("7")]])
     assert [column.title for column in table.shown.columns] == ["protocol", "median", "wire"]
     assert table.left_out == "Columns left out: p95 (fewer than 100 values)"
-    assert table.shown.notes.reasons == ["not told"]
+    assert table.shown.notes.reasons == ["not reported"]
     alone = Table("t", columns[:1] + columns[2:3], [[Cell("h2"), few]])
     assert (alone.shown, alone.left_out) == (alone, "")
     marked = Table(
@@ -593,7 +600,7 @@ def test_a_column_without_a_value_is_left_out_and_said_to_be() -> None:
     assert marked.shown == marked
 
 
-def test_outcomes_that_never_were_are_told_once_and_have_no_column(tmp_path: Path) -> None:
+def test_outcomes_that_never_were_are_reported_once_and_have_no_column(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
     [table] = tables(outcomes.section(load(folder, folder)))
     assert "0 throughout: timed out, unsupported, unsupported trials" in table.caption

@@ -14,11 +14,11 @@ from wirelab.report.settings_in_force import settings_in_force
 
 TABLE = "header-table-size"
 CONFIRMED = {
-    "setting": TABLE, "told": 65_536, "unit": "bytes", "end": "client", "announced": [65_536, 65_536],
+    "setting": TABLE, "configured": 65_536, "unit": "bytes", "end": "client", "announced": [65_536, 65_536],
     "effective": [4096, 4096], "used": None, "source": "client", "trials": 2, "connections": 9, "in_force": False,
     "why": "4096 held in its place",
 }  # fmt: skip
-KEPT = CONFIRMED | {"told": 512, "announced": [512, 512], "effective": [512, 512], "in_force": True, "why": None}
+KEPT = CONFIRMED | {"configured": 512, "announced": [512, 512], "effective": [512, 512], "in_force": True, "why": None}
 UNSEEN = {
     **CONFIRMED, "end": None, "announced": None, "effective": None, "source": None, "trials": 0, "connections": 0,
     "in_force": None, "why": "nothing tells",
@@ -39,14 +39,14 @@ def test_without_a_setting_that_was_given_nothing_is_said(tmp_path: Path) -> Non
     assert settings_in_force(campaign(tmp_path)) == []
 
 
-def test_what_was_not_in_force_is_told_with_what_was_and_where(tmp_path: Path) -> None:
+def test_what_was_not_in_force_is_reported_with_what_was_and_where(tmp_path: Path) -> None:
     found = campaign(tmp_path, [CONFIRMED, KEPT, UNSEEN])
     said, listed, every = settings_in_force(found)
     assert isinstance(said, Prose)
     assert "1 scenario is not what was asked for" in said.text
     assert isinstance(listed, Items)
     name = found.scenarios[0].name
-    assert listed.items == [f"{name}: {TABLE} of the client: told 65536 B, 4096 held in its place"]
+    assert listed.items == [f"{name}: {TABLE} of the client: configured 65536 B, 4096 held in its place"]
     assert isinstance(every, Group)
     [table] = every.blocks
     assert isinstance(table, Table)

@@ -94,7 +94,7 @@ def test_pictures_of_one_link_have_the_same_axis(campaign: Path) -> None:
     assert len(ticks[0]) >= 4
 
 
-def test_connections_and_priorities_are_told(campaign: Path) -> None:
+def test_connections_and_priorities_are_reported(campaign: Path) -> None:
     rows = {title: [[cell.text for cell in row] for row in figure.tables[0].rows]
             for title, figure in figures(section(campaign)).items()}  # fmt: skip
     assert {row[3] for row in rows["h2"]} == {"0"}
@@ -121,7 +121,7 @@ def test_a_grid_of_very_many_scenarios_has_the_first_ones_and_says_so(
     assert "The first 1 of 2 scenarios. wirelab show" in note.text
 
 
-def test_how_to_export_is_told_of_few_loads_as_of_many(campaign: Path) -> None:
+def test_how_to_export_is_reported_of_few_loads_as_of_many(campaign: Path) -> None:
     note = section(campaign).blocks[0]
     assert isinstance(note, Prose)
     assert "The first" not in note.text
@@ -188,9 +188,9 @@ def test_levels_in_words(path: str, level: str, words: str) -> None:
     assert level_words(path, level) == words
 
 
-def test_levels_that_are_tables_are_told_as_a_file_has_them() -> None:
+def test_levels_that_are_tables_are_reported_as_a_file_has_them() -> None:
     folder = {"site": "~/shop", "document": "start.html"}
-    told = levels_words("workload.page", ["fischer2021", {"objects": 3, "object-size": "1 kB"}, folder])
-    assert told == "fischer2021, 3 images of 1 kB, shop/start.html"
+    configured = levels_words("workload.page", ["fischer2021", {"objects": 3, "object-size": "1 kB"}, folder])
+    assert configured == "fischer2021, 3 images of 1 kB, shop/start.html"
     assert levels_words("link.gilbert-elliott", [{"p": "1 %", "r": "10 %"}]) == '{ p = "1 %", r = "10 %" }'
     assert levels_words("protocol.nagle", [True, 3]) == "true, 3"

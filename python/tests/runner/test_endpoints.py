@@ -106,13 +106,13 @@ def test_the_server_starts_first_and_the_trial_ends_with_the_client(endpoints: E
     assert TrialRequest.model_validate_json((tmp_path / "t" / "request.json").read_text()) == made
 
 
-def test_both_ends_are_told_the_same_but_their_role_and_folder(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_both_ends_get_the_same_but_their_role_and_folder(endpoints: Endpoints, tmp_path: Path) -> None:
     made = request(endpoints, scenario("h2"), tmp_path / "t")
-    told = [EndpointParameters.model_validate_json(Path(e.command[-1]).read_text()) for e in made.endpoints]
-    assert [each.output for each in told] == [tmp_path / "t" / "server", tmp_path / "t" / "client"]
-    shared = [each.model_dump(exclude={"role", "output"}) for each in told]
+    reported = [EndpointParameters.model_validate_json(Path(e.command[-1]).read_text()) for e in made.endpoints]
+    assert [each.output for each in reported] == [tmp_path / "t" / "server", tmp_path / "t" / "client"]
+    shared = [each.model_dump(exclude={"role", "output"}) for each in reported]
     assert shared[0] == shared[1]
-    assert told[0].certificates is not None
+    assert reported[0].certificates is not None
 
 
 def test_a_protocol_without_tls_gets_no_certificates(endpoints: Endpoints, tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_a_trial_captures_nothing_unless_it_is_asked_to(endpoints: Endpoints, tm
         (("h3", "builtin", "builtin"), {"SSLKEYLOGFILE": "tls-secrets.txt", "QLOGDIR": "qlog"}),
     ],
 )
-def test_endpoints_of_a_captured_trial_are_told_where_secrets_and_traces_go(
+def test_endpoints_of_a_captured_trial_learn_where_secrets_and_traces_go(
     played: tuple[str, str, str], names: dict[str, str], endpoints: Endpoints, tmp_path: Path
 ) -> None:
     folder = tmp_path / "t"
@@ -165,8 +165,8 @@ def test_endpoints_of_a_captured_trial_are_told_where_secrets_and_traces_go(
     assert made.capture.key_logs == (folder / "client" / "tls-secrets.txt", folder / "server" / "tls-secrets.txt")
     for endpoint in made.endpoints:
         own = folder / endpoint.name
-        told = {key: value for key, value in endpoint.environment.items() if key != "PYTHONDONTWRITEBYTECODE"}
-        assert told == {variable: str(own / name) for variable, name in names.items()}
+        reported = {key: value for key, value in endpoint.environment.items() if key != "PYTHONDONTWRITEBYTECODE"}
+        assert reported == {variable: str(own / name) for variable, name in names.items()}
         assert (own / "qlog").is_dir() == ("QLOGDIR" in names)
         assert (own / "tls-secrets.txt").exists() == ("SSLKEYLOGFILE" in names)
         assert not names or (own / "tls-secrets.txt").stat().st_mode & 0o777 == 0o600
@@ -178,7 +178,7 @@ def in_turn(of: Scenario) -> Scenario:
     return of.model_copy(update={"workload": workload})
 
 
-def test_a_foreign_server_has_a_file_of_each_size_and_a_client_run_for_each_exchange_is_told_its_own(
+def test_a_foreign_server_has_a_file_of_each_size_and_a_client_run_for_each_exchange_gets_its_own(
     endpoints: Endpoints, tmp_path: Path
 ) -> None:
     request(endpoints, in_turn(scenario("http1", server="nginx")), tmp_path / "nginx")
@@ -202,7 +202,7 @@ def test_a_program_that_does_not_say_so_does_no_sizes_in_turn(endpoints: Endpoin
     assert endpoints.barrier(in_turn(scenario(client="curl"))) is None
 
 
-def test_what_cannot_run_is_told_apart(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_run_is_distinguished(endpoints: Endpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     assert endpoints.barrier(scenario()) is None
     unsupported = endpoints.barrier(scenario("h3", client="curl"))
     assert unsupported is not None
@@ -342,7 +342,7 @@ def of_page(endpoints: Endpoints, folder: Path, server: str = "builtin") -> tupl
     return replace(endpoints, pages=make_pages(folder, plan, {PAGE.site.digest: PAGE})), one
 
 
-def test_both_ends_are_told_where_the_page_is(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_both_ends_learn_where_the_page_is(endpoints: Endpoints, tmp_path: Path) -> None:
     with_page, one = of_page(endpoints, tmp_path)
     made = request(with_page, one, tmp_path / "t")
     for each in made.endpoints:
@@ -353,7 +353,7 @@ def test_both_ends_are_told_where_the_page_is(endpoints: Endpoints, tmp_path: Pa
     assert made.timeout_ns > 3 * 10**9
 
 
-def test_nobody_is_told_of_a_page_where_none_is_loaded(endpoints: Endpoints, tmp_path: Path) -> None:
+def test_no_endpoint_gets_a_page_where_none_is_loaded(endpoints: Endpoints, tmp_path: Path) -> None:
     request(endpoints, scenario(), tmp_path / "t")
     assert "page" not in json.loads((tmp_path / "t" / "client" / "parameters.json").read_text())
 

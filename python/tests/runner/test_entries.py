@@ -154,7 +154,7 @@ def test_every_shipped_entry_passes(name: str) -> None:
     assert not list(wrong(load(None)[name], registered()))
 
 
-def test_what_is_not_there_is_told(tmp_path: Path) -> None:
+def test_what_is_not_there_is_reported(tmp_path: Path) -> None:
     plan = own(tmp_path, '["{{ python }}", "--version"]', '["no-such-program-here"]')
     (tmp_path / "mine_client.py").unlink()
     assert foreseen_failures(plan, tmp_path).words == [

@@ -74,7 +74,7 @@ def test_curl_offers_one_tls_version() -> None:
     assert "--tlsv1.3" in curl("h2", tls="1.3")
 
 
-def test_curl_uploads_the_bytes_as_they_are_and_asks_for_a_100_only_when_told() -> None:
+def test_curl_uploads_the_bytes_as_they_are_and_asks_for_a_100_only_when_set() -> None:
     assert "@{upload_file}" in curl("http1")
     assert "--data-binary" not in curl("http1", upload=False)
     assert "Expect:" in curl("http1")
@@ -97,7 +97,7 @@ def nghttp(**settings: object) -> list[str]:
     return for_each("nghttp", "h2", upload=False, **settings)
 
 
-def test_nghttp_is_told_a_window_as_the_power_of_two_above_it() -> None:
+def test_nghttp_gets_a_window_as_the_power_of_two_above_it() -> None:
     words = nghttp(**{"initial-window-size": 4095, "connection-window": 65_535, "header-table-size": 0})
     assert {"--window-bits=12", "--connection-window-bits=16", "--header-table-size=0"} <= {*words}
     assert not [word for word in nghttp(**{"initial-window-size": "default"}) if "window" in word]
@@ -109,7 +109,7 @@ def test_nghttp_is_told_a_window_as_the_power_of_two_above_it() -> None:
     assert "initial-window-size" in (entry.refusal(h2, default | {"initial-window-size": 4096}, work) or "")
 
 
-def test_nginx_is_told_only_what_is_not_left_to_it() -> None:
+def test_nginx_is_reported_only_what_is_not_left_to_it() -> None:
     text = nginx("h2", tls="1.3", **{"initial-window-size": 4095, "max-concurrent-streams": "default"})
     assert "http2_body_preread_size 4095;" in text
     assert "http2_max_concurrent_streams" not in text
@@ -148,7 +148,7 @@ def page_files(name: str, hints: str) -> str:
     return configured(name, "h2", settings, workload="page", **page_variables(SITE, Path("/pages/site")))
 
 
-def test_a_server_of_a_page_is_told_of_each_resource_once_in_its_own_form() -> None:
+def test_a_server_of_a_page_is_reported_of_each_resource_once_in_its_own_form() -> None:
     text = page_files("nginx", "push")
     assert "root /pages/site;" in text
     assert [line.strip() for line in text.splitlines() if "http2_push" in line] == [
@@ -160,7 +160,7 @@ def test_a_server_of_a_page_is_told_of_each_resource_once_in_its_own_form() -> N
     assert "--push=/index.html=/a%20b.css,/1.jpg,/2.jpg,/bare" in page_files("nghttpd", "push")
 
 
-def test_what_is_alike_is_told_once_and_what_is_missing_not_at_all() -> None:
+def test_what_is_alike_is_reported_once_and_what_is_missing_not_at_all() -> None:
     text = page_files("nginx", "none")
     assert [line.strip() for line in text.splitlines() if line.strip().startswith(("text/", "image/"))] == [
         "text/html html;", "text/css css;", "image/jpeg jpg;",
@@ -172,7 +172,7 @@ def test_a_character_that_the_program_uses_itself_is_doubled() -> None:
     assert 'H2PushResource "/a%20b.css"' in page_files("apache", "push")
 
 
-def test_without_a_page_nothing_is_told() -> None:
+def test_without_a_page_nothing_is_reported() -> None:
     assert "http2_push " not in nginx("h2", tls="1.3", hints="none")
     assert "location =" not in nginx("h2", tls="1.3", hints="none").replace("location = /read", "")
 

@@ -45,8 +45,8 @@ def test_every_shipped_link_has_probes_that_fit(name: str, seconds: int) -> None
 def test_at_any_time_a_plan_says_what_is_sent() -> None:
     lossy = (Loss(probability=0.1), SLOW)
     plan = plan_probes(LinkSpec(uplink=lossy, downlink=lossy), 12 * SECOND)
-    told = [doing(plan, at * SECOND // 2) for at in range(28)]
-    assert list(dict.fromkeys(told)) == [
+    reported = [doing(plan, at * SECOND // 2) for at in range(28)]
+    assert list(dict.fromkeys(reported)) == [
         "delay, both ways", "loss, both ways", "rate, uplink", "rate, downlink", "waiting for the last probes",
     ]  # fmt: skip
     asleep = plan_probes(single_link("nb-iot-psm"), 2 * SECOND)

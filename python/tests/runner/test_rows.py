@@ -17,7 +17,7 @@ from wirelab.schema import RequestResponse
 ROW = {"index": 0, "start_ns": 110, "end_ns": 190, "outcome": "completed"}
 
 
-def told(folder: Path, *rows: Any, exchanges: int | None = None) -> str | None:
+def reported(folder: Path, *rows: Any, exchanges: int | None = None) -> str | None:
     output = folder / "client"
     output.mkdir(exist_ok=True)
     (output / "exchanges.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -28,7 +28,7 @@ def told(folder: Path, *rows: Any, exchanges: int | None = None) -> str | None:
 
 def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
     failed = {"index": 1, "outcome": "failed", "error": "no", "start_ns": None}
-    assert told(tmp_path, ROW, failed, {**ROW, "index": 2, "own_column": "is left alone"}) is None
+    assert reported(tmp_path, ROW, failed, {**ROW, "index": 2, "own_column": "is left alone"}) is None
 
 
 @pytest.mark.parametrize(
@@ -45,21 +45,21 @@ def test_rows_that_keep_the_contract_are_right(tmp_path: Path) -> None:
     ],
 )
 def test_a_row_that_does_not_is_named_with_its_value(change: dict[str, Any], words: str, tmp_path: Path) -> None:
-    why = told(tmp_path, ROW, {**ROW, "index": 1, **change})
+    why = reported(tmp_path, ROW, {**ROW, "index": 1, **change})
     assert why is not None
     assert words in why
 
 
 def test_every_client_has_a_row_of_each_index(tmp_path: Path) -> None:
-    assert told(tmp_path, ROW, {**ROW, "client": 1}) is None
+    assert reported(tmp_path, ROW, {**ROW, "client": 1}) is None
 
 
-def test_rows_that_are_missing_or_unreadable_are_told(tmp_path: Path) -> None:
-    assert told(tmp_path, exchanges=20) == (
+def test_rows_that_are_missing_or_unreadable_are_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, exchanges=20) == (
         "the client wrote no rows in client/exchanges.jsonl, and the workload has 20 exchanges"
     )
-    assert "wrote 1 rows" in str(told(tmp_path, ROW, exchanges=2))
-    assert "client/exchanges.jsonl:1: not a JSON object" in str(told(tmp_path, [1]))
+    assert "wrote 1 rows" in str(reported(tmp_path, ROW, exchanges=2))
+    assert "client/exchanges.jsonl:1: not a JSON object" in str(reported(tmp_path, [1]))
     (tmp_path / "client" / "exchanges.jsonl").write_text("{")
     assert "client/exchanges.jsonl:1: not JSON" in str(wrong_rows(tmp_path / "client", SCENARIO.workload, 100, 200))
 

@@ -141,7 +141,7 @@ def test_folders_of_unfinished_trials_are_removed_on_resume(folder: Path) -> Non
     assert not stale.exists()
 
 
-def test_a_failed_trial_is_recorded_told_once_and_not_run_again(folder: Path) -> None:
+def test_a_failed_trial_is_recorded_reported_once_and_not_run_again(folder: Path) -> None:
     def behave(request: TrialRequest, _: int) -> TrialResult:
         return result(request.trial, TrialStatus.FAILED if request.trial.startswith("t0") else TrialStatus.DONE)
 

@@ -87,24 +87,24 @@ def test_background_traffic_starts_before_the_client_and_does_not_end_the_trial(
     assert asked.timeout_ns - alone.timeout_ns >= bulk.stagger_ns
 
 
-def test_a_proxy_is_told_its_own_address_and_that_of_the_server_behind_it(tmp_path: Path) -> None:
+def test_a_proxy_is_reported_its_own_address_and_that_of_the_server_behind_it(tmp_path: Path) -> None:
     asked = request(scenario(), tmp_path)
     assert [(each.name, each.host) for each in asked.endpoints] == [
         (name, name) for name in ("server", "proxy", "client")
     ]
-    told = {
+    reported = {
         each.name: EndpointParameters.model_validate_json((each.directory / "parameters.json").read_text())
         for each in asked.endpoints
     }
-    assert {name: (each.role, each.server.address) for name, each in told.items()} == {
+    assert {name: (each.role, each.server.address) for name, each in reported.items()} == {
         "server": (Role.SERVER, "fd77:0:0:1::2"),
         "proxy": (Role.PROXY, "10.77.0.2"),
         "client": (Role.CLIENT, "10.77.0.2"),
     }
-    upstream = told["proxy"].upstream
+    upstream = reported["proxy"].upstream
     assert upstream is not None
     assert upstream.address == "fd77:0:0:1::2"
-    assert told["client"].upstream is None
+    assert reported["client"].upstream is None
 
 
 def test_a_foreign_server_behind_a_proxy_listens_where_the_proxy_asks(tmp_path: Path) -> None:

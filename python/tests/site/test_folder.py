@@ -121,7 +121,7 @@ def test_the_base_of_a_document_holds_for_its_urls_and_not_for_its_stylesheets(t
     assert paths(page)[1:] == [f"/{name}" for name in names]
 
 
-def test_other_hosts_and_players_are_told_and_not_fetched(tmp_path: Path) -> None:
+def test_other_hosts_and_players_are_reported_and_not_fetched(tmp_path: Path) -> None:
     html = (
         "<base href='https://a.example/b/'><img src=c.png><img src=c.png><img src=//d.example/e.png><video src=f.mp4>"
     )
@@ -280,7 +280,7 @@ def test_a_file_in_other_letters_is_offered(tmp_path: Path) -> None:
         read(tmp_path / "2", {"Index.html": ""})
 
 
-def test_every_mistake_of_a_page_is_told_once_and_the_first_ten_in_words(tmp_path: Path) -> None:
+def test_every_mistake_of_a_page_is_reported_once_and_the_first_ten_in_words(tmp_path: Path) -> None:
     tags = "\n".join(f"<img src={number}.png><img src={number}.png>" for number in range(12))
     with pytest.raises(CombinedError) as caught:
         read(tmp_path, {"index.html": f"<link rel=stylesheet href=a.css><img src=../x.png>\n{tags}", "a.css": ""})
@@ -292,7 +292,7 @@ def test_every_mistake_of_a_page_is_told_once_and_the_first_ten_in_words(tmp_pat
     ]
 
 
-def test_mistakes_in_several_files_are_told_together(tmp_path: Path) -> None:
+def test_mistakes_in_several_files_are_reported_together(tmp_path: Path) -> None:
     html, css = "<link rel=stylesheet href=a.css><iframe src=f.html></iframe>", "p{background:url(1.png)}"
     with pytest.raises(CombinedError) as caught:
         read(tmp_path, {"index.html": html, "a.css": css, "f.html": "<img src=2.png>"})

@@ -1,4 +1,4 @@
-"""What servers are told of a page's resources."""
+"""What servers get to know of a page's resources."""
 
 from __future__ import annotations
 

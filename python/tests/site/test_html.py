@@ -80,7 +80,7 @@ def test_what_a_browser_does_not_fetch_is_not_named(tag: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["video src", "audio src", "track src", "embed src", "object data", "source src"])
-def test_what_a_player_fetches_is_told_apart(tag: str) -> None:
+def test_what_a_player_fetches_is_distinguished(tag: str) -> None:
     assert urls(f"<{tag}=x>", embedded=True) == ["x"]
 
 

@@ -63,11 +63,11 @@ def test_protocols_are_compared_on_each_link_and_not_across_links(estimates: dic
     assert {c["family"]["size"] for c in found} == {9}
 
 
-def test_links_are_told_against_measured_in_both_directions(estimates: dict[str, Any]) -> None:
+def test_links_are_reported_against_measured_in_both_directions(estimates: dict[str, Any]) -> None:
     rows = {(row["link_name"], row["direction"]): row for row in estimates["links"]}
     assert len(rows) == 6
     random = rows["random", "uplink"]
-    assert random["told"] == {"delay_s": 0.01, "loss": 0.1, "rate_bps": None}
+    assert random["configured"] == {"delay_s": 0.01, "loss": 0.1, "rate_bps": None}
     assert random["measured"]["loss"]["low"] < 0.1 < random["measured"]["loss"]["high"]
     assert random["measured"]["delay_error_s"]["p99"] < 10e-6
     assert random["flag"] == "good"
@@ -147,7 +147,7 @@ def test_a_trial_with_kernel_drops_makes_its_link_invalid(tmp_path: Path) -> Non
     assert {row["flag"] for row in analyze(folder)["links"]} == {"unusable"}
 
 
-def test_packets_that_a_capture_lacks_are_told(tmp_path: Path) -> None:
+def test_packets_that_a_capture_lacks_are_reported(tmp_path: Path) -> None:
     folder = write_campaign(tmp_path, protocols=("h2",), links=("lossless",), uploads=("30 B",), trials=3, exchanges=5)
     trials = pl.read_parquet(folder / "trials.parquet").with_columns(left_out_of_captures=pl.lit(4, pl.Int64))
     trials.write_parquet(folder / "trials.parquet")

@@ -69,8 +69,8 @@ def test_a_day_has_as_many_messages_as_the_arrival_process_or_the_energy_table_m
     )  # fmt: skip
     fixed = day(tmp_path / "fixed", {"process": "fixed", "rate_hz": 0.01})
     assert (fixed["messages"], fixed["assumed"], fixed["interval_s"]) == (864, False, 100)
-    told = day(tmp_path / "told", {"process": "fixed", "rate_hz": 0.01}, {"interval_ns": 3600 * 10**9})
-    assert (told["messages"], told["assumed"]) == (24, False)
+    configured = day(tmp_path / "configured", {"process": "fixed", "rate_hz": 0.01}, {"interval_ns": 3600 * 10**9})
+    assert (configured["messages"], configured["assumed"]) == (24, False)
 
 
 def test_a_kept_connection_is_set_up_once_in_the_day(tmp_path: Path) -> None:

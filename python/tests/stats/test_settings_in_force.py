@@ -37,9 +37,9 @@ def in_force(folder: Path, settings: dict[str, Any], *seen: dict[str, Any]) -> l
 
 
 def test_what_was_announced_and_never_exceeded_is_in_force(tmp_path: Path) -> None:
-    told = {WINDOW: 4095, "max-concurrent-streams": "default"}
-    rows = in_force(tmp_path, told, row("client", WINDOW, 4095, used=4095), row("server", WINDOW, 4095))
-    assert [(each["end"], each["told"], each["in_force"], each["why"]) for each in rows] == [
+    configured = {WINDOW: 4095, "max-concurrent-streams": "default"}
+    rows = in_force(tmp_path, configured, row("client", WINDOW, 4095, used=4095), row("server", WINDOW, 4095))
+    assert [(each["end"], each["configured"], each["in_force"], each["why"]) for each in rows] == [
         ("client", 4095, True, None),
         ("server", 4095, True, None),
     ]

@@ -151,7 +151,7 @@ class _Court:
         progress(" ".join(map(str, choice.values())))
         file = self.claims.file
         meanings = max(map(len, file.metrics.values()))
-        told = next((name for name, meant in file.metrics.items() if len(meant) > 1), "")
+        open_metric = next((name for name, meant in file.metrics.items() if len(meant) > 1), "")
         families = [
             judged if judged and meaning == 0 else self.family(choice, meaning, CHOICE_RESAMPLES)
             for meaning in range(meanings)
@@ -162,7 +162,10 @@ class _Court:
             rows.append(
                 [
                     {
-                        "levels": {**choice, **({told: _meant(file.metrics[told], meaning)} if ambiguous else {})},
+                        "levels": {
+                            **choice,
+                            **({open_metric: _meant(file.metrics[open_metric], meaning)} if ambiguous else {}),
+                        },
                         "verdict": families[meaning][index].verdict,
                         "missing": families[meaning][index].missing,
                         "link": self.link(claim, families[meaning][index], meaning),

@@ -95,7 +95,7 @@ def _claim(file: ClaimsFile, index: int, place: _Place, wrong: list[WirelabError
 
 @dataclass(frozen=True)
 class _Printed:
-    """Reads what the publication printed; what is wrong with it is told."""
+    """Reads what the publication printed; reports what is wrong with it."""
 
     file: ClaimsFile
     place: _Place

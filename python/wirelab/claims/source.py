@@ -128,8 +128,8 @@ class Measured:
         }
         unknown = sample is not None and sample.unknown_share > MOST_TIMED_OUT
         for statistic, draws in drawn.items():
-            told = replace(draws, tells=(False, False)) if draws is not None and unknown else draws
-            self._drawn[scenario, metric, statistic] = told
+            judged = replace(draws, tells=(False, False)) if draws is not None and unknown else draws
+            self._drawn[scenario, metric, statistic] = judged
 
 
 @dataclass

@@ -162,9 +162,9 @@ def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
             return
 
 
-def _place_of_energy(source: Source, key: str, told: Where | str | None) -> Where | str:
+def _place_of_energy(source: Source, key: str, where: Where | str | None) -> Where | str:
     """Where a key of the energy's table was written, unless what is wrong stands in another file."""
-    if isinstance(told, Where) and told.source != "--set":
-        return told
-    name = told.key if isinstance(told, Where) else None
+    if isinstance(where, Where) and where.source != "--set":
+        return where
+    name = where.key if isinstance(where, Where) else None
     return source.where(("energy", key) if name is None else ("energy", key, name))

@@ -1,4 +1,4 @@
-"""What is told of an experiment before anything is started: what would not run, not be loaded or not end in time."""
+"""Warnings about an experiment before anything is started: what would not run, not be loaded or not end in time."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     *,
     as_json: bool,
 ) -> int:
-    """Send probes over a link and certify what it does: each property and direction as told and as measured.
+    """Send probes over a link and certify what it does: each property and direction as configured and as measured.
 
     LINK is a name of `wirelab list links`, the file of a profile of your own, a table such as '{ rtt = "50 ms" }', or
     clean. Every line is in tolerance, out of it, or says why the probes cannot tell. The exit code is 1 if the link is

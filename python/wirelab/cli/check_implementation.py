@@ -42,7 +42,7 @@ def command(name: str, keep: Path | None) -> int:
 
     NAME is one of the shipped implementations, or of the implementations.toml in this folder. It delivers messages of
     three sizes over new and over persistent connections, and waits or is waited for where it says so, with our endpoint
-    as its peer; for a protocol of its own with itself, or with who plays the other role. A server must end when told
+    as its peer; for a protocol of its own with itself, or with who plays the other role. A server must end when asked
     to, and a program that performs the whole workload is given parameters that it must refuse. Exits with 1 if anything
     fails; what its entry leaves out is unsupported.
     """

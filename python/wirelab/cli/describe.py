@@ -299,7 +299,7 @@ def _of_any_kind(name: str) -> str:
 
 
 def _is_link(path: Path) -> bool:
-    """Whether a file is a link profile and no experiment; what is no TOML at all is told of as an experiment."""
+    """Whether a file is a link profile and no experiment; what is no TOML at all is reported as an experiment."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):

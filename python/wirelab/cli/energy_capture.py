@@ -49,16 +49,16 @@ def tell_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns: 
     life = None
     if day is not None and record.battery_mah is not None and record.battery_v is not None:
         life = battery_life(day, record.battery_mah, record.battery_v)
-    told = _Told(capture, client, settings, mine, energy, work, day, life)
+    answer = _Answer(capture, client, settings, mine, energy, work, day, life)
     match format_:
         case "json":
-            click.echo(json.dumps(told.as_dict() | {"notes": [*remarks, *told.notes()]}, ensure_ascii=False))
+            click.echo(json.dumps(answer.as_dict() | {"notes": [*remarks, *answer.notes()]}, ensure_ascii=False))
         case "csv":
-            click.echo(told.as_csv(), nl=False)
+            click.echo(answer.as_csv(), nl=False)
         case _:
-            click.echo("\n".join(told.lines()))
+            click.echo("\n".join(answer.lines()))
     if format_ != "json":
-        for words in (*remarks, *told.notes()):
+        for words in (*remarks, *answer.notes()):
             click.echo(words, err=True)
 
 
@@ -95,7 +95,7 @@ class _Work:
         return self.device.cpu_joules(self.seconds)
 
 
-class _Told:
+class _Answer:
     """What is known of a capture, in each form."""
 
     def __init__(  # noqa: PLR0913, PLR0917 (what is known)

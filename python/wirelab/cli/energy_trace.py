@@ -71,7 +71,7 @@ def idle_of(trace: Trace, sections: Sections, path: Path) -> Idle:
 def lines(trace: Trace, idle: Idle, path: Path) -> list[str]:
     """The trace and its idle section."""
     begin, end = (format_duration((each - trace.start_s) * 1e9) for each in (idle.from_s, idle.to_s))
-    how = "found; --idle-from and --idle-to name another" if idle.found else "as told"
+    how = "found; --idle-from and --idle-to name another" if idle.found else "as given"
     return [
         f"{path.name}: {len(trace.times_s):,} samples, one every {format_duration(trace.step_s * 1e9)}, in "
         f"{format_duration(trace.duration_s * 1e9)}",

@@ -31,13 +31,13 @@ def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, An
     joules = _joules(row, what)
     if joules is None:
         return None
-    told = json.loads(path.read_text(encoding="utf-8"))
+    document = json.loads(path.read_text(encoding="utf-8"))
     of = "" if what == RADIO else " of the whole trial"
-    words = f"radio energy{of} {joules} by {labelled(told['radio']['name'], told['radio'])}, tail included"
+    words = f"radio energy{of} {joules} by {labelled(document['radio']['name'], document['radio'])}, tail included"
     whole = _joules(row, MESSAGE)
     if whole is None:
         return words
-    return f"{words}; with the processor of {labelled(told['device']['name'], told['device'])} {whole}"
+    return f"{words}; with the processor of {labelled(document['device']['name'], document['device'])} {whole}"
 
 
 def _joules(row: Mapping[str, Any], what: str) -> str | None:

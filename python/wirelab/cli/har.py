@@ -117,7 +117,7 @@ def _entry(row: Json, page: str, server: Server, urls: Mapping[int, str], shift_
 
 def _timings(row: Json) -> dict[str, float]:
     """`connect` is TCP's and TLS's together, as the format has it, and `ssl` the latter again. What a request takes to
-    be sent is not told apart from waiting.
+    be sent is not distinguished from waiting.
     """
     tcp, secure = row["phase_connect_ns"], row["phase_handshake_ns"]
     opened = tcp is not None or secure is not None

@@ -70,13 +70,13 @@ def _mark(cells: list[Cell]) -> str:
 
 
 def _reasons(cells: list[Cell]) -> Iterable[str]:
-    told = dict.fromkeys(
+    lines = dict.fromkeys(
         f"{cell.protocol}, {cell.client} to {cell.server}, {cell.connection}: {cell.result}: {cell.reason}"
         for cell in cells
         if cell.result == FAILED
     )
-    told |= dict.fromkeys(f"{cell.result}: {cell.reason}" for cell in cells if cell.result in {ABSENT, UNSUPPORTED})
+    lines |= dict.fromkeys(f"{cell.result}: {cell.reason}" for cell in cells if cell.result in {ABSENT, UNSUPPORTED})
     counts = {result: sum(cell.result == result for cell in cells) for result in _MARKS}
     yield ""
     yield ", ".join(f"{count} {result}" for result, count in counts.items() if count)
-    yield from told
+    yield from lines

@@ -129,7 +129,7 @@ def _pcaps(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, ...])
     help="Start COMMAND when the server listens on tcp:PORT or udp:PORT, or after so many SECONDS.  [any port]",
 )
 @click.option("--server-log", type=click.Path(), metavar="FILE", help="Write the server's output there.  [stderr]")
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of everything random.  [told at the end]")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="Seed of everything random.  [printed at the end]")
 @click.option("--log", type=click.Path(), metavar="FILE", help="Keep a log of every packet.")
 @click.option(
     "--pcap",
@@ -298,8 +298,8 @@ def _say(profile: FittedProfile, out: Path | None) -> None:
     """The figures with their intervals and what is missing, for people."""
     for sentence in profile.measured:
         click.echo(sentence, err=True)
-    click.echo("Cannot be told from it:", err=True)
-    for sentence in profile.untold:
+    click.echo("This measurement cannot show:", err=True)
+    for sentence in profile.unknown:
         click.echo(f"  {sentence}", err=True)
     name = "mine.toml" if out is None else out.name
     click.echo(f'Next    [links] mine = {{ profile = "./{name}" }}', err=True)

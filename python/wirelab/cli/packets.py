@@ -47,8 +47,8 @@ def _warn(words: str) -> None:
 def table(packets: Iterable[Packet]) -> str:
     """A line for each packet, times in milliseconds after the first one's arrival.
 
-    The delay is what the link told the packet, and what it was late comes on top; neither is there for one that never
-    left.
+    The delay is what the link computed for the packet; the timing error comes on top. A packet that never left has
+    neither.
     """
     read = list(packets)
     origin = min((packet["arrival_ns"] for packet in read), default=0)

@@ -28,7 +28,7 @@ MOST_REASONS = 3
 
 
 def link_line(campaign: Campaign) -> str:
-    """`link   told 10 ms, measured 10.006 (p99 +0.03)  good`: the worst direction, and the campaign's grade with
+    """`link   configured 10 ms, measured 10.006 (p99 +0.03)  good`: the worst direction, and the campaign's grade with
     the reasons for it.
     """
     rows = [row for row in campaign.links if row["measured"]["delay_error_s"]["p50"] is not None]
@@ -36,11 +36,11 @@ def link_line(campaign: Campaign) -> str:
         by_netem = any(row["backend"] == LinkBackend.NETEM for row in campaign.links)
         return f"link   run by netem, which keeps no log  {graded(campaign)}" if by_netem else "link   not measured"
     worst = max(rows, key=lambda row: (_rank(row["flag"]), row["measured"]["delay_error_s"]["p99"] or 0.0))
-    told, error = worst["told"]["delay_s"], worst["measured"]["delay_error_s"]
+    configured, error = worst["configured"]["delay_s"], worst["measured"]["delay_error_s"]
     p50, p99 = error["p50"] or 0.0, error["p99"] or 0.0
     where = f" ({worst['link_name']} {worst['direction']})" if len(rows) > 1 else ""
     line = (
-        f"link   told {told * 1e3:g} ms, measured {(told + p50) * 1e3:.3f} "
+        f"link   configured {configured * 1e3:g} ms, measured {(configured + p50) * 1e3:.3f} "
         f"(p99 +{p99 * 1e3:.3f}){where}  {graded(campaign)}"
     )
     why = reasons(campaign.estimates)
@@ -75,10 +75,10 @@ def tables(campaign: Campaign) -> Iterator[str]:
             rows = [(protocol, [(label, *values) for label, [[_, *values]] in rows])]
         for head, lines in rows:
             yield columns([_head(head), *lines], right=(2, 3, 4))
-    told = [condition for run in runs[:MOST_TABLES] for _, condition in run]
-    if why := _missing(campaign, [scenario for condition in told for scenario in condition.scenarios]):
+    shown = [condition for run in runs[:MOST_TABLES] for _, condition in run]
+    if why := _missing(campaign, [scenario for condition in shown for scenario in condition.scenarios]):
         yield "\n".join(why)
-    if more := len(conditions) - len(told):
+    if more := len(conditions) - len(shown):
         yield f"{more} more condition{'s are' if more > 1 else ' is'} in the report."
 
 

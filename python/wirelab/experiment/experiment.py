@@ -113,7 +113,7 @@ def load_experiment(
 ) -> Experiment:
     """Read an experiment by its path or shipped name; everything wrong with it is raised at once. `ask` knows links.
 
-    What only a scenario shows is told with the rest as long as nothing is wrong that could make a scenario differ.
+    What only a scenario shows is reported with the rest as long as nothing is wrong that could make a scenario differ.
     """
     source = apply_sets(read_source(name), sets)
     return resolve(source, (known or registered()).with_protocols(own_protocols(source.folder)), ask, check)

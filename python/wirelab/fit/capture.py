@@ -57,7 +57,7 @@ def observe_capture(rows: Iterable[Row]) -> Observations:
         spread_is_links=False,
         rates=_rates(rows, near, sides),
         seen=tuple(_remarks(rows, near, samples)),
-        untold=(
+        unknown=(
             "How the round trip divides between the directions.",
             "The spread of the delay: round trips of a transfer contain its own queue and delayed acknowledgements, "
             "so no jitter is fitted.",

@@ -1,4 +1,4 @@
-"""Delays to what a link is told of them: a mean, and a table of quantiles around it."""
+"""Delays to what a link is configured with: a mean, and a table of quantiles around it."""
 
 from __future__ import annotations
 

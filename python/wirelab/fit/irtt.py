@@ -100,7 +100,7 @@ def observe_irtt(text: str, *, clocks_agree: bool = False) -> Observations:
         clocks_agree=clocks_agree,
         interval_ns=result.config.params.interval,
         seen=tuple(remarks),
-        untold=(
+        unknown=(
             *([] if by_way else ["Which direction lost a packet."]),
             *([] if one_way else ["Which direction delayed a packet."]),
             *([] if clocks_agree else ["How the least delay divides between the directions: the clocks may disagree."]),

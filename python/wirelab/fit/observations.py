@@ -62,7 +62,7 @@ class Observations:
     interval_ns: int | None = None
     rates: Mapping[Way, Rate] = field(default_factory=dict)
     seen: tuple[str, ...] = ()
-    untold: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.round_trips_ns) == 0:

@@ -43,7 +43,7 @@ def observe_ping(text: str) -> Observations:
         lost=lost,
         interval_ns=log.interval_ns(),
         seen=tuple(log.remarks()),
-        untold=(
+        unknown=(
             "Which direction lost a packet or delayed it: an echo request and its reply are one round trip.",
             "Rate and queue: small packets, sent one at a time, never fill a link.",
             "Reordering: packets that are sent so far apart do not overtake one another.",

@@ -16,7 +16,7 @@ from wirelab.fit.written import milliseconds, percent
 
 @dataclass(frozen=True)
 class FittedProfile:
-    """A profile, and around it in words: what was measured, what was seen beside it, what cannot be told.
+    """A profile, and around it in words: what was measured, what was seen beside it, what it cannot show.
 
     `sources` cites each value of `link` by its dotted path.
     """
@@ -28,7 +28,7 @@ class FittedProfile:
     measured: tuple[str, ...]
     alternatives: tuple[Alternative, ...]
     seen: tuple[str, ...]
-    untold: tuple[str, ...]
+    unknown: tuple[str, ...]
 
 
 def fit_profile(observations: Observations, source: Source) -> FittedProfile:
@@ -54,7 +54,7 @@ def fit_profile(observations: Observations, source: Source) -> FittedProfile:
         measured=tuple(measured(observations, losses, trips)),
         alternatives=tuple(alternatives(observations, losses, trips)),
         seen=observations.seen,
-        untold=(*observations.untold, *limits(observations, losses, trips)),
+        unknown=(*observations.unknown, *limits(observations, losses, trips)),
     )
 
 

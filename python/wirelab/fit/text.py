@@ -14,7 +14,7 @@ _WIDTH = 118
 
 
 def profile_text(profile: FittedProfile) -> str:
-    """The file: title, link, sources, and around them what was measured and what cannot be told."""
+    """The file: title, link, sources, and around them what was measured and what it cannot show."""
     blocks = [
         f"title = {_value(profile.title)}\nabout = {_value(profile.about)}",
         _comment("Measured, with 95 % intervals:", profile.measured),
@@ -22,7 +22,7 @@ def profile_text(profile: FittedProfile) -> str:
         *([_instead(profile.alternatives)] if profile.alternatives else []),
         _table("sources", profile.sources),
         *([_comment("Seen beside it:", profile.seen)] if profile.seen else []),
-        _comment("What this measurement cannot tell:", profile.untold),
+        _comment("What this measurement cannot show:", profile.unknown),
     ]
     return "\n\n".join(blocks) + "\n"
 

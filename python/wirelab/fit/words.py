@@ -1,4 +1,4 @@
-"""A fit in words: what was measured, what could be written instead, what cannot be told."""
+"""A fit in words: what was measured, what could be written instead, what it cannot show."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def measured(observations: Observations, losses: Mapping[Way, Losses], trips: Lo
             "netem's correlation would narrow the spread, and it counts packets, not time."
         )
     for way, fitted in losses.items():
-        yield from _told(fitted, f"{observations.packets} {way}")
+        yield from _facts(fitted, f"{observations.packets} {way}")
     if trips is not None:
-        yield from _told(trips, "round trips")
+        yield from _facts(trips, "round trips")
     for way, rate in observations.rates.items():
         best = f"{format_rate(rate.bits_per_second)} in the best second {way} ({rate.what})"
         yield f"{best}: the rate at least."
 
 
-def _told(fitted: Losses, what: str) -> Iterator[str]:
+def _facts(fitted: Losses, what: str) -> Iterator[str]:
     """The model in words: what was lost, why this model, its parameters with their intervals."""
     if fitted.model == "none":
         yield f"None of {fitted.n} {what} lost: the share is at most {format_share(fitted.share.high or 0.0)}."

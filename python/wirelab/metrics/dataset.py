@@ -304,7 +304,7 @@ def _with_totals(
         (pl.col("outcome") == outcome).sum().cast(pl.Int64).alias(outcome.replace("-", "_")) for outcome in _OUTCOMES
     )
     streamed = exchanges.with_columns(pl.col("scenario").is_in(streams).alias(delivery.STREAMED))
-    told = streamed.sort("trial", "client", "index").group_by("trial").agg(**delivery.TOTALS)
+    totals = streamed.sort("trial", "client", "index").group_by("trial").agg(**delivery.TOTALS)
     wire = flows.group_by("trial").agg(
         pl.col(f"flow_{direction}_{unit}").sum().alias(f"wire_{direction}_{unit}")
         for unit in ("bytes", "packets")
@@ -316,7 +316,7 @@ def _with_totals(
         trials.drop(*filled, *delivery.TOTALS, *_WIRE, resources.SPAN)
         .join(counts, on="trial", how="left", maintain_order="left")
         .join(span, on="trial", how="left", maintain_order="left")
-        .join(told, on="trial", how="left", maintain_order="left")
+        .join(totals, on="trial", how="left", maintain_order="left")
         .join(wire, on="trial", how="left", maintain_order="left")
         .with_columns(pl.col(filled).fill_null(0))
         .select(list(TRIAL_TYPES))

@@ -1,4 +1,4 @@
-"""Messages of `pubsub` and `stream`, from who published them to who was told, both on the machine's one clock."""
+"""Messages of `pubsub` and `stream`, from who published them to each subscriber, both on the machine's one clock."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ METRICS = (
     Metric(
         "lost-messages",
         "",
-        "Messages of a trial that a subscriber was never told, over its subscribers.",
+        "Messages of a trial that a subscriber never got, over its subscribers.",
         pl.col("lost_messages"),
         of="trial",
     ),
     Metric(
         "duplicate-messages",
         "",
-        "How often subscribers of a trial were told what they had been told before.",
+        "How often subscribers of a trial got a message that they had got before.",
         pl.col("duplicate_messages"),
         of="trial",
     ),

@@ -16,8 +16,8 @@ from wirelab.metrics.base import Metric
 from wirelab.schema import EndpointResult
 
 ROLES = ("client", "server", "proxy")
-"""Names of endpoints whose use is told; a broker is the server of its protocol."""
-_TOLD = {
+"""Names of endpoints whose use is reported; a broker is the server of its protocol."""
+_REPORTED = {
     "cpu_user_ns": "cpu_user_ns", "cpu_system_ns": "cpu_system_ns", "cpu_idle_ns": "cpu_ready_ns",
     "peak_memory_bytes": "peak_memory_bytes", "proportional_memory_bytes": "proportional_memory_bytes",
     "memory_samples": "memory_samples", "voluntary_switches": "voluntary_switches",
@@ -26,26 +26,26 @@ _TOLD = {
 """Columns, without the role, by what `result.json` calls them."""
 SPAN = "exchanges_ns"
 """Column: from the start of a trial's first exchange to the end of its last."""
-COLUMNS = (SPAN, *(f"{role}_{name}" for role in ROLES for name in ("cpu_ns", *_TOLD)))
+COLUMNS = (SPAN, *(f"{role}_{name}" for role in ROLES for name in ("cpu_ns", *_REPORTED)))
 
 
 def used(endpoint: EndpointResult) -> Iterator[tuple[str, int | None]]:
     """The columns of one endpoint of `result.json`."""
     role = endpoint.name
     yield f"{role}_cpu_ns", endpoint.cpu_user_ns + endpoint.cpu_system_ns
-    for column, key in _TOLD.items():
+    for column, key in _REPORTED.items():
         yield f"{role}_{column}", getattr(endpoint, key)
 
 
 def _metrics(role: str) -> Iterator[Metric]:
     cpu, idle = pl.col(f"{role}_cpu_ns"), pl.col(f"{role}_cpu_idle_ns")
-    # Ready is told by another clock than the sum at the end, by some microseconds.
+    # Ready is stamped by another clock than the sum at the end, by some microseconds.
     work = (cpu - idle).clip(lower_bound=0)
     whole = f"of the {role} and all processes that descend from it, over a trial"
 
     def metric(name: str, unit: str, about: str, value: pl.Expr | None = None) -> Metric:
-        told = Metric(f"{role}-{name}", unit, about, pl.lit(None), of="trial", cpu_time=name.startswith("cpu"))
-        return replace(told, value=pl.col(told.column) if value is None else value)
+        metric = Metric(f"{role}-{name}", unit, about, pl.lit(None), of="trial", cpu_time=name.startswith("cpu"))
+        return replace(metric, value=pl.col(metric.column) if value is None else value)
 
     yield metric("cpu", "ns", f"User and system CPU time {whole}, start and end included (`getrusage`).")
     yield metric(

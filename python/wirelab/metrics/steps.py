@@ -1,4 +1,4 @@
-"""Which command a campaign needs next: told wherever a step finds that the one before it was not done."""
+"""Which command a campaign needs next: printed wherever a step finds that the one before it was not done."""
 
 from __future__ import annotations
 

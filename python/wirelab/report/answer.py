@@ -42,8 +42,8 @@ def _failures(campaign: Campaign) -> Iterator[Statement]:
     """What is not in the answer, because it never worked."""
     for series, why in campaign.failed.items():
         first = why.splitlines()[0].rstrip(".")
-        told = Statement(f"{first[:1].upper()}{first[1:]}.")
-        yield Statement(f"No trial of {series.label} succeeded: nothing is said of it.", [told], href="#outcomes")
+        reason = Statement(f"{first[:1].upper()}{first[1:]}.")
+        yield Statement(f"No trial of {series.label} succeeded: nothing is said of it.", [reason], href="#outcomes")
     for series in campaign.series:
         mine = [scenario.key for scenario in campaign.scenarios if scenario.series == series]
         lacking = [key for key in mine if key in campaign.unsupported]
@@ -82,8 +82,8 @@ def _over_choices(claim: ClaimRecord) -> Iterator[Statement]:
                 words = level_words(path, str(levels[path])) if path in levels else f"{path} as judged"
                 found.setdefault(verdict, []).append(words)
         if len(found) > 1:
-            told = "; ".join(f"{verdict} with {listed(at)}" for verdict, at in found.items())
-            yield Statement(f"{told[:1].upper()}{told[1:]}.")
+            found_at = "; ".join(f"{verdict} with {listed(at)}" for verdict, at in found.items())
+            yield Statement(f"{found_at[:1].upper()}{found_at[1:]}.")
 
 
 def _verdicts(campaign: Campaign) -> Iterator[Statement]:
@@ -125,13 +125,16 @@ def _proxies(campaign: Campaign) -> Iterator[Statement]:
 
 def _messages(campaign: Campaign) -> Iterator[Statement]:
     """Messages that did not come, or came again, and players that stopped."""
-    told = [(scenario, messages) for scenario in campaign.scenarios if (messages := scenario.messages) is not None]
-    total = sum(scenario.exchanges for scenario, _ in told)
-    lost, again = (sum(messages["lost"] for _, messages in told), sum(messages["duplicate"] for _, messages in told))
+    counted = [(scenario, messages) for scenario in campaign.scenarios if (messages := scenario.messages) is not None]
+    total = sum(scenario.exchanges for scenario, _ in counted)
+    lost, again = (
+        sum(messages["lost"] for _, messages in counted),
+        sum(messages["duplicate"] for _, messages in counted),
+    )
     for count, words in ((lost, "never came"), (again, "came again")):
         if count:
             yield Statement(f"Of {total:,} messages to subscribers {count:,} {words}.", href="#messages")
-    played = [(scenario, messages["stalls"]) for scenario, messages in told if messages["stalls"] is not None]
+    played = [(scenario, messages["stalls"]) for scenario, messages in counted if messages["stalls"] is not None]
     if stalls := sum(count for _, count in played):
         by_protocol: dict[str, int] = {}
         for scenario, count in played:
@@ -185,8 +188,8 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _lossy(campaign: Campaign) -> list[Scenario]:
-    """Scenarios with values on links that were told to lose packets."""
-    losing = {link["link_name"] for link in campaign.links if link["told"]["loss"]}
+    """Scenarios with values on links that were configured to lose packets."""
+    losing = {link["link_name"] for link in campaign.links if link["configured"]["loss"]}
     named = [scenario for scenario in campaign.scenarios if scenario.plan.link_name in losing]
     return [scenario for scenario in named if scenario.estimate(campaign.metric, "0.95") is not None]
 

@@ -35,7 +35,7 @@ class Cell:
 class Notes:
     """The reasons of a table's cells, each once, in order of appearance.
 
-    They are told apart by letters, unless there is one alone and a dash is all that it explains.
+    They differ by letters, unless there is one alone and a dash is all that it explains.
     """
 
     reasons: Sequence[str]

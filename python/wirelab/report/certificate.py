@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from wirelab.report.numbers import plain
 from wirelab.schema.estimates import CertificateLine
 
-HEAD = ("direction", "property", "told", "measured [interval]", "tolerance", "verdict", "")
+HEAD = ("direction", "property", "configured", "measured [interval]", "tolerance", "verdict", "")
 VERDICTS = {"in": "in tolerance", "out": "OUT", "open": "consistent", "unjudged": "not judged"}
 
 
@@ -25,12 +25,12 @@ def rows(lines: Iterable[CertificateLine]) -> list[tuple[str, ...]]:
 
 def row(line: CertificateLine) -> tuple[str, ...]:
     """One line's cells."""
-    told, tolerance = line["told"], line["tolerance"]
+    configured, tolerance = line["configured"], line["tolerance"]
     grade = f" ({line['grade']})" if line["verdict"] == "out" else ""
     return (
         line["direction"],
         line["name"],
-        "–" if told is None else _shown(told, line["unit"]),
+        "–" if configured is None else _shown(configured, line["unit"]),
         _measured(line),
         "–" if tolerance is None else "exact" if tolerance == 0 else f"± {_shown(tolerance, line['unit'])}",
         VERDICTS[line["verdict"]] + grade,

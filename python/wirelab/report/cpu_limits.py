@@ -1,4 +1,4 @@
-"""Hosts with less than a CPU: as told, and how often the kernel held them to it."""
+"""Hosts with less than a CPU: as configured, and how often the kernel held them to it."""
 
 from __future__ import annotations
 

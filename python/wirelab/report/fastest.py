@@ -11,7 +11,7 @@ from wirelab.report.model import Condition, Group, Scenario
 from wirelab.report.numbers import COUNT, interval, with_unit
 from wirelab.report.programs import Order, conditions, orders
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
+from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, unclear
 from wirelab.report.sections.common import metric_words
 from wirelab.report.statement import Statement, listed, resting_on
 from wirelab.stats.link.grade import GRADES
@@ -62,7 +62,7 @@ def _in_condition(campaign: Campaign, group: Group, condition: Condition, rankin
     assert median is not None
     label = ", ".join(part for part in (group.title, condition.label) if part)
     floors = any(is_reference(scenario.series.protocol) for scenario in condition.scenarios)
-    more = [told for other in others if (told := _against(campaign, other, first))]
+    more = [said for other in others if (said := _against(campaign, other, first))]
     late = [scenario.series.label for scenario in above_time_out(campaign.metric, condition.scenarios)]
     more += [Statement(f"The median of {listed(late)} lies above the time-out.", href="#glance")] if late else []
     size = with_unit(median, first.unit(campaign.metric))
@@ -83,17 +83,17 @@ def _wins(campaign: Campaign, conditions: list[Condition]) -> Iterator[Statement
         return
     wins: dict[str, int] = {}
     for condition, (first, *others) in rankings:
-        if not untold(campaign, first, [*others, *above_time_out(campaign.metric, condition.scenarios)]):
+        if not unclear(campaign, first, [*others, *above_time_out(campaign.metric, condition.scenarios)]):
             wins[first.series.label] = wins.get(first.series.label, 0) + 1
     known, of = sum(wins.values()), f"{len(conditions)} condition{'s' * (len(conditions) > 1)}"
     what = f"the smallest median of {metric_words(campaign.metric)}"
     if not known:
-        yield Statement(f"In none of {of} can it be told which protocol has {what}.", href="#glance")
+        yield Statement(f"In none of {of} is it clear which protocol has {what}.", href="#glance")
         return
     (best, count), *rest = sorted(wins.items(), key=lambda pair: -pair[1])
     more = [Statement(f"{label} has it in {times}.") for label, times in rest]
     if unsure := len(conditions) - known:
-        more.append(Statement(f"In {unsure} it cannot be told which protocol has it."))
+        more.append(Statement(f"In {unsure} it is not clear which protocol has it."))
     yield Statement(f"{best} has {what} in {count} of {of}.", more, href="#glance")
 
 
@@ -109,9 +109,9 @@ def _against(campaign: Campaign, other: Scenario, first: Scenario) -> Statement 
     more, as_much = ("more", "as much") if campaign.metric in ENERGIES else ("longer", "as long")
     may_be_alike = times.low <= 1 <= times.high
     if may_be_alike and vague:
-        text = f"{label} cannot be told from it: too few trials."
+        text = f"{label} is not significantly different: too few trials."
     elif may_be_alike:
-        text = f"{label} cannot be told from it: the ratio is {interval(times, COUNT)}."
+        text = f"{label} is not significantly different: the ratio is {interval(times, COUNT)}."
     elif vague:
         text = f"{label} takes {more}; too few trials to tell how much."
     else:

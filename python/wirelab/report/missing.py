@@ -58,12 +58,12 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
     if metric == "phase-handshake" and described and not secure:
         yield "unencrypted: there is no handshake of TLS or QUIC"
     if client != BUILTIN:
-        yield from _not_told(scenario, metric, client, over_udp=over_udp)
+        yield from _not_reported(scenario, metric, client, over_udp=over_udp)
     elif metric == "phase-name-lookup":
         yield "builtin clients are given an address"
 
 
-def _not_told(scenario: Scenario, metric: str, client: str, *, over_udp: bool) -> Iterator[str]:
+def _not_reported(scenario: Scenario, metric: str, client: str, *, over_udp: bool) -> Iterator[str]:
     """What a foreign client does not tell."""
     if metric == "retransmissions" and over_udp:
         yield f"{client} does not tell what it sent again"

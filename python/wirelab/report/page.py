@@ -27,7 +27,7 @@ from wirelab.units import format_duration
 TEMPLATES = Path(__file__).parent / "templates"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 NO_RESULT = (
-    (LINK, "The link was not what it was told to be: no result. Trust says which link, and why."),
+    (LINK, "The link was not what it was configured to be: no result. Trust says which link, and why."),
     (
         MACHINE,
         "The machine was too busy, so that endpoints waited for a CPU: no result. Trust says in which scenario, and "

@@ -1,4 +1,4 @@
-"""Who has the smallest median among scenarios that differ in their protocols, and who cannot be told from it."""
+"""Who has the smallest median among scenarios that differ in protocol, and which are not significantly different."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def above_time_out(metric: str, scenarios: Iterable[Scenario]) -> list[Scenario]
     return [scenario for scenario in scenarios if scenario.plotted and scenario.above_s(metric, "median") is not None]
 
 
-def untold(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
+def unclear(campaign: Campaign, first: Scenario, others: Iterable[Scenario]) -> list[Scenario]:
     """Those of the others that may be as soon as the first: the interval of the ratio of medians holds 1, or nothing
     compares the two. Where a median lies above the time-out there is no ratio, and the test of the shift decides.
     """

@@ -1,4 +1,4 @@
-"""Settings that the experiment gives: as told, as announced on the wire, and as the other end made use of them."""
+"""Settings that the experiment gives: as configured, as announced on the wire, and as the other end used them."""
 
 from __future__ import annotations
 
@@ -26,17 +26,18 @@ def settings_in_force(campaign: Campaign) -> list[Block]:
             Prose(f"Settings not in force: {scenarios} {was} not what was asked for, and not drawn in any chart."),
             Items([_words(scenario, row) for scenario, row in missed]),
         ]
-    return [*blocks, Group("Every setting that was given: told, announced, used", [_table(rows)])]
+    return [*blocks, Group("Every setting that was given: configured, announced, used", [_table(rows)])]
 
 
 def _words(scenario: Scenario, row: SettingInForce) -> str:
-    return f"{scenario.name}: {row['setting']} of the {row['end']}: told {_shown(row['told'], row)}, {row['why']}"
+    setting = f"{row['setting']} of the {row['end']}"
+    return f"{scenario.name}: {setting}: configured {_shown(row['configured'], row)}, {row['why']}"
 
 
 def _table(rows: Iterable[tuple[Scenario, SettingInForce]]) -> Table:
     columns = [
         Column("scenario", numeric=False), Column("setting", numeric=False), Column("of", numeric=False),
-        Column("told"), Column("announced"), Column("held in its place"), Column("most used by the other end"),
+        Column("configured"), Column("announced"), Column("held in its place"), Column("most used by the other end"),
         Column("in force", numeric=False), Column("seen by", numeric=False), Column("connections"),
     ]  # fmt: skip
     cells = [
@@ -44,7 +45,7 @@ def _table(rows: Iterable[tuple[Scenario, SettingInForce]]) -> Table:
             Cell(scenario.name),
             Cell(row["setting"]),
             dash("not known") if row["end"] is None else Cell(row["end"]),
-            Cell(_shown(row["told"], row)),
+            Cell(_shown(row["configured"], row)),
             _range(row, row["announced"], "none was"),
             _range(row, row["effective"], "nothing tells"),
             dash("nothing tells") if row["used"] is None else Cell(_shown(row["used"], row)),

@@ -12,7 +12,7 @@ COLUMNS = (
     Column("link", numeric=False),
     Column("hosts", numeric=False),
     Column("certified by probes", numeric=False),
-    Column("told against measured in the trials", numeric=False),
+    Column("configured against measured in the trials", numeric=False),
     Column("logs replayed", numeric=False),
 )
 TONES = {"good": "good", "limited": "unsure", "unusable": "bad"}
@@ -28,7 +28,7 @@ def topology(campaign: Campaign) -> list[Block]:
             name = f"{link.name} ({scenario.plan.link_name})" if own else link.name
             hosts = " to ".join(", ".join(side) for side in (link.near, link.far))
             found = _certificate(campaign, scenario.plan.link_name if own else link.name, own=own)
-            row = [Cell(name), Cell(hosts), found, _told(own=own), _replayed(campaign, what)]
+            row = [Cell(name), Cell(hosts), found, _accuracy(own=own), _replayed(campaign, what)]
             rows.setdefault((not own, name, hosts), row)
     if not rows:
         return []
@@ -53,10 +53,10 @@ def _certificate(campaign: Campaign, name: str, *, own: bool) -> Cell:
     return Cell(f"{worst['grade']}; {certificate.summary(worst['lines'])}", tone=TONES[worst["grade"]])
 
 
-def _told(*, own: bool) -> Cell:
+def _accuracy(*, own: bool) -> Cell:
     if own:
         return Cell("yes, each direction")
-    return dash("only the client's link is set against what it was told, trial by trial")
+    return dash("only the client's link is set against what it was configured, trial by trial")
 
 
 def _replayed(campaign: Campaign, link: LinkSpec) -> Cell:

@@ -76,8 +76,8 @@ def spoken_by(scenario: Scenario, role: Role) -> tuple[str, Mapping[str, Setting
     return scenario.protocol, scenario.settings
 
 
-def told(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
-    """The settings that the program of a role is told: those of its protocol, and its own."""
+def settings_for(scenario: Scenario, role: Role) -> dict[str, SettingValue]:
+    """The settings that the program of a role gets: those of its protocol, and its own."""
     _, settings = spoken_by(scenario, role)
     name = getattr(scenario.implementation, role.value, BUILTIN)
     return {**settings, **scenario.program_settings.get(name, {})}

@@ -17,7 +17,7 @@ from wirelab.experiment.programs.implementations import (
 from wirelab.experiment.programs.texts import PER_EXCHANGE, FilledLater
 from wirelab.launcher import launched
 from wirelab.runner.background import background, patience_ns
-from wirelab.runner.barriers import Barrier, program_barrier, spoken_by, told
+from wirelab.runner.barriers import Barrier, program_barrier, settings_for, spoken_by
 from wirelab.runner.implementations import find_program
 from wirelab.runner.pages import MadePage
 from wirelab.runner.resource_rows import wrong_resources
@@ -217,7 +217,7 @@ class Endpoints:
             role=role,
             server=self._server_address(spoken, self._address(scenario, role)),
             upstream=upstream,
-            settings=told(scenario, role),
+            settings=settings_for(scenario, role),
             workload=scenario.workload,
             page=None if page is None else page.files,
             certificates=self.certificates.get(certificate_kind(settings)) if protocol.secure else None,
@@ -243,7 +243,7 @@ class Endpoints:
         files = {role: str(path) for role, path in certificates if isinstance(path, Path)} if certificates else {}
         address, page = self._address(scenario, role), self._page(scenario)
         return {
-            **entry.variables(protocol.name, told(scenario, role), scenario.workload),
+            **entry.variables(protocol.name, settings_for(scenario, role), scenario.workload),
             "address": address,
             "host": in_url(address),
             "port": protocol.default_port,
@@ -278,7 +278,7 @@ class Endpoints:
         return (Role.SERVER, Role.CLIENT, Role.PUBLISHER) if brokered else (Role.SERVER, Role.CLIENT)
 
     def _trace_variables(self, scenario: Scenario, directory: Path) -> dict[str, str]:
-        """By which TLS and QUIC libraries are told where to write what belongs to a capture."""
+        """By which TLS and QUIC libraries learn where to write what belongs to a capture."""
         protocol = self._protocol(scenario.protocol)
         if not scenario.capture or not protocol.secure:
             return {}

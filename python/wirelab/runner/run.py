@@ -69,7 +69,7 @@ class Runner:
         self._reused = len(earlier)
         self._status = {trial: entry.status for trial, entry in earlier.items()}
         self._discarded = self._flagged = self._run = 0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     @property
     def elapsed_s(self) -> float:
@@ -158,8 +158,8 @@ class Runner:
         self._campaign.journal.append(entry)
         self._status[entry.trial] = status
         self._run += 1
-        if status is not EntryStatus.DONE and entry.scenario not in self._told:
-            self._told.add(entry.scenario)
+        if status is not EntryStatus.DONE and entry.scenario not in self._reported:
+            self._reported.add(entry.scenario)
             self._observer.say(f"{self._scenarios[entry.scenario].name}: {status}: {error or 'no reason given'}")
 
     def _judged(self, verdict: Verdict | None) -> None:
@@ -209,7 +209,7 @@ class Runner:
         )  # fmt: skip
 
     def _total(self) -> int:
-        """Trials over or to be; an interrupt may come when one is written down and not yet told to the schedule."""
+        """Trials over or to be; an interrupt may come when one is written down and not yet known to the schedule."""
         return len(self._status.keys() | self._schedule.outstanding)
 
     def _progress(self) -> Progress:

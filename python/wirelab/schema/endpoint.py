@@ -53,7 +53,7 @@ class PageFiles(Border):
 
 
 class EndpointParameters(Border):
-    """The only thing an endpoint is told."""
+    """All that an endpoint gets."""
 
     schema_version: int = SCHEMA_VERSION
     protocol: str

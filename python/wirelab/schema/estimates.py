@@ -178,7 +178,7 @@ class SettingInForce(TypedDict):
     """A setting of one end: as configured, and as connections showed it."""
 
     setting: str
-    told: int
+    configured: int
     unit: str | None
     end: End | None
     """Null where nothing is known."""
@@ -371,7 +371,7 @@ class ComparisonRecord(TypedDict):
 
 
 @document
-class LinkTold(TypedDict):
+class LinkConfigured(TypedDict):
     """One direction of a link as configured."""
 
     delay_s: float
@@ -412,7 +412,7 @@ class LinkRecord(TypedDict):
     link_name: str
     direction: Way
     backend: str
-    told: LinkTold
+    configured: LinkConfigured
     measured: LinkMeasured
     flag: Flag
     why: str
@@ -450,7 +450,7 @@ class CertificateLine(TypedDict):
     name: str
     direction: Literal["uplink", "downlink", "both"]
     unit: str
-    told: float | None
+    configured: float | None
     measured: EstimateRecord | None
     """At the level of the whole family."""
     tolerance: float | None

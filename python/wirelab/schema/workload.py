@@ -110,7 +110,7 @@ class Telemetry(RequestWorkload):
 
 
 class PubSubWorkload(Border):
-    """Subscribers wait and are told."""
+    """Subscribers wait and get messages."""
 
     message_bytes: Unsigned
     messages: Unsigned

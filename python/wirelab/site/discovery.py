@@ -21,7 +21,7 @@ from wirelab.site.words import count, too_large
 
 MAX_DEPTH = 32
 """Of resources that name one another."""
-MOST_TOLD = 10
+MOST_REPORTED = 10
 """Mistakes of one page; how many more there are is a number."""
 
 Read = Callable[[str, str, Where], bytes]
@@ -70,7 +70,7 @@ class _Discovery:
         self._bytes = 0
         self._wrong: list[WirelabError] = []
         self._refused: set[str] = set()
-        """Paths of which a mistake has been told."""
+        """Paths of which a mistake has been reported."""
 
     def run(self, document: str) -> Page:
         self._add(
@@ -182,9 +182,9 @@ class _Discovery:
 def _together(wrong: list[WirelabError], document: Where) -> WirelabError:
     if len(wrong) == 1:
         return wrong[0]
-    more = len(wrong) - MOST_TOLD
+    more = len(wrong) - MOST_REPORTED
     rest = [WirelabError(f"the page has {count(more, 'more mistake')}", document)] * (more > 0)
-    return CombinedError([*wrong[:MOST_TOLD], *rest])
+    return CombinedError([*wrong[:MOST_REPORTED], *rest])
 
 
 def _blocks(reference: Reference, parent: _Found | None) -> bool:

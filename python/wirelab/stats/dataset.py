@@ -195,9 +195,9 @@ class Dataset:
         completed = (rows["outcome"] == "completed").to_numpy()
         timed_out = (rows["outcome"] == "timed-out").to_numpy()
         touched = _touched(rows)
-        told = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
+        has_copies = "copies" in rows.columns and rows["copies"].null_count() < len(rows)
         kind = self.plan.scenario(scenario).workload.kind
-        has_time_outs = CENSORED | ({"delivery-delay"} if told else CENSORED_OF.get(kind, set()))
+        has_time_outs = CENSORED | ({"delivery-delay"} if has_copies else CENSORED_OF.get(kind, set()))
         for metric in EXCHANGE_METRICS:
             if metric.column not in rows.columns:
                 continue

@@ -1,4 +1,4 @@
-"""Whether settings that an experiment gives were in force: told against what connections were seen to say and do."""
+"""Whether settings that an experiment gives were in force: configured, and what connections said and did."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ NOT_SAID = "nothing on the wire tells of it"
 
 
 def settings_in_force(dataset: Dataset) -> dict[str, list[SettingInForce]]:
-    """For each scenario that is told a number other than a setting's default, a row for each end that has the setting:
-    what was `told` and `announced`, what was `effective`, the most that the other end `used`, whether it was
+    """For each scenario with a number other than a setting's default, a row for each end that has the setting:
+    what was `configured` and `announced`, what was `effective`, the most that the other end `used`, whether it was
     `in_force` (None where nothing tells) and if not `why`, the `source`, and how many `trials` and `connections`.
     """
     import polars as pl
@@ -40,7 +40,11 @@ def settings_in_force(dataset: Dataset) -> dict[str, list[SettingInForce]]:
 def not_in_force(rows: Iterable[SettingInForce]) -> str | None:
     """The first of a scenario's rows that was not, in words; None if all were, as far as anything tells."""
     row = next((row for row in rows if row["in_force"] is False), None)
-    return None if row is None else f"{row['setting']} of the {row['end']} was told {row['told']}, and {row['why']}"
+    return (
+        None
+        if row is None
+        else f"{row['setting']} of the {row['end']} was configured as {row['configured']}, and {row['why']}"
+    )
 
 
 def _given(scenario: Scenario) -> Iterator[tuple[SettingDescription, int]]:
@@ -52,7 +56,7 @@ def _given(scenario: Scenario) -> Iterator[tuple[SettingDescription, int]]:
             yield setting, value
 
 
-def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> Iterator[SettingInForce]:
+def _rows(setting: SettingDescription, configured: int, seen: pl.DataFrame | None) -> Iterator[SettingInForce]:
     import polars as pl
 
     assert isinstance(setting.values, IntegerValues)
@@ -60,7 +64,7 @@ def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> 
     mine = None if seen is None else seen.filter(pl.col("setting") == setting.name)
     if mine is None or mine.is_empty():
         yield {
-            "setting": name, "told": told, "unit": unit, "end": None, "announced": None, "effective": None,
+            "setting": name, "configured": configured, "unit": unit, "end": None, "announced": None, "effective": None,
             "used": None, "source": None, "trials": 0, "connections": 0,
             "in_force": None, "why": NOT_KNOWN if seen is None or seen.is_empty() else NOT_SAID,
         }  # fmt: skip
@@ -69,9 +73,9 @@ def _rows(setting: SettingDescription, told: int, seen: pl.DataFrame | None) -> 
         unsaid = rows["announced_low"].null_count() > 0
         announced = None if unsaid else _bounds(rows, "announced")
         effective, used = _bounds(rows, "effective"), _number(rows["used"].max())
-        why = _why_not(told, announced, effective, used)
+        why = _why_not(configured, announced, effective, used)
         yield {
-            "setting": name, "told": told, "unit": unit,
+            "setting": name, "configured": configured, "unit": unit,
             "end": "client" if end == "client" else "server",
             "announced": announced, "effective": effective, "used": used,
             "source": ", ".join(rows["source"].unique(maintain_order=True)),
@@ -90,14 +94,14 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _why_not(told: int, announced: list[int] | None, effective: list[int] | None, used: int | None) -> str | None:
+def _why_not(configured: int, announced: list[int] | None, effective: list[int] | None, used: int | None) -> str | None:
     if announced is None:
         return "it was not announced"
-    if announced != [told, told]:
+    if announced != [configured, configured]:
         return f"{_words(announced)} was announced"
-    if effective is not None and effective != [told, told]:
+    if effective is not None and effective != [configured, configured]:
         return f"{_words(effective)} held in its place"
-    if used is not None and used > told:
+    if used is not None and used > configured:
         return f"the other end used {used}"
     return None
 

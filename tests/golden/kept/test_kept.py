@@ -29,7 +29,12 @@ WORDS = {
     "publishable": "good", "teaching": "limited", "invalid": "unusable",
 }  # fmt: skip
 """Verdicts and qualities as they were called when the campaigns were kept, and as they are."""
+KEYS = {"told": "configured"}
+"""Keys of their estimates as they were called, and as they are."""
 SENTENCES = {
+    r"\bas told\b": lambda _: "as configured",
+    r"was told (?=\d)": lambda _: "was configured as ",
+    r"\btold (?=[\d.]+%)": lambda _: "configured ",
     r"\b(refuted|undecided)\b": lambda found: WORDS[found[1]],
     r"\bheld\b(?! in its place| back)": lambda _: "confirmed",
     r"\brefutes\b": lambda _: "contradicts",
@@ -46,7 +51,7 @@ SENTENCES = {
 def renamed(document: Any) -> Any:
     """A kept document in today's words."""
     if isinstance(document, dict):
-        return {key: renamed(value) for key, value in document.items()}
+        return {KEYS.get(key, key): renamed(value) for key, value in document.items()}
     if isinstance(document, list):
         return [renamed(value) for value in document]
     if not isinstance(document, str):

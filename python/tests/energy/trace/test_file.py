@@ -70,7 +70,7 @@ def test_iot_labs_files_are_read_as_they_are(tmp_path: Path) -> None:
     assert (int(trace.start_s), trace.since_1970) == (1379945918, True)
 
 
-def test_plain_columns_are_told_by_their_names_and_units(tmp_path: Path) -> None:
+def test_plain_columns_are_recognized_by_their_names_and_units(tmp_path: Path) -> None:
     assert read(tmp_path, "time (s);power (mW)\n1;500\n2;700\n").watts == pytest.approx([0.5, 0.7])
     assert read(
         tmp_path, "voltage [mV]\ttime [us]\tcurrent [mA]\n5000\t0\t100\n5000\t10\t200\n"

@@ -61,7 +61,7 @@ def test_a_shared_medium_carries_no_more_for_bulk_that_goes_both_ways(tmp_path: 
     assert background_packets_per_s(loaded(tmp_path, RATE, back)) == pytest.approx(3000)
 
 
-def test_pings_go_both_ways_in_fragments_as_often_as_they_are_told(tmp_path: Path) -> None:
+def test_pings_go_both_ways_in_fragments_as_often_as_configured(tmp_path: Path) -> None:
     ping = '[traffic.laptop]\nkind = "ping"\npayload = "2000 B"\ninterval = "10 ms"\n'
     alone = loaded(tmp_path, RATE, 'direction = "upload"\n' + ping)
     assert background_packets_per_s(alone) - background_packets_per_s(loaded(tmp_path, RATE)) == pytest.approx(400)

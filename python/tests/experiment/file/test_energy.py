@@ -88,7 +88,9 @@ def test_what_is_set_of_a_radio_is_no_factor(tmp_path: Path) -> None:
         (RADIO, 'interval = "0 s"', "9:1: energy.interval: must be more than 0"),
     ],
 )
-def test_what_is_wrong_with_it_is_told_where_it_stands(tmp_path: Path, radio: str, more: str, expected: str) -> None:
+def test_what_is_wrong_with_it_is_reported_where_it_stands(
+    tmp_path: Path, radio: str, more: str, expected: str
+) -> None:
     assert errors(tmp_path, f'[energy]\nradio = "{radio}"\n{more}\n').startswith(f"t.toml:{expected}")
 
 
@@ -125,14 +127,16 @@ def test_a_metric_of_the_processor_needs_a_campaign_on_the_device(tmp_path: Path
         ("", ["energy.radio=nrf9160-ltem", "energy.inputs.inactivity=5"], "--set: energy.inputs.inactivity: "),
     ],
 )
-def test_what_an_option_made_wrong_is_told_of_it(tmp_path: Path, energy: str, options: list[str], place: str) -> None:
+def test_what_an_option_made_wrong_is_reported_of_it(
+    tmp_path: Path, energy: str, options: list[str], place: str
+) -> None:
     assert errors(tmp_path, energy, *options).startswith(place)
 
 
 @pytest.mark.parametrize("option", ["energy.voltage=3.6", "energy.interval=-1s"])
-def test_what_is_written_and_wrong_is_not_told_as_missing(tmp_path: Path, option: str) -> None:
+def test_what_is_written_and_wrong_is_not_reported_as_missing(tmp_path: Path, option: str) -> None:
     text = f'[energy]\nradio = "{RADIO}"\ninterval = "15 min"\nbattery = "2.4 Ah"\nvoltage = "3.7 V"\n'
-    told = errors(tmp_path, text, option)
-    assert option.split("=", maxsplit=1)[0] in told
-    assert "no voltage" not in told
-    assert "no interval" not in told
+    reported = errors(tmp_path, text, option)
+    assert option.split("=", maxsplit=1)[0] in reported
+    assert "no voltage" not in reported
+    assert "no interval" not in reported

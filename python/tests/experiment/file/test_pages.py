@@ -93,7 +93,7 @@ def test_a_changed_file_makes_another_scenario_of_the_same_page(tmp_path: Path) 
     assert not {s.key for s in after.scenarios} & {s.key for s in before.scenarios}
 
 
-def test_what_a_page_lacks_is_told_with_its_file_and_line(tmp_path: Path) -> None:
+def test_what_a_page_lacks_is_reported_with_its_file_and_line(tmp_path: Path) -> None:
     folder = site(tmp_path)
     (folder / "b.png").unlink()
     with pytest.raises(WirelabError) as refused:
@@ -131,8 +131,8 @@ def test_parts_of_images_do_not_vary_a_folder(tmp_path: Path) -> None:
     site(tmp_path)
     with pytest.raises(WirelabError) as refused:
         load(tmp_path, PAGE + 'page = { site = "mine" }', "workload.page.objects=3")
-    told = "--set: workload.page.objects: is a key of generated pages, and this page is a folder's (3)\n"
-    assert str(refused.value).startswith(told)
+    reported = "--set: workload.page.objects: is a key of generated pages, and this page is a folder's (3)\n"
+    assert str(refused.value).startswith(reported)
 
 
 def test_parts_of_images_are_judged_together_whichever_is_said_first(tmp_path: Path) -> None:
@@ -142,8 +142,8 @@ def test_parts_of_images_are_judged_together_whichever_is_said_first(tmp_path: P
         assert {workload.page.name for workload in loads(load(tmp_path, PAGE, *each))} == {"1 image of 10 MB"}
     with pytest.raises(WirelabError) as refused:
         load(tmp_path, PAGE, "workload.page.object-size=10 MB")
-    told = "--set: workload.page.object-size: 20 images of 10 MB are 200 MB\nhint: at most 60 MB together"
-    assert str(refused.value) == told
+    reported = "--set: workload.page.object-size: 20 images of 10 MB are 200 MB\nhint: at most 60 MB together"
+    assert str(refused.value) == reported
 
 
 def test_how_many_images_is_judged_at_each_level(tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_a_page_that_is_set_by_its_name_has_no_parts(tmp_path: Path) -> None:
         load(tmp_path, PAGE, "workload.page.objects=3", "workload.page=text-44kb")
 
 
-def test_every_mistake_of_a_folder_is_told(tmp_path: Path) -> None:
+def test_every_mistake_of_a_folder_is_reported(tmp_path: Path) -> None:
     folder = site(tmp_path)
     for name in ("a.css", "b.png"):
         (folder / name).unlink()

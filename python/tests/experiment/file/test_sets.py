@@ -94,7 +94,7 @@ def test_any_text_can_be_split(text: str) -> None:
     assert ",".join(split_values(text)).replace(" ", "") == text.replace(" ", "")
 
 
-def test_a_list_without_its_brackets_is_told_how_to_write_it(tmp_path: Path) -> None:
+def test_a_list_without_its_brackets_gets_a_hint_how_to_write_it(tmp_path: Path) -> None:
     with pytest.raises(WirelabError) as error:
         load(tmp_path, BASE, "link.order=rate,delay")
     assert """write the list in brackets: --set 'link.order=["rate", ...]'""" in str(error.value)

@@ -134,16 +134,16 @@ def test_a_star_varies_all_traffic_of_that_name_together(tmp_path: Path) -> None
         ('[topology]\nair = { near = ["client"], far = ["Server"] }', 'is no name ("Server")'),
     ],
 )
-def test_what_makes_no_topology_is_told_with_its_place(tmp_path: Path, more: str, words: str) -> None:
-    told = refusal(tmp_path, more)
-    assert words.replace("air.far ", "") in told, told
-    assert "hosts.toml:" in told
+def test_what_makes_no_topology_is_reported_with_its_place(tmp_path: Path, more: str, words: str) -> None:
+    reported = refusal(tmp_path, more)
+    assert words.replace("air.far ", "") in reported, reported
+    assert "hosts.toml:" in reported
 
 
-def test_a_mistake_in_the_topology_is_told_once(tmp_path: Path) -> None:
-    told = refusal(tmp_path, PROXY.replace('["client"]', '"client"') + ASKED)
-    assert "topology.air.near: should be a list" in told
-    assert "links lead" not in told
+def test_a_mistake_in_the_topology_is_reported_once(tmp_path: Path) -> None:
+    reported = refusal(tmp_path, PROXY.replace('["client"]', '"client"') + ASKED)
+    assert "topology.air.near: should be a list" in reported
+    assert "links lead" not in reported
 
 
 def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
@@ -162,10 +162,12 @@ def test_levels_of_traffic_are_checked_where_they_stand(tmp_path: Path) -> None:
         ('"traffic.bulk.kind" = ["bulk", "ping"]\n"traffic.bulk.direction" = ["upload"]', "is of bulk, not of ping"),
     ],
 )
-def test_traffic_that_levels_make_impossible_is_told_where_they_stand(tmp_path: Path, factor: str, words: str) -> None:
-    told = refusal(tmp_path, CROSS, f"{LINK}\n{factor}")
-    assert words in told
-    assert 'factors."traffic.bulk.' in told
+def test_traffic_that_levels_make_impossible_is_reported_where_they_stand(
+    tmp_path: Path, factor: str, words: str
+) -> None:
+    reported = refusal(tmp_path, CROSS, f"{LINK}\n{factor}")
+    assert words in reported
+    assert 'factors."traffic.bulk.' in reported
 
 
 def test_a_radio_that_sleeps_is_that_of_one_host(tmp_path: Path) -> None:
@@ -214,11 +216,11 @@ def test_a_proxys_server_speaks_a_protocol_of_its_own(tmp_path: Path) -> None:
         (ASKED, "no links lead from the client to the proxy"),
     ],
 )
-def test_a_proxy_that_nobody_can_be_is_told(tmp_path: Path, more: str, words: str) -> None:
+def test_a_proxy_that_nobody_can_be_is_reported(tmp_path: Path, more: str, words: str) -> None:
     assert words in refusal(tmp_path, more)
 
 
-def test_what_a_proxy_cannot_hand_on_is_told(tmp_path: Path) -> None:
+def test_what_a_proxy_cannot_hand_on_is_reported(tmp_path: Path) -> None:
     text = HEAD.format(factors=LINK).replace('"request-response"\nupload = "30 B"', '"pubsub"') + PROXY + ASKED
     path = tmp_path / "hosts.toml"
     path.write_text(text, encoding="utf-8")

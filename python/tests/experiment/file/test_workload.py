@@ -176,7 +176,7 @@ def test_an_unknown_named_workload_is_refused_with_the_nearest(tmp_path: Path) -
         load_experiment(write_named(tmp_path, NAMED.replace('["ask", "tell"]', '["ask", "tel"]')))
 
 
-def test_a_download_of_several_sizes_is_told_as_they_take_turns() -> None:
+def test_a_download_of_several_sizes_is_reported_as_they_take_turns() -> None:
     spec = WorkloadTable(download=["11 MB", "612 B"]).spec()  # type: ignore[arg-type]
     assert spec.to_json()["download_bytes"] == [11_000_000, 612]
     assert spec.downloads == (11_000_000, 612)

@@ -139,7 +139,7 @@ def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("line", "option", "told"),
+    ("line", "option", "reported"),
     [
         (
             '"protocol.tls" = ["1.2", "1.3"]',
@@ -158,10 +158,10 @@ def test_a_choice_on_a_factor_of_several_levels_is_refused(tmp_path: Path) -> No
         ),
     ],
 )  # fmt: skip
-def test_a_factor_that_another_one_hides_is_refused(tmp_path: Path, line: str, option: str, told: str) -> None:
+def test_a_factor_that_another_one_hides_is_refused(tmp_path: Path, line: str, option: str, reported: str) -> None:
     with pytest.raises(WirelabError) as caught:
         load(tmp_path, with_factors(line), option)
-    assert str(caught.value).splitlines()[0] == told
+    assert str(caught.value).splitlines()[0] == reported
     assert "or leave it out" in str(caught.value)
 
 

@@ -181,7 +181,7 @@ def test_a_small_mtu_allows_a_small_burst() -> None:
     assert [stage.kind for stage in link.uplink] == ["token-bucket"]
 
 
-def test_ipv4_is_told_as_nothing_so_that_scenarios_keep_their_keys() -> None:
+def test_ipv4_is_left_out_so_that_scenarios_keep_their_keys() -> None:
     assert spec({"rtt": "20 ms", "family": "ipv6"}).family is AddressFamily.IPV6
     assert spec({"rtt": "20 ms", "family": "ipv4"}) == spec({"rtt": "20 ms"})
     assert "family" not in spec({"rtt": "20 ms"}).to_json()
@@ -235,7 +235,7 @@ def test_what_happens_to_no_packet_is_no_stage() -> None:
     assert spec({**table, "loss-pattern": {"pattern": "000"}}) == spec({})
 
 
-def test_a_link_of_before_is_told_as_before() -> None:
+def test_a_link_of_before_is_passed_as_before() -> None:
     """Keys of scenarios are hashes of this text."""
     link = spec({"rtt": "20 ms", "loss": "10 %", "jitter": "normal 1 ms"})
     chain = (

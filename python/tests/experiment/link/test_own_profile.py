@@ -38,14 +38,14 @@ def test_it_can_be_a_level(tmp_path: Path) -> None:
         (f"x = {'9' * 5000}\n", "mine.toml: is not TOML: Exceeds the limit"),
     ],
 )
-def test_what_is_wrong_in_it_is_told_with_its_file(text: str, says: str, tmp_path: Path) -> None:
+def test_what_is_wrong_in_it_is_reported_with_its_file(text: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(text)
     with pytest.raises(WirelabError) as error:
         load(tmp_path, MINE)
     assert says in str(error.value)
 
 
-def test_a_file_that_is_not_there_is_told_at_the_key(tmp_path: Path) -> None:
+def test_a_file_that_is_not_there_is_reported_at_the_key(tmp_path: Path) -> None:
     (tmp_path / "mine.tml.toml").touch()
     with pytest.raises(WirelabError, match=r'test\.toml:5:1: links\.wire\.profile: no such file \("\./mine\.toml"\)'):
         load(tmp_path, MINE)

@@ -89,7 +89,7 @@ def test_a_wrong_value_is_refused_with_its_key(table: dict[str, Any], message: s
     assert f"link.toml: {message}" in refusal(**table)
 
 
-def test_an_editor_is_told_of_all_forms() -> None:
+def test_an_editor_gets_all_forms() -> None:
     schema = KEYS.model_json_schema(by_alias=True)
     assert {"type": "integer", "minimum": 0, "exclusiveMaximum": 2**32} in schema["properties"]["drop-every"]["anyOf"]
     assert schema["properties"]["stall"]["description"] == "Packets that wait."

@@ -90,7 +90,7 @@ def test_a_role_that_nobody_or_more_than_one_plays_is_refused(tmp_path: Path) ->
         load_experiment(write(tmp_path, ("one", "client"), ("two", "client"), ("other", "server")))
 
 
-def test_everything_that_is_wrong_is_told_at_once_with_its_key(tmp_path: Path) -> None:
+def test_everything_that_is_wrong_is_reported_at_once_with_its_key(tmp_path: Path) -> None:
     write(tmp_path, protocol=PROTOCOL.replace('"tcp"', '"sctp"').replace("7007", "70000"))
     with pytest.raises(CombinedError) as caught:
         own_protocols(tmp_path)

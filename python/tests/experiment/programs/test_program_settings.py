@@ -1,4 +1,4 @@
-"""Settings that a program has of its own, in an experiment: read, varied, and told to that program alone."""
+"""Settings that a program has of its own, in an experiment: read, varied, and passed to that program alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.asked import load_experiment
 from wirelab.errors import WirelabError
 from wirelab.experiment.experiment import Experiment
 from wirelab.plan import make_plan
-from wirelab.runner.barriers import program_barrier, told
+from wirelab.runner.barriers import program_barrier, settings_for
 from wirelab.runner.implementations import load
 from wirelab.schema import Role
 from wirelab.schema.plan import Plan
@@ -48,9 +48,9 @@ def experiment(folder: Path, text: str = "", factors: str = 'implementation = ["
 
 
 def settings(found: Experiment) -> list[tuple[str, dict[str, Any]]]:
-    """Who the client is, and what programs are told, of each scenario."""
-    told = [(each.implementation["client"], each.program_settings) for each in found.scenarios]
-    return [(client, {name: dict(values) for name, values in own.items()}) for client, own in told]
+    """Who the client is, and what settings programs get, of each scenario."""
+    settings_for = [(each.implementation["client"], each.program_settings) for each in found.scenarios]
+    return [(client, {name: dict(values) for name, values in own.items()}) for client, own in settings_for]
 
 
 def test_they_have_their_defaults_where_the_program_plays_and_are_nowhere_else(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_one_is_a_factor_of_the_scenarios_that_the_program_plays_in(tmp_path: Pa
         ("[programs.mine]\nthink-time = '2 s'", "programs.mine.think-time: is out of range"),
     ],
 )
-def test_what_is_wrong_with_them_is_told_with_its_place(tmp_path: Path, text: str, words: str) -> None:
+def test_what_is_wrong_with_them_is_reported_with_its_place(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(WirelabError) as caught:
         experiment(tmp_path, text)
     assert words in str(caught.value)
@@ -101,7 +101,9 @@ def test_what_is_wrong_with_them_is_told_with_its_place(tmp_path: Path, text: st
         ('"programs.nobody.mood" = ["bad"]', "unknown program with settings of its own 'nobody'"),
     ],
 )
-def test_what_is_wrong_with_a_factor_of_them_is_told_with_its_place(tmp_path: Path, factor: str, words: str) -> None:
+def test_what_is_wrong_with_a_factor_of_them_is_reported_with_its_place(
+    tmp_path: Path, factor: str, words: str
+) -> None:
     with pytest.raises(WirelabError) as caught:
         experiment(tmp_path, factors=factor)
     assert words in str(caught.value)
@@ -114,9 +116,9 @@ def test_a_plan_keeps_them_and_tells_them_to_that_program_alone(tmp_path: Path) 
     assert plan == made
     builtin, mine = plan.scenarios
     assert "program_settings" not in made.to_json()["scenarios"][0]
-    assert told(mine, Role.CLIENT) == {**mine.settings, "think-time": 5, "mood": "bad"}
-    assert told(mine, Role.SERVER) == mine.settings
-    assert told(builtin, Role.CLIENT) == builtin.settings
+    assert settings_for(mine, Role.CLIENT) == {**mine.settings, "think-time": 5, "mood": "bad"}
+    assert settings_for(mine, Role.SERVER) == mine.settings
+    assert settings_for(builtin, Role.CLIENT) == builtin.settings
     assert len({each.key for each in plan.scenarios}) == 2
 
 

@@ -107,12 +107,12 @@ def refused(folder: Path, protocols: str, *, factor: str = "", table: str = "") 
 
 def test_a_value_that_one_protocol_takes_and_another_does_not_names_both(tmp_path: Path) -> None:
     both = '"http1", "h2"'
-    for told in (
+    for reported in (
         refused(tmp_path, both, table='[protocol]\nnotification = "push"'),
         refused(tmp_path, both, factor='"protocol.notification" = ["long-poll", "push"]'),
     ):
-        assert 'unknown value of http1 ("push")' in told
-        assert "h2 takes it: give it to that protocol alone, in [protocols.h2]" in told
+        assert 'unknown value of http1 ("push")' in reported
+        assert "h2 takes it: give it to that protocol alone, in [protocols.h2]" in reported
 
 
 def test_a_value_is_read_by_the_experiments_protocols_alone(tmp_path: Path) -> None:
@@ -122,6 +122,6 @@ def test_a_value_is_read_by_the_experiments_protocols_alone(tmp_path: Path) -> N
     assert scenario.settings["notification"] == "push"
 
 
-def test_a_factors_path_without_quotes_is_told_how_to_write_it(tmp_path: Path) -> None:
-    told = refused(tmp_path, '"http1"', factor='server.implementation = ["builtin", "nginx"]')
-    assert 'one key, in quotes: "server.implementation" = ["builtin", "nginx"]' in told
+def test_a_factors_path_without_quotes_gets_a_hint_how_to_write_it(tmp_path: Path) -> None:
+    reported = refused(tmp_path, '"http1"', factor='server.implementation = ["builtin", "nginx"]')
+    assert 'one key, in quotes: "server.implementation" = ["builtin", "nginx"]' in reported

@@ -19,7 +19,7 @@ from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import Comparison, Estimate
 from wirelab.stats.machine.endpoint_waits import Wait
 
-GOOD = {"link_name": "clean", "direction": "uplink", "flag": "good", "why": "delay and loss are as told"}
+GOOD = {"link_name": "clean", "direction": "uplink", "flag": "good", "why": "delay and loss are as configured"}
 
 
 def compared(

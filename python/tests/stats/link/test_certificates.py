@@ -10,7 +10,7 @@ from wirelab.schema import LinkSpec
 from wirelab.stats.link import certificates as link_certificates
 from wirelab.stats.link.certificates import with_certificates
 
-ROW = {"link_name": "mine", "direction": "uplink", "flag": "good", "why": "as told"}
+ROW = {"link_name": "mine", "direction": "uplink", "flag": "good", "why": "as configured"}
 
 
 def certificate(**line: Any) -> dict[str, Any]:

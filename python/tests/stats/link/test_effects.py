@@ -1,4 +1,4 @@
-"""Duplication, corruption and reordering: told, and counted in the trials' logs."""
+"""Duplication, corruption and reordering: configured, and counted in the trials' logs."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def counted(stages: list[dict[str, Any]], **hits: int) -> dict[str, Effect]:
     return {effect.name: effect for effect in effects(chain(*stages), pl.DataFrame(rows), "up")}
 
 
-def test_what_is_told_and_counted_agrees() -> None:
+def test_what_is_reported_and_counted_agrees() -> None:
     found = counted([DELAY, DUPLICATE, CORRUPT], duplicated=2000, corrupted=400)
-    assert {name: effect.told for name, effect in found.items()} == pytest.approx(
+    assert {name: effect.configured for name, effect in found.items()} == pytest.approx(
         {"duplicated": 0.1, "corrupted": 0.02, "reordered": 0.0}
     )
     assert [effect.grade() for effect in found.values()] == [None] * 3
@@ -38,7 +38,7 @@ def test_what_is_told_and_counted_agrees() -> None:
 
 
 def test_two_stages_add_up() -> None:
-    assert counted([DUPLICATE, DUPLICATE])["duplicated"].told == pytest.approx(0.19)
+    assert counted([DUPLICATE, DUPLICATE])["duplicated"].configured == pytest.approx(0.19)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_what_is_off_is_flagged_with_both_shares(name: str, hits: int, flag: str
 )
 def test_reordering_on_purpose_has_no_one_share(stage: dict[str, Any]) -> None:
     found = counted([stage], reordered=3000)["reordered"]
-    assert (found.told, found.grade()) == (None, None)
+    assert (found.configured, found.grade()) == (None, None)
     assert found.measured(0.95).point == 0.15
 
 

@@ -4,37 +4,37 @@ import numpy as np
 import pytest
 
 from tests.asked import chain, facts
-from wirelab.stats.link.grade import NOT_MEASURED, Counts, grade, measured_loss, told
+from wirelab.stats.link.grade import NOT_MEASURED, Counts, configured, grade, measured_loss
 
 QUEUE = {"discipline": "drop-tail", "bytes": 1000}
 DELAY = {"kind": "delay", "delay_ns": 10_000_000}
 PAPER = {"kind": "gilbert-elliott", "p": 0.01, "r": 0.1, "bad_loss": 0.7, "good_loss": 0.001}
 LOSS = {"kind": "loss", "probability": 0.1}
-CLEAN = told(chain(DELAY))
+CLEAN = configured(chain(DELAY))
 
 
-def test_the_papers_model_is_told_as_its_theory() -> None:
-    link = told(chain(DELAY, PAPER))
+def test_the_papers_model_is_reported_as_its_theory() -> None:
+    link = configured(chain(DELAY, PAPER))
     assert link.loss == pytest.approx(0.064545, abs=1e-6)
     assert link.delay_s == 0.01
 
 
 def test_losses_and_delays_of_a_chain_add_up() -> None:
-    link = told(chain(LOSS, DELAY, LOSS, DELAY, {"kind": "rate", "rate_bps": 250_000, "queue": QUEUE}))
+    link = configured(chain(LOSS, DELAY, LOSS, DELAY, {"kind": "rate", "rate_bps": 250_000, "queue": QUEUE}))
     assert link.loss == pytest.approx(0.19)
     assert (link.delay_s, link.rate_bps) == (0.02, 250_000)
 
 
-def test_the_interval_of_bursty_loss_covers_what_was_told() -> None:
+def test_the_interval_of_bursty_loss_covers_what_was_configured() -> None:
     rng = np.random.default_rng(3)
-    link = told(chain(PAPER))
+    link = configured(chain(PAPER))
     covered = narrow = 0
     for _ in range(200):
         counts = [Counts(2000, _gilbert_elliott(2000, rng), seed) for seed in range(3)]
         estimate = measured_loss(link, counts)
         assert estimate.low is not None and estimate.high is not None
         covered += estimate.low <= link.loss <= estimate.high
-        independent = measured_loss(told(chain({"kind": "loss", "probability": link.loss})), counts)
+        independent = measured_loss(configured(chain({"kind": "loss", "probability": link.loss})), counts)
         assert independent.low is not None and independent.high is not None
         narrow += independent.low <= link.loss <= independent.high
     assert covered / 200 >= 0.91
@@ -43,7 +43,7 @@ def test_the_interval_of_bursty_loss_covers_what_was_told() -> None:
 
 def test_trials_that_share_a_seed_are_worth_what_the_longest_of_them_is() -> None:
     rng = np.random.default_rng(5)
-    link = told(chain(LOSS))
+    link = configured(chain(LOSS))
     covered = naive = 0
     for _ in range(400):
         draws = rng.random(500) < 0.1
@@ -60,19 +60,19 @@ def test_trials_that_share_a_seed_are_worth_what_the_longest_of_them_is() -> Non
 
 
 def test_a_pattern_is_held_to_the_packets_that_met_it() -> None:
-    link = told(chain({"kind": "loss-pattern", "pattern": "0" * 900 + "1" * 100, "repeat": True}))
+    link = configured(chain({"kind": "loss-pattern", "pattern": "0" * 900 + "1" * 100, "repeat": True}))
     assert link.loss == pytest.approx(0.1)
     short = [Counts(950, 50, seed) for seed in range(20)]
     assert link.over(short).loss == pytest.approx(50 / 950)
     assert grade(link, short, 10e-6, 0.02, [])[0] == "good"
-    once = told(chain({"kind": "loss-pattern", "pattern": "0101", "repeat": False}))
+    once = configured(chain({"kind": "loss-pattern", "pattern": "0101", "repeat": False}))
     assert once.over([Counts(1000, 2, 0)]).loss == pytest.approx(0.002)
     assert grade(once, [Counts(1000, 50, 0)], 10e-6, 0.02, [])[0] == "unusable"
 
 
-def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
+def test_loss_that_depends_on_when_packets_are_sent_is_not_reported() -> None:
     points = [{"at_ns": 0, "loss": 0.5}, {"at_ns": 10}]
-    link = told(chain({"kind": "schedule", "queue": QUEUE, "points": points}, LOSS))
+    link = configured(chain({"kind": "schedule", "queue": QUEUE, "points": points}, LOSS))
     assert link.record() == {"delay_s": 0.0, "loss": None, "rate_bps": None}
     flag, why = grade(link, [Counts(1000, 400, 0)], 10e-6, 0.02, [])
     assert flag == "good"
@@ -81,17 +81,17 @@ def test_loss_that_depends_on_when_packets_are_sent_is_not_told() -> None:
 
 
 def test_packets_that_may_have_reached_the_loss_widen_its_interval_downwards() -> None:
-    link = told(chain(LOSS))
+    link = configured(chain(LOSS))
     sure, unsure = (measured_loss(link, [Counts(1000, 100, 0, more)]) for more in (0, 200))
     assert sure.low is not None and unsure.low is not None
     assert (unsure.point, unsure.high) == (sure.point, sure.high)
     assert unsure.low < sure.low
 
 
-def test_the_narrowest_of_rates_is_told() -> None:
+def test_the_narrowest_of_rates_is_reported() -> None:
     medium = {"kind": "serialiser", "rate_bps": 300, "queue_bytes": 1000}
     assert (
-        told(
+        configured(
             chain(
                 {"kind": "rate", "rate_bps": 500, "queue": QUEUE},
                 {"kind": "duty-cycle", "rate_bps": 1000, "share": 0.1, "queue": QUEUE},
@@ -99,9 +99,8 @@ def test_the_narrowest_of_rates_is_told() -> None:
         ).rate_bps
         == 100
     )
-    assert (
-        told(chain({"kind": "rate", "rate_bps": 500, "queue": QUEUE}), facts({"medium": medium}).shared).rate_bps == 300
-    )
+    rate = chain({"kind": "rate", "rate_bps": 500, "queue": QUEUE})
+    assert configured(rate, facts({"medium": medium}).shared).rate_bps == 300
 
 
 def test_a_quiet_link_is_publishable() -> None:
@@ -114,7 +113,7 @@ def test_lateness_is_held_against_the_round_trip(p99: float, flag: str) -> None:
 
 
 def test_lateness_that_nobody_sees_is_not_held_against_a_link_without_delay() -> None:
-    assert grade(told(chain()), [Counts(1000, 0, 0)], 40e-6, 0.0, [])[0] == "good"
+    assert grade(configured(chain()), [Counts(1000, 0, 0)], 40e-6, 0.0, [])[0] == "good"
 
 
 def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
@@ -123,15 +122,15 @@ def test_a_broken_trial_makes_a_link_invalid_and_says_why() -> None:
     assert "kernel" in why
 
 
-def test_loss_that_was_not_told_is_invalid() -> None:
+def test_loss_that_was_not_configured_is_invalid() -> None:
     flag, why = grade(CLEAN, [Counts(100_000, 40, 0)], 10e-6, 0.02, [])
     assert flag == "unusable"
     assert "0.0400%" in why
 
 
 def test_loss_that_is_off_by_little_is_for_teaching() -> None:
-    assert grade(told(chain(LOSS)), [Counts(1_000_000, 103_000, 0)], 10e-6, 0.02, [])[0] == "limited"
-    assert grade(told(chain(LOSS)), [Counts(1_000_000, 130_000, 0)], 10e-6, 0.02, [])[0] == "unusable"
+    assert grade(configured(chain(LOSS)), [Counts(1_000_000, 103_000, 0)], 10e-6, 0.02, [])[0] == "limited"
+    assert grade(configured(chain(LOSS)), [Counts(1_000_000, 130_000, 0)], 10e-6, 0.02, [])[0] == "unusable"
 
 
 def test_unrecorded_lateness_is_not_publishable() -> None:
@@ -155,19 +154,20 @@ def test_a_direction_in_which_nothing_passed_is_not_measured_rather_than_invalid
 
 
 def test_where_every_packet_was_lost_on_purpose_no_lateness_is_missing() -> None:
-    assert grade(told(chain({"kind": "loss", "probability": 1.0})), [Counts(900, 900, 0)], None, 0.02, []) == (
-        "good", "delay and loss are as told",
+    assert grade(configured(chain({"kind": "loss", "probability": 1.0})), [Counts(900, 900, 0)], None, 0.02, []) == (
+        "good", "delay and loss are as configured",
     )  # fmt: skip
 
 
-def test_a_schedule_is_told_for_the_time_that_trials_lasted() -> None:
+def test_a_schedule_is_reported_for_the_time_that_trials_lasted() -> None:
     points = [{"at_ns": 0, "delay_ns": 10_000_000, "rate_bps": 1000}, {"at_ns": 10**9, "delay_ns": 40_000_000}]
     schedule = {"kind": "schedule", "queue": QUEUE, "points": points, "repeat_ns": 4 * 10**9}
-    assert told(chain(schedule)).delay_s == pytest.approx(0.0325)
-    assert told(chain(schedule), spans_ns=[10**9] * 3).delay_s == pytest.approx(0.01)
-    assert told(chain(schedule), spans_ns=[2 * 10**9]).delay_s == pytest.approx(0.025)
-    assert told(chain(schedule), spans_ns=[5 * 10**9]).delay_s == pytest.approx((4 * 0.0325 + 0.01) / 5)
-    assert (told(chain(schedule)).rate_bps, told(chain(schedule), spans_ns=[10**9]).rate_bps) == (None, 1000)
+    assert configured(chain(schedule)).delay_s == pytest.approx(0.0325)
+    assert configured(chain(schedule), spans_ns=[10**9] * 3).delay_s == pytest.approx(0.01)
+    assert configured(chain(schedule), spans_ns=[2 * 10**9]).delay_s == pytest.approx(0.025)
+    assert configured(chain(schedule), spans_ns=[5 * 10**9]).delay_s == pytest.approx((4 * 0.0325 + 0.01) / 5)
+    assert configured(chain(schedule)).rate_bps is None
+    assert configured(chain(schedule), spans_ns=[10**9]).rate_bps == 1000
     once = {**schedule, "repeat_ns": None}
-    assert told(chain(once)).delay_s == pytest.approx(0.04)
-    assert told(chain(once), spans_ns=[2 * 10**9]).delay_s == pytest.approx(0.025)
+    assert configured(chain(once)).delay_s == pytest.approx(0.04)
+    assert configured(chain(once), spans_ns=[2 * 10**9]).delay_s == pytest.approx(0.025)

@@ -71,7 +71,7 @@ def test_losses_of_another_model_are_caught() -> None:
     found = run_test(loss_chain(alone), bursts)
     assert found is not None
     assert found.p < 1e-9
-    assert found.measured > 2 * found.told
+    assert found.measured > 2 * found.configured
 
 
 def test_what_is_no_chain_of_packets_has_none() -> None:

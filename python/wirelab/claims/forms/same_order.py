@@ -50,8 +50,8 @@ class SameOrder(Part):
             verdict = CONTRADICTED
         else:
             verdict = CONFIRMED if {CONFIRMED} in ({*slower}, {*faster}) else INCONCLUSIVE
-        told = ", ".join(f"{written(number(ratio))} ({words})" for words, ratio in ratios)
-        why = f"{bench.words(second)} takes so many times as much as {bench.words(first)}: {told}"
+        listed = ", ".join(f"{written(number(ratio))} ({words})" for words, ratio in ratios)
+        why = f"{bench.words(second)} takes so many times as much as {bench.words(first)}: {listed}"
         judged = tuple(each for words, ratio in ratios for each in decided_by(either, verdict, ratio, words))
         return Judgement("same-order", text, verdict, why, judged=judged)
 

@@ -25,15 +25,15 @@ class Http3(QuicConnectionProtocol):
         self.http = H3Connection(self._quic)
         self.row: Row = {}
         self.done: asyncio.Future[None] | None = None
-        self.told: asyncio.StreamReader | None = None
+        self.incoming: asyncio.StreamReader | None = None
 
     def quic_event_received(self, event: QuicEvent) -> None:
         """Stamp what comes."""
         if isinstance(event, ConnectionTerminated) and self.done is not None and not self.done.done():
             self.done.set_exception(ConnectionError(event.reason_phrase or "the connection ended"))
         for http in self.http.handle_event(event):
-            if self.told is not None and self.done is not None:
-                self._tell(self.told, self.done, http)
+            if self.incoming is not None and self.done is not None:
+                self._tell(self.incoming, self.done, http)
                 continue
             if self.done is None or self.done.done():
                 continue
@@ -45,19 +45,19 @@ class Http3(QuicConnectionProtocol):
             if isinstance(http, HeadersReceived | DataReceived) and http.stream_ended:
                 self.done.set_result(None)
 
-    def _tell(self, told: asyncio.StreamReader, confirmed: asyncio.Future[None], http: H3Event) -> None:
+    def _tell(self, incoming: asyncio.StreamReader, confirmed: asyncio.Future[None], http: H3Event) -> None:
         if isinstance(http, HeadersReceived) and not confirmed.done():
             confirmed.set_result(None)
         if isinstance(http, DataReceived):
-            told.feed_data(http.data)
+            incoming.feed_data(http.data)
 
     async def listen(self, headers: list[tuple[bytes, bytes]]) -> asyncio.StreamReader:
         """Send a request whose response does not end, and wait for its beginning; what its body is read from."""
-        self.told, self.done = asyncio.StreamReader(limit=2**26), asyncio.get_running_loop().create_future()
+        self.incoming, self.done = asyncio.StreamReader(limit=2**26), asyncio.get_running_loop().create_future()
         self.http.send_headers(self._quic.get_next_available_stream_id(), headers, end_stream=True)
         self.transmit()
         await self.done
-        return self.told
+        return self.incoming
 
     async def request(self, row: Row, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
         """Send a request and wait for the whole response."""

@@ -1,7 +1,7 @@
 """Page loads by headless Chromium: the client's half of the contract (docs/contract.md) for the workload `page`.
 
 Each load has a browser context of its own: no cache, no connection, no TLS session. What is measured is Chromium's own
-account of it, told over the DevTools protocol.
+account of it, given over the DevTools protocol.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Browser:
         if load.start_ns is not None and not navigated_ns <= load.start_ns <= now():
             raise DevToolsError(f"Chromium's clock is not CLOCK_MONOTONIC: {load.start_ns} ns at {navigated_ns} ns")
         if whole and load.error is None:
-            self._take(session, load, time.monotonic() + SETTLE_S, lambda: load.told)
+            self._take(session, load, time.monotonic() + SETTLE_S, lambda: load.complete)
         self._close(context)
         rows: tuple[Row, list[Row]] = rows_of(load, page, index, navigated_ns, given_up_ns)
         return rows

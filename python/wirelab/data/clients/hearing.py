@@ -1,4 +1,4 @@
-"""The waiting half of the endpoint contract: subscribers that are told, and a row for each message and subscriber.
+"""The waiting half of the endpoint contract: subscribers that get messages, and a row for each message and subscriber.
 
 A client that waits has `subscribe(number, heard)`, which returns once the other side has confirmed the subscription and
 from then on calls `heard(body, at_ns)`, in the loop's thread, for each message; and `close(subscription)`.

@@ -28,7 +28,7 @@ def _put(url: str, path: str) -> bool:
 
 
 def main() -> int:
-    """Its exit code, or 0 if it was told to end."""
+    """Its exit code, or 0 if it was asked to end."""
     file, payload, *options = sys.argv[1:]
     parameters = json.loads(Path(file).read_text(encoding="utf-8"))
     address, port = parameters["server"]["address"], parameters["server"]["port"]
@@ -36,10 +36,10 @@ def main() -> int:
     plain = port - 1 if parameters["protocol"] in SECURE else port
     command = [*TIED, SERVER, "-A", address, "-p", str(plain), "-d", "20", *options]
     server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=sys.stderr)
-    told: list[int] = []
+    asked: list[int] = []
 
     def hand_on(number: int, _frame: object) -> None:
-        told.append(number)
+        asked.append(number)
         server.send_signal(number)
 
     signal.signal(signal.SIGTERM, hand_on)
@@ -55,7 +55,7 @@ def main() -> int:
                 return server.returncode or 1
     print(json.dumps({"event": "ready", "ports": {"main": port}}), flush=True)
     server.wait()
-    return 0 if told else server.returncode
+    return 0 if asked else server.returncode
 
 
 if __name__ == "__main__":

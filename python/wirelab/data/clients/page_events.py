@@ -1,6 +1,6 @@
 """What the DevTools events of one page load tell of its requests.
 
-Pure: events in, what they told out. Instants of the protocol are seconds of CLOCK_MONOTONIC (TimeTicks), or
+Pure: events in, what they say out. Instants of the protocol are seconds of CLOCK_MONOTONIC (TimeTicks), or
 milliseconds after such a one, of which -1 means that it did not happen.
 """
 
@@ -15,7 +15,7 @@ _CONNECTING = frozenset({"connectStart", "connectEnd", "sslStart", "sslEnd"})
 
 @dataclass
 class Request:
-    """What the events have told of one request."""
+    """What the events say of one request."""
 
     url: str
     discovered_ns: int
@@ -24,7 +24,7 @@ class Request:
     priority: str | None = None
     response: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    told_headers: bool = False
+    has_headers: bool = False
     interim: bool = False
     """A 103 response came ahead of the final one."""
     body_bytes: int = 0
@@ -40,7 +40,7 @@ class Request:
 
     @property
     def early(self) -> bool:
-        """Fetched because of a 103 response (RFC 8297), before there was a page; what is told of it is how the page
+        """Fetched because of a 103 response (RFC 8297), before there was a page; what is known of it is how the page
         got it from the browser later.
         """
         return bool(self.response.get("fromEarlyHints"))
@@ -66,7 +66,7 @@ class Request:
 
     @property
     def first_final_byte_ns(self) -> int | None:
-        """When the final response began; behind a 103 the end of its headers is all that is told."""
+        """When the final response began; behind a 103 the end of its headers is all that is known."""
         return self.at("receiveHeadersEnd" if self.interim else "receiveHeadersStart")
 
     def at(self, phase: str) -> int | None:
@@ -100,9 +100,9 @@ class Load:
         return next((each for each in self.requests.values() if each.document), None)
 
     @property
-    def told(self) -> bool:
+    def complete(self) -> bool:
         """Whether nothing more is to come of what was asked for: events of two processes come in no order."""
-        return all(not each.open and each.told_headers for each in self.requests.values())
+        return all(not each.open and each.has_headers for each in self.requests.values())
 
     def path(self, request: Request) -> str:
         """Path and query of a request to the page's own server; of another the whole URL."""
@@ -119,10 +119,10 @@ class Load:
             self._sent(params)
         elif method == "Network.requestWillBeSentExtraInfo":
             self._extra[params["requestId"]] = {name.lower(): text for name, text in params["headers"].items()}
-            self._told(params["requestId"])
+            self._handle(params["requestId"])
         elif method == "Network.responseReceivedEarlyHints":
             self._interim.add(params["requestId"])
-            self._told(params["requestId"])
+            self._handle(params["requestId"])
         elif (request := self.requests.get(params.get("requestId", ""))) is not None:
             self._about(request, method, params)
 
@@ -138,22 +138,22 @@ class Load:
             hinted=bool(params["request"].get("isLinkPreload")) and initiator.get("type") != "parser",
             document=number == params["loaderId"] and self.start_ns is None,
         )
-        self._told(number)
+        self._handle(number)
 
-    def _told(self, number: str) -> None:
+    def _handle(self, number: str) -> None:
         """What may come ahead of the request that it is of."""
         if (request := self.requests.get(number)) is None:
             return
         request.interim = number in self._interim
         if number in self._extra:
-            request.told_headers, request.priority = True, self._extra[number].get("priority")
+            request.has_headers, request.priority = True, self._extra[number].get("priority")
 
     def _about(self, request: Request, method: str, params: Mapping[str, Any]) -> None:
         match method:
             case "Network.responseReceived":
                 request.response = params["response"]
                 request.headers = {name.lower(): text for name, text in params["response"]["headers"].items()}
-                request.told_headers |= not params.get("hasExtraInfo", False)
+                request.has_headers |= not params.get("hasExtraInfo", False)
             case "Network.dataReceived":
                 request.body_bytes += params["dataLength"]
                 request.encoded_bytes += params["encodedDataLength"]
@@ -164,7 +164,7 @@ class Load:
                 del self.requests[params["requestId"]]
             case "Network.loadingFailed":
                 request.failed_ns, request.error = nanoseconds(params["timestamp"]), params["errorText"]
-                request.told_headers = True
+                request.has_headers = True
             case "Network.requestServedFromCache":
                 del self.requests[params["requestId"]]
 

@@ -54,7 +54,7 @@ class Page:
 def rows_of(load: Load, page: Page, index: int, navigated_ns: int, given_up_ns: int | None) -> tuple[Row, list[Row]]:
     """The row of a load, and those of its requests in the order in which the browser knew that it wants them.
 
-    `navigated_ns` is when it was told to navigate; `given_up_ns` when that was given up, none if the page loaded.
+    `navigated_ns` is when it was asked to navigate; `given_up_ns` when that was given up, none if the page loaded.
     """
     _date_early(load)
     start_ns = navigated_ns if load.start_ns is None else load.start_ns
@@ -129,7 +129,7 @@ def _tell_once(resources: Sequence[Row]) -> None:
 
 def _connections(requests: Sequence[Request]) -> dict[int, list[Request]]:
     """The requests of each of Chromium's connections, in the order of their first ones. One that is opened ahead and
-    carries no request is not told of.
+    carries no request is not reported.
     """
     found: dict[int, list[Request]] = {}
     for each in sorted(requests, key=lambda each: each.at("sendStart") or each.discovered_ns):
@@ -139,7 +139,7 @@ def _connections(requests: Sequence[Request]) -> dict[int, list[Request]]:
 
 
 def _resource(request: Request, path: str, page: Page, ending: _Ending) -> Row:
-    """What became of a request; the connection that it went over is told apart."""
+    """What became of a request; the connection that it went over is separate."""
     place = page.places.get(path)
     outcome, error = _outcome(request, page, place, ending.given_up)
     connect_end, tls_start = request.at("connectEnd"), request.at("sslStart")

@@ -2,7 +2,7 @@
 
 A `telemetry` message is a transfer and its `accepted`, a `pubsub` subscriber a receiver with credit.
 One thread runs Proton's reactor for as long as the process; what asyncio wants of it is injected as an event, and what
-came is told by settling a future.
+came is reported by settling a future.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ TIED = ("setpriv", "--pdeathsig", "KILL", "--")
 
 
 def main() -> int:
-    """Run it; its exit code is ours, or 0 if it was told to end."""
+    """Run it; its exit code is ours, or 0 if it was asked to end."""
     port, expected, *command = sys.argv[1:]
-    told: list[int] = []
+    asked: list[int] = []
     with subprocess.Popen(
         [*TIED, *command],
         stdin=subprocess.DEVNULL,
@@ -30,7 +30,7 @@ def main() -> int:
     ) as server:
 
         def hand_on(number: int, _frame: object) -> None:
-            told.append(number)
+            asked.append(number)
             server.send_signal(number)
 
         signal.signal(signal.SIGTERM, hand_on)
@@ -41,7 +41,7 @@ def main() -> int:
             if not ready and re.search(expected, line):
                 ready = True
                 print(json.dumps({"event": "ready", "ports": {"main": int(port)}}), flush=True)
-    return 0 if told else server.returncode
+    return 0 if asked else server.returncode
 
 
 if __name__ == "__main__":

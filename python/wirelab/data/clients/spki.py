@@ -1,4 +1,4 @@
-"""The digest of a certificate's public key, by which Chromium is told to accept it."""
+"""The digest of a certificate's public key, by which Chromium is made to accept it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 usage: subscribers.py PARAMETERS FORM CONFIRMED PROGRAM ARGUMENTS...
 
-FORM is how a message is told: `hex` (a line of hexadecimal digits), `events` (server-sent events with base64), `bytes`
+FORM is how a message is written: `hex` (a line of hexadecimal digits), `events` (server-sent events, base64), `bytes`
 (nothing but the bodies, one after the other). CONFIRMED is a pattern of the line from which on the program waits; of
 `bytes` there is no such line, so it must be the server that knows when all wait.
 """

@@ -1,4 +1,4 @@
-"""The server of a protocol of your own: reads a line and answers it, until it is told to end."""
+"""The server of a protocol of your own: reads a line and answers it, until it is asked to end."""
 
 import signal
 import socketserver

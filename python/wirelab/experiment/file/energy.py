@@ -69,7 +69,7 @@ def check_energy(source: Source, table: EnergyTable | None) -> Iterable[WirelabE
         what = "CPU time takes the power of a device, and none is named"
         hint = f'device = "raspberry-pi-3" ({launched("list devices")})'
         yield WirelabError(what, source.where(("energy", "measured-on-device")), hint)
-    # What is written and wrong is told by itself.
+    # What is written and wrong is reported by itself.
     written = source.document.get("energy", {})
     if table.battery is not None and "voltage" not in written:
         yield WirelabError("no voltage of the battery", source.where(("energy", "battery")), 'voltage = "3.7 V"')

@@ -1,4 +1,4 @@
-"""A file read as far as it can be, so that what is wrong is told at once and not one mistake after another."""
+"""A file read as far as it can be, so that all mistakes are reported together."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def is_whole(table: str, wrong: Iterable[WirelabError]) -> bool:
 
 
 def kinds_are_known(wrong: Iterable[WirelabError]) -> bool:
-    """Whether no kind of a workload is wrong, so that what belongs to it can be told."""
+    """Whether no kind of a workload is wrong, so that what belongs to it can be checked."""
     keys = [(_key(error) or "").strip('"') for error in wrong]
     return not any(key.endswith("workload.kind") or re.fullmatch(r"workloads\..*\.kind", key) for key in keys)
 

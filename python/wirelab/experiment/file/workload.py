@@ -220,7 +220,7 @@ class WorkloadTable(Table):
     )
 
     def spec(self, pages: Pages | None = None) -> WorkloadSpec:
-        """What the data plane is told. Raises `WorkloadKeyError` for a value that does not go with the kind, and
+        """What the data plane gets. Raises `WorkloadKeyError` for a value that does not go with the kind, and
         what is wrong with a folder that is to be a page.
         """
         timeout_ns = self.timeout or (LOAD_TIMEOUT_NS if self.kind == "page" else TIMEOUT_NS)

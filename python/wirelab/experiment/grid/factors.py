@@ -77,10 +77,10 @@ def _hidden(source: Source, factors: Sequence[Factor]) -> list[WirelabError]:
         table, *keys = factor.parts
         wide = of_all.get((table[:-1], *keys[1:])) if table in {"protocols", "links"} and len(keys) > 1 else None
         if wide is not None:
-            told, other = (wide, factor) if wide.path in source.sets else (factor, wide)
+            named, other = (wide, factor) if wide.path in source.sets else (factor, wide)
             what = f"varies what {other.path} varies too"
             hint = f"vary {other.path} instead, or leave it out"
-            wrong.append(WirelabError(what, source.where(told.origin), hint))
+            wrong.append(WirelabError(what, source.where(named.origin), hint))
     return wrong
 
 

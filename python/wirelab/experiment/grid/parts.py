@@ -30,7 +30,7 @@ def check_parts(source: Source, file: ExperimentFile, factors: Iterable[Factor])
         try:
             merged = merge([base, *([source.profile(profile).link] if profile is not None else []), own])
         except (WirelabError, LinkConflictError):
-            # It is told of the layer, or of the scenario.
+            # It is reported for the layer, or for the scenario.
             continue
         parts = {
             key: merged[key] for key in MERGED if key not in varied and (key in own or key in base) and key in merged

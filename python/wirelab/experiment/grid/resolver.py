@@ -318,7 +318,7 @@ class Resolver:
 
     @cached_property
     def _alike(self) -> frozenset[str]:
-        """Paths of factors with a level that looks like one of another factor; a protocol is told by its place."""
+        """Paths of factors with a level that looks like one of another factor; a protocol shows by its place."""
         paths: dict[str, set[str]] = {}
         for factor in self.factors:
             if factor.origin[0] == "factors" and (factor.path == "protocol" or len(factor.levels) > 1):

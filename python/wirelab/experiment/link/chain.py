@@ -1,4 +1,4 @@
-"""A link's table to what the data plane is told.
+"""A link's table to what the data plane gets.
 
 Packets pass a direction's stages in the order of `STAGES`, or of `order`: an outage comes first, a lost frame has used
 its airtime, and only frames that were sent propagate.
@@ -42,7 +42,7 @@ _LOSS_FIELDS = tuple(key.replace("-", "_") for key in LOSSES)
 
 
 def link_spec(link: LinkTable, ask: AskLink) -> LinkSpec:
-    """What the data plane is told; IPv4 and our own emulator as nothing, for scenarios of before there was a choice are
+    """What the data plane gets; IPv4 and our own emulator as nothing, for scenarios of before there was a choice are
     the same ones. Raises `LinkConflictError` also for what the data plane refuses.
     """
     ipv6 = link.family == "ipv6"

@@ -158,7 +158,7 @@ class ReorderTable(Table):
     correlation: Correlation = Field(default=0.0, description="netem's correlation of successive draws.")
 
     def spec(self) -> Reorder | None:
-        """What the data plane is told; None where nothing happens."""
+        """What the data plane gets; None where nothing happens."""
         if self.probability == 0:
             return None
         return Reorder(probability=self.probability, by_ns=self.by, correlation=self.correlation)

@@ -134,7 +134,7 @@ class LossPatternTable(Table):
         return self
 
     def spec(self) -> LossPattern | None:
-        """What the data plane is told; None where nothing is lost."""
+        """What the data plane gets; None where nothing is lost."""
         pattern = self.pattern or self.file or "0" * ((self.every or 1) - 1) + "1"
         return LossPattern(pattern=pattern, repeat=self.repeat) if "1" in pattern else None
 

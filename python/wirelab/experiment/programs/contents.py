@@ -78,10 +78,10 @@ def _digest(entry: Any, places: Mapping[str, Path]) -> str:
             key = name if file == path else f"{name}: {file.relative_to(path.parent)}"
             files[key] = hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
     # A date that TOML knows is none of JSON's, and the entry's model refuses it later.
-    told = {key: value for key, value in entry.items() if key not in _WORDS} if isinstance(entry, dict) else entry
-    if isinstance(told, dict) and isinstance(roles := told.get("roles"), dict):
-        told["roles"] = {role: _without_estimates(each) for role, each in roles.items()}
-    text = json.dumps({"entry": told, "files": files}, sort_keys=True, default=str)
+    known = {key: value for key, value in entry.items() if key not in _WORDS} if isinstance(entry, dict) else entry
+    if isinstance(known, dict) and isinstance(roles := known.get("roles"), dict):
+        known["roles"] = {role: _without_estimates(each) for role, each in roles.items()}
+    text = json.dumps({"entry": known, "files": files}, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -163,8 +163,8 @@ class ServerEntry(RoleEntry):
 class ClientEntry(RoleEntry):
     """A client: a command that performs the whole workload by the contract, or one executed for each exchange.
 
-    `waiting` is the command that performs the workloads in which a client waits and is told, and `loading` that which
-    loads pages, if those are others.
+    `waiting` is the command for workloads in which a client waits for messages, and `loading` the one that loads pages,
+    if those are others.
     """
 
     command: tuple[Words, ...] = ()

@@ -35,21 +35,21 @@ def one_for_each(
     errors: Iterable[WirelabError], programs: Mapping[str, Implementation], kinds: Collection[str]
 ) -> list[WirelabError]:
     """The same, with one for all the protocols of which a program that stands in one place has no role."""
-    told: list[WirelabError] = []
+    wrong: list[WirelabError] = []
     found: dict[tuple[str, str, str], list[NoPlayerError]] = {}
     for error in errors:
         if not isinstance(error, NoPlayerError):
-            told.append(error)
+            wrong.append(error)
             continue
         alike = found.setdefault((error.name, error.role, str(error.where)), [])
         alike.append(error)
         if len(alike) == 1:
-            told.append(error)
+            wrong.append(error)
     for (name, role, _), alike in found.items():
         protocols = list(dict.fromkeys(error.protocol for error in alike))
         alike[0].what = f"{name} is no {role} of {' or '.join(protocols)}"
         alike[0].hint = who_plays(programs, role, protocols, kinds) + alike[0].more
-    return told
+    return wrong
 
 
 @dataclass(frozen=True)

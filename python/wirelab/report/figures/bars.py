@@ -48,9 +48,9 @@ def bars(name: str, label: str, bars: Sequence[Bar], parts: Mapping[str, int], u
     for scale in scales:
         mine = [bar for bar in drawn if bar.scale == scale]
         panel = _panel(mine, parts, unit, extent)
-        told = all(scale in bar.row for bar in mine)
+        has_scale = all(scale in bar.row for bar in mine)
         title = alt.Title(scale, anchor="start", fontSize=12, color=INK)
-        panels.append(panel if told else panel.properties(title=title))
+        panels.append(panel if has_scale else panel.properties(title=title))
     if len(panels) == 1:
         return render(panels[0], name, label)
     return render(alt.vconcat(*panels, spacing=8).resolve_scale(x="independent", y="independent"), name, label)

@@ -40,7 +40,7 @@ def tiles(name: str, label: str, tiles: Sequence[Tile]) -> Markup:
     values = [
         {
             "x": _lines(tile.x, width), "y": tile.y, "words": tile.words, "figure": tile.figure, "tip": tile.tip,
-            "series": tile.series.label if tile.series else "", "told": tile.series is not None,
+            "series": tile.series.label if tile.series else "", "decided": tile.series is not None,
         }
         for tile in tiles
     ]  # fmt: skip
@@ -63,13 +63,13 @@ def tiles(name: str, label: str, tiles: Sequence[Tile]) -> Markup:
         ),
     )
     most = width - 6
-    told, open_ = base.transform_filter("datum.told"), base.transform_filter("!datum.told")
+    decided, open_ = base.transform_filter("datum.decided"), base.transform_filter("!datum.decided")
     layers = [
         base.mark_rect(stroke=GRID, fillOpacity=SHADE, opacity=1).encode(
             alt.Color("series:N", scale=colors, legend=None), description="tip:N"
         ),
-        told.mark_text(dy=-6, fontWeight="bold", limit=most, color=INK).encode(text="words:N", description="tip:N"),
-        told.mark_text(dy=9, limit=most, color=INK).encode(text="figure:N", description="tip:N"),
+        decided.mark_text(dy=-6, fontWeight="bold", limit=most, color=INK).encode(text="words:N", description="tip:N"),
+        decided.mark_text(dy=9, limit=most, color=INK).encode(text="figure:N", description="tip:N"),
         open_.mark_text(dy=-6, limit=most, color=MUTED).encode(text="words:N", description="tip:N"),
         open_.mark_text(dy=9, limit=most, color=MUTED).encode(text="figure:N", description="tip:N"),
     ]

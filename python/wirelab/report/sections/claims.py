@@ -128,7 +128,7 @@ def _ours(claim: ClaimRecord | PartRecord) -> Cell:
 
 def _judged(claim: ClaimRecord | PartRecord) -> Cell:
     """`[0.12, 0.73] at 99.8 %`: what the verdict was reached by."""
-    words = [told for each in claim["judged"] if (told := _at_its_level(each))]
+    words = [text for each in claim["judged"] if (text := _at_its_level(each))]
     if words:
         return Cell(
             "; ".join(words), title="the interval that decided; of what is inconclusive, the widest that was tried"

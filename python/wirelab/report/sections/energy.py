@@ -130,10 +130,10 @@ def _about(radio: EnergyModel) -> str:
     device = radio["device"]
     does = "computes and sleeps" if radio["measured_on_device"] else "sleeps"
     around = "" if device is None else f" The device around it, which {does}: {labelled(device['title'], device)}."
-    told = radio["radio"]
+    named = radio["radio"]
     work = " and of the client's CPU time" if radio["measured_on_device"] else ""
     return (
-        f"Modelled, of the packets that flowed{work}: {told['title']} ({told['name']}).{given}{around} "
+        f"Modelled, of the packets that flowed{work}: {named['title']} ({named['name']}).{given}{around} "
         f"An exchange is taken by itself, from a radio at rest to the end of the tail that its packets leave.{day} "
         "The interval is over trials, with the model's typical constants; the range is that of the model's constants, "
         "all at their least and all at their most, which scenarios share: two may differ though their ranges overlap. "

@@ -25,7 +25,7 @@ TERMS = (
         "What resampling the trials, then the exchanges within them, supports at the level that the table states. "
         "[61, 63] means that values outside would surprise.",
     ),
-    ("Told, measured", "What the link was configured to do, and what it did according to its own packet log."),
+    ("Configured, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
         "Grade",
         "The worst flag of the links used, and of what the endpoints waited for a CPU: good, limited (enough "

@@ -12,7 +12,7 @@ from wirelab.report.missing import NO_TRIAL
 from wirelab.report.model import Levels, Scenario, level_words
 from wirelab.report.numbers import COUNT, MILLISECONDS, plain, share, with_unit
 from wirelab.report.protocols import is_reference
-from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, untold
+from wirelab.report.ranking import above_time_out, comparison, ranked, ratio, unclear
 from wirelab.report.sections.common import grade_cell, legend, metric_words, series_cell
 from wirelab.stats.compare.scenarios import is_implementation
 from wirelab.stats.link.grade import GRADES
@@ -54,7 +54,7 @@ class _Place:
     y: str
     ranked: list[Scenario]
     above: list[Scenario]
-    untold: list[Scenario]
+    unclear: list[Scenario]
 
 
 def section(campaign: Campaign) -> Section | None:
@@ -70,8 +70,8 @@ def section(campaign: Campaign) -> Section | None:
     for i, (rest, places) in enumerate(maps.items()):
         chosen = tuple(pair for pair in rest if pair[0] in declared and pair not in base)
         title = ", ".join(level_words(*pair) for pair in rest if pair[0] not in declared)
-        told = ", ".join(filter(None, (title, *(level_words(*pair) for pair in chosen))))
-        by_choice.setdefault(chosen, []).append(_figure(campaign, f"lowest-delay-{i}", title, told, places))
+        others = ", ".join(filter(None, (title, *(level_words(*pair) for pair in chosen))))
+        by_choice.setdefault(chosen, []).append(_figure(campaign, f"lowest-delay-{i}", title, others, places))
     blocks: list[Block] = list(by_choice.pop((), []))
     blocks += [Group(", ".join(level_words(*pair) for pair in chosen), each) for chosen, each in by_choice.items()]
     words = metric_words(campaign.metric)
@@ -107,11 +107,11 @@ def _varied(campaign: Campaign) -> list[str]:
 
 def _place(campaign: Campaign, x: str, y: str, scenarios: Sequence[Scenario]) -> _Place:
     ranking, above = ranked(campaign.metric, scenarios), above_time_out(campaign.metric, scenarios)
-    return _Place(x, y, ranking, above, untold(campaign, ranking[0], [*ranking[1:], *above]) if ranking else [])
+    return _Place(x, y, ranking, above, unclear(campaign, ranking[0], [*ranking[1:], *above]) if ranking else [])
 
 
-def _figure(campaign: Campaign, name: str, title: str, told: str, places: Sequence[_Place]) -> Figure:
-    words = f"smallest median {metric_words(campaign.metric)}{f', {told}' if told else ''}"
+def _figure(campaign: Campaign, name: str, title: str, others: str, places: Sequence[_Place]) -> Figure:
+    words = f"smallest median {metric_words(campaign.metric)}{f', {others}' if others else ''}"
     table = Table(f"The {words}", COLUMNS, [_row(campaign, place) for place in places], row_headers=2)
     drawn = tiles(name, f"Map of the {words}", [_tile(campaign, place) for place in places])
     return Figure(title, f"Map of the {words}", "", drawn, [table])
@@ -126,8 +126,8 @@ def _tile(campaign: Campaign, place: _Place) -> Tile:
     tip = f"{place.y}, {place.x}: {'; '.join(medians) or NONE}"
     if not place.ranked:
         return Tile(place.x, place.y, None, "none", "in time", tip)
-    first, may_be = place.ranked[0], [place.ranked[0], *place.untold]
-    if place.untold:
+    first, may_be = place.ranked[0], [place.ranked[0], *place.unclear]
+    if place.unclear:
         labels = ", ".join(scenario.series.label for scenario in may_be)
         of = f"{len(may_be)} of {len(place.ranked) + len(place.above)}"
         words = labels if len(may_be) <= MOST_NAMED else of
@@ -158,11 +158,13 @@ def _row(campaign: Campaign, place: _Place) -> list[Cell]:
     ]
     if after is None:
         return [*head, *[dash("no other has completed half of its exchanges")] * (len(COLUMNS) - len(head))]
-    told = f"not from {', '.join(scenario.series.label for scenario in place.untold)}" if place.untold else "from all"
+    others = (
+        f"not from {', '.join(scenario.series.label for scenario in place.unclear)}" if place.unclear else "from all"
+    )
     return [
         *head,
         series_cell(after.series, f"#{after.anchor}"),
         estimate(ratio(campaign, after, first), COUNT, "the next one's median lies above the time-out"),
         grade_cell(None if (found := comparison(campaign, after, first)) is None else found["link"]),
-        Cell(told, tone=None if place.untold else "clear"),
+        Cell(others, tone=None if place.unclear else "clear"),
     ]

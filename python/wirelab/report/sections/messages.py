@@ -43,15 +43,15 @@ def section(campaign: Campaign) -> Section | None:
 
 
 def _cells(scenario: Scenario) -> list[Cell]:
-    told = scenario.messages
-    assert told is not None, "the section has scenarios with messages alone"
+    counts = scenario.messages
+    assert counts is not None, "the section has scenarios with messages alone"
     return [
         number(scenario.exchanges, 0),
-        _bad(told["lost"]),
-        _bad(told["duplicate"]),
+        _bad(counts["lost"]),
+        _bad(counts["duplicate"]),
         _time(scenario, "delivery-delay", "median"),
         _time(scenario, "delivery-delay", "0.95"),
-        dash("nothing is played") if told["stalls"] is None else _bad(told["stalls"]),
+        dash("nothing is played") if counts["stalls"] is None else _bad(counts["stalls"]),
         _time(scenario, "playout-lateness", "0.95"),
     ]
 

@@ -22,9 +22,9 @@ def section(campaign: Campaign) -> Section:
         links.setdefault(f"{scenario.plan.link_name}: {chain(campaign.plan, link)}", link)
     rows = [[Cell(text.partition(": ")[0]), Cell(text.partition(": ")[2])] for text in links]
     table = Table(
-        "Links as told", [Column("link", numeric=False), Column("impairments, in order", numeric=False)], rows
+        "Links as configured", [Column("link", numeric=False), Column("impairments, in order", numeric=False)], rows
     )
-    blocks.append(table if len(rows) <= 8 else Group(f"All {len(rows)} links as told", [table]))
+    blocks.append(table if len(rows) <= 8 else Group(f"All {len(rows)} links as configured", [table]))
     return Section("plan", "Plan", [*blocks, Items([f"Workload: {words}." for words in workloads])])
 
 

@@ -1,4 +1,4 @@
-"""Whether to believe the numbers: the link as told and as measured, how late the emulator was, what was run again."""
+"""Emulation accuracy: links as configured and as measured, the emulator's timing error, which trials were repeated."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ MOST_LANES = 4
 
 
 def section(campaign: Campaign) -> Section:
-    """Told against measured, lateness, exclusions."""
+    """Configured against measured, lateness, exclusions."""
     links = _link_table(campaign.links)
-    told: Block = links
+    configured: Block = links
     if len(links.rows) > MOST_ROWS:
-        told = Group(f"All {len(links.rows)} links and directions", [links])
+        configured = Group(f"All {len(links.rows)} links and directions", [links])
     blocks: list[Block] = [Prose(_summary(campaign))]
     if (replay := campaign.estimates["replay"]) is not None:
         blocks.append(Prose(replay_words(replay)))
@@ -46,7 +46,7 @@ def section(campaign: Campaign) -> Section:
     befell = _effects(campaign.links)
     lanes = campaign.estimates["link_lateness"]
     lateness = _lateness_table(lanes)
-    blocks += [told, *topology(campaign)]
+    blocks += [configured, *topology(campaign)]
     blocks += (
         [lateness]
         if len(lanes) <= MOST_LANES
@@ -57,7 +57,7 @@ def section(campaign: Campaign) -> Section:
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
     blocks += settings_in_force(campaign)
     blocks += [_certificate(each) for each in campaign.estimates["certificates"]]
-    return Section("trust", "Trust: told and measured", [*blocks, _exclusions_table(campaign)])
+    return Section("trust", "Trust: configured and measured", [*blocks, _exclusions_table(campaign)])
 
 
 def _certificate(found: CertificateRecord) -> Block:
@@ -67,7 +67,7 @@ def _certificate(found: CertificateRecord) -> Block:
     rows = [[Cell(text) for text in line] for line in lines]
     name = ", ".join([*found["link_names"], *found["topology_links"]])
     table = Table(
-        f"{name}: each property as told, and as probes with random streams of their own measured it",
+        f"{name}: each property as configured, and as probes with random streams of their own measured it",
         columns,
         rows,
         row_headers=2,
@@ -116,25 +116,26 @@ def _summary(campaign: Campaign) -> str:
 def _link_table(links: Iterable[LinkRecord]) -> Table:
     columns = [
         Column("link", numeric=False), Column("direction", numeric=False), Column("flag", numeric=False),
-        Column("delay told", "ms"), Column("error p50", "µs"), Column("error p99", "µs"), Column("error max", "µs"),
-        Column("loss told", "%"), Column("loss measured [interval]", "%"), Column("rate told"), Column("packets"),
+        Column("configured delay", "ms"), Column("error p50", "µs"), Column("error p99", "µs"),
+        Column("error max", "µs"), Column("configured loss", "%"), Column("measured loss [interval]", "%"),
+        Column("configured rate"), Column("packets"),
     ]  # fmt: skip
     rows = [
         [
             Cell(link["link_name"]),
             Cell(_direction(link)),
             _flag(link["flag"], link["why"]),
-            _scaled(link["told"]["delay_s"], Unit("ms", 1e3), "no delay stage"),
+            _scaled(link["configured"]["delay_s"], Unit("ms", 1e3), "no delay stage"),
             *(_scaled(_delay_error(link, q), MICROSECONDS, _no_error(link)) for q in ERRORS),
-            _scaled(link["told"]["loss"], PERCENT, "depends on when packets are sent"),
+            _scaled(link["configured"]["loss"], PERCENT, "depends on when packets are sent"),
             estimate(Estimate.of(link["measured"]["loss"]), PERCENT, "no packet sent"),
-            _rate(link["told"]["rate_bps"]),
+            _rate(link["configured"]["rate_bps"]),
             number(link["measured"]["packets"], 0),
         ]
         for link in links
     ]
     return Table(
-        "Each link and direction: as told, and as the link process measured itself", columns, rows, row_headers=2
+        "Each link and direction: as configured, and as the link process measured itself", columns, rows, row_headers=2
     )
 
 
@@ -153,18 +154,18 @@ def _effects(links: Iterable[LinkRecord]) -> Block | None:
             if measured is None:
                 continue
             counted = True
-            told = link["told"].get(name)
-            if told or told is None or measured.point:
+            configured = link["configured"].get(name)
+            if configured or configured is None or measured.point:
                 where = (Cell(link["link_name"]), Cell(link["direction"]), Cell(name))
                 reason = "depends on when packets are sent"
                 share = estimate(measured, PERCENT, "no packet delivered")
-                rows.append([*where, _scaled(told, PERCENT, reason), share, number(measured.n, 0)])
+                rows.append([*where, _scaled(configured, PERCENT, reason), share, number(measured.n, 0)])
     if not rows:
         words = "No packet was duplicated, corrupted or reordered, and none was meant to be, by the trials' logs."
         return Prose(words) if counted else None
     columns = [
         Column("link", numeric=False), Column("direction", numeric=False), Column("packets were", numeric=False),
-        Column("told", "%"), Column("measured [interval]", "%"), Column("of packets"),
+        Column("configured", "%"), Column("measured [interval]", "%"), Column("of packets"),
     ]  # fmt: skip
     return Table("Duplication, corruption and reordering, by the trials' logs", columns, rows, row_headers=3)
 

@@ -1,8 +1,8 @@
-"""A link's certificate: each property and direction, as told and as measured by probes.
+"""A link's certificate: each property and direction, as configured and as measured by probes.
 
 Every interval of a family of links holds at once, but in one campaign of a thousand (Bonferroni). A line is `out` if
-its whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (what was told may
-well be so), and `unjudged` where no figure was told or nothing could be measured; the reason stands in `why`.
+its whole interval lies outside the tolerance, `in` if it lies inside, `open` if it is not so narrow (the configured
+value is possible), and `unjudged` where no figure was configured or nothing could be measured; `why` has the reason.
 Tolerances are a hundredth of the round trip, of the rate and of the loss; what is ten times as far out is
 unusable, what is nearer is limited.
 """
@@ -36,7 +36,7 @@ class Line:
     name: str
     direction: Side
     unit: str
-    told: float | None
+    configured: float | None
     measured: Estimate | None
     tolerance: float | None
     verdict: Verdict
@@ -46,7 +46,7 @@ class Line:
     def record(self) -> CertificateLine:
         """As `estimates.json` has it."""
         return {
-            "name": self.name, "direction": self.direction, "unit": self.unit, "told": self.told,
+            "name": self.name, "direction": self.direction, "unit": self.unit, "configured": self.configured,
             "measured": None if self.measured is None else self.measured.record(), "tolerance": self.tolerance,
             "verdict": self.verdict, "grade": self.grade, "why": self.why,
         }  # fmt: skip
@@ -59,7 +59,7 @@ class Check:
     name: str
     direction: Side
     unit: str
-    told: float | None
+    configured: float | None
     tolerance: float | None
     measure: Callable[[float], Estimate] | None
     why: str | None = None
@@ -68,9 +68,9 @@ class Check:
     exact: bool = False
     """No chance is in it: whatever differs is out, and it is no part of the family."""
     p: float | None = None
-    """Of a test, instead of an interval about what was told."""
+    """Of a test, instead of an interval about what was configured."""
     at_most: bool = False
-    """What was told is a bound: less is as good."""
+    """What was configured is a bound: less is as good."""
     unusable: bool = False
     """Whatever is out makes the link unusable."""
 
@@ -103,10 +103,14 @@ def _judge(check: Check, level: float) -> Line:
     measured = check.measure(level) if check.measure is not None else None
     if check.at_most and measured is not None and measured.point is not None:
         # A bound is kept by what was seen, and broken only by what cannot have been chance.
-        kept = check.told is not None and check.tolerance is not None and measured.point <= check.told + check.tolerance
+        kept = (
+            check.configured is not None
+            and check.tolerance is not None
+            and measured.point <= check.configured + check.tolerance
+        )
         measured = replace(measured, high=measured.point, low=measured.point if kept else measured.low)
     line = Line(
-        check.name, check.direction, check.unit, check.told, measured, check.tolerance, "unjudged", "good",
+        check.name, check.direction, check.unit, check.configured, measured, check.tolerance, "unjudged", "good",
         check.why,
     )  # fmt: skip
     if check.p is not None:
@@ -116,7 +120,7 @@ def _judge(check: Check, level: float) -> Line:
             if check.p > 1 - level
             else _out(line, check, f"the run lengths are not the model's (p {check.p:.1g})")
         )
-    if check.told is None or measured is None or check.tolerance is None:
+    if check.configured is None or measured is None or check.tolerance is None:
         return line
     if measured.point is None:
         return replace(line, why=check.why or measured.method)
@@ -128,14 +132,14 @@ def _judge(check: Check, level: float) -> Line:
 
 
 def _set_against(line: Line, check: Check, measured: Estimate) -> Line:
-    assert check.told is not None
+    assert check.configured is not None
     assert check.tolerance is not None
     assert measured.low is not None
     assert measured.high is not None
-    least = float("-inf") if check.at_most else check.told - check.tolerance
-    most = check.told + check.tolerance
+    least = float("-inf") if check.at_most else check.configured - check.tolerance
+    most = check.configured + check.tolerance
     # Rounding of a sum of nanoseconds is no reason.
-    slack = 1e-12 * max(abs(check.told), 1e-9)
+    slack = 1e-12 * max(abs(check.configured), 1e-9)
     if measured.low > most + slack or measured.high < least - slack:
         beyond = max(measured.low - most, least - measured.high) + check.tolerance
         far = check.unusable or beyond > FAR * check.tolerance

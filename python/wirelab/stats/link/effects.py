@@ -1,4 +1,4 @@
-"""Duplication, corruption and reordering as told, and as the trials' own logs have them."""
+"""Duplication, corruption and reordering as configured, and as the trials' own logs have them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from wirelab.schema import DirectionFacts
 from wirelab.schema.estimates import Grade
 from wirelab.stats.estimate.model import Estimate
-from wirelab.stats.link.grade import LOSS_LEVEL, UNUSABLE_SHARE, Counts, Told, measured_loss
+from wirelab.stats.link.grade import LOSS_LEVEL, UNUSABLE_SHARE, Configured, Counts, measured_loss
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,27 +18,27 @@ NAMES: tuple[EffectName, ...] = ("duplicated", "corrupted", "reordered")
 
 
 class Effect(NamedTuple):
-    """Shares of the packets that were delivered. `told` is None where it depends on when packets are sent, or where
-    draws are correlated.
+    """Shares of the packets that were delivered. `configured` is None where it depends on when packets are sent,
+    or where draws are correlated.
     """
 
     name: EffectName
-    told: float | None
+    configured: float | None
     counts: tuple[Counts, ...]
 
     def measured(self, level: float) -> Estimate:
         """Clopper-Pearson on the size that packets of shared seeds are worth."""
-        return measured_loss(Told(0.0, self.told, None, 1.0), self.counts, level)
+        return measured_loss(Configured(0.0, self.configured, None, 1.0), self.counts, level)
 
     def grade(self) -> tuple[Grade, str] | None:
-        """A flag with its reason, if the measured share cannot be what was told."""
+        """A flag with its reason, if the measured share cannot be what was configured."""
         measured = self.measured(LOSS_LEVEL)
-        if self.told is None or measured.point is None or measured.low is None or measured.high is None:
+        if self.configured is None or measured.point is None or measured.low is None or measured.high is None:
             return None
-        if measured.low <= self.told <= measured.high:
+        if measured.low <= self.configured <= measured.high:
             return None
-        far = abs(measured.point - self.told) > UNUSABLE_SHARE * self.told
-        words = f"told {self.told:.4%} {self.name}, measured {measured.point:.4%}"
+        far = abs(measured.point - self.configured) > UNUSABLE_SHARE * self.configured
+        words = f"configured {self.configured:.4%} {self.name}, measured {measured.point:.4%}"
         return ("unusable" if far else "limited"), f"{words} [{measured.low:.4%}, {measured.high:.4%}]"
 
 
@@ -62,10 +62,10 @@ def _effects(direction: DirectionFacts, trials: pl.DataFrame, prefix: str) -> It
     rows = list(trials.drop_nulls(packets).iter_rows(named=True))
     for name in NAMES:
         counts = (Counts(row[packets], row[f"{prefix}_log_{name}"], row["replicate"]) for row in rows)
-        yield Effect(name, _told(name, direction), tuple(count for count in counts if count.reached))
+        yield Effect(name, _configured(name, direction), tuple(count for count in counts if count.reached))
 
 
-def _told(name: EffectName, direction: DirectionFacts) -> float | None:
+def _configured(name: EffectName, direction: DirectionFacts) -> float | None:
     if name == "reordered":
         return None if may_reorder(direction) else 0.0
     spared = 1.0

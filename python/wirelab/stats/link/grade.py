@@ -1,9 +1,9 @@
-"""The link as told against the link as measured, and what that is good for.
+"""The link as configured against the link as measured, and what that is good for.
 
 Grades, worst reason first. `unusable`: packets were lost that no impairment dropped, a frame was longer than the MTU, a
 clock stepped, the lateness reaches a tenth of the round trip, or the measured loss, duplication, corruption or
 reordering is off by a tenth. `limited`: the lateness reaches a hundredth of the round trip, or the interval of the
-measured loss excludes what was told. `good` otherwise.
+measured loss excludes what was configured. `good` otherwise.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from wirelab.schema import DirectionFacts
-from wirelab.schema.estimates import Flag, Grade, LinkTold
+from wirelab.schema.estimates import Flag, Grade, LinkConfigured
 from wirelab.schema.link_facts import Pattern, SharedFacts
 from wirelab.stats.estimate.model import LEVEL, Estimate
 from wirelab.stats.estimate.proportion import clopper_pearson, effective_size
@@ -29,11 +29,11 @@ LATENESS_FLOOR_S = 50e-6
 
 LIMITED_SHARE, UNUSABLE_SHARE = 0.01, 0.1
 LOSS_LEVEL = 0.999
-"""Level at which told and measured loss are set against each other: a report has dozens of directions."""
+"""Level at which configured and measured loss are set against each other: a report has dozens of directions."""
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Configured:
     """What one direction's chain was asked to do. `loss` is None where it depends on when packets are sent. `bursty` is
     the design effect of its loss: how much wider than binomial counts spread; None where it is not known. `pattern` is
     a loss that is known packet by packet.
@@ -45,11 +45,11 @@ class Told:
     bursty: float | None
     pattern: Pattern | None = None
 
-    def record(self) -> LinkTold:
+    def record(self) -> LinkConfigured:
         """As `estimates.json` has it."""
         return {"delay_s": self.delay_s, "loss": self.loss, "rate_bps": self.rate_bps}
 
-    def over(self, trials: Sequence[Counts]) -> Told:
+    def over(self, trials: Sequence[Counts]) -> Configured:
         """The same for trials of so many packets: a pattern begins anew with each."""
         reached = sum(trial.reached for trial in trials)
         if self.pattern is None or reached == 0:
@@ -70,9 +70,11 @@ class Counts:
     unsure: int = 0
 
 
-def told(direction: DirectionFacts, shared: Sequence[SharedFacts] = (), spans_ns: Sequence[int] = ()) -> Told:
+def configured(
+    direction: DirectionFacts, shared: Sequence[SharedFacts] = (), spans_ns: Sequence[int] = ()
+) -> Configured:
     """A direction of a link with what both directions share, summed up over trials that last so long. Only what is lost
-    on purpose is told here; queues, outages, radios, media and address translation drop by what the traffic does.
+    on purpose is configured here; queues, outages, radios, media and address translation drop by what the traffic does.
     """
     loss: float | None = 0.0
     bursty: float | None = 1.0
@@ -86,10 +88,10 @@ def told(direction: DirectionFacts, shared: Sequence[SharedFacts] = (), spans_ns
     limits = (*(each.rate_bps for each in shared), *(mean_rate_bps(stage, spans_ns) for stage in direction.stages))
     rates = [rate for rate in limits if rate is not None]
     delay_s = sum(mean_delay_ns(stage, spans_ns) for stage in direction.stages) / 1e9
-    return Told(delay_s, loss, min(rates, default=None), bursty, pattern)
+    return Configured(delay_s, loss, min(rates, default=None), bursty, pattern)
 
 
-def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) -> Estimate:
+def measured_loss(what: Configured, trials: Sequence[Counts], level: float = LEVEL) -> Estimate:
     """Measured loss, Clopper-Pearson on the size that the packets are worth: fewer than there are where losses come in
     bursts, and where trials share a seed and with it their losses.
     """
@@ -117,7 +119,7 @@ def measured_loss(what: Told, trials: Sequence[Counts], level: float = LEVEL) ->
 
 
 def grade(
-    what: Told,
+    what: Configured,
     trials: Sequence[Counts],
     lateness_p99_s: float | None,
     round_trip_s: float,
@@ -139,13 +141,15 @@ def grade(
         and measured.high is not None
         and not measured.low <= what.loss <= measured.high
     ):
-        off = f"told {what.loss:.4%} loss, measured {measured.point:.4%} [{measured.low:.4%}, {measured.high:.4%}]"
+        off = (
+            f"configured {what.loss:.4%} loss, measured {measured.point:.4%} [{measured.low:.4%}, {measured.high:.4%}]"
+        )
         far = abs(measured.point - what.loss) > UNUSABLE_SHARE * what.loss
         reasons.append(("unusable" if far else "limited", off))
     if not reasons:
         if what.loss is None:
-            return "good", "delay is as told; how many packets are lost depends on when they are sent"
-        return "good", "delay and loss are as told"
+            return "good", "delay is as configured; how many packets are lost depends on when they are sent"
+        return "good", "delay and loss are as configured"
     worst = max((flag for flag, _ in reasons), key=GRADES.index)
     return worst, "; ".join(reason for flag, reason in reasons if flag == worst)
 

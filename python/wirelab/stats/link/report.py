@@ -1,4 +1,4 @@
-"""Each link and direction of a campaign: told, measured, graded; and the emulator's lateness by lane."""
+"""Each link and direction of a campaign: configured, measured, graded; and the emulator's lateness by lane."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from wirelab.schema.plan import Scenario
 from wirelab.stats.dataset import Dataset
 from wirelab.stats.estimate.model import LEVEL
 from wirelab.stats.link.effects import effects
-from wirelab.stats.link.grade import GRADES, Counts, grade, measured_loss, told
+from wirelab.stats.link.grade import GRADES, Counts, configured, grade, measured_loss
 from wirelab.stats.link.loss_path import LossPath
 
 if TYPE_CHECKING:
     import polars as pl
 
-NETEM = "loss is as told, by netem's counters; its delays are for the probes to judge: it keeps no log"
+NETEM = "loss is as configured, by netem's counters; its delays are for the probes to judge: it keeps no log"
 _SIDES: tuple[tuple[Way, str, int], ...] = (("uplink", "up", 0), ("downlink", "down", 1))
 
 
@@ -39,7 +39,7 @@ def links(dataset: Dataset) -> list[LinkRecord]:
         spans = trials["duration_ns"].drop_nulls().to_list()
         facts = dataset.link_facts(link)
         ways = (facts.uplink, facts.downlink)
-        up, down = (told(way, facts.shared, spans) for way in ways)
+        up, down = (configured(way, facts.shared, spans) for way in ways)
         for (direction, prefix, index), way, what in zip(_SIDES, ways, (up, down), strict=True):
             histograms = list(lateness_histograms(dataset, trials["trial"], index))
             p99 = _seconds(lateness_quantile(histograms, 0.99))
@@ -55,19 +55,19 @@ def links(dataset: Dataset) -> list[LinkRecord]:
             largest = _seconds(max((histogram.max_ns for histogram in histograms), default=None))
             # Of a packet that was late into netem, nobody knows how late it was out of it.
             errors = (None, None, None) if netem else (p50, p99, largest)
-            as_told = what.over(counts).record()
+            as_configured = what.over(counts).record()
             measured: LinkMeasured = {
                 "delay_error_s": {"p50": errors[0], "p99": errors[1], "max": errors[2]},
                 "loss": measured_loss(what.over(counts), counts).record(),
                 "packets": int(trials[f"{prefix}_received"].sum() or 0),
             }
             for effect in found:
-                as_told[effect.name] = effect.told
+                as_configured[effect.name] = effect.configured
                 measured[effect.name] = effect.measured(LEVEL).record()
             rows.append(
                 {
                     "link_name": scenarios[0].link_name, "direction": direction, "backend": backend_of(link),
-                    "told": as_told, "measured": measured, "flag": flag, "why": why,
+                    "configured": as_configured, "measured": measured, "flag": flag, "why": why,
                 }
             )  # fmt: skip
     return rows

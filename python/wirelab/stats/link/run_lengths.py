@@ -30,7 +30,7 @@ LONGEST = 400
 class RunTest(NamedTuple):
     """Runs of losses: their mean length by the model and in the data, how many there were, and the test's p value."""
 
-    told: float
+    configured: float
     measured: float
     runs: int
     p: float
@@ -70,14 +70,14 @@ def run_test(chain: LossChain, lost: NDArray[np.bool_]) -> RunTest | None:
     lengths = run_lengths(lost)
     if distribution is None or len(lengths) < LEAST_RUNS:
         return None
-    told = float(np.arange(1, len(distribution) + 1) @ distribution)
+    configured = float(np.arange(1, len(distribution) + 1) @ distribution)
     measured = float(lengths.mean())
     edges = _edges(distribution, len(lengths))
     if len(edges) < 2:
-        return RunTest(told, measured, len(lengths), _alone(lengths), 1)
+        return RunTest(configured, measured, len(lengths), _alone(lengths), 1)
     statistic = _chi_square(lengths, distribution, edges)
     mean, variance = _null(chain, min(len(lost), MOST_SIMULATED))
-    return RunTest(told, measured, len(lengths), _p(statistic, mean, variance), len(edges))
+    return RunTest(configured, measured, len(lengths), _p(statistic, mean, variance), len(edges))
 
 
 def _alone(lengths: Integers) -> float:

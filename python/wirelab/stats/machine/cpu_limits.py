@@ -15,8 +15,8 @@ ROLES: tuple[End, ...] = ("client", "server")
 
 
 def cpu_limits(dataset: Dataset) -> dict[str, dict[End, CpuLimit]]:
-    """For each scenario with a limited host, by role: `share` of a CPU as told; `periods` with work in all trials that
-    count and `throttled` of them; for how long the host was held back in a trial, `throttled_s`.
+    """For each scenario with a limited host, by role: `share` of a CPU as configured; `periods` with work in all trials
+    that count and `throttled` of them; for how long the host was held back in a trial, `throttled_s`.
     """
     trials = kept_trials(dataset)
     found = {}

@@ -85,7 +85,7 @@ def _busy_ns() -> pl.Expr:
 
 
 def _judged(trials: pl.DataFrame, lanes: int) -> EndpointWaits:
-    counted = trials.filter(_told())
+    counted = trials.filter(_was_counted())
     wait_s = share = None
     reasons: list[tuple[Grade, str]] = []
     if counted.is_empty() or not counted["busy_ns"].sum():
@@ -110,8 +110,8 @@ def _cure(lanes: int) -> str:
     return f"{'run fewer trials at a time (--jobs), or ' * (lanes > 1)}leave the machine alone"
 
 
-def _told() -> pl.Expr:
-    """Whether each host's wait was counted, or is not to be told from its limit, and that of one was."""
+def _was_counted() -> pl.Expr:
+    """Whether each host's wait was counted, or cannot be distinguished from its limit, and that of one was."""
     import polars as pl
 
     known = pl.all_horizontal(

@@ -43,7 +43,7 @@ def linked(link: dict[str, Any]) -> LinkSpec:
 def probed(
     *, rate: float = RATE, delay: int = DELAY, loss: float = 0.05, lateness: int = 10_000, seed: int = 1
 ) -> Probes:
-    """Probes of a link that does this, whatever it was told."""
+    """Probes of a link that does this, whatever was configured."""
     generator = np.random.default_rng(seed)
     rows = []
     free = 0
@@ -131,7 +131,7 @@ def test_a_mismatch_of_the_replay_makes_the_link_invalid() -> None:
     assert certificate(probes).grade == "unusable"
 
 
-def test_losses_that_are_told_by_nobody_make_the_link_invalid() -> None:
+def test_losses_that_are_reported_by_nobody_make_the_link_invalid() -> None:
     probes = probed()
     honest = replace(probes, link=linked({**LINK, "uplink": LINK["uplink"][:2]}))
     assert line(honest, "loss").grade == "unusable"
@@ -172,7 +172,7 @@ def test_loss_runs_that_cannot_be_judged_say_whether_more_time_would_tell() -> N
     assert why.startswith("the model moves with time or by a pattern")
 
 
-def test_the_rate_of_short_trains_is_told_as_closely_as_lateness_allows() -> None:
+def test_the_rate_of_short_trains_is_reported_as_closely_as_lateness_allows() -> None:
     # Trains of ten packets at 1 Mbit/s last 72 ms, of which the emulator's 50 us are less than a hundredth.
     assert line(probed(), "rate").tolerance == pytest.approx(0.01 * RATE)
     fast = {**LINK, "uplink": [{**LINK["uplink"][0], "rate_bps": 10**9}, *LINK["uplink"][1:]]}

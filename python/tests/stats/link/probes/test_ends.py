@@ -33,7 +33,7 @@ RATE = {"kind": "rate", "rate_bps": RATE_BPS, "queue": {"discipline": "drop-tail
 def probed(
     *stages: dict[str, Any], loss: float = 0.0, delay_ns: int = DELAY_NS, copies: float = 0.0, rate: float | None = None
 ) -> Probes:
-    """Probes of an uplink that does this, whatever it was told."""
+    """Probes of an uplink that does this, whatever was configured."""
     generator = np.random.default_rng(1)
     plan: list[dict[str, Any]] = []
     log: list[tuple[Any, ...]] = []
@@ -79,7 +79,7 @@ def lines(probes: Probes) -> dict[str, Line]:
     return {line.name: line for line in certificate.lines if line.direction != "downlink"}
 
 
-def test_ends_that_agree_with_what_was_told_are_in_tolerance() -> None:
+def test_ends_that_agree_with_what_was_configured_are_in_tolerance() -> None:
     found = lines(probed(LOSS, DELAY, loss=0.05))
     assert {name: line.verdict for name, line in found.items()} == {
         "delay": "in", "into netem p99": "in", "loss": "open", "loss runs": "in", "reordered": "in",
@@ -91,7 +91,7 @@ def test_ends_that_agree_with_what_was_told_are_in_tolerance() -> None:
 def test_what_netem_did_otherwise_is_seen_though_the_log_knows_nothing_of_it() -> None:
     assert lines(probed(LOSS, DELAY, loss=0.1))["loss"].verdict == "out"
     late = lines(probed(LOSS, DELAY, loss=0.05, delay_ns=DELAY_NS + MS))["delay"]
-    assert (late.verdict, late.told) == ("out", 0.02)
+    assert (late.verdict, late.configured) == ("out", 0.02)
     assert lines(probed(DELAY, loss=0.01))["loss"].grade == "unusable"
 
 

@@ -32,7 +32,7 @@ def delays(way: Way) -> Iterator[Check]:
     else:
         # Mean lateness is one packet's, if the machine was busy with something else once; the line below is for that.
         late_s = float(np.median(alone.lateness_s)) if len(alone) else 0.0
-        values = alone.told_delay_s + late_s
+        values = alone.configured_delay_s + late_s
         typical = batches if is_random(way.direction.stages, way.shared) else median
         few = _few(way, len(values)) if len(values) < LEAST_DELAYS else None
         # The path to the link and from it, and both ends' wake-ups.

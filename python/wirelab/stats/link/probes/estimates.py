@@ -1,4 +1,4 @@
-"""Estimates of what probes measured, for checks that are told the level when the family's size is known."""
+"""Estimates of what probes measured, for checks that get the level when the family's size is known."""
 
 from __future__ import annotations
 

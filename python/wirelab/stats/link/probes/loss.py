@@ -12,7 +12,7 @@ from wirelab.schema.link_facts import LossFacts
 from wirelab.schema.probe import ProbeKind
 from wirelab.stats.estimate.model import Estimate
 from wirelab.stats.link.certificate import Check
-from wirelab.stats.link.grade import LIMITED_SHARE, Counts, Told, measured_loss, told
+from wirelab.stats.link.grade import LIMITED_SHARE, Configured, Counts, configured, measured_loss
 from wirelab.stats.link.loss_path import LossPath
 from wirelab.stats.link.probes.estimates import batches, ratio, share
 from wirelab.stats.link.probes.packets import Packets
@@ -40,7 +40,7 @@ def losses(way: Way) -> Iterator[Check]:
     counts |= {"received": len(packets), "lost": int(lost.sum()), "duplicated": int(way.packets.copy.sum())}
     reached, unsure = LossPath.of(way.direction).reached(counts)
     trial = [Counts(reached, counts["lost"], 0, unsure)]
-    what = told(way.direction).over(trial)
+    what = configured(way.direction).over(trial)
     if not models:
         exact = Estimate(ratio(lost.sum(), len(lost)), None, None, 1.0, len(lost), "count")
         why = "packets were lost, and nothing loses them on purpose" if lost.any() else None
@@ -56,7 +56,7 @@ def losses(way: Way) -> Iterator[Check]:
 
 
 def _loss_measure(
-    way: Way, models: Sequence[LossFacts], packets: Packets, what: Told, trial: Sequence[Counts]
+    way: Way, models: Sequence[LossFacts], packets: Packets, what: Configured, trial: Sequence[Counts]
 ) -> Callable[[float], Estimate]:
     """Its interval: by the model's design effect, by when packets met a state that lasts, or else by batches."""
     if what.bursty is not None:
@@ -99,7 +99,7 @@ def _runs(way: Way, models: Sequence[LossFacts], packets: Packets, unsure: int) 
         return Check("loss runs", way.name, "packets", None, None, None, few)
     mean = Estimate(found.measured, None, None, 0.95, found.runs, f"chi-square over {found.cells} lengths")
     why = f"{found.runs:,} runs, p {found.p:.2g}"
-    return Check("loss runs", way.name, "packets", found.told, None, lambda _: mean, why, p=found.p)
+    return Check("loss runs", way.name, "packets", found.configured, None, lambda _: mean, why, p=found.p)
 
 
 def _reached_in_order(way: Way, packets: Packets) -> NDArray[np.bool_]:

@@ -52,7 +52,7 @@ class Packets:
         return np.asarray((self.departure + self.lateness - self.arrival) / 1e9)
 
     @property
-    def told_delay_s(self) -> NDArray[np.float64]:
+    def configured_delay_s(self) -> NDArray[np.float64]:
         """From arrival until the link said that the packet leaves."""
         return np.asarray((self.departure - self.arrival) / 1e9)
 

@@ -29,7 +29,7 @@ def rate_check(way: Way) -> Check | None:
     if why is not None:
         return Check("rate", way.name, "bit/s", None, None, None, f"{why}; {way.otherwise}")
     steady = [(float(rate.steady_bps), rate.overhead_bytes) for rate in rates if rate.steady_bps is not None]
-    told, overhead = min(steady, default=(None, 0))
+    configured, overhead = min(steady, default=(None, 0))
     trains = way.packets.probes(ProbeKind.RATE, uplink=way.uplink)
     size = int(trains.size[0]) if len(trains) else 0
     in_turn = any(stage.service for stage in way.shared)
@@ -37,14 +37,14 @@ def rate_check(way: Way) -> Check | None:
         service = shared_service(way.shared, size)
         if service is None:
             return Check("rate", way.name, "bit/s", None, None, None, "what the medium sustains is not known")
-        if told is None or service.busy * told > (size + overhead) * 8:
-            told, overhead = size * 8 / service.busy, 0
-    if told is None and not in_turn:
+        if configured is None or service.busy * configured > (size + overhead) * 8:
+            configured, overhead = size * 8 / service.busy, 0
+    if configured is None and not in_turn:
         return None
-    if told is None or not size:
+    if configured is None or not size:
         slow = "too slow for a train of probes: more time tells it"
-        return Check("rate", way.name, "bit/s", told, None, None, slow)
-    what = told
+        return Check("rate", way.name, "bit/s", configured, None, None, slow)
+    what = configured
     spans = busy_spans(trains, what, overhead, way.direction.stages)
     why = None
     if len(spans) < LEAST_TRAINS:
@@ -57,7 +57,9 @@ def rate_check(way: Way) -> Check | None:
     return Check("rate", way.name, "bit/s", what, tolerance, _rate(spans), why, LATE)
 
 
-def busy_spans(trains: Packets, told_bps: float, overhead: int, stages: Sequence[Facts]) -> list[tuple[float, float]]:
+def busy_spans(
+    trains: Packets, configured_bps: float, overhead: int, stages: Sequence[Facts]
+) -> list[tuple[float, float]]:
     """Bits and seconds of each train in which packets waited for one another, from the departure of its first.
 
     Who is lost behind the rate took its time there all the same; who is dropped at its queue did not.
@@ -66,7 +68,7 @@ def busy_spans(trains: Packets, told_bps: float, overhead: int, stages: Sequence
     served = trains.only(~trains.copy & (trains.delivered | ((trains.fate == "loss") & behind)))
     if len(served) < 2:
         return []
-    wire_ns = (served.size + overhead) * 8e9 / told_bps
+    wire_ns = (served.size + overhead) * 8e9 / configured_bps
     # A train ends where the next packet came after all before could have left.
     backlog_ends = np.empty(len(served))
     ends = 0.0

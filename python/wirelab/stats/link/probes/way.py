@@ -1,4 +1,4 @@
-"""One direction of a link that was probed: what it was told to do, and its packets."""
+"""One direction of a link that was probed: what it was configured to do, and its packets."""
 
 from __future__ import annotations
 
