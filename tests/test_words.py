@@ -15,6 +15,13 @@ ALLOWED: dict[str, str] = {}
 """Files that may have a refused word, with the reason."""
 
 
+KEYS = frozenset({
+    "denominators", "fate", "lanes", "lateness-p50", "lateness-p99", "lateness-max", "playout-lateness", "preview",
+    "-preview",
+})  # fmt: skip
+"""Keys of files, metrics and a folder's ending that keep their names: a new name would break what users have written."""
+
+
 def test_no_refused_word_is_in_docs_or_in_what_the_program_prints() -> None:
     words = refused()
     assert {"refuted", "told apart", "whoever"} <= words
@@ -22,7 +29,7 @@ def test_no_refused_word_is_in_docs_or_in_what_the_program_prints() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}: {match[1]}"
         for path, line, text in (*_docs(), *_printed())
-        for match in pattern.finditer(text)
+        for match in pattern.finditer(_without_keys(text))
         if str(path.relative_to(ROOT)) not in ALLOWED
     ]
     assert not found, "\n".join(found)
@@ -37,6 +44,13 @@ def test_a_refused_word_is_found() -> None:
     page = "| term | meaning | instead of |\n|---|---|---|\n| fix | repair | `mend`, heal |\n"
     assert refused(page) == {"mend"}
     assert list(_strings('"""mend"""\nX = "mend it"\nY = f"to mend {X}"\n')) == [(2, "mend it"), (3, "to mend ")]
+
+
+def _without_keys(text: str) -> str:
+    """A text without the code spans that have a key of a file; a text that is such a key is nothing."""
+    if text in KEYS:
+        return ""
+    return re.sub(r"`[^`]*`", lambda span: "" if any(key in span[0] for key in KEYS) else span[0], text)
 
 
 def refused(text: str | None = None) -> set[str]:

@@ -135,7 +135,7 @@ def test_tshark_counts_the_same_in_every_layer(found: dict[str, tuple[Path, Ledg
             assert row["connection"] == total(sent(folder, way, f"tcp.len == 0 && {opens}", "ip.len"))
             assert row["acknowledgements"] == total(sent(folder, way, f"tcp.len == 0 && !({opens})", "ip.len"))
             payload = total(sent(folder, way, carries, "tcp.len"))
-            assert row["handshake"] + row["protection"] + row["application"] + row["again"] == payload
+            assert row["handshake"] + row["protection"] + row["application"] + row["retransmitted"] == payload
     folder, ledger = found["h3"]
     for way, row in ledger.items():
         streams = sent(folder, way, "quic.stream_data", "quic.stream_data")

@@ -122,8 +122,8 @@ impl Flow {
 
     fn close(self, bytes: &mut [LedgerBytes; 2], secrets: &Secrets) {
         let streams = self.segments.map(stream);
-        for (side, (_, again)) in streams.iter().enumerate() {
-            bytes[side].again += again;
+        for (side, (_, retransmitted)) in streams.iter().enumerate() {
+            bytes[side].retransmitted += retransmitted;
         }
         let [client, server] = streams.map(|(bytes, _)| bytes);
         if tls::is_tls(&client) {
@@ -176,17 +176,17 @@ fn datagrams(datagrams: &[Datagram], bytes: &mut [LedgerBytes; 2], secrets: &Sec
     }
 }
 
-/// A side's bytes in their order, and how many were sent again. What was captured nowhere leaves no gap.
+/// A side's bytes in their order, and how many were retransmitted. What was captured nowhere leaves no gap.
 fn stream(mut segments: Vec<(u32, Vec<u8>)>) -> (Vec<u8>, u64) {
     segments.sort_by_key(|(sequence, _)| *sequence);
-    let (mut stream, mut again, mut next) = (Vec::new(), 0, 0);
+    let (mut stream, mut retransmitted, mut next) = (Vec::new(), 0, 0);
     for (sequence, bytes) in segments {
         let known = (u64::saturating_sub(next, u64::from(sequence)) as usize).min(bytes.len());
-        again += known as u64;
+        retransmitted += known as u64;
         stream.extend_from_slice(&bytes[known..]);
         next = next.max(u64::from(sequence) + bytes.len() as u64);
     }
-    (stream, again)
+    (stream, retransmitted)
 }
 
 /// Bytes of an IP header in front of a transport's.
@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn parts(bytes: &LedgerBytes) -> u64 {
-        let headers = bytes.ip + bytes.transport + bytes.connection + bytes.acknowledgements + bytes.again;
+        let headers = bytes.ip + bytes.transport + bytes.connection + bytes.acknowledgements + bytes.retransmitted;
         headers + bytes.handshake + bytes.protection + bytes.application + bytes.sealed + bytes.other
     }
 
@@ -262,7 +262,7 @@ mod tests {
             transport: 40,
             connection: 40,
             acknowledgements: 40,
-            again: 7,
+            retransmitted: 7,
             application: 7,
             ..LedgerBytes::default()
         };
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_a_stream_count_once_and_what_came_again_apart() {
+    fn bytes_of_a_stream_count_once_and_retransmissions_apart() {
         let segments = vec![(4, b"def".to_vec()), (1, b"abc".to_vec()), (2, b"bcd".to_vec()), (4, b"defg".to_vec())];
         assert_eq!(stream(segments), (b"abcdefg".to_vec(), 6));
         assert_eq!(stream(vec![]), (vec![], 0));

@@ -54,8 +54,8 @@ pub struct LedgerBytes {
     pub connection: u64,
     /// TCP segments that only acknowledge, and datagrams of QUIC that do, whole.
     pub acknowledgements: u64,
-    /// What TCP sent again, without its headers.
-    pub again: u64,
+    /// Payload that TCP retransmitted, without headers.
+    pub retransmitted: u64,
     /// Handshakes, tickets and alerts of TLS and DTLS, with their records; QUIC packets with long headers.
     pub handshake: u64,
     /// What protects the application's bytes: headers of records, nonces and tags.

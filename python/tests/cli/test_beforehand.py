@@ -69,8 +69,8 @@ def test_what_would_be_unsupported_takes_none_of_a_budget() -> None:
     both = ("--set", "client.implementation=builtin,curl")
     _, out, err = run(*words, *both, *budget)
     assert "would be unsupported" in err
-    assert "PREVIEW" not in out
-    assert "PREVIEW" in run(*words, "--set", "protocol=http1,h2", *budget)[1]
+    assert "QUICK RUN" not in out
+    assert "QUICK RUN" in run(*words, "--set", "protocol=http1,h2", *budget)[1]
 
 
 def test_run_refuses_in_the_same_words_and_makes_no_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ def test_a_budget_is_a_preview_and_says_so() -> None:
     code, out, _ = run("plan", "milosevic2021", "--budget", "2min", "--jobs", "16")
     assert code == 0
     assert "18 scenarios" in out
-    assert "PREVIEW for 2 min" in out
+    assert "QUICK RUN for 2 min" in out
 
 
 def test_a_budget_that_the_experiments_own_is_below_says_that_it_lengthens_nothing() -> None:

@@ -77,11 +77,11 @@ def test_a_packet_log_is_shown_as_a_table_of_its_packets(log: Path) -> None:
     done = show(str(log))
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines() == [
-        "    ms  way   bytes  ports     packet  delay ms  late ms  fate",
-        " 0.000  up       60  40000-80  SYN       10.000    0.006  delivered",
-        " 1.000  up       60  40000-80  SYN                        queue full",
-        "11.000  down     60            ICMP       2.000    0.000  delivered, corrupted",
-        " 0.000  up       60  40000-80  SYN                        not delivered by the end",
+        "    ms  way   bytes  ports     packet  delay ms  error ms  outcome",
+        " 0.000  up       60  40000-80  SYN       10.000     0.006  delivered",
+        " 1.000  up       60  40000-80  SYN                         queue full",
+        "11.000  down     60            ICMP       2.000     0.000  delivered, corrupted",
+        " 0.000  up       60  40000-80  SYN                         not delivered by the end",
     ]
 
 
@@ -171,4 +171,4 @@ def test_background_traffic_is_left_out_of_a_trial(campaign: Path) -> None:
 
 
 def test_the_trial_s_own_lateness_is_reported(campaign: Path) -> None:
-    assert "uplink lateness p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--protocol", "h2").stdout
+    assert "uplink timing error p50 10, p99 3e+03, max 3e+03 µs" in show("mine", "--protocol", "h2").stdout

@@ -148,7 +148,7 @@ def test_a_preview_is_no_result_on_the_terminal_either(campaign: Path, tmp_path:
     plan = json.loads((folder / "plan.json").read_text())
     plan["experiment"]["preview"] = {"budget_ns": 1, "replicates": [5, 2], "exchanges": [100, 5]}
     (folder / "plan.json").write_text(json.dumps(plan))
-    assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  preview, no result")
+    assert summary.link_line(load(folder, folder)).splitlines()[0].endswith("  quick run, not conclusive")
 
 
 def test_the_model_of_an_energy_is_named_where_there_is_one(campaign: Path, tmp_path: Path) -> None:

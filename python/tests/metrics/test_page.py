@@ -201,7 +201,9 @@ def test_a_manifest_that_is_gone_is_named(records: Records, measured: Build) -> 
 def test_a_ledger_of_pages_counts_their_bodies_as_payload(records: Records, measured: Build) -> None:
     records._scenarios[0]["capture"] = True
     trial = records.trial("s", [load(0), load(1)])
-    spent = dict.fromkeys(("ip", "transport", "connection", "acknowledgements", "again", "handshake", "protection"), 1)
+    spent = dict.fromkeys(
+        ("ip", "transport", "connection", "acknowledgements", "retransmitted", "handshake", "protection"), 1
+    )
     way = {**spent, "application": 9, "sealed": 0, "other": 0, "packets": 1, "total": 16}
     records.ledgers[trial] = [way, way]
     measured(records)

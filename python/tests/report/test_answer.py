@@ -13,7 +13,7 @@ from wirelab.report.answer import answer
 from wirelab.report.blocks import Items, Table
 from wirelab.report.campaign import load
 from wirelab.report.grade import reasons
-from wirelab.report.sections import comparisons, limits, outcomes, trust
+from wirelab.report.sections import comparisons, emulation_accuracy, limits, outcomes
 
 
 def sentences(folder: Path) -> str:
@@ -61,7 +61,7 @@ def test_a_difference_of_protocol_and_program_names_both(tmp_path: Path) -> None
     assert "times as long. Protocol and program differ: mine-py against builtin." in said
     section = comparisons.section(load(folder, folder))
     assert section is not None
-    assert "Protocol and program differ at once" in str(section)
+    assert "Protocol and program both differ" in str(section)
     assert "mine (mine-py) against http1" in str(section) or "http1 against mine (mine-py)" in str(section)
 
 
@@ -160,7 +160,7 @@ def test_a_wait_for_a_cpu_is_blamed_on_the_machine_and_said_once(tmp_path: Path)
     header = page.header(load(folder, folder))
     assert header.grade.text == "unusable (the machine, not the link)"
     [warning] = header.warnings
-    assert warning.startswith("The machine was too busy")
+    assert warning.startswith("CPU contention held up endpoints")
     section = comparisons.section(load(folder, folder))
     assert section is not None
     [reasons] = [block for block in section.blocks if isinstance(block, Items)]
@@ -235,13 +235,15 @@ def test_a_proxy_is_reported_beside_its_protocol_and_each_link_with_what_was_che
     assert "From the proxy to the server it is http1." in sentences(folder)
     assert "h2 (by a proxy, http1 to the server)" in str(limits.section(loaded))
     checked = [
-        block for block in trust.section(loaded).blocks if isinstance(block, Table) and "topology" in block.caption
+        block
+        for block in emulation_accuracy.section(loaded).blocks
+        if isinstance(block, Table) and "topology" in block.caption
     ]
     rows = [[cell.text for cell in row] for row in checked[0].rows]
     assert rows[-1] == ["wire", "proxy to server", "–", "–", "–"]
     assert rows[0][:2] == ["air (clean)", "client, laptop to proxy, server"]
     assert rows[0][3] == "yes, each direction"
-    assert "what laptop did to the air" in str(trust.section(loaded))
+    assert "what laptop did to the air" in str(emulation_accuracy.section(loaded))
     providers = {series.label: series.provider for series in loaded.series}
     assert providers["h2"].endswith("; by a proxy, http1 to the server")
     assert "proxy" not in providers["http1"]
@@ -262,7 +264,7 @@ def test_probes_of_a_link_behind_a_proxy_are_shown_and_count_in_the_grade(tmp_pa
     loaded = load(folder, folder)
     assert reasons(loaded.estimates) == ["limited, the link: the link wire: probes found out of tolerance: rate."]
     assert "It is worst in the link wire." in sentences(folder)
-    [table] = [b for b in trust.section(loaded).blocks if isinstance(b, Table) and "topology" in b.caption]
+    [table] = [b for b in emulation_accuracy.section(loaded).blocks if isinstance(b, Table) and "topology" in b.caption]
     assert [row[2].text for row in table.rows][-1].startswith("limited")
 
 

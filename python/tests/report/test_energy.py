@@ -132,7 +132,7 @@ def test_what_was_not_in_force_is_in_the_table_and_in_no_chart(tmp_path: Path) -
     for figure in figures:
         assert "transmit" in figure.svg
         assert "receive" not in figure.svg
-        assert "Not drawn: h2 (a setting was not in force: Trust says which)." in figure.caption
+        assert "Not drawn: h2 (a setting was not in force: Emulation accuracy says which)." in figure.caption
     assert [[entry.text for entry in legend.entries] for legend in of_kind(section, Legend)] == [
         ["transmit"], ["transmit", "device asleep"],
     ]  # fmt: skip
@@ -141,7 +141,7 @@ def test_what_was_not_in_force_is_in_the_table_and_in_no_chart(tmp_path: Path) -
 def test_a_scenario_without_energy_is_named(tmp_path: Path) -> None:
     section = shown(tmp_path, RADIO, spent("transmit"), None)
     assert of_kind(section, Figure)[0].caption == (
-        "Typical constants. Not drawn: h2 (no completed exchange whose packets are known)."
+        "Typical constants. Not drawn: h2 (no completed exchange with known packets)."
     )
 
 

@@ -180,9 +180,10 @@ def test_a_preview_says_that_it_is_no_result(tmp_path: Path) -> None:
     plan = read(folder, "plan.json")
     plan["experiment"]["preview"] = {"budget_ns": 120_000_000_000, "replicates": [30, 2], "exchanges": [100, 5]}
     store(folder, "plan.json", plan)
-    assert "Grade preview, no result" in page_of(folder).words()
+    assert "Quality quick run, not conclusive" in page_of(folder).words()
     assert (
-        "A preview in 2 min, no result: 2 of 30 trials of each scenario, 5 of 100 exchanges" in page_of(folder).words()
+        "A quick run in 2 min, not conclusive: 2 of 30 trials of each scenario, 5 of 100 exchanges"
+        in page_of(folder).words()
     )
 
 
@@ -210,7 +211,7 @@ def test_a_campaign_without_any_completed_exchange_still_has_a_page(tmp_path: Pa
     (folder / "exchanges.parquet").unlink()
     (folder / "trials.parquet").unlink()
     words = page_of(folder).words()
-    assert "Grade not graded" in words
+    assert "Quality not graded" in words
     assert "160 of 160 exchanges failed or timed out" in words
 
 

@@ -77,7 +77,7 @@ def test_bytes_are_stacked_for_one_exchange_and_for_a_day(tmp_path: Path) -> Non
     assert day.caption == "A message every 15 min, which is assumed."
     [table] = day.tables
     shares = dict(zip([column.title for column in table.columns], table.rows[0], strict=True))
-    assert (shares["messages"].text, shares["message"].text, shares["sent again"].text) == ("96", "0.300", "0.00")
+    assert (shares["messages"].text, shares["message"].text, shares["retransmitted"].text) == ("96", "0.300", "0.00")
 
 
 def test_the_day_says_what_a_kept_connection_leaves_out(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_what_was_not_in_force_is_in_the_tables_and_in_no_chart(tmp_path: Path) 
     for figure in (one, day):
         assert [len(table.rows) for table in figure.tables] == [2]
         assert figure.svg.count("message ") == 1
-        assert figure.caption.endswith("Not drawn: h2 (a setting was not in force: Trust says which).")
+        assert figure.caption.endswith("Not drawn: h2 (a setting was not in force: Emulation accuracy says which).")
     scenarios[0]["settings"] = [{"in_force": False}]
     estimated(folder, scenarios)
     none = blocks_of(folder)

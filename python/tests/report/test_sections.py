@@ -17,6 +17,7 @@ from wirelab.report.campaign import load
 from wirelab.report.grade import grade
 from wirelab.report.sections import (
     claims,
+    emulation_accuracy,
     glance,
     ledger,
     limits,
@@ -29,7 +30,6 @@ from wirelab.report.sections import (
     rule,
     sizes,
     trials,
-    trust,
     wire,
 )
 from wirelab.report.workload_words import workload_words
@@ -69,12 +69,12 @@ def test_the_grade_is_that_of_the_worst_link(tmp_path: Path) -> None:
     links[2] |= {"flag": "unusable", "why": "lost"}
     change(folder, "estimates.json", links=links)
     assert grade(load(folder, folder)) == "unusable"
-    assert "unusable, the link: lossy uplink: lost." in str(trust.section(load(folder, folder)))
+    assert "unusable, the link: lossy uplink: lost." in str(emulation_accuracy.section(load(folder, folder)))
 
 
 def test_configured_stands_next_to_measured(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    table = tables(trust.section(load(folder, folder)))[0]
+    table = tables(emulation_accuracy.section(load(folder, folder)))[0]
     assert cells(table)[2][:9] == [
         "lossy", "uplink", "good", "10.0", "5.00", "9.00", "30.0", "10.0", "10.00 [9.80, 10.20]",
     ]  # fmt: skip
@@ -91,7 +91,11 @@ def test_what_befell_packets_one_by_one_stands_next_to_what_was_configured(tmp_p
         link["measured"] |= {"corrupted": none, "reordered": none}
     links[0]["configured"]["corrupted"], links[0]["measured"]["corrupted"] = 0.02, share
     change(folder, "estimates.json", links=links)
-    [table] = [each for each in tables(trust.section(load(folder, folder))) if each.caption.startswith("Duplication")]
+    [table] = [
+        each
+        for each in tables(emulation_accuracy.section(load(folder, folder)))
+        if each.caption.startswith("Duplication")
+    ]
     assert cells(table)[0] == ["clean", "uplink", "corrupted", "2.00", "2.0 [1.0, 3.0]", "4,000"]
     assert {row[2] for row in cells(table)[1:]} == {"reordered"}
 
@@ -102,7 +106,7 @@ def test_a_direction_without_packets_is_not_measured_and_the_grade_is_that_of_th
     links[1] |= {"flag": "not measured", "why": "no packet passed this way"}
     change(folder, "estimates.json", links=links)
     assert grade(load(folder, folder)) == "good"
-    assert "not measured: no packet passed this way" in str(trust.section(load(folder, folder)))
+    assert "not measured: no packet passed this way" in str(emulation_accuracy.section(load(folder, folder)))
 
 
 def test_a_median_above_the_time_out_is_shown_as_such_and_does_not_vanish(tmp_path: Path) -> None:
@@ -138,7 +142,7 @@ def test_many_lanes_are_summed_up_by_their_range(tmp_path: Path) -> None:
         {"lane": i, "packets": 9, "p50_s": 2e-6, "p99_s": i * 1e-5, "p999_s": None, "max_s": 1e-3} for i in range(1, 9)
     ]
     change(folder, "estimates.json", link_lateness=lanes)
-    said = str(trust.section(load(folder, folder)))
+    said = str(emulation_accuracy.section(load(folder, folder)))
     assert "over 8 parallel trials: p50 2.00 to 2.00 µs, p99 10.0 to 80.0 µs, max 1,000 to 1,000 µs." in said
 
 
@@ -146,11 +150,11 @@ def test_the_replay_of_every_trial_is_reported(tmp_path: Path) -> None:
     folder = write(tmp_path)
     replay = {"trials": 540, "replayed": 540, "reproduced": 540, "packets": 1_234_567, "mismatches": 0}
     change(folder, "estimates.json", replay=replay)
-    said = str(trust.section(load(folder, folder)))
+    said = str(emulation_accuracy.section(load(folder, folder)))
     assert "replay: 540 of 540 trials match their replay packet for packet (1,234,567 packets)." in said
     wrong = replay | {"replayed": 539, "reproduced": 538, "mismatches": 3}
     change(folder, "estimates.json", replay=wrong)
-    said = str(trust.section(load(folder, folder)))
+    said = str(emulation_accuracy.section(load(folder, folder)))
     assert "538 of 540" in said
     assert "3 packets do not match" in said
     assert "1 trials have no log that can be read" in said
@@ -182,7 +186,7 @@ def test_a_certificate_has_a_row_for_each_line(tmp_path: Path) -> None:
     }
     found = {"link_names": ["clean"], "probes": "probes/a", "grade": "good", "lines": [rate, nat]}
     change(folder, "estimates.json", certificates=[found])
-    groups = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
+    groups = [block for block in emulation_accuracy.section(load(folder, folder)).blocks if isinstance(block, Group)]
     [table] = [table for group in groups for table in group.blocks if isinstance(table, Table)]
     assert groups[-1].summary == "Probes of clean: good; 1 in tolerance, 1 not judged"
     assert cells(table)[0][:6] == [
@@ -318,7 +322,7 @@ def test_a_workload_of_messages_is_reported_in_words() -> None:
         "timeout_ns": 10**10, "playout_delay_ns": 2 * 10**8,
     }  # fmt: skip
     assert workload_words(Stream.model_validate(stream)) == (
-        "stream: 30 messages a trial of 612 B, evenly spaced at 25.0 /s, to 5 waiting; given up after 10 s; "
+        "stream: 30 messages a trial of 612 B, evenly spaced at 25.0 /s, to 5 waiting; time-out 10 s; "
         "the player buffers 200 ms"
     )
     deliver = {
@@ -506,12 +510,16 @@ def test_limits_say_what_of_radio_and_air_is_emulated(tmp_path: Path) -> None:
 def test_a_limited_host_is_reported_with_how_often_the_limit_was_in_force(tmp_path: Path) -> None:
     folder = write(tmp_path)
     scenarios = read(folder, "estimates.json")["scenarios"]
-    assert not any("less than a CPU" in table.caption for table in tables(trust.section(load(folder, folder))))
+    assert not any(
+        "less than a CPU" in table.caption for table in tables(emulation_accuracy.section(load(folder, folder)))
+    )
     client = {"share": 0.1, "periods": 200, "throttled": 150, "throttled_s": 0.25}
     idle = {"share": 0.5, "periods": 0, "throttled": 0, "throttled_s": 0.0}
     scenarios[0]["cpu"] = {"client": client, "server": idle}
     change(folder, "estimates.json", scenarios=scenarios)
-    [table] = [each for each in tables(trust.section(load(folder, folder))) if "less than a CPU" in each.caption]
+    [table] = [
+        each for each in tables(emulation_accuracy.section(load(folder, folder))) if "less than a CPU" in each.caption
+    ]
     limited, unused = cells(table)
     assert limited[1:] == ["client", "10 %", "200", "75.0", "250"]
     assert unused[1:5] == ["server", "50 %", "0", "–"]
@@ -519,13 +527,13 @@ def test_a_limited_host_is_reported_with_how_often_the_limit_was_in_force(tmp_pa
 
 def test_the_load_that_each_protocol_met_stands_side_by_side(tmp_path: Path) -> None:
     folder = write(tmp_path, links=("clean",))
-    assert "Background traffic" not in str(trust.section(load(folder, folder)))
+    assert "Background traffic" not in str(emulation_accuracy.section(load(folder, folder)))
     scenarios = read(folder, "estimates.json")["scenarios"]
     met = {"point": 2.0e6, "low": 1.9e6, "high": 2.1e6, "level": 0.95, "n": 7, "method": "hierarchical bootstrap"}
     none = {**met, "point": None, "low": None, "high": None, "n": 0, "method": "no interval: fewer than two values"}
     scenarios[0]["background_bps"], scenarios[1]["background_bps"] = met, none
     change(folder, "estimates.json", scenarios=scenarios)
-    [group] = [block for block in trust.section(load(folder, folder)).blocks if isinstance(block, Group)]
+    [group] = [block for block in emulation_accuracy.section(load(folder, folder)).blocks if isinstance(block, Group)]
     [table] = [block for block in group.blocks if isinstance(block, Table)]
     assert cells(table) == [["clean", "http1", "2,000 [1,900, 2,100]", "7"], ["clean", "h2", "–", "0"]]
 

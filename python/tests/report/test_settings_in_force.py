@@ -67,7 +67,7 @@ def test_what_was_not_in_force_is_drawn_in_no_chart_and_is_never_the_lowest_dela
             for each in (plain, held)
         )
         assert len(without) < len(drawn), build
-    assert f"Not drawn: {label} (a setting was not in force: Trust says which)." in str(wire.section(held))
+    assert f"Not drawn: {label} (a setting was not in force: Emulation accuracy says which)." in str(wire.section(held))
     metric = "end-to-end-delay"
     assert held.scenarios[0] not in ranked(metric, held.scenarios)
     assert len(ranked(metric, plain.scenarios)) == len(ranked(metric, held.scenarios)) + 1

@@ -89,7 +89,7 @@ def test_energy_is_estimated_and_compared_and_its_difference_is_not_held_against
     assert first["metrics"]["radio-energy"]["modes"] == []
     [compared] = [each for each in estimates["comparisons"] if each["metric"] == "radio-energy"]
     assert compared["ratio_of_means"]["point"] == pytest.approx(1.0)
-    assert compared["link"]["why"].endswith("lateness adds is in the link's own grade")
+    assert compared["link"]["why"].endswith("timing error adds is in the link's own grade")
     assert estimates["energy"]["radio"]["name"] == "r"
     assert estimates["notes"][-1] == (
         "Energy is not measured but modelled, of the packets that flowed: r (unvalidated)."

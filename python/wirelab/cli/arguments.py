@@ -70,7 +70,8 @@ budget_option = click.option(
     "--budget",
     type=DurationType("min"),
     metavar="DURATION",
-    help="Begin no block after this time, such as 2min: a preview, if the whole grid must be scaled down to fit.",
+    help="Stop after about this long, such as 2min. If the full experiment does not fit, run a smaller one, marked as "
+    "a quick run.",
 )
 
 

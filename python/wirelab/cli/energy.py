@@ -25,7 +25,7 @@ _SINCE = QuantityType("time", duration_ns, may_be_0=True)
 @click.command("energy", short_help="Energy of a capture by a radio's model, or of a measured trace.")
 @click.argument("capture", required=False, type=_FILE)
 @radio_options
-@click.option("--client", metavar="IP", help="Whose radio: an address of the capture.")
+@click.option("--client", metavar="IP", help="Address in the capture of the device with the radio.")
 @click.option(
     "--cpu-time", type=DurationType(), metavar="DURATION", help="CPU time over the capture, measured on --device."
 )

@@ -167,7 +167,7 @@ class _Answer:
                 f"the radio is slower than the capture: it would have ended {format_duration(over_ns - energy.end_ns)} "
                 "later"
             )
-        yield "Ranges are those of the model's constants, all at their ends at once."
+        yield "Ranges are those of the model's constants, all at their ends together."
         if self._work is not None:
             lasts_s = (energy.end_ns - energy.start_ns) / 1e9
             if self._work.seconds > lasts_s:

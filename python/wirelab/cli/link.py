@@ -178,7 +178,7 @@ def behind(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         spec = single_link(link, with_backend(sets, backend), ask, others, partial(click.echo, err=True))
     if pcaps and is_netem(spec):
         raise WirelabError(
-            "--pcap: netem tells nobody when a packet leaves or that it was dropped", hint="tcpdump does"
+            "--pcap: netem does not report when a packet leaves, or that it was dropped", hint="tcpdump does"
         )
     # An unnamed file, so that nothing has to be removed.
     descriptor = os.memfd_create("wirelab-link")

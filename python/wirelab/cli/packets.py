@@ -17,7 +17,7 @@ from wirelab.schema import is_netem
 
 MAGIC = b"WLPL"
 BY_NETEM = "netem ran this link: shown is when packets entered netem, not whether they were delivered"
-HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "late ms", "fate")
+HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "error ms", "outcome")
 _NUMBERS = (0, 2, 5, 6)
 _READS = (
     "show reads campaigns, trials and packet logs: of wirelab link --log, and packets.wlpl of a trial; "

@@ -102,8 +102,8 @@ def _words(plan: Plan, lanes: Lanes) -> str:
         lines.append(f"{alone} of the scenarios run alone: their exchanges are short, or fill a CPU")
     if (preview := record.preview) is not None:
         lines.append(
-            f"PREVIEW for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
-            f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; no result"
+            f"QUICK RUN for {format_duration(preview.budget_ns)}: {preview.replicates[1]} of {preview.replicates[0]} "
+            f"replicates, {preview.exchanges[1]} of {preview.exchanges[0]} exchanges a trial; not conclusive"
         )
     lines += _pages(plan)
     rows = [("scenario", "link", "exchanges", "about, each exchange")]

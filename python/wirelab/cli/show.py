@@ -198,7 +198,7 @@ def _link_words(folder: Path) -> Iterator[str]:
         p50, p99 = (lateness_quantile([direction.lateness], level) for level in (0.5, 0.99))
         if p50 is not None and p99 is not None:
             largest = direction.lateness.max_ns / 1e3
-            yield f"{name}link lateness p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
+            yield f"{name}link timing error p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
 
 
 def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:

@@ -336,6 +336,8 @@ def _check_claims(source: Source, file: ExperimentFile) -> list[WirelabError]:
         return []
     return [
         WirelabError(
-            f"no such file ({shown(file.claims)})", source.where(("claims",)), "it is sought beside the experiment file"
+            f"no such file ({shown(file.claims)})",
+            source.where(("claims",)),
+            "it is sought next to the experiment file",
         )
     ]

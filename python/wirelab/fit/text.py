@@ -21,7 +21,7 @@ def profile_text(profile: FittedProfile) -> str:
         *(_table(f"link.{way}", values) for way, values in profile.link.items()),
         *([_instead(profile.alternatives)] if profile.alternatives else []),
         _table("sources", profile.sources),
-        *([_comment("Seen beside it:", profile.seen)] if profile.seen else []),
+        *([_comment("Also seen:", profile.seen)] if profile.seen else []),
         _comment("What this measurement cannot show:", profile.unknown),
     ]
     return "\n\n".join(blocks) + "\n"

@@ -41,7 +41,7 @@ METRICS = (
     Metric(
         "end-to-end-delay-largest",
         "ns",
-        "The end-to-end delay of those exchanges whose download is the largest of several sizes that take turns; null "
+        "The end-to-end delay of the exchanges with the largest download of several sizes that take turns; null "
         "where all are alike.",
         pl.when(_OF_LARGEST).then(_END_TO_END),
         among=_OF_LARGEST,
@@ -49,7 +49,7 @@ METRICS = (
     Metric(
         "end-to-end-delay-smallest",
         "ns",
-        "The same of those whose download is the smallest.",
+        "The same for the smallest download.",
         pl.when(_OF_SMALLEST).then(_END_TO_END),
         among=_OF_SMALLEST,
     ),
@@ -63,7 +63,7 @@ METRICS = (
     Metric(
         "response-time-largest",
         "ns",
-        "The response time of those exchanges whose download is the largest of several sizes that take turns; null "
+        "The response time of the exchanges with the largest download of several sizes that take turns; null "
         "where all are alike.",
         pl.when(_OF_LARGEST).then(_RESPONSE),
         among=_OF_LARGEST,
@@ -71,7 +71,7 @@ METRICS = (
     Metric(
         "response-time-smallest",
         "ns",
-        "The same of those whose download is the smallest.",
+        "The same for the smallest download.",
         pl.when(_OF_SMALLEST).then(_RESPONSE),
         among=_OF_SMALLEST,
     ),

@@ -18,8 +18,8 @@ from wirelab.schema.workload import RequestResponse
 
 LEDGER = "ledger.parquet"
 PARTS = (
-    "ip", "transport", "connection", "acknowledgements", "again", "handshake", "protection", "application", "sealed",
-    "other",
+    "ip", "transport", "connection", "acknowledgements", "retransmitted", "handshake", "protection", "application",
+    "sealed", "other",
 )  # fmt: skip
 """Parts of `total`, as `wirelab-agent ledger` names them (`schema/ledger.json`)."""
 COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {

@@ -16,7 +16,7 @@ CAUSES = {"lost" if cause is DropCause.LOSS else cause.replace("-", "_"): cause.
 COUNTS = ("received", "duplicated", "delivered", *CAUSES, "held", "received_bytes")
 
 _LATENESS = (
-    "Lateness of a trial's packets, both directions: the instant at which a packet was handed to the receiver's "
+    "Timing error of a trial's packets, both directions: the instant at which a packet was handed to the receiver's "
     "interface minus the instant at which its link said it leaves. This is the error of the emulated delay; of a link "
     "that netem ran, how late packets went into netem. {} of the histogram's bucket edges (steps of 19 %)."
 )
@@ -24,7 +24,7 @@ _LATENESS = (
 METRICS = (
     Metric("lateness-p50", "ns", _LATENESS.format("Median"), pl.col("lateness_p50_ns"), of="trial"),
     Metric("lateness-p99", "ns", _LATENESS.format("99th percentile"), pl.col("lateness_p99_ns"), of="trial"),
-    Metric("lateness-max", "ns", "Largest lateness of a trial's packets.", pl.col("lateness_max_ns"), of="trial"),
+    Metric("lateness-max", "ns", "Largest timing error of a trial's packets.", pl.col("lateness_max_ns"), of="trial"),
 )
 
 

@@ -31,7 +31,7 @@ METRICS = (
         "time-to-first-byte",
         "ns",
         "From the start of the navigation to the first byte of the document's final response, connection included "
-        "(W3C Resource Timing, finalResponseHeadersStart - startTime). Also of a load that was given up behind it.",
+        "(W3C Resource Timing, finalResponseHeadersStart - startTime). Also of a load that timed out after it.",
         pl.when(_ANSWERED).then(pl.col("first_final_byte_ns") - pl.col("start_ns")),
     ),
     Metric("page-connections", "", "Connections that a load opened.", _of_load(pl.col("connections"))),

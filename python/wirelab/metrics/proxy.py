@@ -21,7 +21,7 @@ METRICS = (
     Metric(
         "origin-time",
         "ns",
-        "How long the proxy waited for the server behind it, from when the request went on to when the answer was "
+        "How long the proxy waited for the server behind it, from when it forwarded the request to when the answer was "
         "whole: the wire's time, and the server's. Null for what came from the proxy's cache.",
         when_completed(pl.col("proxy_end_ns") - pl.col("proxy_asks_ns")),
     ),

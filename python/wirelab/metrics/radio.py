@@ -91,7 +91,7 @@ def spend(
     unknown = sum(work_ns is None for _, _, work_ns in known)
     notes = _processor_notes(settings, unknown)
     if left_out := len(trials) - len(known):
-        notes.append(f"Without energy: {left_out} trials whose packets netem or nobody logged.")
+        notes.append(f"Without energy: {left_out} trials without a packet log (netem keeps none).")
     if too_long:
         notes.append(f"Without a day's energy: {too_long} exchanges that take longer than the interval.")
     text = json.dumps(settings.as_record(notes), indent=1, ensure_ascii=False)
@@ -108,8 +108,8 @@ def _processor_notes(settings: Settings, unknown: int) -> list[str]:
     notes = [*processor_notes(settings.radio, device, measured)]
     if unknown:
         notes.append(
-            f"Without the processor's energy, and so without a message's and a day's: {unknown} trials whose client's "
-            "CPU time, or its idle cost, is not known."
+            f"Without the processor's energy, and so without a message's and a day's: {unknown} trials without a "
+            "known CPU time or idle cost of the client."
         )
     return notes
 

@@ -11,7 +11,7 @@ METRICS = (
         "retransmissions",
         "",
         "TCP: segments of both directions that the link had seen before, from the packet log (a connection's share). "
-        "QUIC: packets that the client declared lost (RFC 9002), since a QUIC packet is never sent again as it was.",
+        "QUIC: packets that the client declared lost (RFC 9002), since a QUIC packet is never retransmitted unchanged.",
         pl.when(pl.col("flow_transport") == "tcp")
         .then(pl.col("flow_retransmissions") / pl.col("flow_exchanges"))
         .otherwise(pl.col("client_retransmissions").cast(pl.Float64)),
@@ -19,7 +19,7 @@ METRICS = (
     Metric(
         "spurious-retransmissions",
         "",
-        "What was sent again although the link delivered it the first time, both directions, from the packet log (a "
+        "Spurious retransmissions: data that the link had delivered before, both directions, from the packet log (a "
         "connection's share): TCP segments, SYN included, and CoAP's confirmable messages; a copy still inside when "
         "the trial ended was not delivered. Null over QUIC and DTLS, which number every packet anew, and with netem, "
         "which does not say what it lost.",

@@ -23,7 +23,7 @@ METRICS = (
         "throughput",
         "bps",
         "Application body bits that a trial's exchanges carried, of both directions and all clients, over the time "
-        "from the first start to the last end; what an exchange carried before it was given up counts. One value a "
+        "from the first start to the last end; what an exchange carried before its time-out counts. One value a "
         "trial, in the row of its first completed exchange.",
         pl.when(_FIRST_COMPLETED & (_BUSY_NS > 0)).then(_CARRIED * 1e9 / _BUSY_NS),
     ),

@@ -144,11 +144,13 @@ def _messages(campaign: Campaign) -> Iterator[Statement]:
 
 
 def _grades(campaign: Campaign) -> Iterator[Statement]:
-    """The worst reason against the grade; Trust has them all."""
+    """The worst reason against the grade; section Emulation accuracy has them all."""
     if found := grouped(campaign.estimates):
         worst, *others = found
         yield Statement(
-            f"{worst.flag.capitalize()}, {worst.cause}: {worst.why}.", _of(worst, len(others)), href="#trust"
+            f"{worst.flag.capitalize()}, {worst.cause}: {worst.why}.",
+            _of(worst, len(others)),
+            href="#emulation-accuracy",
         )
 
 
@@ -159,7 +161,7 @@ def _of(reason: Reason, others: int) -> list[Statement]:
     if reason.cure:
         more.append(f"To fix it, {reason.cure}.")
     if others:
-        more.append(f"Trust has {others} more reason{'s' * (others > 1)}.")
+        more.append(f"Emulation accuracy has {others} more reason{'s' * (others > 1)}.")
     return [Statement(text) for text in more]
 
 
@@ -183,7 +185,7 @@ def _warnings(campaign: Campaign) -> Iterator[Statement]:
     lost = sum(each["failed"] + each["timed-out"] for each in ends)
     total = sum(each["exchanges"] for each in ends)
     if lost:
-        more = [Statement("See the denominators before comparing delays.")]
+        more = [Statement("See how many completed before comparing delays.")]
         yield Statement(f"{lost:,} of {total:,} exchanges failed or timed out.", more, href="#outcomes")
 
 

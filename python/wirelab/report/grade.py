@@ -9,7 +9,7 @@ from wirelab.report.campaign import Campaign
 from wirelab.schema.estimates import ComparisonRecord, Estimates, Grade, Quality
 from wirelab.stats.link.grade import GRADES, NOT_MEASURED
 
-PREVIEW = "preview, no result"
+PREVIEW = "quick run, not conclusive"
 LINK, MACHINE = "the link", "the machine"
 
 

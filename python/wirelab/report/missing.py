@@ -8,7 +8,7 @@ from wirelab.report.model import Scenario
 from wirelab.report.protocols import BUILTIN, describe
 from wirelab.schema import is_netem
 
-NOT_IN_FORCE = "a setting was not in force: Trust says which"
+NOT_IN_FORCE = "a setting was not in force: Emulation accuracy says which"
 NO_TRIAL = "no trial of this scenario was analysed"
 FROM_PACKETS = frozenset(
     {"wire-up-bytes", "wire-down-bytes", "wire-bytes", "wire-up-packets", "wire-down-packets", "lost-packets"}
@@ -66,7 +66,7 @@ def _reasons(scenario: Scenario, metric: str) -> Iterator[str]:
 def _not_reported(scenario: Scenario, metric: str, client: str, *, over_udp: bool) -> Iterator[str]:
     """What a foreign client does not tell."""
     if metric == "retransmissions" and over_udp:
-        yield f"{client} does not tell what it sent again"
+        yield f"{client} does not report what it retransmitted"
     if metric in FROM_PACKETS | AGAIN and not scenario.metric("wire-up-bytes"):
         yield f"{client} does not tell which port an exchange used, so that packets cannot be counted to exchanges"
     if metric in STAMPED and scenario.denominators is not None and scenario.denominators["completed"]:

@@ -27,11 +27,14 @@ from wirelab.units import format_duration
 TEMPLATES = Path(__file__).parent / "templates"
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 NO_RESULT = (
-    (LINK, "The link was not what it was configured to be: no result. Trust says which link, and why."),
+    (
+        LINK,
+        "The link was not what it was configured to be: not usable as a result. See Emulation accuracy.",
+    ),
     (
         MACHINE,
-        "The machine was too busy, so that endpoints waited for a CPU: no result. Trust says in which scenario, and "
-        "how long.",
+        "CPU contention held up endpoints: not usable as a result. Emulation accuracy says in which scenario, and how "
+        "long.",
     ),
 )
 """What an unusable grade means, by what is to blame."""
@@ -145,8 +148,8 @@ def _warnings(campaign: Campaign) -> list[str]:
         (of_trials, trials), (of_each, each) = preview.replicates, preview.exchanges
         budget = format_duration(preview.budget_ns)
         warnings.append(
-            f"A preview in {budget}, no result: {trials} of {of_trials} trials of each scenario, {each} of {of_each} "
-            "exchanges each."
+            f"A quick run in {budget}, not conclusive: {trials} of {of_trials} trials of each scenario, {each} of "
+            f"{of_each} exchanges each."
         )
     if campaign.unfinished:
         warnings.append(campaign.unfinished)

@@ -57,7 +57,7 @@ def _table(rows: Iterable[tuple[Scenario, SettingInForce]]) -> Table:
     ]
     caption = (
         "Settings that the experiment gives. A setting is in force if just it was announced, nothing held in its "
-        "place, and the other end never used more of it at once"
+        "place, and the other end never used more of it"
     )
     return Table(caption, columns, cells, row_headers=2)
 

@@ -34,8 +34,8 @@ def workload_words(workload: WorkloadSpec) -> str:
     of_each = f" of each of {workload.clients} clients" if workload.clients > 1 else ""
     return (
         f"{workload.exchanges} exchanges a trial{of_each}, {content}; {_arrival_words(workload.arrival)}, "
-        f"{workload.concurrency} at once; {_connection_words(workload.connection)}; "
-        f"given up after {format_duration(workload.timeout_ns)}"
+        f"{workload.concurrency} concurrent; {_connection_words(workload.connection)}; "
+        f"time-out {format_duration(workload.timeout_ns)}"
     )
 
 
@@ -58,7 +58,7 @@ def _page_words(workload: PageLoads) -> str:
     return (
         f"{count(workload.loads, 'load')} a trial of the page {page.name} ({count(page.resources, 'resource')}, "
         f"{format_size(page.body_bytes)}), one after another, each without connections and with an empty cache; "
-        f"given up after {format_duration(workload.timeout_ns)}"
+        f"time-out {format_duration(workload.timeout_ns)}"
     )
 
 
@@ -70,5 +70,5 @@ def _telling_words(workload: PubSub | Stream) -> str:
     return (
         f"{workload.kind}: {workload.messages} messages a trial of {format_size(workload.message_bytes)}, "
         f"{'evenly spaced' if steady else 'Poisson'} at {workload.rate_hz} /s, to {workload.subscribers} waiting; "
-        f"given up after {format_duration(workload.timeout_ns)}{buffer}"
+        f"time-out {format_duration(workload.timeout_ns)}{buffer}"
     )

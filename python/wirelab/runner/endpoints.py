@@ -86,7 +86,7 @@ class Endpoints:
             if not self.addresses.has(family):
                 return Barrier(
                     EntryStatus.FAILED,
-                    f"the lanes have no {family} addresses; host.settings.ipv6 of campaign.json says why",
+                    f"the hosts have no {family} addresses; host.settings.ipv6 of campaign.json says why",
                 )
         if scenario.cpu and self.cpu_quota.startswith("none"):
             why = f"this machine cannot limit CPU time ({self.cpu_quota.partition(': ')[2]}); see {launched('doctor')}"

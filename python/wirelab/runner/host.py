@@ -100,7 +100,9 @@ class AgentHost:
             case HostError(message=message, hint=hint):
                 raise RunError(message, hint=hint or launched("doctor"))
             case _:
-                raise RunError(f"the host made no lanes within {_OPEN_TIMEOUT_S:.0f} s", hint=launched("doctor"))
+                raise RunError(
+                    f"the host process made no networks within {_OPEN_TIMEOUT_S:.0f} s", hint=launched("doctor")
+                )
 
     def start(self, request: TrialRequest) -> None:
         """Begin a trial."""

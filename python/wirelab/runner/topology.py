@@ -76,7 +76,7 @@ def _address(host: HostAddress, family: AddressFamily) -> str | None:
 
 
 def _found(address: str | None) -> str:
-    assert address is not None, "the barrier lets no family through that the lanes do not have"
+    assert address is not None, "the barrier lets no family through that the hosts do not have"
     return address
 
 

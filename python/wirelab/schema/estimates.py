@@ -207,7 +207,7 @@ class Spent(TypedDict):
     transport: float
     connection: float
     acknowledgements: float
-    again: float
+    retransmitted: float
     handshake: float
     protection: float
     application: float
@@ -221,7 +221,7 @@ class Spent(TypedDict):
 
 
 Part = Literal[
-    "packets", "total", "ip", "transport", "connection", "acknowledgements", "again", "handshake", "protection",
+    "packets", "total", "ip", "transport", "connection", "acknowledgements", "retransmitted", "handshake", "protection",
     "application", "sealed", "other", "payload", "headers", "link_layer",
 ]  # fmt: skip
 SPENT: tuple[Part, ...] = get_args(Part)

@@ -188,7 +188,7 @@ def _notes(dataset: Dataset, scenarios: list[AnalysedScenario], link_rows: list[
     import polars as pl
 
     if dataset.plan.experiment.preview:
-        yield "This is a preview scaled down to a budget: no result, and no verdict to quote."
+        yield "This is a quick run, scaled down to a budget: not conclusive, and no verdict to quote."
     trials = [scenario["denominators"]["trials"] for scenario in scenarios]
     if trials and min(trials) < FEW_TRIALS:
         few = min(trials)

@@ -73,8 +73,9 @@ def _spent(rows: pl.DataFrame, exchanges: int) -> Spent:
     application = mean("application")
     return {
         "packets": mean("packets"), "total": mean("total"), "ip": mean("ip"), "transport": mean("transport"),
-        "connection": mean("connection"), "acknowledgements": mean("acknowledgements"), "again": mean("again"),
-        "handshake": mean("handshake"), "protection": mean("protection"), "application": application,
+        "connection": mean("connection"), "acknowledgements": mean("acknowledgements"),
+        "retransmitted": mean("retransmitted"), "handshake": mean("handshake"), "protection": mean("protection"),
+        "application": application,
         "sealed": mean("sealed"), "other": mean("other"), "payload": payload,
         "headers": None if payload is None else application - payload, "link_layer": link_layer,
     }  # fmt: skip

@@ -26,12 +26,16 @@ def test_quickstart_and_each_paper_are_kept() -> None:
 
 WORDS = {
     "held": "confirmed", "refuted": "contradicted", "undecided": "inconclusive",
-    "publishable": "good", "teaching": "limited", "invalid": "unusable",
+    "lateness p99": "timing error p99", "publishable": "good", "teaching": "limited", "invalid": "unusable",
 }  # fmt: skip
 """Verdicts and qualities as they were called when the campaigns were kept, and as they are."""
-KEYS = {"told": "configured"}
+KEYS = {"told": "configured", "again": "retransmitted"}
 """Keys of their estimates as they were called, and as they are."""
 SENTENCES = {
+    r"\blateness\b(?! p)": lambda _: "timing error",
+    r"This is a preview scaled down to a budget: no result, and": (
+        lambda _: "This is a quick run, scaled down to a budget: not conclusive, and"
+    ),
     r"\bas told\b": lambda _: "as configured",
     r"was told (?=\d)": lambda _: "was configured as ",
     r"\btold (?=[\d.]+%)": lambda _: "configured ",

@@ -109,7 +109,7 @@ def test_what_a_page_lacks_is_reported_with_its_file_and_line(tmp_path: Path) ->
         ("3", "is no page"),
         ('{ site = "nowhere" }', "cannot be read"),
         (r'{ site = "nowhere\u0000" }', "cannot be read: .*embedded null"),
-        ('{ site = "~nowhere/mine" }', "is in nobody's home folder"),
+        ('{ site = "~nowhere/mine" }', "is in no user's home folder"),
         ('{ site = "mine", objects = 3 }', "is a key of generated pages, and this page is a folder's"),
         ('{ sit = "mine" }', "did you mean 'site'"),
         ('{ document = "start.html" }', r'document: is a key of folders, and this page is none \("start.html"\)'),

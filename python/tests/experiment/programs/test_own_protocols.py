@@ -114,8 +114,8 @@ def test_everything_that_is_wrong_is_reported_at_once_with_its_key(tmp_path: Pat
             'default = "slow"',
             "mode.default: should be true or",
         ),
-        ("maximum = 100\n", "", "settings.window.maximum: is missing beside minimum"),
-        ("minimum = 1\n", "", "settings.window.maximum: has no minimum beside it"),
+        ("maximum = 100\n", "", "settings.window.maximum: is missing with minimum"),
+        ("minimum = 1\n", "", "settings.window.maximum: has no minimum with it"),
         ("minimum = 1\n", "minimum = 101\n", "settings.window.maximum: is less than minimum, 101"),
         (
             "minimum = 1\n",

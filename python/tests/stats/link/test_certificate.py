@@ -35,12 +35,12 @@ def test_a_bound_is_kept_by_whatever_is_below_it() -> None:
 
 def test_a_bound_is_not_broken_by_two_values_of_a_few() -> None:
     values = np.array([1e-5] * 60 + [2e-3] * 2)
-    check = Check("lateness p99", "uplink", "s", 0.0, 5e-5, quantile(values, 0.99), at_most=True)
+    check = Check("timing error p99", "uplink", "s", 0.0, 5e-5, quantile(values, 0.99), at_most=True)
     line = certify([[check]])[0].lines[0]
     assert line.measured is not None
     assert line.measured.point == 2e-3
     assert (line.verdict, line.grade) == ("open", "good")
-    many = Check("lateness p99", "uplink", "s", 0.0, 5e-5, quantile(np.tile(values, 20), 0.99), at_most=True)
+    many = Check("timing error p99", "uplink", "s", 0.0, 5e-5, quantile(np.tile(values, 20), 0.99), at_most=True)
     assert certify([[many]])[0].lines[0].verdict == "out"
 
 

@@ -56,4 +56,4 @@ def test_a_link_behind_a_proxy_is_certified_under_its_name_in_the_topology(tmp_p
 
 
 def test_the_machine_s_busyness_with_the_probes_is_not_held_against_the_trials() -> None:
-    assert flag(ROW, certificate(name="lateness p99"))[0] == "good"
+    assert flag(ROW, certificate(name="timing error p99"))[0] == "good"

@@ -22,7 +22,7 @@ Voltage = Annotated[float, *quantity(voltage_v, "3.7 V"), AfterValidator(positiv
 class EnergyTable(Table):
     """The client's radio, its device, and how often it sends."""
 
-    radio: str = Field(description="A radio that ships, or a file of one beside this file.")
+    radio: str = Field(description="A shipped radio, or a radio's file next to this file.")
     inputs: dict[str, str | int | float] = Field(
         default_factory=dict, description="What of the radio is set otherwise, such as inactivity or coverage."
     )

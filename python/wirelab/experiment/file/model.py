@@ -97,12 +97,13 @@ class ExperimentFile(Table):
     title: str = Field(description="One line for people.")
     metric: str = Field(default="end-to-end-delay", description="The headline metric.")
     doi: str | None = Field(default=None, description="The paper that this experiment re-runs.")
-    claims: str | None = Field(default=None, description="File of claims to judge, beside this file.")
+    claims: str | None = Field(default=None, description="File of claims to judge, next to this file.")
     seed: int = Field(default=1, ge=0, le=MAX_SEED, description="Seed of everything random.")
     congestion_control: str = Field(default="cubic", min_length=1, description="TCP congestion control.")
     capture: bool = Field(default=False, description="Capture every packet at both ends, with the TLS secrets.")
     offloads: bool = Field(
-        default=False, description="Endpoints hand over segments of up to 64 KiB at once, unfinished checksums and all."
+        default=False,
+        description="Endpoints hand over segments of up to 64 KiB (segmentation and checksum offload).",
     )
     factors: dict[str, Levels] = Field(
         default_factory=dict, description="Varied together: every combination is a scenario."
@@ -121,13 +122,13 @@ class ExperimentFile(Table):
         default_factory=dict, description="Settings of one protocol, and who plays it."
     )
     programs: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Settings that one program has beside those of a protocol."
+        default_factory=dict, description="Settings that one program has in addition to those of a protocol."
     )
     endpoints: EndpointsTable = EndpointsTable()
     workload: WorkloadTable = Field(default=WorkloadTable(), description="Defaults of every workload.")
     workloads: dict[str, WorkloadTable] = Field(default_factory=dict, description="Workloads by name.")
     energy: EnergyTable | None = Field(
-        default=None, description="The client's radio, whose energy is computed of the packets that flowed."
+        default=None, description="The client's radio. Its energy is computed from the packets that flowed."
     )
     stop: StopTable = StopTable()
 

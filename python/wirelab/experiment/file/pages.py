@@ -40,7 +40,7 @@ class ImagesTable(Table):
 class FolderTable(Table):
     """A folder of the user's own."""
 
-    site: str = Field(min_length=1, description="The folder, beside the experiment file.")
+    site: str = Field(min_length=1, description="The folder, next to the experiment file.")
     document: str = Field(default="index.html", min_length=1, description="Its document.")
 
 
@@ -98,7 +98,7 @@ FORMS: Mapping[str, str] = {
     '{ objects = 20, object-size = "10 kB" }': f"images that are all alike, from 1 to {MOST_IMAGES} objects (20) of "
     f"at least {LEAST_IMAGE_BYTES} B (10 kB) with their unit ({', '.join(SIZE_UNITS)}), at most "
     f"{format_size(MOST_BYTES)} together",
-    '{ site = "DIR", document = "index.html" }': "a folder beside the experiment file (~ is the home folder) and the "
+    '{ site = "DIR", document = "index.html" }': "a folder next to the experiment file (~ is the home folder) and the "
     f"document in it (index.html), at most {MAX_RESOURCES:,} resources and {format_size(MAX_BYTES)} together",
 }
 """How a page is written, with bounds and, in brackets, defaults."""
@@ -179,7 +179,7 @@ def _expanded(site: str) -> Path:
     try:
         return Path(site).expanduser()
     except RuntimeError:
-        raise WirelabError("is in nobody's home folder", Where(site), "write the whole path") from None
+        raise WirelabError("is in no user's home folder", Where(site), "write the whole path") from None
 
 
 _INDEX = FolderTable.model_fields["document"].default

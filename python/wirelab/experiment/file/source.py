@@ -54,7 +54,7 @@ class Source:
                 raise WirelabError(f"unknown profile ({shown(name)})", hint=did_you_mean(name, library.profiles()))
             if library.is_profile_file(name) and not path.exists():
                 near = nearest(path.name, _neighbours(path))
-                hint = "it is sought beside the experiment file" if near is None else f"did you mean '{near}'?"
+                hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
                 raise WirelabError(f"no such file ({shown(name)})", hint=hint)
             try:
                 self._profiles[name] = library.find_profile(name, self.folder)

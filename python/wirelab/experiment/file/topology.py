@@ -100,7 +100,7 @@ class TrafficTable(Table):
 class ProxyTable(Table):
     """A proxy between the client and the server."""
 
-    protocols: Annotated[list[str], Field(min_length=1)] = Field(description="Protocols whose clients ask it.")
+    protocols: Annotated[list[str], Field(min_length=1)] = Field(description="Protocols of the clients that ask it.")
     origin: str = Field(default=ORIGIN, description="The protocol that it speaks to the server.")
 
 

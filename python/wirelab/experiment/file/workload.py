@@ -197,7 +197,7 @@ class WorkloadTable(Table):
     subscribers: int = Field(
         default=1, ge=1, le=MAX_CLIENTS, description="notify, stream: clients that wait, each sent every message."
     )
-    concurrency: int = Field(default=1, ge=1, le=10_000, description="Exchanges under way at once, of each client.")
+    concurrency: int = Field(default=1, ge=1, le=10_000, description="Concurrent exchanges of each client.")
     arrival: Arrival | None = Field(
         default=None,
         description="When exchanges are meant to start (closed), or messages to be published (10 /s, fixed).",
@@ -215,7 +215,7 @@ class WorkloadTable(Table):
     loads: int = Field(default=10, ge=1, le=2**32 - 1, description="page: loads of a trial.")
     timeout: Annotated[int | None, *quantity(duration_ns, "10 s"), AfterValidator(positive)] = Field(
         default=None,
-        description="An exchange, or a message, is given up after this long; a page's load after 60 s by default.",
+        description="An exchange, or a message, times out after this long; a page's load after 60 s by default.",
         json_schema_extra={"default": "10 s"},
     )
 

@@ -29,7 +29,7 @@ def check_scenario(
         does = ", ".join(protocol.workloads)
         raise WirelabError(f"{protocol.name} does not do {scenario.workload.kind}", where, hint=f"it does: {does}")
     if file.capture and is_netem(scenario.link):
-        what = "netem tells nobody when a packet leaves or that it was dropped, so that no capture can be made"
+        what = "netem does not report when a packet leaves, or that it was dropped, so that no capture can be made"
         raise WirelabError(what, source.where(("capture",)), hint='capture = false, or backend = "wirelab"')
     if file.offloads:
         _check_offloads(source, scenario)

@@ -83,7 +83,7 @@ class OffsetsTable(Table):
         description="Offsets from the mean at equally spaced probabilities from 0 to 1, ascending.",
     )
     file: Annotated[tuple[int, ...], PlainValidator(read_delays, json_schema_input_type=str)] | None = Field(
-        default=None, description="File with a delay on each line, whose offsets from their mean are taken."
+        default=None, description="File with a delay on each line. Their offsets from their mean are used."
     )
 
     @model_validator(mode="after")

@@ -56,7 +56,7 @@ class Files:
     def read(self, name: object, parse: Callable[[str], _Parsed]) -> _Parsed:
         """A file's content; every error names the file."""
         if not isinstance(name, str) or not name.strip():
-            raise UnitError("is not the name of a file", hint="files are sought beside the experiment file")
+            raise UnitError("is not the name of a file", hint="files are sought next to the experiment file")
         key = (name, parse)
         if key not in self._parsed:
             text = self._text(name)
@@ -77,7 +77,7 @@ class Files:
             return path.read_text(encoding="utf-8-sig")
         except FileNotFoundError:
             near = nearest(path.name, self._neighbours(path))
-            hint = "it is sought beside the experiment file" if near is None else f"did you mean '{near}'?"
+            hint = "it is sought next to the experiment file" if near is None else f"did you mean '{near}'?"
             raise UnitError("no such file", hint) from None
         except OSError as error:
             raise UnitError(f"cannot be read: {error.strerror}") from None

@@ -76,7 +76,7 @@ class WifiTable(PartTable):
     cw_min: int = Field(default=15, ge=0, le=65535, description="CWmin, slots.")
     cw_max: int = Field(default=1023, ge=0, le=65535, description="CWmax, slots.")
     retries: int = Field(
-        default=6, ge=0, le=255, description="How often a frame is sent again; dot11ShortRetryLimit is one more."
+        default=6, ge=0, le=255, description="How often a frame is retransmitted; dot11ShortRetryLimit is one more."
     )
     frame_error: Share = Field(default=0.0, description="Probability that a data frame is not received.")
 

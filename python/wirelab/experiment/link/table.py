@@ -65,7 +65,7 @@ def read_order(value: list[str]) -> list[str]:
 def read_mtu(value: int) -> int:
     """An MTU that IP can have."""
     if not LEAST_MTU <= value <= LANE_MTU:
-        raise UnitError("is not an MTU of a lane", hint=f"{LEAST_MTU} B to {LANE_MTU} B; IPv6 needs {LEAST_IPV6_MTU} B")
+        raise UnitError("is not an MTU of a link", hint=f"{LEAST_MTU} B to {LANE_MTU} B; IPv6 needs {LEAST_IPV6_MTU} B")
     return value
 
 
@@ -103,7 +103,7 @@ class DirectionTable(_PlainKeys):
     schedule: ScheduleTable | None = None
     queue: Queue | None = Field(default=None, description="What may wait behind the packet being sent.")
     overhead: Overhead = Field(
-        default=0, description="Bytes that the rate counts for each packet beside its IP length."
+        default=0, description="Bytes that the rate counts for each packet in addition to its IP length."
     )
     outage: Annotated[
         OutageTable | None, BeforeValidator(none, json_schema_input_type=OutageTable | Literal["none"])

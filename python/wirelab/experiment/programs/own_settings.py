@@ -28,11 +28,11 @@ class SettingTable(Table):
     def _bounds(cls, maximum: int | None, info: ValidationInfo) -> int | None:
         minimum = info.data.get("minimum")
         if maximum is None and minimum is not None:
-            raise UnitError("is missing beside minimum", hint="a whole number has both")
+            raise UnitError("is missing with minimum", hint="a whole number has both")
         if maximum is None or "minimum" not in info.data:
             return maximum
         if minimum is None:
-            raise UnitError("has no minimum beside it", hint="a whole number has both")
+            raise UnitError("has no minimum with it", hint="a whole number has both")
         if maximum < minimum:
             raise UnitError(f"is less than minimum, {minimum}")
         if info.data.get("choices"):

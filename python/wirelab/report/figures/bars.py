@@ -15,7 +15,7 @@ from wirelab.report.palette import INK, MUTED, part_color
 BAR_HEIGHT = 17
 VANISHES = 0.1
 """Of the longest bar of its scale: a row whose bars are all shorter has a scale of its own."""
-OWN_SCALE = "A row that would vanish beside the others has a scale of its own."
+OWN_SCALE = "Small values have their own axis."
 
 
 @dataclass(frozen=True)

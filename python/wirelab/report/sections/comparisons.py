@@ -56,7 +56,7 @@ def _both(campaign: Campaign, comparisons: Sequence[ComparisonRecord]) -> str:
     if not both:
         return ""
     words = ", ".join(sorted(f"{a.label} against {b.label}" for a, b in both))
-    return f" Protocol and program differ at once, so that a difference may be either's: {words}."
+    return f" Protocol and program both differ, so a difference may come from either: {words}."
 
 
 def _table(group: Choices, metric: str, comparisons: Sequence[ComparisonRecord]) -> Table:

@@ -37,7 +37,7 @@ RADIO, MESSAGE, DAY = "radio-energy", "message-energy", "day-energy"
 SLOTS = (3, 1, 2, 4)
 """Colours of the states that take most."""
 REST, REST_SLOT = "other states", 0
-NO_PACKETS = "no completed exchange whose packets are known"
+NO_PACKETS = "no completed exchange with known packets"
 NO_CPU_TIME = "the client's CPU time, or its idle cost, is not known"
 _YEAR_DAYS = 365.25
 

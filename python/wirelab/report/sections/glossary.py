@@ -27,7 +27,7 @@ TERMS = (
     ),
     ("Configured, measured", "What the link was configured to do, and what it did according to its own packet log."),
     (
-        "Grade",
+        "Quality",
         "The worst flag of the links used, and of what the endpoints waited for a CPU: good, limited (enough "
         "to see, small against the effects) or unusable.",
     ),

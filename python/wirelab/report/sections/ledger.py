@@ -36,10 +36,10 @@ PARTS: dict[Part, str] = {
     "ip": "IP headers",
     "connection": "SYN, FIN, RST",
     "acknowledgements": "ACKs alone",
-    "again": "sent again",
+    "retransmitted": "retransmitted",
     "sealed": "encrypted, unattributed",
     "other": "other",
-    "link_layer": "link layer, beside",
+    "link_layer": "link layer, in addition",
 }
 BARS: dict[str, tuple[Part, ...]] = {
     "message": ("payload",),
@@ -48,7 +48,7 @@ BARS: dict[str, tuple[Part, ...]] = {
     "handshake": ("handshake",),
     "IP and transport headers": ("ip", "transport"),
     "SYN, FIN, RST and ACKs alone": ("connection", "acknowledgements"),
-    "sent again": ("again",),
+    "retransmitted": ("retransmitted",),
     "link layer": ("link_layer",),
     "not attributed": ("sealed", "other"),
 }
@@ -92,7 +92,7 @@ def section(campaign: Campaign) -> Section | None:
         "own bytes are its headers, preface and control frames. Protection is what TLS, DTLS and QUIC add to the "
         "application's bytes: headers of records, nonces and tags. Transport headers are those of TCP and UDP in "
         "packets that carry something, and QUIC's short headers and frames; packets with QUIC's long headers count as "
-        "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is beside the sum. "
+        "the handshake. What the link layer adds (headers of frames and fragments, each sent once) is not in the sum. "
         + OWN_SCALE
     )
     plotted = [_bar(_message(each)) for each in campaign.scenarios if _ledger(each) and each.plotted]

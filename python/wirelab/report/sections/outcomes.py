@@ -63,7 +63,7 @@ def section(campaign: Campaign) -> Section:
         "no outcome is averaged away. An unsupported trial is of what a protocol or program does not do. A trial that "
         "failed as a whole is counted as one; what it had exchanged until then counts nowhere else."
     )
-    return Section("outcomes", "Outcomes and denominators", [Prose(note), *by_choices(campaign, build)])
+    return Section("outcomes", "Outcomes: completed / attempted", [Prose(note), *by_choices(campaign, build)])
 
 
 def _counts(scenario: Scenario, keys: Sequence[OutcomeKey]) -> list[Cell]:

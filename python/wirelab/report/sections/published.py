@@ -31,7 +31,7 @@ def section(campaign: Campaign) -> Section | None:
 
     ruled = "The publication removed outliers first; the next section does the same to our values. "
     note = (
-        f"Printed means and standard deviations beside ours, unfiltered. {ruled * removed_outliers(campaign)}"
+        f"Printed means and standard deviations next to ours, unfiltered. {ruled * removed_outliers(campaign)}"
         "Different machines and an unstated round trip make the absolute numbers differ; the claims compare ratios."
     )
     return Section("published", "Published tables, with ours", [Prose(note), *by_choices(campaign, build)])

@@ -27,7 +27,7 @@ def section(campaign: Campaign) -> Section:
     links = [(f"{name}: {words}", href) for name, words in FILES if (href := campaign.href(name))]
     blocks: list[Block] = [Code(rerun_command(campaign), "Run it again"), Links(links)]
     blocks += [Prose("Cite the campaign, and what it repeats."), Code(bibtex(campaign), "BibTeX")]
-    return Section("reuse", "Run again, files, citation", blocks)
+    return Section("reuse", "Run it yourself, files, citation", blocks)
 
 
 def rerun_command(campaign: Campaign) -> str:

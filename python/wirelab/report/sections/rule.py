@@ -61,7 +61,7 @@ def _cells(scenario: Scenario, metric: str) -> list[Cell]:
         removed = replace(removed, reason=rule["note"])
     return [
         removed,
-        dash(why_missing(scenario, "lost-packets", "whether a packet was lost or sent again was not recorded"))
+        dash(why_missing(scenario, "lost-packets", "whether a packet was lost or retransmitted was not recorded"))
         if hits is None
         else Cell(share(removed_hits or 0, hits)),
         *(estimate(Estimate.of(value), MILLISECONDS, "nothing kept") for value in (rule["mean"], rule["sd"])),

@@ -27,13 +27,13 @@ def section(campaign: Campaign) -> Section:
         "heights by the logarithm of the share: "
         "the lowest bar is one packet in 10,000 or fewer, a dot none."
     )
-    return Section("trials", "From numbers to packets", [Prose(note), *by_choices(campaign, build)])
+    return Section("trials", "Raw data", [Prose(note), *by_choices(campaign, build)])
 
 
 def _scenario(campaign: Campaign, label: str, scenario: Scenario) -> Group:
     trials = campaign.trials.get(scenario.key, [])
     rows = [_trial(campaign, trial) for trial in trials]
-    names = ("trial", "status", "block", "job", "lateness", "result", "packet log")
+    names = ("trial", "status", "block", "job", "timing error", "result", "packet log")
     columns = [Column(name, numeric=name in {"block", "job"}) for name in names]
     blocks: list[Block] = [Table(f"Trials of {scenario.name}; key {scenario.key[:16]}", columns, rows)]
     if trials:

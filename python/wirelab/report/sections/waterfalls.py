@@ -93,7 +93,7 @@ def section(campaign: Campaign) -> Section | None:
         return None
     loads = dict(itertools.islice(found.items(), MOST_PICTURES))
     note = (
-        "Of each scenario the completed load whose load time is nearest to the median. A bar begins when the client "
+        "Of each scenario the completed load nearest to the median load time. A bar begins when the client "
         "knew of the resource and ends with its last byte; the thin line is time in which it waited for a connection, "
         "or for its turn on one; the dashed line is the end of the load. Pictures side by side have the same axis. "
         "Hovering over a bar shows its phases; the tables below have them as numbers."

@@ -68,7 +68,7 @@ def comparison_record(
     elif comparison.metric in DELAYS:
         reasons.append(_against_error(comparison.shift, error))
     else:
-        words = "of what is no delay, what the link's lateness adds is in the link's own grade"
+        words = "of what is no delay, what the link's timing error adds is in the link's own grade"
         reasons.append(("good", "the effect", words))
     flag = max((grade for grade, *_ in reasons), key=GRADES.index)
     why = "; ".join(dict.fromkeys(words for grade, _, words in reasons if grade == flag))

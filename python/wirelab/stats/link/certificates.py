@@ -13,8 +13,8 @@ from wirelab.stats.link.grade import GRADES
 from wirelab.stats.link.probes.checks import checks
 from wirelab.stats.link.probes.delay import INTO_NETEM
 
-OF_THE_MOMENT = {"lateness p99", "end to end", INTO_NETEM}
-"""Lines that say how busy the machine was with the probes; each trial has its own lateness."""
+OF_THE_MOMENT = {"timing error p99", "end to end", INTO_NETEM}
+"""Lines that say how busy the machine was with the probes; each trial has its own timing error."""
 
 
 def link_certificates(dataset: Dataset) -> list[CertificateRecord]:

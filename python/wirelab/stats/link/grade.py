@@ -157,7 +157,7 @@ def grade(
 def _late(trials: Sequence[Counts], lateness_p99_s: float | None, round_trip_s: float) -> tuple[Grade, str] | None:
     if lateness_p99_s is None:
         all_lost = all(trial.lost == trial.reached for trial in trials)
-        return None if all_lost else ("limited", "the lateness was not recorded")
+        return None if all_lost else ("limited", "the timing error was not recorded")
     late = f"1 % of the packets were later than {lateness_p99_s * 1e3:.3g} ms"
     if lateness_p99_s > max(UNUSABLE_SHARE * round_trip_s, 10 * LATENESS_FLOOR_S):
         return "unusable", f"{late}, a tenth of the round trip or more"

@@ -88,7 +88,7 @@ def test_an_honest_link_is_publishable_on_every_line() -> None:
     found = certificate(probed())
     assert found.grade == "good"
     assert {(each.name, each.verdict) for each in found.lines if each.direction == "downlink"} == {
-        ("delay", "in"), ("end to end", "in"), ("lateness p99", "in"), ("loss", "in"), ("reordered", "in"),
+        ("delay", "in"), ("end to end", "in"), ("timing error p99", "in"), ("loss", "in"), ("reordered", "in"),
     }  # fmt: skip
     assert [each.name for each in found.lines if each.verdict == "out"] == []
 
@@ -101,7 +101,7 @@ def test_an_honest_link_is_publishable_on_every_line() -> None:
         ({"rate": 1.05 * RATE}, "rate", "limited"),
         ({"rate": 0.8 * RATE}, "rate", "unusable"),
         ({"loss": 0.1}, "loss", "unusable"),
-        ({"lateness": 2 * MS}, "lateness p99", "limited"),
+        ({"lateness": 2 * MS}, "timing error p99", "limited"),
     ],
 )
 def test_a_link_that_is_off_is_caught_on_the_line_that_says_so(off: dict[str, Any], name: str, grade: str) -> None:

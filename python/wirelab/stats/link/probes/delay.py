@@ -43,7 +43,7 @@ def delays(way: Way) -> Iterator[Check]:
             # Whom the radio kept waiting, the ends do not know.
             yield Check("end to end", way.name, "s", what, beyond, typical(_end_to_end_s(way)), few, LATE)
     late = quantile(way.entered.lateness_s if way.netem else alone.lateness_s, 0.99)
-    name = INTO_NETEM if way.netem else "lateness p99"
+    name = INTO_NETEM if way.netem else "timing error p99"
     yield Check(name, way.name, "s", 0.0, way.tolerance_s, late, blame=LATE, at_most=True)
 
 

@@ -57,7 +57,9 @@ def section(campaign: Campaign) -> Section:
     blocks += [limits] if (limits := cpu_limits(campaign)) is not None else []
     blocks += settings_in_force(campaign)
     blocks += [_certificate(each) for each in campaign.estimates["certificates"]]
-    return Section("trust", "Trust: configured and measured", [*blocks, _exclusions_table(campaign)])
+    return Section(
+        "emulation-accuracy", "Emulation accuracy: configured and measured", [*blocks, _exclusions_table(campaign)]
+    )
 
 
 def _certificate(found: CertificateRecord) -> Block:
@@ -82,7 +84,7 @@ def _lanes_words(lanes: Sequence[LaneLateness]) -> str:
         values = [value * 1e6 for lane in lanes if (value := lane[key]) is not None]
         if values:
             ranges.append(f"{words} {plain(min(values))} to {plain(max(values))} µs")
-    return f"Lateness of the emulator over {len(lanes)} parallel trials: {', '.join(ranges)}."
+    return f"Timing error of the emulator over {len(lanes)} parallel trials: {', '.join(ranges)}."
 
 
 def replay_words(replay: Replay) -> str:
@@ -181,8 +183,8 @@ def _lateness_table(lanes: Iterable[LaneLateness]) -> Table:
     ]
     columns = [Column("job"), *(Column(name, "µs") for name in LATENESS.values()), Column("packets")]
     caption = (
-        "Lateness of the emulator: when a packet was handed over (on a link that netem ran: to netem), minus when its "
-        "link said it leaves. Packets of attempts that were run again are counted too"
+        "Timing error of the emulator: when a packet was handed over (with netem: to netem), minus its computed "
+        "departure time. Packets of discarded attempts are counted too"
     )
     return Table(caption if rows else f"{caption}. None was recorded", columns, rows)
 
