@@ -101,6 +101,16 @@ def test_packages_import_only_along_the_line() -> None:
             assert allowed, f"{path.relative_to(ROOT)}:{line}: {room} must not import {imported}"
 
 
+def test_every_module_says_in_its_first_line_what_it_is() -> None:
+    rust = [
+        path for folder in ("crates", "fuzz") for path in (ROOT / folder).rglob("*.rs") if "target" not in path.parts
+    ]
+    silent = [path for path in rust if not path.read_text(encoding="utf-8").startswith("//!")]
+    python = [path for path in PACKAGE.rglob("*.py") if path.stat().st_size and "templates" not in path.parts]
+    silent += [path for path in python if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None]
+    assert not silent, [str(path.relative_to(ROOT)) for path in sorted(silent)]
+
+
 def test_only_the_cli_prints_or_exits() -> None:
     for path in sorted(PACKAGE.rglob("*.py")):
         if _room(path) in {"cli", "__main__"} or _is_program(path) or path == PACKAGE / "experiment" / "schema.py":

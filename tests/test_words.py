@@ -19,7 +19,7 @@ KEYS = frozenset({
     "denominators", "fate", "lanes", "lateness-p50", "lateness-p99", "lateness-max", "playout-lateness", "preview",
     "-preview",
 })  # fmt: skip
-"""Keys of files, metrics and a folder's ending that keep their names: a new name would break what users have written."""
+"""Keys of files, metrics and a folder's ending that keep their names, since users' scripts read them."""
 
 
 def test_no_refused_word_is_in_docs_or_in_what_the_program_prints() -> None:

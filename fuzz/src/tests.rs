@@ -1,3 +1,5 @@
+//! Tests: every fuzz target on its seeds and on changed ones.
+
 use std::collections::BTreeSet;
 
 use wirelab_net::link::{IMPAIRMENTS, SHARED};

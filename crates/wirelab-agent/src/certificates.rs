@@ -1,3 +1,5 @@
+//! `certificates`: an authority and a server certificate that it signed, as PEM files.
+
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::net::IpAddr;

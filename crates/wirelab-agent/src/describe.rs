@@ -1,3 +1,5 @@
+//! `describe`: every registered protocol, setting and impairment as JSON.
+
 use std::process::ExitCode;
 
 use wirelab_net::link::impairment::Kind;

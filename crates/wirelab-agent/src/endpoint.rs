@@ -1,3 +1,5 @@
+//! `endpoint`: plays one role of one protocol by the endpoint contract. The protocols are in `wirelab-stacks`.
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;

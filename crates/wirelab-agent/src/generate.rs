@@ -1,3 +1,5 @@
+//! `generate`: the JSON Schemas of what crosses the border, and what `describe` prints.
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

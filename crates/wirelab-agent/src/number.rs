@@ -1,3 +1,5 @@
+//! A parser of numeric arguments within a range.
+
 use std::ops::RangeInclusive;
 
 /// A parser of an argument that is a number of this range.

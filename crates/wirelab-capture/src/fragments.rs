@@ -1,3 +1,5 @@
+//! Later fragments of IP datagrams, assigned to what the first one showed. Nothing is reassembled.
+
 use std::collections::VecDeque;
 use std::net::IpAddr;
 

@@ -1,3 +1,5 @@
+//! Impairments in a row, which are an impairment again. It holds no behaviour of its own.
+
 use std::fmt;
 
 use crate::impairment::outlet::Outlet;

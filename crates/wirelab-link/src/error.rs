@@ -1,3 +1,5 @@
+//! The error for parameters that no model can have.
+
 use std::error::Error;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! A point in time as an argument. It reads no clock.
+
 use std::fmt;
 use std::ops::{Add, Sub};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! A packet as impairments see it: port, size, flow and stamps. Its headers are not read.
+
 use std::time::Duration;
 
 use crate::Instant;

@@ -1,3 +1,5 @@
+//! Seeded random generators, one for each impairment of each link.
+
 use std::f64::consts::TAU;
 use std::fmt;
 

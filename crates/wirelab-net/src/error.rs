@@ -1,3 +1,5 @@
+//! What failed in a system call, and the system's reason.
+
 use std::io;
 
 /// What failed, and the system's reason.

@@ -1,3 +1,5 @@
+//! Writes logs and captures in a thread of its own, so that the disk delays no packet.
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Write};

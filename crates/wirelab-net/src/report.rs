@@ -1,3 +1,5 @@
+//! Counts and histograms of what a link did. Nothing is judged.
+
 use std::time::Duration;
 
 use wirelab_link::DropCause;

@@ -1,3 +1,5 @@
+//! Rows of captures, and of their ledger of bytes.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! What `describe` says of protocols, settings and impairments.
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;

@@ -1,3 +1,5 @@
+//! The parameter file of an endpoint.
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! One exchange as its client saw it.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

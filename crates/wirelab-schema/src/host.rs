@@ -1,3 +1,5 @@
+//! Requests to the host process, its replies and its events.
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! What a link process counted during one trial.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

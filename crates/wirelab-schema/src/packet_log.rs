@@ -1,3 +1,5 @@
+//! The header of a packet log.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

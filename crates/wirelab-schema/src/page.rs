@@ -1,3 +1,5 @@
+//! Pages: the workload's parameters, the manifest, and rows of loaded resources.
+
 use std::path::PathBuf;
 
 use schemars::JsonSchema;

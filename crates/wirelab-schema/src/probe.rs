@@ -1,3 +1,5 @@
+//! Plans of probes that calibrate a link, and what their ends report.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

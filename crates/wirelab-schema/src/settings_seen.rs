@@ -1,3 +1,5 @@
+//! Protocol settings as they were announced and used on connections.
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;

@@ -1,3 +1,5 @@
+//! Counts from which a plan estimates the time of an exchange. No measured figure uses them.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! What background traffic reports.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,3 +1,5 @@
+//! Workloads: what the endpoints of a trial do.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

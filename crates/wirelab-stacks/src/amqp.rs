@@ -1,3 +1,5 @@
+//! AMQP 1.0: descriptor, settings, and both roles put together.
+
 mod client;
 mod connection;
 mod credit;

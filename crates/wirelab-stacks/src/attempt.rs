@@ -1,3 +1,5 @@
+//! One exchange under way, and its row.
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Clocks that stamp exchanges: the system's, and those of tests.
+
 use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! CoAP over UDP, DTLS, TCP and TLS: descriptors and roles.
+
 mod association;
 mod client;
 mod dtls;

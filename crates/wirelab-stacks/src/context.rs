@@ -1,3 +1,5 @@
+//! What a stack is given to play its role, and how it can fail.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Phases of an HTTP/1.1 exchange, read from its bytes.
+
 use std::sync::Arc;
 
 use tokio::sync::Notify;

@@ -1,3 +1,5 @@
+//! HTTP/2 (RFC 9113), over TLS and in the clear: descriptors and roles.
+
 mod bodies;
 mod page;
 mod push;

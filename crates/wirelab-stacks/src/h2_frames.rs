@@ -1,3 +1,5 @@
+//! HTTP/2 frame headers, read from bytes. Nothing is decompressed.
+
 /// What a client's connection begins with (RFC 9113, section 3.4).
 pub const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADER_BYTES: usize = 9;

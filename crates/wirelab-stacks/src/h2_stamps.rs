@@ -1,3 +1,5 @@
+//! Phases of HTTP/2 exchanges, read from their frames.
+
 use std::collections::HashMap;
 
 use wirelab_schema::Exchange;

@@ -1,3 +1,5 @@
+//! HTTP/3 (RFC 9114): descriptor and roles.
+
 mod streams;
 
 use std::convert::Infallible;

@@ -1,3 +1,5 @@
+//! What all versions of HTTP share: requests, responses, the built-in server.
+
 mod changes;
 mod event_stream;
 mod subscriber;

@@ -1,3 +1,5 @@
+//! HTTP/1.1 (RFC 9112), in the clear and over TLS: descriptors and roles.
+
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

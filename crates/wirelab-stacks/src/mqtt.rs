@@ -1,3 +1,5 @@
+//! MQTT 3.1.1 and 5 over TCP, TLS and QUIC: descriptors and roles.
+
 mod hub;
 mod link;
 mod pubsub;

@@ -1,3 +1,5 @@
+//! Message bodies drawn from a seed, so that both ends know every byte.
+
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;

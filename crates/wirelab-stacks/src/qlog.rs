@@ -1,3 +1,5 @@
+//! Traces of QUIC connections in the qlog format.
+
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! QUIC connections of clients (RFC 9000), and their phases.
+
 mod server;
 mod transport;
 mod watched;

@@ -1,3 +1,5 @@
+//! Echo over TCP: the reference for protocols that run over TCP.
+
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! Echo over UDP: the reference for protocols that run over UDP.
+
 use std::collections::BTreeMap;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

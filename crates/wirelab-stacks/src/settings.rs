@@ -1,3 +1,5 @@
+//! An endpoint's settings, checked against the descriptor, with defaults.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! TCP sockets that can be asked about while a library owns them.
+
 use std::io::{self, IoSlice};
 use std::net::{IpAddr, Shutdown, SocketAddr};
 use std::pin::Pin;

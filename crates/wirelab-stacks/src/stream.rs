@@ -1,3 +1,5 @@
+//! Bytes in order, over TCP or over TLS.
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;

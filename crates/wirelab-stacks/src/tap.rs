@@ -1,3 +1,5 @@
+//! Sees every byte of a stream with its instant. It changes none.
+
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};

@@ -1,3 +1,5 @@
+//! A task that ends when it is dropped.
+
 use std::future::Future;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! TLS session tickets that clients resume.
+
 use std::sync::Arc;
 use std::time::Duration;
 

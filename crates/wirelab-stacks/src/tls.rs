@@ -1,3 +1,5 @@
+//! TLS over TCP: settings, certificates, and phases of the handshake.
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Libraries of this build with their locked versions.
+
 const LOCK: &str = include_str!("../../../Cargo.lock");
 
 /// The named libraries with the versions that this build locks, for example `hyper 1.12.0`.

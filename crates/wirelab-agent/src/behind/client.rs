@@ -1,3 +1,5 @@
+//! The command behind a link: it is started, watched and ended. It knows nothing of the link itself.
+
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::AsFd;

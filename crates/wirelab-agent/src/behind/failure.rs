@@ -1,3 +1,5 @@
+//! How `wirelab link` fails, with its exit code. It prints nothing.
+
 use std::fmt;
 
 /// The link could not be made, or its server not be started; the code that `timeout(1)` and container runtimes use, too.

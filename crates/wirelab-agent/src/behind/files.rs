@@ -1,3 +1,5 @@
+//! Checks of the files that a link writes, before anything starts. It writes none of them.
+
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;

@@ -1,3 +1,5 @@
+//! Counts what a link has inside and the delays that it computed. It changes no packet.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The option `--pcap`: which end is captured, and into which file.
+
 use std::path::PathBuf;
 use std::str::FromStr;
 

@@ -1,3 +1,5 @@
+//! Whether a server behind a link listens, as `/proc` shows it. It sends no packet.
+
 use std::fmt;
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

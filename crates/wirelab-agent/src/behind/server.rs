@@ -1,3 +1,5 @@
+//! The server behind a link: started, waited for until it listens, and ended with all its processes.
+
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};

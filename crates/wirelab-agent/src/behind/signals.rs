@@ -1,3 +1,5 @@
+//! Signals that end or stop a link, passed on to its command.
+
 use std::os::fd::AsFd;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The lines that a link prints at its end, one for each direction.
+
 use std::fmt::Write;
 
 use wirelab_net::link::{Direction, DropCause};

@@ -1,3 +1,5 @@
+//! The terminal of a command in the foreground, given to it and taken back, as a shell does.
+
 use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, BorrowedFd};

@@ -1,3 +1,5 @@
+//! Facts about the machine for the campaign's record. It judges none of them.
+
 use std::fs;
 
 use nix::sys::utsname::uname;

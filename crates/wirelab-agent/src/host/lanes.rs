@@ -1,3 +1,5 @@
+//! The networks of parallel trials, one for each job, and their link process.
+
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Mutex;

@@ -1,3 +1,5 @@
+//! The host's end of the pipes to the link process: requests out, events in.
+
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;

@@ -1,3 +1,5 @@
+//! Runs one trial in a process of its own, and collects its result.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};

@@ -1,3 +1,5 @@
+//! A temporary folder that lives as long as the host.
+
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! Tests: what the agent answers about a link, and which links it refuses.
+
 use super::*;
 
 fn refused(json: &str) -> LinkRefusal {

@@ -1,3 +1,5 @@
+//! What to do where namespaces are forbidden: the cause, and its cure. It changes nothing.
+
 use std::fs;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! What the machine has, and whether that is enough for a small campaign.
+
 use std::fs;
 
 use nix::sys::statvfs::statvfs;

@@ -1,3 +1,5 @@
+//! Bulk transfers over TCP as background traffic. Their exchanges are not measured.
+
 use std::cell::RefCell;
 use std::convert::Infallible;
 use std::future::Future;

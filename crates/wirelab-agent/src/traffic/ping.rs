@@ -1,3 +1,5 @@
+//! Echo requests as background traffic. Round trips are not measured.
+
 use std::cell::RefCell;
 use std::future::Future;
 use std::net::IpAddr;

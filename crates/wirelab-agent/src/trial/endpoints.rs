@@ -1,3 +1,5 @@
+//! The processes of one trial's endpoints: started, waited for, ended.
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,3 +1,5 @@
+//! What a trial process waits for: its host's words on stdin, and its children.
+
 use std::io;
 use std::os::fd::AsFd;
 use std::time::Duration;

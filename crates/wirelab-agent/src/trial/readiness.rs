@@ -1,3 +1,5 @@
+//! When an endpoint is ready: by its event, or by a port that listens.
+
 use std::fs::{self, File};
 use std::io::Read;
 use std::net::{IpAddr, SocketAddr, TcpStream};

@@ -1,3 +1,5 @@
+//! Which endpoint each process of a trial's PID namespace belongs to.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! CPU time, memory and context switches of an endpoint's processes, as the kernel counts them.
+
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! How long an endpoint's threads were ready to run and waited for a CPU.
+
 use std::fs;
 
 use nix::unistd::{SysconfVar, sysconf};

@@ -1,3 +1,5 @@
+//! Tests: packets of captures as rows, over every link layer that is read.
+
 use std::io::Cursor;
 
 use etherparse::PacketBuilder;

@@ -1,3 +1,5 @@
+//! CoAP messages in a packet log. Options and payloads are not read.
+
 use std::collections::HashMap;
 
 use wirelab_link::Direction;

@@ -1,3 +1,5 @@
+//! A set of integers as disjoint half-open ranges.
+
 use std::collections::BTreeMap;
 
 /// A set of integers as disjoint half-open ranges.

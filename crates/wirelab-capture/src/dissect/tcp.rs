@@ -1,3 +1,5 @@
+//! TCP segments in a packet log: which are retransmissions, and which of these are spurious.
+
 use wirelab_link::Direction;
 
 use super::ranges::Ranges;

@@ -1,3 +1,5 @@
+//! Tests: what is read from packets of a log, TCP and CoAP.
+
 use std::time::Duration;
 
 use etherparse::PacketBuilder;

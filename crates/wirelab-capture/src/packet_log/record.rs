@@ -1,3 +1,5 @@
+//! One record of a packet log as bytes (`docs/reference/files.md`).
+
 use std::time::Duration;
 
 use wirelab_link::{DropCause, Instant, PortId};

@@ -1,3 +1,5 @@
+//! Puts a finished capture in order of its stamps, and adds TLS secrets.
+
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;

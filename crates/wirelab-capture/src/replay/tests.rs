@@ -1,3 +1,5 @@
+//! Tests: a replayed log matches packet for packet, and a changed one does not.
+
 use std::time::Duration;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! CoDel (RFC 8289). It does not separate flows: see `fq_codel`.
+
 use std::time::Duration;
 
 use super::{Aqm, DropTail, Limit, Waiting};

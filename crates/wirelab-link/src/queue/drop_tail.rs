@@ -1,3 +1,5 @@
+//! A first-in first-out queue with a bound.
+
 use std::collections::VecDeque;
 
 use super::Limit;

@@ -1,3 +1,5 @@
+//! FQ-CoDel (RFC 8290): a CoDel queue for each flow, served in turn.
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;

@@ -1,3 +1,5 @@
+//! Where a control group for CPU limits can be made, version 1 or 2. It makes none.
+
 use std::fmt;
 use std::fs;
 use std::io;

@@ -1,3 +1,5 @@
+//! Where a trial's packets are captured and dropped packets are named, in both directions.
+
 use std::io::{self, Write};
 
 use wirelab_link::{DropCause, Instant, Packet, PortId};

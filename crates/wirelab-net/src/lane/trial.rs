@@ -1,3 +1,5 @@
+//! One trial on a link: the packets that pass it, its log and its captures.
+
 use std::io::Write;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! How much CPU time the link's thread spends on being punctual: when it sleeps and when it spins.
+
 use std::time::Duration;
 
 use wirelab_link::Instant;

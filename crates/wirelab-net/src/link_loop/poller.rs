@@ -1,3 +1,5 @@
+//! Which of many sockets have packets, by epoll.
+
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::ptr;

@@ -1,3 +1,5 @@
+//! A client and a server on one veth without a link: the reference for what a link costs.
+
 use std::os::fd::AsFd;
 
 use super::{CLIENT_MAC, IPV4, Peer, SERVER_MAC, Side, netlink, sysctl};

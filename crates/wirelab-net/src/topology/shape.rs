@@ -1,3 +1,5 @@
+//! Hosts and links of a trial's network, as a plan without effects.
+
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

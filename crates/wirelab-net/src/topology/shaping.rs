@@ -1,3 +1,5 @@
+//! Queueing disciplines on a link's interfaces for one trial.
+
 use std::io;
 
 use wirelab_link::DropCause;

@@ -1,3 +1,5 @@
+//! One link between this network and the command behind it.
+
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::thread;

@@ -1,3 +1,5 @@
+//! The client of `telemetry` over AMQP.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -1,3 +1,5 @@
+//! An AMQP connection over TCP or TLS: opening, credit, closing.
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The credit that the peer's receivers granted, read from the wire.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 

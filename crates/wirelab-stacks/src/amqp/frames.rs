@@ -1,3 +1,5 @@
+//! AMQP frames, as far as stamps and credit need them. The library encodes and decodes.
+
 use std::ops::Range;
 
 /// Codes of performatives (AMQP 1.0, part 2, section 2.7).

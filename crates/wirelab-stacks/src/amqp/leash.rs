@@ -1,3 +1,5 @@
+//! Holds the stream of a protocol library, so that closing it neither spins nor waits without end.
+
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::pin::Pin;

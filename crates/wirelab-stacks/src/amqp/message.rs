@@ -1,3 +1,5 @@
+//! AMQP messages with a body of any kind.
+
 use std::borrow::Cow;
 
 use bytes::Bytes;

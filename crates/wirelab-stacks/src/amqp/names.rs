@@ -1,3 +1,5 @@
+//! Names of a peer's receivers, marked so that the library keeps them apart from senders.
+
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -1,3 +1,5 @@
+//! Settings of AMQP, their units and defaults.
+
 use fe2o3_amqp::link::builder;
 use fe2o3_amqp::sasl_profile::SaslProfile;
 use fe2o3_amqp::types::definitions::{ReceiverSettleMode, SenderSettleMode};

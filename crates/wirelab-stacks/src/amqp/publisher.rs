@@ -1,3 +1,5 @@
+//! The publisher of `pubsub` over AMQP.
+
 use fe2o3_amqp::Sender;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, timeout};

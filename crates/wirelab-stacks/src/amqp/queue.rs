@@ -1,3 +1,5 @@
+//! The built-in queue's messages by address. It persists none.
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

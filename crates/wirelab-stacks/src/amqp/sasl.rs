@@ -1,3 +1,5 @@
+//! SASL mechanisms of the built-in queue.
+
 use fe2o3_amqp::acceptor::sasl_acceptor::SaslServerFrame;
 use fe2o3_amqp::acceptor::{SaslAcceptor, SaslAnonymousMechanism, SaslPlainMechanism};
 use fe2o3_amqp::types::primitives::{Array, Symbol};

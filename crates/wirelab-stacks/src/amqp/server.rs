@@ -1,3 +1,5 @@
+//! The built-in AMQP queue: connections, senders and receivers.
+
 use std::fmt::Debug;
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};

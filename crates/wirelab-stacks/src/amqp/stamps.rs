@@ -1,3 +1,5 @@
+//! When deliveries were sent and settled, read from the wire.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The subscriber of `pubsub` over AMQP.
+
 use bytes::Bytes;
 use fe2o3_amqp::Receiver;
 use fe2o3_amqp::link::delivery::DeliveryInfo;

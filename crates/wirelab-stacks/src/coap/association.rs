@@ -1,3 +1,5 @@
+//! A client's association with a server, and the task that carries its bytes.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;

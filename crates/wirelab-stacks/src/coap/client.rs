@@ -1,3 +1,5 @@
+//! The client of every workload over CoAP.
+
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 

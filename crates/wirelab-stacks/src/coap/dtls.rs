@@ -1,3 +1,5 @@
+//! DTLS sessions of CoAP.
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

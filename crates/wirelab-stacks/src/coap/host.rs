@@ -1,3 +1,5 @@
+//! Serves CoAP clients, whatever carries their messages.
+
 mod datagrams;
 
 use std::collections::HashMap;

@@ -1,3 +1,5 @@
+//! The reverse proxy from CoAP to HTTP/1.1 (RFC 7252, section 10.1).
+
 mod cache;
 mod mapping;
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! DTLS clients that begin anew from an address that has a session (RFC 6347, section 4.2.8).
+
 use super::dtls::{Session, Sessions};
 
 /// Bytes of a record's header (RFC 6347, section 4.1), in which the epoch is the fourth and the fifth.

@@ -1,3 +1,5 @@
+//! The resources of the built-in CoAP server.
+
 use std::sync::Arc;
 
 use bytes::Bytes;

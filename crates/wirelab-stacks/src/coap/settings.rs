@@ -1,3 +1,5 @@
+//! Settings of CoAP, their units and defaults.
+
 use std::sync::Arc;
 use std::time::Duration;
 

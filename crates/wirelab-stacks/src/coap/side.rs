@@ -1,3 +1,5 @@
+//! One end of an association, without I/O: a CoAP engine and its DTLS session.
+
 use crate::codec::coap::{Client, Server};
 
 use super::dtls::Session;

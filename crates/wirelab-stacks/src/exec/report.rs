@@ -1,3 +1,5 @@
+//! What a third-party client reports of one exchange, as a row.
+
 use serde_json::{Map, Value};
 use wirelab_schema::{Exchange, Outcome};
 

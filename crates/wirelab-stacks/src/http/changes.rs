@@ -1,3 +1,5 @@
+//! Changes over HTTP: long polling and server-sent events, the server's part.
+
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};

@@ -1,3 +1,5 @@
+//! Changes over HTTP: the subscriber's part.
+
 use std::collections::VecDeque;
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,3 +1,5 @@
+//! The built-in broker: carries bytes of its clients to the engine and back.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;

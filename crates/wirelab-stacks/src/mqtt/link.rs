@@ -1,3 +1,5 @@
+//! A client's connection to a broker.
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! Subscriber and publisher of `pubsub` over MQTT.
+
 use std::sync::Arc;
 use std::time::Duration;
 

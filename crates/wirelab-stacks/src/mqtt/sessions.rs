@@ -1,3 +1,5 @@
+//! Client identifiers and sessions of the built-in clients.
+
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 

@@ -1,3 +1,5 @@
+//! The client of `telemetry` over MQTT.
+
 use std::sync::Arc;
 
 use super::link::Link;

@@ -1,3 +1,5 @@
+//! What carries MQTT: TCP, TLS or QUIC.
+
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv6Addr};

@@ -1,3 +1,5 @@
+//! Performs page loads one after another.
+
 mod run;
 
 use std::collections::BTreeMap;

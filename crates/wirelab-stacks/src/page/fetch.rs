@@ -1,3 +1,5 @@
+//! One version of HTTP, as far as loading a page needs it.
+
 use std::future::Future;
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! What a server says ahead: preload, early hints, server push.
+
 use http::header::{ALT_SVC, LINK};
 use http::{HeaderMap, HeaderValue};
 use wirelab_schema::{PageResource, ResourceKind, SettingDescription};

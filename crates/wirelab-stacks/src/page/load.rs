@@ -1,3 +1,5 @@
+//! What a browser does to load a page, without I/O. It renders and runs nothing.
+
 mod outcome;
 mod pushes;
 mod scheduling;

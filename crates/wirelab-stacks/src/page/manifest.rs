@@ -1,3 +1,5 @@
+//! A page's manifest, checked.
+
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;

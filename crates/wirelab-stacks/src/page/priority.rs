@@ -1,3 +1,5 @@
+//! Priorities of requests (RFC 9218).
+
 use http::{HeaderMap, HeaderValue};
 use wirelab_schema::{PageResource, ResourceKind};
 

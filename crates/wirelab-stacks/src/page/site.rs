@@ -1,3 +1,5 @@
+//! A page with its bodies, as a server has it.
+
 use std::fs;
 use std::io;
 use std::sync::Arc;

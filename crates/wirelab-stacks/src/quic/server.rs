@@ -1,3 +1,5 @@
+//! QUIC connections of servers.
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::net::SocketAddr;

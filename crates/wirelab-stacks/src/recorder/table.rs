@@ -1,3 +1,5 @@
+//! Rows as Arrow tables.
+
 use std::fs::{self, File};
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! The changes of `pubsub` and `stream`: their bodies and instants.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,3 +1,5 @@
+//! `pubsub` and `stream` for any protocol: subscribers that wait for messages.
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,3 +1,5 @@
+//! Arrival processes: when each exchange is meant to start.
+
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::Rng;
 use wirelab_schema::ArrivalSpec;

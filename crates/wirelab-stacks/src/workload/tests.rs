@@ -1,3 +1,5 @@
+//! Tests: workloads in virtual time.
+
 use std::sync::Mutex as StdMutex;
 use std::sync::atomic::AtomicBool;
 

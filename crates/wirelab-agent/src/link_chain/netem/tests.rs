@@ -1,3 +1,5 @@
+//! Tests: which links become netem's command lines, and which are refused and why.
+
 use wirelab_net::link::IMPAIRMENTS;
 use wirelab_net::topology::{Chance, NetemJitter, NetemLoss};
 use wirelab_schema::ImpairmentSpec;

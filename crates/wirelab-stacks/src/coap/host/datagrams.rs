@@ -1,3 +1,5 @@
+//! Serves CoAP clients over one UDP socket.
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Tests: what a CoAP server does with clients and requests.
+
 use std::collections::BTreeMap;
 use std::time::Instant;
 

@@ -1,3 +1,5 @@
+//! The proxy's cache (RFC 7252, section 5.6).
+
 use std::collections::HashMap;
 use std::time::Duration;
 

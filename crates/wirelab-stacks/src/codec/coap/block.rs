@@ -1,3 +1,5 @@
+//! Block-wise transfer (RFC 7959). It sends nothing itself.
+
 use coap_lite::{CoapOption, Packet};
 
 use super::message::{uint, uint_option};

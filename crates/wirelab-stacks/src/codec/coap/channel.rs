@@ -1,3 +1,5 @@
+//! What carries CoAP messages: datagrams, or a stream.
+
 use std::collections::BTreeSet;
 
 use coap_lite::Packet;

@@ -1,3 +1,5 @@
+//! The client's engine: requests to responses. No I/O, no clock.
+
 mod event;
 mod transfer;
 

@@ -1,3 +1,5 @@
+//! CoAP over a stream (RFC 8323): framing and signaling messages.
+
 use std::collections::VecDeque;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! Message IDs to one peer, and messages from it, remembered for their lifetime.
+
 use std::collections::{HashMap, VecDeque};
 
 /// Message IDs for messages to one peer: in turn from a random first one, none again within its lifetime (RFC 7252, section 4.4).

@@ -1,3 +1,5 @@
+//! CoAP messages, and what makes bytes malformed (RFC 7252, sections 3 and 4).
+
 use bytes::Bytes;
 use coap_lite::{CoapOption, MessageClass, MessageType, Packet};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};

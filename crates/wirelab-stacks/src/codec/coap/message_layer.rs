@@ -1,3 +1,5 @@
+//! The message layer of RFC 7252, section 4: acknowledgements, retransmission, deduplication.
+
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Order of notifications (RFC 7641).
+
 /// Sequence numbers of notifications have 24 bits (RFC 7641, section 3.4).
 pub const SEQUENCE_MASK: u32 = (1 << 24) - 1;
 

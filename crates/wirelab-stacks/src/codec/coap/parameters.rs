@@ -1,3 +1,5 @@
+//! Transmission parameters of RFC 7252, section 4.8.
+
 use std::time::Duration;
 
 /// Transmission parameters of RFC 7252, section 4.8, with the defaults of its table 2.

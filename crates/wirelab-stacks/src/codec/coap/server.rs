@@ -1,3 +1,5 @@
+//! The server's engine: requests in, responses and notifications out. No I/O, no clock.
+
 mod answering;
 mod observing;
 

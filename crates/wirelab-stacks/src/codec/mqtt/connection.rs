@@ -1,3 +1,5 @@
+//! One network connection of the broker's engine.
+
 use bytes::{Bytes, BytesMut};
 
 use super::framer::{Frame, Framer};

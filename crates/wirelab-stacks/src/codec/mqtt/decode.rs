@@ -1,3 +1,5 @@
+//! MQTT packets from bytes, of both versions.
+
 use std::sync::Arc;
 
 use bytes::Bytes;

@@ -1,3 +1,5 @@
+//! MQTT packets to bytes, of both versions.
+
 use mqtt_protocol_core::mqtt::packet::{
     AssignedClientIdentifier, GenericPacketTrait, MaximumPacketSize, MessageExpiryInterval, Packet as Library,
     Properties, ReceiveMaximum, ServerKeepAlive, SessionExpiryInterval, SharedSubscriptionAvailable, SubEntry, SubOpts,

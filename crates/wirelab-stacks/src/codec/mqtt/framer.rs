@@ -1,3 +1,5 @@
+//! Cuts a byte stream into MQTT packets.
+
 use mqtt_protocol_core::mqtt::common::Cursor;
 use mqtt_protocol_core::mqtt::connection::{PacketBuildResult, PacketBuilder, RawPacket};
 

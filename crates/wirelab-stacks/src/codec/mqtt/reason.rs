@@ -1,3 +1,5 @@
+//! Reason codes of MQTT 5 (section 2.4).
+
 use std::fmt;
 
 use mqtt_protocol_core::mqtt::result_code::MqttError;

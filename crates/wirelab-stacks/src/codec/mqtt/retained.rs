@@ -1,3 +1,5 @@
+//! Retained messages of the broker.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! One session of the broker: subscriptions and messages in flight.
+
 use std::collections::BTreeSet;
 
 use super::connection::ConnectionId;

@@ -1,3 +1,5 @@
+//! Deadlines, at most one for each thing.
+
 use std::collections::BTreeSet;
 
 /// Deadlines of things that have one each at most. A thing whose deadline moves away keeps its place until that is reached, and is then asked again,

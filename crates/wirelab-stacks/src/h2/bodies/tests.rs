@@ -1,3 +1,5 @@
+//! Tests: how bodies of several streams share a connection.
+
 use std::time::Duration;
 
 use futures_util::future::join_all;

@@ -1,3 +1,5 @@
+//! One load under way: the engine of `load` over real connections.
+
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use http::Request;

@@ -1,3 +1,5 @@
+//! How a load ends, with the rows of its resources.
+
 use wirelab_schema::{Outcome, ResourceTiming};
 
 use super::{Load, State};

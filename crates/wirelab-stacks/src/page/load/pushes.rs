@@ -1,3 +1,5 @@
+//! Pushed responses of a load, and which are refused.
+
 use wirelab_schema::FoundBy;
 
 use super::{Fetch, Load, State};

@@ -1,3 +1,5 @@
+//! The order of a load's requests, as Chromium has it.
+
 use std::iter::successors;
 use std::ops::{Index, IndexMut};
 

@@ -1,3 +1,5 @@
+//! Tests: loads as dialogues between a browser and a server.
+
 mod any_page;
 mod faults;
 

@@ -1,3 +1,5 @@
+//! Tests: SETTINGS and windows read from HTTP/2 connections.
+
 use proptest::prelude::*;
 
 use super::*;

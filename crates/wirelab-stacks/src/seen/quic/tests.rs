@@ -1,3 +1,5 @@
+//! Tests: transport parameters and limits read from QUIC connections.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Tests: subscribers, under delays, loss and refusals.
+
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 

@@ -1,3 +1,5 @@
+//! Tests: block-wise transfer in both directions.
+
 use super::super::*;
 use super::pair::*;
 

@@ -1,3 +1,5 @@
+//! Tests: the message layer under loss, duplication and time.
+
 use std::time::Duration;
 
 use super::super::message::{decode, empty, encode};

@@ -1,3 +1,5 @@
+//! Tests: observations, over datagrams and streams.
+
 use bytes::Bytes;
 
 use super::super::*;

@@ -1,3 +1,5 @@
+//! Tests: CoAP over streams.
+
 use super::super::*;
 use super::pair::*;
 

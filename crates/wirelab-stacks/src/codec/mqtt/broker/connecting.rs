@@ -1,3 +1,5 @@
+//! The broker's part of connecting: CONNECT, sessions taken over, wills.
+
 use super::{Broker, ConnectionId, Timed};
 use crate::codec::mqtt::Reason;
 use crate::codec::mqtt::flow::Outgoing;

@@ -1,3 +1,5 @@
+//! The broker's part of publishing: from a publisher to each session.
+
 use std::collections::BTreeMap;
 
 use super::{Broker, ConnectionId, Taken};

@@ -1,3 +1,5 @@
+//! The broker's part of subscribing: filters and retained messages.
+
 use super::{Broker, ConnectionId};
 use crate::codec::mqtt::Reason;
 use crate::codec::mqtt::flow::Outgoing;

@@ -1,3 +1,5 @@
+//! Requests to an MQTT client's engine, and its events.
+
 use std::sync::Arc;
 
 use crate::codec::mqtt::Reason;

@@ -1,3 +1,5 @@
+//! Tests: malformed and forbidden packets.
+
 use super::*;
 
 /// CONNECT of a client `c`, up to its end, in the version's bytes.

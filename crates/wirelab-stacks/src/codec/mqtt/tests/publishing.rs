@@ -1,3 +1,5 @@
+//! Tests: publishing at each quality of service.
+
 use super::*;
 
 #[test]

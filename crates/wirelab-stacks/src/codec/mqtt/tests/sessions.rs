@@ -1,3 +1,5 @@
+//! Tests: sessions that outlive a connection.
+
 use super::*;
 
 /// The rest of a QoS 2 flow from the broker, on the subscriber's side.

@@ -1,3 +1,5 @@
+//! Tests: keep-alives, wills and expiry.
+
 use super::*;
 
 fn with_will(delay_s: u32, connect: Connect) -> Connect {

@@ -1,3 +1,5 @@
+//! Tests: properties of loads of any page.
+
 use std::collections::HashSet;
 
 use proptest::prelude::*;

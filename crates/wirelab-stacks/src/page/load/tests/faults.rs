@@ -1,3 +1,5 @@
+//! Tests: loads that fail or time out.
+
 use super::*;
 
 /// A dialogue over one version of HTTP whose document is being read.
