@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn everything_written_is_in_the_file_when_close_says_so() {
         let mut thread = LogThread::start().unwrap();
-        let file = tempfile();
+        let file = tempfile::tempfile().unwrap();
         let mut sink = thread.open(file.try_clone().unwrap());
         let bytes: Vec<u8> = (0..200_000u32).map(|value| value as u8).collect();
         for part in bytes.chunks(777) {
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn while_too_much_waits_for_the_disk_nothing_more_is_taken() {
         let mut thread = LogThread::start().unwrap();
-        let file = tempfile();
+        let file = tempfile::tempfile().unwrap();
         let mut sink = thread.open(file.try_clone().unwrap());
         sink.write_all(b"before ").unwrap();
         thread.backlog().add(MOST_WAITING + 1);
@@ -219,13 +219,6 @@ mod tests {
         sink.write_all(b"record").unwrap();
         let error = sink.close().recv().unwrap().unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-    }
-
-    fn tempfile() -> File {
-        let path = std::env::temp_dir().join(format!("wirelab-log-sink-{}", std::process::id()));
-        let file = File::options().create(true).truncate(true).read(true).write(true).open(&path).unwrap();
-        std::fs::remove_file(path).unwrap();
-        file
     }
 
     fn read(mut file: File) -> Vec<u8> {
