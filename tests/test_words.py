@@ -1,4 +1,7 @@
-"""Docs and what the program prints use the words of `docs/concepts/terms.md`: its last column names what is refused."""
+"""Docs and what the program prints use the words of `docs/concepts/terms.md`: its last column names what is refused.
+
+Docs have short lines, and README and guides have short sentences.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "wirelab"
 TERMS = ROOT / "docs" / "concepts" / "terms.md"
+
+LONG = 25
+"""The number of words from which on a sentence has to be read twice."""
 
 ALLOWED: dict[str, str] = {}
 """Files that may have a refused word, with the reason."""
@@ -44,6 +50,69 @@ def test_a_refused_word_is_found() -> None:
     page = "| term | meaning | instead of |\n|---|---|---|\n| fix | repair | `mend`, heal |\n"
     assert refused(page) == {"mend"}
     assert list(_strings('"""mend"""\nX = "mend it"\nY = f"to mend {X}"\n')) == [(2, "mend it"), (3, "to mend ")]
+
+
+def test_readme_and_guides_have_few_long_sentences() -> None:
+    pages = [ROOT / "README.md", ROOT / "docs" / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
+    found = []
+    for page in pages:
+        sentences = list(_sentences(page.read_text(encoding="utf-8")))
+        long = [(number, text) for number, text in sentences if len(text.split()) > LONG]
+        if len(long) >= 0.05 * len(sentences):
+            found += [f"{page.relative_to(ROOT)}:{number}: {text}" for number, text in long]
+    assert not found, "\n".join(found)
+
+
+def test_readme_fits_on_two_screens() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 80
+
+
+def test_a_line_of_the_docs_is_short_unless_it_is_a_table_or_code() -> None:
+    pages = sorted({path for path, _, _ in _docs()} | {TERMS})
+    found = [
+        f"{page.relative_to(ROOT)}:{number}: {len(line)} characters"
+        for page in pages
+        for number, line in _prose(page.read_text(encoding="utf-8"))
+        if len(line) >= 200
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_sentences_are_those_of_prose() -> None:
+    page = """# A title has no sentence
+
+First one. The second has `a b. c`, [a link](x.md) and 1.5 kB.
+- An item
+  goes to its next line, of course. Another?
+
+```
+Code. Has none.
+```
+
+| Tables. | Neither. |
+    """
+    words = [(3, "First one."), (3, "The second has CODE, a link and 1.5 kB."), (4, "An item"), (5, "goes to its next line, of course."), (5, "Another?")]  # fmt: skip
+    assert list(_sentences(page)) == words
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    """The sentences of a page with the numbers of their lines; code in a sentence is one word, and no sentence passes a line."""
+    for number, line in _prose(text):
+        if line.startswith(("#", "<!--", "![")):
+            continue
+        words = re.sub(r"`[^`]*`", "CODE", re.sub(r"^(?:[-*]|\d+\.) +", "", line))
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", words)
+        yield from ((number, sentence) for sentence in re.split(r"(?<=[.!?])[*)\"]* +(?=[*(\"]*[A-Z0-9])", words))
+
+
+def _prose(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a page that are neither empty nor of a table or a block of code."""
+    code = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip().startswith("```"):
+            code = not code
+        elif line.strip() and not code and not line.strip().startswith("|"):
+            yield number, line.strip()
 
 
 def _without_keys(text: str) -> str:
