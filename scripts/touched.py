@@ -12,10 +12,14 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-MODULES, TESTS = Path("python/wirelab"), Path("python/tests")
+TESTS = Path("python/tests")
+PACKAGES = {Path("python/wirelab"): TESTS, Path("python/wirelab_energy"): TESTS / "wirelab_energy"}
+"""Each package with the folder that mirrors it."""
 READERS = {
     Path("python/wirelab/data/clients"): ("data", "runner"),
     Path("python/wirelab/data"): ("data", "experiment", "runner", "claims", "site"),
+    Path("python/wirelab_energy/data"): ("wirelab_energy", "data", "metrics"),
+    Path("python/wirelab_energy"): ("wirelab_energy",),
     Path("schema"): ("schema", "experiment"),
 }
 """Rooms whose tests read files of a folder; the first folder that a file is in counts."""
@@ -26,10 +30,11 @@ def touched(changed: Iterable[Path]) -> list[Path]:
     texts = {path: path.read_text(encoding="utf-8") for path in TESTS.rglob("test_*.py")}
     found: set[Path] = set()
     for path in changed:
+        package = next((each for each in PACKAGES if path.is_relative_to(each)), None)
         if path in texts:
             found.add(path)
-        elif path.is_relative_to(MODULES):
-            found |= _of_module(path.relative_to(MODULES), texts) | {Path("tests/test_architecture.py")}
+        elif package is not None:
+            found |= _of_module(path, package, texts) | {Path("tests/test_architecture.py")}
         elif path.is_relative_to(TESTS):
             importing = _imports(("tests", *path.relative_to(TESTS).with_suffix("").parts))
             found |= set(path.parent.glob("test_*.py")) if path.name == "conftest.py" else set()
@@ -39,15 +44,16 @@ def touched(changed: Iterable[Path]) -> list[Path]:
     return sorted(path for path in found if path.exists())
 
 
-def _of_module(inside: Path, texts: dict[Path, str]) -> set[Path]:
+def _of_module(path: Path, package: Path, texts: dict[Path, str]) -> set[Path]:
     """Of a room without tests of its own, those of the room around it."""
-    rooms = [room for room in inside.parents if room != Path() and any(path.parent == TESTS / room for path in texts)]
+    inside, tests = path.relative_to(package), PACKAGES[package]
+    rooms = [room for room in inside.parents if room != Path() and any(each.parent == tests / room for each in texts)]
     mirrored = {
-        path for path in texts if path.parent in {TESTS / room for room in (*rooms[:1], inside.with_suffix(""))}
+        each for each in texts if each.parent in {tests / room for room in (*rooms[:1], inside.with_suffix(""))}
     }
-    importing = _imports(("wirelab", *inside.with_suffix("").parts))
-    importers = {path for path, text in texts.items() if importing.search(text)}
-    return mirrored | importers | {TESTS / inside.parent / f"test_{inside.stem}.py"}
+    importing = _imports((package.name, *inside.with_suffix("").parts))
+    importers = {each for each, text in texts.items() if importing.search(text)}
+    return mirrored | importers | {tests / inside.parent / f"test_{inside.stem}.py"}
 
 
 def _imports(parts: tuple[str, ...]) -> re.Pattern[str]:

@@ -4,11 +4,14 @@ import ast
 import json
 import re
 import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "wirelab"
+ENERGY = ROOT / "python" / "wirelab_energy"
 
 CRATE_EDGES = {
     "wirelab-agent": {"wirelab-net", "wirelab-capture", "wirelab-stacks", "wirelab-schema"},
@@ -30,8 +33,8 @@ CRATE_EDGES = {
 SCRIPTS = PACKAGE / "data" / "clients"
 TEMPLATES = PACKAGE / "data" / "templates"
 
-# Leaves that everybody may use: errors, units, users' TOML, the agent's whereabouts, how Wirelab was called, and the
-# border's types.
+# Leaves that everybody may use: errors, units, users' TOML, the agent's place, how Wirelab was called, and the border's
+# types.
 LEAVES = {"errors", "units", "toml", "agent", "launcher", "schema", "synonyms"}
 PACKAGE_EDGES = {
     "cli": {
@@ -44,25 +47,25 @@ PACKAGE_EDGES = {
         "experiment",
         "site",
         "fit",
-        "energy",
         "link_facts",
+        "wirelab_energy",
     },
     "report": {"claims", "stats", "metrics", "site"},
     "claims": {"stats", "metrics", "experiment"},
     "stats": {"metrics"},
     "fit": {"stats"},
-    "metrics": {"site", "energy"},
-    "energy": set(),
+    "metrics": {"site", "wirelab_energy"},
     "site": set(),
     "link_facts": set(),
     "runner": {"plan", "experiment", "site"},
     "plan": {"experiment"},
     "experiment": {"site"},
     "schema": set(),
-    "errors": set(),
-    "synonyms": set(),
-    "units": set(),
-    "toml": set(),
+    # What they have in common with the distribution below stands there, once.
+    "errors": {"wirelab_energy"},
+    "synonyms": {"wirelab_energy"},
+    "units": {"wirelab_energy"},
+    "toml": {"wirelab_energy"},
     "agent": set(),
     "launcher": set(),
     "data": set(),
@@ -101,18 +104,29 @@ def test_packages_import_only_along_the_line() -> None:
             assert allowed, f"{path.relative_to(ROOT)}:{line}: {room} must not import {imported}"
 
 
+def test_wirelab_energy_imports_nothing_of_wirelab_and_only_what_it_depends_on() -> None:
+    project = tomllib.loads((ENERGY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = {re.split(r"[^\w-]", requirement)[0] for requirement in project["dependencies"]}
+    assert "wirelab" not in needs
+    for path in sorted(ENERGY.rglob("*.py")):
+        for name, line in _names_imported(path):
+            root = name.split(".")[0]
+            known = root in {"wirelab_energy", "__future__", *needs} or root in sys.stdlib_module_names
+            assert known, f"{path.relative_to(ROOT)}:{line}: wirelab_energy must not import {name}"
+
+
 def test_every_module_says_in_its_first_line_what_it_is() -> None:
     rust = [
         path for folder in ("crates", "fuzz") for path in (ROOT / folder).rglob("*.rs") if "target" not in path.parts
     ]
     silent = [path for path in rust if not path.read_text(encoding="utf-8").startswith("//!")]
-    python = [path for path in PACKAGE.rglob("*.py") if path.stat().st_size and "templates" not in path.parts]
+    python = [path for path in _modules() if path.stat().st_size and "templates" not in path.parts]
     silent += [path for path in python if ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) is None]
     assert not silent, [str(path.relative_to(ROOT)) for path in sorted(silent)]
 
 
 def test_only_the_cli_prints_or_exits() -> None:
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(_modules()):
         if _room(path) in {"cli", "__main__"} or _is_program(path) or path == PACKAGE / "experiment" / "schema.py":
             continue
         for node in ast.walk(ast.parse(path.read_text())):
@@ -139,7 +153,7 @@ def test_no_clock_is_read_outside_its_owners() -> None:
 
 def test_no_clock_is_read_outside_the_runner() -> None:
     clocks = re.compile(r"(^import time$|^from time import|\b(datetime|date)\.(now|utcnow|today)\()", re.MULTILINE)
-    modules = [path for path in PACKAGE.rglob("*.py") if not _is_program(path)]
+    modules = [path for path in _modules() if not _is_program(path)]
     assert {_room(path) for path in modules if clocks.search(path.read_text())} == {"runner"}
 
 
@@ -170,7 +184,7 @@ def test_only_a_protocols_own_file_and_the_registry_name_it() -> None:
     protocols = {protocol["name"] for protocol in described}
     assert len(protocols) > 10
     found = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(_modules()):
         if _room(path) != "data":
             constants = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
             found[path] = [(node.value, node.lineno) for node in constants if node.value in protocols]
@@ -199,8 +213,8 @@ NAMING_KINDS = {
     "python/wirelab/fit/loss.py": "the model that is fitted",
     "python/wirelab/fit/profile.py": "the key that is written",
     "python/wirelab/fit/words.py": "the model that is fitted",
-    "python/wirelab/energy/machine/ieee802154.py": "a radio of the same name",
-    "python/wirelab/energy/machine/wifi.py": "a radio of the same name",
+    "python/wirelab_energy/machine/ieee802154.py": "a radio of the same name",
+    "python/wirelab_energy/machine/wifi.py": "a radio of the same name",
 }
 
 
@@ -209,7 +223,7 @@ def test_only_the_keys_of_a_link_name_kinds_of_impairments_and_media() -> None:
     kinds = {each["kind"] for each in (*described["impairments"], *described["shared"])} - EVERYDAY
     assert len(kinds) > 8
     places = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted(_modules()):
         if _room(path) not in {"data", "schema"}:
             constants = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
             if named := [(node.value, node.lineno) for node in constants if node.value in kinds]:
@@ -218,7 +232,14 @@ def test_only_the_keys_of_a_link_name_kinds_of_impairments_and_media() -> None:
     assert not odd, {place: places.get(place, "names none any longer") for place in odd}
 
 
+def _modules() -> Iterator[Path]:
+    """Of both distributions."""
+    yield from (*PACKAGE.rglob("*.py"), *ENERGY.rglob("*.py"))
+
+
 def _room(path: Path) -> str:
+    if path.is_relative_to(ENERGY):
+        return "__main__" if path.name == "__main__.py" else "wirelab_energy"
     parts = path.relative_to(PACKAGE).parts
     return parts[0].removesuffix(".py") if parts != ("__init__.py",) else "schema"
 
@@ -229,14 +250,16 @@ def _is_program(path: Path) -> bool:
 
 def _our_imports(path: Path) -> Iterator[tuple[str, int]]:
     for name, line in _names_imported(path):
-        if name.startswith("wirelab."):
+        if name.split(".")[0] == ENERGY.name:
+            yield ENERGY.name, line
+        elif name.startswith("wirelab."):
             room = name.split(".")[1]
             if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file():
                 yield room, line
 
 
 def _names_imported(path: Path) -> Iterator[tuple[str, int]]:
-    package = ("wirelab", *path.relative_to(PACKAGE).parts[:-1])
+    package = path.relative_to(PACKAGE.parent).parts[:-1]
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "python" / "wirelab"
+PACKAGE, ENERGY = ROOT / "python" / "wirelab", ROOT / "python" / "wirelab_energy"
 TERMS = ROOT / "docs" / "concepts" / "terms.md"
 
 LONG = 25
@@ -129,14 +129,14 @@ def refused(text: str | None = None) -> set[str]:
 
 
 def _docs() -> Iterator[tuple[Path, int, str]]:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ENERGY.glob("*.md")]
     for path in sorted(page for page in pages if page != TERMS):
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             yield path, number, line
 
 
 def _printed() -> Iterator[tuple[Path, int, str]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted([*PACKAGE.rglob("*.py"), *ENERGY.rglob("*.py")]):
         for number, text in _strings(path.read_text(encoding="utf-8")):
             yield path, number, text
     for path in sorted((PACKAGE / "report" / "templates").rglob("*.j2")):

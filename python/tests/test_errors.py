@@ -1,15 +1,4 @@
-import pytest
-
-from wirelab.errors import CombinedError, RunError, Where, WirelabError, did_you_mean, nearest
-
-
-def test_an_error_says_where_what_and_what_to_do() -> None:
-    error = WirelabError("is negative (-1)", Where("a.toml", 3, 7, "links.x.rtt"), hint="such as 20 ms")
-    assert str(error) == "a.toml:3:7: links.x.rtt: is negative (-1)\nhint: such as 20 ms"
-
-
-def test_an_error_without_a_place_begins_with_error() -> None:
-    assert str(WirelabError("no lanes")) == "error: no lanes"
+from wirelab.errors import CombinedError, RunError, WirelabError, did_you_mean, offer
 
 
 def test_wrong_use_exits_with_2_and_failure_with_1() -> None:
@@ -20,44 +9,7 @@ def test_several_errors_are_reported_one_after_another() -> None:
     assert str(CombinedError([WirelabError("a", "x"), WirelabError("b", "y", "c")])) == "x: a\ny: b\nhint: c"
 
 
-def test_the_nearest_word_is_offered() -> None:
-    assert did_you_mean("jiter", ["jitter", *"abcdefghij"]) == "did you mean 'jitter'?"
-
-
-def test_few_words_are_all_named_beside_the_nearest() -> None:
-    assert did_you_mean("htpp1", ["http1", "h2"]) == "did you mean 'http1'? (known: h2, http1)"
-
-
-def test_without_a_near_word_all_are_named() -> None:
-    assert did_you_mean("zzz", ["jitter", "rtt"]) == "known: jitter, rtt"
-
-
-def test_words_with_commas_are_quoted() -> None:
-    assert did_you_mean("zzz", ["h2, wire", "h3"]) == "known: 'h2, wire', 'h3'"
-
-
-def test_all_that_the_word_is_a_part_of_are_offered() -> None:
-    links = ["wifi-n", "clean", "wifi-poor", "geo-satellite"]
-    assert did_you_mean("wifi", links) == "did you mean 'wifi-n' or 'wifi-poor'?"
-
-
-def test_case_is_no_difference_to_the_nearest_word() -> None:
-    assert did_you_mean("RTT", ["rtt"]) == "did you mean 'rtt'?"
-
-
-@pytest.mark.parametrize(
-    ("word", "known"),
-    [("clean", "plan"), ("starlink", "link"), ("author", "factors"), ("count", "corrupt"), ("lora", "upload"),
-     ("show-packets", "lost-packets"), ("factor", "doctor"), ("on", "down"), ("1.1", "1.2")],
-)  # fmt: skip
-def test_no_word_is_offered_for_another_one_that_is_far_away(word: str, known: str) -> None:
-    assert nearest(word, [known]) is None
-
-
-@pytest.mark.parametrize(
-    ("word", "known"),
-    [("rrt", "rtt"), ("tsl", "tls"), ("wier", "wire"), ("los", "loss"), ("htpp1", "http1"), ("quikstart", "quickstart"),
-     ("choise", "choices"), ("wifi", "wifi-poor"), ("satellite", "geo-satellite"), ("quick", "quickstart")],
-)  # fmt: skip
-def test_a_slip_and_a_part_of_a_word_are_near(word: str, known: str) -> None:
-    assert nearest(word, [known, "something-else"]) == known
+def test_a_hint_offers_what_is_also_called_so_before_the_nearest_word() -> None:
+    assert did_you_mean("http2", ["h2", "h2c"]) == "did you mean 'h2' or 'h2c'?"
+    assert offer("bandwidth", ["rate", "width"]) == "did you mean 'rate'?"
+    assert offer("zzz", ["rate"]) is None

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Callable
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,20 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from wirelab.claims.load import load as load_claims
-from wirelab.energy import load_device, load_radio
-from wirelab.errors import Where, WirelabError
+from wirelab.errors import WirelabError
 from wirelab.experiment.library import implementations, profile_file
 from wirelab.runner import implementations as runner
-from wirelab.toml import inline, parse_toml, read_text
+from wirelab.toml import inline
+from wirelab_energy import load_device, load_radio
 
-DATA = resources.files("wirelab.data")
-READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
-    "claims": ("experiments/milosevic2021.claims.toml", load_claims),
-    "profile": ("profiles/links/nb-iot.toml", profile_file),
-    "radio": ("profiles/radios/nrf9160-nbiot.toml", lambda path: load_radio(str(path))),
-    "device": ("profiles/devices/esp32.toml", lambda path: load_device(str(path))),
-    "catalogue": ("implementations.toml", lambda path: implementations(path.parent)),
-    "programs": ("implementations.toml", lambda path: runner.load(path.parent)),
+DATA, ENERGY_DATA = resources.files("wirelab.data"), resources.files("wirelab_energy.data")
+READERS: dict[str, tuple[Traversable, Callable[[Path], object]]] = {
+    "claims": (DATA / "experiments/milosevic2021.claims.toml", load_claims),
+    "profile": (DATA / "profiles/links/nb-iot.toml", profile_file),
+    "radio": (ENERGY_DATA / "radios/nrf9160-nbiot.toml", lambda path: load_radio(str(path))),
+    "device": (ENERGY_DATA / "devices/esp32.toml", lambda path: load_device(str(path))),
+    "catalogue": (DATA / "implementations.toml", lambda path: implementations(path.parent)),
+    "programs": (DATA / "implementations.toml", lambda path: runner.load(path.parent)),
 }
 DEEP = ["[" * 5000, f"x = {'[' * 5000}", f"x = {'9' * 5000}", "\ud800", "a\0b"]
 VALUES = st.sampled_from(["1", '""', "[]", "{}", "true", "nan", "-1", "[[]]", "{ a = 1 }", '["a", 1]', "1979-05-27"])
@@ -35,7 +36,7 @@ VALUES = st.sampled_from(["1", '""', "[]", "{}", "true", "nan", "-1", "[[]]", "{
 @given(data=st.data())
 def test_a_damaged_file_is_read_or_refused(tmp_path: Path, name: str, data: st.DataObject) -> None:
     shipped, read = READERS[name]
-    lines = DATA.joinpath(shipped).read_text(encoding="utf-8").splitlines()
+    lines = shipped.read_text(encoding="utf-8").splitlines()
     for _ in range(data.draw(st.integers(1, 3))):
         place = data.draw(st.integers(0, len(lines) - 1))
         key, sign, _ = lines[place].partition(" = ")
@@ -44,14 +45,14 @@ def test_a_damaged_file_is_read_or_refused(tmp_path: Path, name: str, data: st.D
         else:
             cut = data.draw(st.integers(0, len(lines[place])))
             lines[place] = lines[place][:cut] + data.draw(st.text(max_size=3))
-    check(tmp_path / Path(shipped).name, "\n".join(lines).encode("utf-8", "surrogatepass"), read)
+    check(tmp_path / shipped.name, "\n".join(lines).encode("utf-8", "surrogatepass"), read)
 
 
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("text", DEEP)
 def test_a_file_that_python_cannot_read_is_refused(tmp_path: Path, name: str, text: str) -> None:
     shipped, read = READERS[name]
-    path = tmp_path / Path(shipped).name
+    path = tmp_path / shipped.name
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(WirelabError):
         read(path)
@@ -62,16 +63,6 @@ def test_a_program_whose_roles_are_no_tables_is_refused_with_its_place(tmp_path:
     (tmp_path / "implementations.toml").write_text(f"[mine]\n{text}\n")
     with pytest.raises(WirelabError, match=r"mine\.roles.*should be a"):
         implementations(tmp_path)
-
-
-def test_what_is_not_there_is_an_error_with_its_place(tmp_path: Path) -> None:
-    with pytest.raises(WirelabError) as caught:
-        read_text(tmp_path / "no", Where("no"))
-    assert str(caught.value) == "no: cannot be read: No such file or directory"
-
-
-def test_a_document_is_what_tomllib_says() -> None:
-    assert parse_toml("a = 1\n", Where("x")) == tomllib.loads("a = 1")
 
 
 def check(path: Path, text: bytes, read: Callable[[Path], Any]) -> None:

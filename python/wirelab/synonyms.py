@@ -7,6 +7,8 @@ from collections.abc import Collection
 from functools import cache
 from importlib import resources
 
+from wirelab_energy.errors import any_of
+
 
 def meant(word: str, known: Collection[str]) -> str | None:
     """A hint about a word that is not known here; None if nothing known here is also called so."""
@@ -14,12 +16,6 @@ def meant(word: str, known: Collection[str]) -> str | None:
     if entry is None or not (means := [each for each in entry["means"] if each in known]):
         return None
     return str(entry.get("note") or f"did you mean {any_of(means)}?")
-
-
-def any_of(words: Collection[str]) -> str:
-    """`'a', 'b' or 'c'`."""
-    *first, last = [f"'{word}'" for word in words]
-    return f"{', '.join(first)} or {last}" if first else last
 
 
 @cache

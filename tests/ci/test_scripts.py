@@ -117,12 +117,16 @@ def test_a_helper_touches_the_tests_that_import_it_and_data_the_rooms_that_read_
 
 
 def test_whatever_a_room_is_made_of_touches_its_tests() -> None:
-    listed = subprocess.run(["git", "ls-files", "python/wirelab"], cwd=ROOT, check=True, capture_output=True, text=True)
+    command = ["git", "ls-files", "python/wirelab", "python/wirelab_energy"]
+    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     script = runpy.run_path(str(ROOT / "scripts" / "touched.py"))
     few = {path for path in listed.stdout.split() if len(script["touched"]([Path(path)])) < 2}
     # They know nothing that could be tested alone.
     assert few <= {"python/wirelab/__main__.py", "python/wirelab/py.typed", "python/wirelab/__init__.py"}, few
     assert "python/tests/claims/test_judge.py" in touched("python/wirelab/claims/forms/ratio.py")
+    found = touched("python/wirelab_energy/trace/answer.py")
+    assert {"python/tests/wirelab_energy/trace/test_work.py", "python/tests/wirelab_energy/test_main.py"} <= set(found)
+    assert "python/tests/metrics/test_radio.py" in touched("python/wirelab_energy/data/radios/nrf9160-nbiot.toml")
 
 
 def test_a_test_touches_itself_and_a_document_nothing() -> None:

@@ -6,6 +6,8 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 import wirelab
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,13 +18,19 @@ def read(name: str) -> str:
     return (ROOT / name).read_text(encoding="utf-8")
 
 
-def test_the_python_package_has_the_version_of_the_workspace() -> None:
-    project = tomllib.loads(read("pyproject.toml"))
+@pytest.mark.parametrize("folder", [".", "python/wirelab_energy"])
+def test_each_distribution_has_the_version_of_the_workspace(folder: str) -> None:
+    project = tomllib.loads(read(f"{folder}/pyproject.toml"))
     assert "version" in project["project"]["dynamic"]
     source = project["tool"]["hatch"]["version"]
-    found = re.search(source["pattern"], read(source["path"]), re.MULTILINE)
+    found = re.search(source["pattern"], read(f"{folder}/{source['path']}"), re.MULTILINE)
     assert found is not None
     assert found["version"] == wirelab.__version__ == VERSION
+
+
+def test_wirelab_depends_on_the_energy_of_its_own_version() -> None:
+    needs = tomllib.loads(read("pyproject.toml"))["project"]["dependencies"]
+    assert [each for each in needs if each.startswith("wirelab")] == [f"wirelab-energy=={VERSION}"]
 
 
 def test_every_crate_that_ships_has_the_version_of_the_workspace() -> None:
@@ -47,5 +55,7 @@ def test_the_changelog_has_a_section_for_the_version() -> None:
 
 
 def test_the_lock_file_of_python_does_not_repeat_the_version() -> None:
-    [package] = [each for each in tomllib.loads(read("uv.lock"))["package"] if each["name"] == "wirelab"]
-    assert "version" not in package
+    packages = tomllib.loads(read("uv.lock"))["package"]
+    ours = {each["name"]: each for each in packages if each["name"].startswith("wirelab")}
+    assert ours.keys() == {"wirelab", "wirelab-energy"}
+    assert not [name for name, package in ours.items() if "version" in package]

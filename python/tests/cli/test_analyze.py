@@ -12,7 +12,7 @@ import wirelab.data
 from tests.metrics.records import START, Records, exchange, flow
 from tests.synthetic import write_campaign
 from wirelab.cli import main
-from wirelab.energy import load_device
+from wirelab_energy import load_device
 
 CLAIMS = Path(str(wirelab.data.__file__)).parent / "experiments" / "milosevic2021.claims.toml"
 

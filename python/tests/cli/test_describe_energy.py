@@ -5,7 +5,7 @@ import pytest
 from tests.cli.test_main import run
 from tests.snapshots import assert_golden
 from wirelab.cli.describe_energy import range_words
-from wirelab.energy import Range, device_names, load_radio, radio_names
+from wirelab_energy import Range, device_names, load_radio, radio_names
 
 OWN = (
     'machine = "ethernet"\n[supply]\nvoltage = "1 V"\n[power]\ntransmit = "3 W"\nreceive = "2 W"\nidle = "1 W"\n'

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from tests.cli.test_main import run
-from wirelab.energy import Packet, load_device, load_radio, per_day, radio_energy
 from wirelab.units import format_duration
+from wirelab_energy import Packet, load_device, load_radio, per_day, radio_energy
 
 MS = 1_000_000
 RADIO = "nrf9160-nbiot"

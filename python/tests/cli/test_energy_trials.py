@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.test_main import run
 from tests.metrics.records import MS, SINCE_BOOT, START, Records, exchange, flow
-from wirelab.energy import Packet, load_radio
-from wirelab.energy.trace.against import above_rest
+from wirelab_energy import Packet, load_radio
+from wirelab_energy.trace.against import above_rest
 
 RADIO = "enc28j60-ethernet"
 TRIALS = 6

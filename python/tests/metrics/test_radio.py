@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 from tests.metrics.records import MS, START, Records, exchange, flow
-from wirelab.energy import Packet, load_radio, per_day, radio_energy
 from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import Dataset, build
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.processor import NO_CPU
 from wirelab.metrics.radio import ENERGY, STATES, assigned
 from wirelab.schema.plan import EnergyRecord
+from wirelab_energy import Packet, load_radio, per_day, radio_energy
 
 RADIO = "enc28j60-ethernet"
 Build = Callable[..., Dataset]
@@ -178,7 +178,7 @@ def test_a_radio_that_is_not_there_is_refused_before_anything_is_read() -> None:
 
 
 def test_a_radio_of_ones_own_is_the_campaigns_copy(records: Records, built: Build) -> None:
-    shipped = resources.files("wirelab.data").joinpath("profiles", "radios", f"{RADIO}.toml").read_text()
+    shipped = resources.files("wirelab_energy.data").joinpath("radios", f"{RADIO}.toml").read_text()
     (records.folder / "mine.toml").write_text(shipped.replace('["160 mA", "160 mA", "180 mA"]', '"320 mA"'))
     name = records.trial("s", [exchange(0)], [flow(40_000)])
     records.radio[name] = [packet(0)]

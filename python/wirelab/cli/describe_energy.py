@@ -6,13 +6,13 @@ from collections.abc import Iterable
 
 from wirelab.cli.citations import Citations
 from wirelab.cli.sections import hanging, head, paragraph, section
-from wirelab.energy import Radio, load_device, load_radio
-from wirelab.energy.constant import Cited
-from wirelab.energy.proof import Proof, proofs
-from wirelab.energy.radio import BOUNDS
-from wirelab.energy.range import Range
 from wirelab.launcher import launched
 from wirelab.units import format_duration, format_energy, format_power
+from wirelab_energy import Radio, load_device, load_radio
+from wirelab_energy.constant import Cited
+from wirelab_energy.proof import Proof, proofs
+from wirelab_energy.radio import BOUNDS
+from wirelab_energy.range import Range
 
 UNVALIDATED = "unvalidated: {}; every output says so"
 NO_FIGURE = "no published figure was found that its constants were not set from"

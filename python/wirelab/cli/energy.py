@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from wirelab.units import duration_ns
 
 if TYPE_CHECKING:
     from wirelab.schema.plan import EnergyRecord
+    from wirelab_energy.trace.answer import Sections
 
 FORMATS = ("text", "json", "csv")
 _FILE = click.Path(path_type=Path)
@@ -98,14 +100,30 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if radio is None:
         _refuse(of_radio, "is a radio's, and none is given", f"--radio NAME ({launched('list radios')})")
     record = None if radio is None else energy_record(radio, sets, None, None, None, None)
-    from wirelab.cli.energy_trace import Sections, tell_trace
     from wirelab.cli.energy_trials import tell_trials
+    from wirelab_energy.trace.answer import Sections
 
     sections = Sections(idle_from, idle_to, work_from, work_to)
     if campaign is None:
-        tell_trace(trace, voltage, sections, format_)
+        _print_trace(trace, voltage, sections, format_)
     else:
         tell_trials(trace, voltage, sections, (campaign, begins_at, record), format_)
+
+
+def _print_trace(trace: Path, voltage_v: float | None, sections: Sections, format_: str) -> None:
+    from wirelab_energy.trace.answer import TraceAnswer
+
+    answer = TraceAnswer.of(trace, voltage_v, sections)
+    match format_:
+        case "json":
+            click.echo(json.dumps(answer.as_dict(), ensure_ascii=False))
+            return
+        case "csv":
+            click.echo(answer.as_csv())
+        case _:
+            click.echo("\n".join(answer.lines()))
+    for words in answer.notes():
+        click.echo(words, err=True)
 
 
 def _wrong_with(capture: Path, record: EnergyRecord | None, client: str | None) -> Iterator[WirelabError]:

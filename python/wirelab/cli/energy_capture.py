@@ -18,10 +18,10 @@ from wirelab.launcher import launched
 from wirelab.units import format_duration, format_energy, format_size, with_bounds
 
 if TYPE_CHECKING:
-    from wirelab.energy import DayEnergy, Device, Packet, RadioEnergy, Range
-    from wirelab.energy.capture import ClientPackets
     from wirelab.metrics.energy_settings import Settings
     from wirelab.schema.plan import EnergyRecord
+    from wirelab_energy import DayEnergy, Device, Packet, RadioEnergy, Range
+    from wirelab_energy.capture import ClientPackets
 
 _YEAR_DAYS = 365.25
 _LATE = 0.01
@@ -30,9 +30,9 @@ _LATE = 0.01
 
 def tell_capture(capture: Path, client: str, record: EnergyRecord, cpu_time_ns: int | None, format_: str) -> None:
     """Print what the packets of one client cost, and the CPU time that its device took for them."""
-    from wirelab.energy import battery_life, per_day, radio_energy
-    from wirelab.energy.capture import client_packets
     from wirelab.metrics.energy_settings import Settings
+    from wirelab_energy import battery_life, per_day, radio_energy
+    from wirelab_energy.capture import client_packets
 
     settings = Settings.of(record)
     rows, remarks = _read(capture)
@@ -229,7 +229,7 @@ class _Answer:
 
     def _day_rows(self) -> Iterator[tuple[str, float, Range]]:
         """The parts of a day, and their sum."""
-        from wirelab.energy.day import DAY_S
+        from wirelab_energy.day import DAY_S
 
         day = self._day
         if day is None:

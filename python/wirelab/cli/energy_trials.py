@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from wirelab.cli.campaigns import existing
-from wirelab.cli.energy_trace import MUCH_MISSING, Sections, idle_of, lines, remarks
 from wirelab.cli.table import columns
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
@@ -24,9 +23,10 @@ from wirelab.schema.plan import EnergyRecord
 from wirelab.units import format_energy
 
 if TYPE_CHECKING:
-    from wirelab.energy.trace import Trace
-    from wirelab.energy.trace.against import Compared
     from wirelab.stats.estimate.model import Estimate
+    from wirelab_energy.trace import Trace
+    from wirelab_energy.trace.against import Compared
+    from wirelab_energy.trace.answer import Sections
 
 WHAT_IS_IN = (
     "The measurement has the whole device in it, and the model its radio alone: their difference is also the "
@@ -42,7 +42,8 @@ def tell_trials(
     format_: str,
 ) -> None:
     """Print what was measured during each trial that lies within the trace, beside the model's."""
-    from wirelab.energy.trace import read_trace
+    from wirelab_energy.trace import read_trace
+    from wirelab_energy.trace.answer import idle_of, trace_lines, trace_notes
 
     campaign, begins_at, record = beside
     folder = existing(campaign)
@@ -62,7 +63,7 @@ def tell_trials(
     _assert_one_after_another(within, folder)
     compared = list(_compared(folder, trace, idle, settings, within))
     ratio = _pooled(compared, trace)
-    notes = [WHAT_IS_IN, *remarks(trace, idle, None)]
+    notes = [WHAT_IS_IN, *trace_notes(trace, idle, None)]
     if not settings.radio.validated:
         notes.append(
             f"unvalidated: {settings.radio.name} reproduces no published figure of traffic that it was not set from"
@@ -78,7 +79,9 @@ def tell_trials(
         case "csv":
             click.echo(_csv(compared), nl=False)
         case _:
-            click.echo("\n".join([*lines(trace, idle, path), f"radio   {settings.radio.label}", "", _table(compared)]))
+            click.echo(
+                "\n".join([*trace_lines(trace, idle, path), f"radio   {settings.radio.label}", "", _table(compared)])
+            )
             click.echo(f"\n{_together(ratio)}")
     for words in notes:
         click.echo(words, err=True)
@@ -131,9 +134,9 @@ def _times(folder: Path) -> Iterator[tuple[str, tuple[float, float, int]]]:
 def _compared(
     folder: Path, trace: Trace, idle: Any, settings: Any, within: Mapping[str, tuple[float, float, int]]
 ) -> Iterator[Compared]:
-    from wirelab.energy.trace import work
-    from wirelab.energy.trace.against import Compared, above_rest
     from wirelab.metrics.radio import read_packets
+    from wirelab_energy.trace import work
+    from wirelab_energy.trace.against import Compared, above_rest
 
     for trial, packets in zip(within, read_packets(folder, list(within)), strict=True):
         from_s, to_s, ahead_ns = within[trial]
@@ -151,6 +154,8 @@ def _pooled(compared: Sequence[Compared], trace: Trace) -> Estimate | None:
 
 
 def _table(compared: Sequence[Compared]) -> str:
+    from wirelab_energy.trace.answer import MUCH_MISSING
+
     head = ("trial", "measured [range]", "model [range]", "model / measured", "")
     rows = [
         (

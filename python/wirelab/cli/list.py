@@ -82,14 +82,14 @@ def _metrics() -> Rows:
 
 
 def _radios() -> Rows:
-    from wirelab.energy import load_radio, radio_names
+    from wirelab_energy import load_radio, radio_names
 
     radios = [load_radio(name) for name in radio_names()]
     return [(radio.name, radio.title + ("" if radio.validated else " (unvalidated)")) for radio in radios]
 
 
 def _devices() -> Rows:
-    from wirelab.energy import device_names, load_device
+    from wirelab_energy import device_names, load_device
 
     devices = [load_device(name) for name in device_names()]
     return [(device.name, device.title + ("" if device.validated else " (unvalidated)")) for device in devices]

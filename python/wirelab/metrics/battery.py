@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from wirelab.energy import DayEnergy, Range, battery_life
+from wirelab_energy import DayEnergy, Range, battery_life
 
 
 def battery_days(day_j: Mapping[str, float], capacity_mah: float, voltage_v: float) -> dict[str, float]:

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wirelab.energy.device import Device, load_device
-from wirelab.energy.radio import Radio, load_radio
 from wirelab.schema.estimates import ENERGY_VERSION, Battery, Constant, DeviceRecord, EnergyModel, RadioRecord
 from wirelab.schema.plan import EnergyRecord
+from wirelab_energy.device import Device, load_device
+from wirelab_energy.radio import Radio, load_radio
 
 
 @dataclass(frozen=True)

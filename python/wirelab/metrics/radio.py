@@ -15,14 +15,6 @@ from typing import Any
 import polars as pl
 
 from wirelab import agent
-from wirelab.energy import (
-    DayEnergy,
-    Packet,
-    RadioEnergy,
-    Range,
-    per_day,
-    radio_energy,
-)
 from wirelab.errors import WirelabError
 from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, column, columns
 from wirelab.metrics.energy_settings import Settings
@@ -34,6 +26,14 @@ from wirelab.metrics.tables import write_table
 from wirelab.schema import is_netem
 from wirelab.schema.campaign import PACKET_LOG, TRIALS
 from wirelab.schema.plan import Plan
+from wirelab_energy import (
+    DayEnergy,
+    Packet,
+    RadioEnergy,
+    Range,
+    per_day,
+    radio_energy,
+)
 
 ENERGY, STATES = "energy.json", "energy.parquet"
 SLEEP = "device asleep"

@@ -1,8 +1,0 @@
-"""A measured trace of current or power: read, and integrated above idle (h2window2017's method)."""
-
-from wirelab.energy.trace.file import read_trace
-from wirelab.energy.trace.idle import Idle, find_idle, idle_between
-from wirelab.energy.trace.trace import Trace
-from wirelab.energy.trace.work import Work, work
-
-__all__ = ["Idle", "Trace", "Work", "find_idle", "idle_between", "read_trace", "work"]

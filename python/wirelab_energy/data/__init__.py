@@ -1,0 +1,1 @@
+"""Shipped radios and devices; every number with its source."""
