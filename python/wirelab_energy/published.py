@@ -10,6 +10,7 @@ from wirelab_energy import units
 from wirelab_energy.constant import READERS, every_key, known_keys
 from wirelab_energy.errors import Where, WirelabError
 from wirelab_energy.packet import Packet
+from wirelab_energy.range import Range
 from wirelab_energy.units import UnitError
 
 QUANTITIES: Mapping[str, Callable[[object], float]] = {
@@ -66,6 +67,22 @@ def read_published(table: Mapping[str, Any], where: Where) -> Published:
         dict(table.get("inputs", {})), str(table["source"]), str(table.get("note", "")),
         table.get("same-constants", False),
     )  # fmt: skip
+
+
+def quantity_words(value: Range, quantity: str) -> str:
+    """A range with its unit: `3.3 mW [3.2 mW, 3.4 mW]`."""
+    return value.said(lambda each: _number_words(each, quantity))
+
+
+def _number_words(value: float, quantity: str) -> str:
+    match quantity:
+        case "energy":
+            return units.format_energy(value)
+        case "mean-power":
+            return units.format_power(value)
+        case "airtime":
+            return units.format_duration(value * 1e9)
+    return units.format_power(value).replace("W", "A")
 
 
 def _packet(table: object, where: Where) -> Packet:

@@ -107,7 +107,7 @@ def test_a_module_touches_its_rooms_tests_its_importers_and_the_architecture() -
     assert {"python/tests/stats/link/test_certificate.py", "python/tests/stats/link/test_grade.py"} <= set(found)
     assert "tests/test_architecture.py" in found
     assert "python/tests/claims/test_judge.py" not in found
-    assert "python/tests/cli/test_describe_page.py" in touched("python/wirelab/units.py")
+    assert "python/tests/cli/describe/test_page.py" in touched("python/wirelab/units.py")
 
 
 def test_a_helper_touches_the_tests_that_import_it_and_data_the_rooms_that_read_it() -> None:

@@ -20,7 +20,7 @@ from tests.uml.links import LINKS, WRONG, plan, spec
 from tests.uml.needs import require_guest
 from tests.uml.play import Job, Probing, play
 
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
 from wirelab.metrics.probes import measure_probes, read_probes
 from wirelab.stats.link.certificate import Certificate, Line, certify
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
 
 
 def test_columns_are_as_wide_as_their_widest_cell_and_two_spaces_apart() -> None:

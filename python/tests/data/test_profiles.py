@@ -7,7 +7,7 @@ import pytest
 
 from tests.asked import ask, load_experiment
 from wirelab import data
-from wirelab.cli.citations import split_mark
+from wirelab.cli.describe.citations import split_mark
 from wirelab.experiment.library import profiles, signal_tables
 from wirelab.experiment.link import LinkTable, check_conflicts, link_spec, merge
 from wirelab.schema import Delay, LinkSpec, Rate, Wifi

@@ -11,9 +11,9 @@ import pytest
 
 from tests.metrics.records import MS, START, Records, exchange, flow
 from wirelab.metrics.dataset import Dataset, build
-from wirelab.metrics.processor import NO_CPU, PROCESSOR
 from wirelab.metrics.radio import ENERGY, STATES
 from wirelab_energy import Packet, Range, load_device, load_radio, per_day, radio_energy
+from wirelab_energy.processor import NO_CPU, PROCESSOR
 
 RADIO, DEVICE = "powerpi-ethernet", "raspberry-pi-3"
 ON_DEVICE = {"radio": RADIO, "device": DEVICE, "measured_on_device": True, "interval_ns": 900 * 10**9}

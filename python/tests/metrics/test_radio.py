@@ -15,10 +15,10 @@ from tests.metrics.records import MS, START, Records, exchange, flow
 from wirelab.errors import WirelabError
 from wirelab.metrics.dataset import Dataset, build
 from wirelab.metrics.energy_settings import Settings
-from wirelab.metrics.processor import NO_CPU
 from wirelab.metrics.radio import ENERGY, STATES, assigned
 from wirelab.schema.plan import EnergyRecord
 from wirelab_energy import Packet, load_radio, per_day, radio_energy
+from wirelab_energy.processor import NO_CPU
 
 RADIO = "enc28j60-ethernet"
 Build = Callable[..., Dataset]

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from tests.wirelab_energy.radios import mine
-from wirelab.cli.describe_energy import range_words
 from wirelab_energy import Radio, load_radio, radio_names
 from wirelab_energy.proof import is_validated, proofs
+from wirelab_energy.published import quantity_words
 
 RADIOS = [load_radio(name) for name in radio_names()]
 SECOND = {"what": "x", "packets": [{"at": "0 s", "up": "974 B"}], "source": "y"}
@@ -61,7 +61,7 @@ def table() -> str:
     for radio in RADIOS:
         for proof in proofs(radio):
             figure = proof.published
-            model = range_words(proof.predicted, figure.quantity)
+            model = quantity_words(proof.predicted, figure.quantity)
             off = f"{100 * (proof.ratio - 1):+.0f} %{'' if proof.holds else ', missed'}"
             what = f"{figure.what} ({figure.note})" if figure.note else figure.what
             lines.append(f"| `{radio.name}` | {what} | {figure.written} | {model} | {off} |")

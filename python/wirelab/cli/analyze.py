@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.radio_options import energy_record, kept, radio_options
+from wirelab.cli.radio_options import energy_record, radio_options
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 
@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     from wirelab.cli import summary
     from wirelab.cli.campaigns import existing
     from wirelab.metrics.dataset import measure
-    from wirelab.metrics.energy_settings import Settings
+    from wirelab.metrics.energy_settings import Settings, with_kept_files
     from wirelab.report.campaign import load
 
     folder = existing(campaign)
@@ -56,7 +56,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             radio, sets, device, interval, battery, voltage, MEASURED if measured_on_device else None
         )
         Settings.of(record)
-        measure(folder, kept(record, folder))
+        measure(folder, with_kept_files(record, folder))
     elif sets or measured_on_device or any(each is not None for each in (device, interval, battery, voltage)):
         raise WirelabError(
             "these options are a radio's, and none is given", hint=f"--radio NAME ({launched('list radios')})"

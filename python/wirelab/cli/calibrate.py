@@ -119,7 +119,7 @@ def _certified(
 
 
 def _words(link: str, certificate: Certificate, facts: HostFacts) -> str:
-    from wirelab.cli.table import columns
+    from wirelab.cli.text import columns
     from wirelab.report.certificate import rows, summary
 
     machine = f"{facts.cpu}, {facts.cpus} CPUs, Linux {facts.kernel}, link scheduling {facts.link_scheduling}"

@@ -10,7 +10,7 @@ import click
 
 from wirelab.cli.campaigns import RESULTS
 from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell, try_pairs
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
 
 _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT: "not installed"}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from wirelab.cli.describe import BUILTIN_TITLE
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
 from wirelab.errors import WirelabError, did_you_mean
 
 WIDTH = 90

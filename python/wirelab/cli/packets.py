@@ -11,7 +11,7 @@ import click
 
 from wirelab import agent
 from wirelab.cli.ladder import LOST, Packet, label, notes
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
 from wirelab.errors import RunError, WirelabError
 from wirelab.schema import is_netem
 

@@ -18,8 +18,8 @@ from wirelab.cli.arguments import (
     with_page,
 )
 from wirelab.cli.beforehand import tell_beforehand, within_budget
-from wirelab.cli.minutes import run_ns
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
+from wirelab.runner.minutes import run_ns
 from wirelab.units import format_duration, format_size
 
 if TYPE_CHECKING:

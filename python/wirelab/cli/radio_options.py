@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -12,7 +11,6 @@ from wirelab.cli.arguments import DurationType, QuantityType
 from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.schema.plan import EnergyRecord
-from wirelab.toml import read_text
 from wirelab.units import charge_mah, voltage_v
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -71,16 +69,3 @@ def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         radio=radio, inputs=inputs, device=device, measured_on_device=measured is not None, interval_ns=interval_ns,
         battery_mah=battery_mah, battery_v=voltage,
     )  # fmt: skip
-
-
-def kept(record: EnergyRecord, campaign: Path) -> EnergyRecord:
-    """The same with copies of the user's own files in the campaign, by their names, which must differ."""
-    own = {name: Path(name) for name in (record.radio, record.device) if name is not None and name.endswith(".toml")}
-    if len({path.name for path in own.values()}) < len(own):
-        raise WirelabError(f"radio and device are both named {Path(record.radio).name}", "--device", "rename one")
-    for name, path in own.items():
-        text = read_text(path, Where(name))
-        (campaign / path.name).write_text(text, encoding="utf-8")
-    renamed = {name: own[name].name if name in own else name for name in (record.radio, record.device) if name}
-    device = None if record.device is None else renamed[record.device]
-    return record.model_copy(update={"radio": renamed[record.radio], "device": device})

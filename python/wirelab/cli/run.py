@@ -125,7 +125,7 @@ def _plan(
 
 def _announce(plan: Plan, lanes: int, console: Console, *, probes: bool) -> None:
     """What comes, of what is not unsupported."""
-    from wirelab.cli.minutes import run_ns
+    from wirelab.runner.minutes import run_ns
     from wirelab.runner.progress import lanes_words
     from wirelab.site import count
     from wirelab.units import format_duration

@@ -7,7 +7,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wirelab.cli.table import columns
+from wirelab.cli.text import columns
 from wirelab.experiment.library import experiment_names
 from wirelab.launcher import launched
 from wirelab.report.grade import graded, reasons

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wirelab.errors import Where, WirelabError
 from wirelab.schema.estimates import ENERGY_VERSION, Battery, Constant, DeviceRecord, EnergyModel, RadioRecord
 from wirelab.schema.plan import EnergyRecord
+from wirelab.toml import read_text
 from wirelab_energy.device import Device, load_device
 from wirelab_energy.radio import Radio, load_radio
 
@@ -68,6 +70,19 @@ class Settings:
             "radio": of_radio, "device": device, "measured_on_device": record.measured_on_device,
             "interval_s": self.interval_s, "battery": battery, "notes": list(notes),
         }  # fmt: skip
+
+
+def with_kept_files(record: EnergyRecord, campaign: Path) -> EnergyRecord:
+    """The same with copies of the user's own files in the campaign, by their names, which must differ."""
+    own = {name: Path(name) for name in (record.radio, record.device) if name is not None and name.endswith(".toml")}
+    if len({path.name for path in own.values()}) < len(own):
+        raise WirelabError(f"radio and device are both named {Path(record.radio).name}", "--device", "rename one")
+    for name, path in own.items():
+        text = read_text(path, Where(name))
+        (campaign / path.name).write_text(text, encoding="utf-8")
+    renamed = {name: own[name].name if name in own else name for name in (record.radio, record.device) if name}
+    device = None if record.device is None else renamed[record.device]
+    return record.model_copy(update={"radio": renamed[record.radio], "device": device})
 
 
 def _sources(of: Radio | Device) -> list[Constant]:

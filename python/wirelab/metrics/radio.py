@@ -20,7 +20,6 @@ from wirelab.metrics.energy_names import BOUNDS, DAY, MESSAGE, RADIO, TRIAL, col
 from wirelab.metrics.energy_settings import Settings
 from wirelab.metrics.flows import CLIENT
 from wirelab.metrics.page import PAGE
-from wirelab.metrics.processor import NO_CPU, PROCESSOR, processor_notes
 from wirelab.metrics.resources import CLIENT_WORK
 from wirelab.metrics.tables import write_table
 from wirelab.schema import is_netem
@@ -34,6 +33,7 @@ from wirelab_energy import (
     per_day,
     radio_energy,
 )
+from wirelab_energy.processor import NO_CPU, PROCESSOR, processor_notes
 
 ENERGY, STATES = "energy.json", "energy.parquet"
 SLEEP = "device asleep"

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from wirelab.cli.describe_page import describe_page, page_forms
-from wirelab.cli.sections import find, hanging, head, paragraph, section
-from wirelab.cli.table import columns
+from wirelab.cli.describe.page import describe_page, page_forms
+from wirelab.cli.text import columns, find, hanging, head, paragraph, section
 from wirelab.errors import WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
 
@@ -50,12 +49,12 @@ def command(kind: str, name: str | None) -> None:
 
 
 def _experiment(name: str) -> str:
-    from wirelab.cli.minutes import run_ns
     from wirelab.experiment.experiment import load_experiment
     from wirelab.experiment.library import experiment_names
     from wirelab.link_facts import asking
     from wirelab.plan import make_plan
     from wirelab.report.model import levels_words
+    from wirelab.runner.minutes import run_ns
     from wirelab.runner.progress import lanes_words
     from wirelab.runner.start import planned_lanes
     from wirelab.units import format_duration
@@ -118,7 +117,7 @@ def _claims(experiment: Experiment) -> list[tuple[str, str]]:
 
 
 def _link(name: str) -> str:
-    from wirelab.cli.citations import Citations
+    from wirelab.cli.describe.citations import Citations
     from wirelab.experiment.library import Profile, is_profile_file, profile_file, profiles
     from wirelab.experiment.link.single import CLEAN, single_link
     from wirelab.link_facts import asking
@@ -239,13 +238,13 @@ def _metric(name: str) -> str:
 
 
 def _radio(name: str) -> str:
-    from wirelab.cli.describe_energy import radio_text
+    from wirelab.cli.describe.energy import radio_text
 
     return radio_text(name)
 
 
 def _device(name: str) -> str:
-    from wirelab.cli.describe_energy import device_text
+    from wirelab.cli.describe.energy import device_text
 
     return device_text(name)
 

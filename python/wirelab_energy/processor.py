@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from wirelab_energy import Device, Radio
-from wirelab_energy.device import BEYOND
+from wirelab_energy.device import BEYOND, Device
+from wirelab_energy.radio import Radio
 
 PROCESSOR = "processor"
 """Beside the radio's states."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.described import BASE, load
-from wirelab.cli.minutes import ANALYSIS_EXCHANGE_NS, ANALYSIS_NS, ANALYSIS_SCENARIO_NS, START_NS, run_ns
 from wirelab.plan import expected_ns, make_plan
+from wirelab.runner.minutes import ANALYSIS_EXCHANGE_NS, ANALYSIS_NS, ANALYSIS_SCENARIO_NS, START_NS, run_ns
 from wirelab.runner.probes import campaign_probes_ns
 
 

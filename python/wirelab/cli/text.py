@@ -1,4 +1,4 @@
-"""Parts of what `wirelab describe` says."""
+"""Text for a terminal or a pipe: columns, sections and paragraphs."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from wirelab.cli.table import columns
 from wirelab.errors import WirelabError, did_you_mean
 
 WIDTH = 100
+
+
+def columns(rows: Iterable[Sequence[str]], *, right: Sequence[int] = ()) -> str:
+    """Rows as aligned columns, two spaces apart; `right` are the columns of numbers."""
+    lines = [list(row) for row in rows]
+    widths = [max(len(cell) for cell in column) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if index in right else cell.ljust(width)
+            for index, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
 
 
 def find(name: str, known: Any, what: str) -> Any:

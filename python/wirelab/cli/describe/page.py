@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from wirelab.cli.sections import below, paragraph, section
+from wirelab.cli.text import below, paragraph, section
 from wirelab.errors import WirelabError, did_you_mean
 from wirelab.launcher import launched
 

@@ -1,4 +1,4 @@
-from wirelab.cli.citations import Citations, split_mark
+from wirelab.cli.describe.citations import Citations, split_mark
 
 
 def test_equal_sources_share_a_number() -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from wirelab.cli.citations import Citations
-from wirelab.cli.sections import hanging, head, paragraph, section
+from wirelab.cli.describe.citations import Citations
+from wirelab.cli.text import hanging, head, paragraph, section
 from wirelab.launcher import launched
-from wirelab.units import format_duration, format_energy, format_power
 from wirelab_energy import Radio, load_device, load_radio
 from wirelab_energy.constant import Cited
 from wirelab_energy.proof import Proof, proofs
+from wirelab_energy.published import quantity_words
 from wirelab_energy.radio import BOUNDS
 from wirelab_energy.range import Range
 
@@ -60,17 +60,12 @@ def device_text(name: str) -> str:
     return "\n\n".join([*parts, paragraph(cpu)])
 
 
-def range_words(value: Range, form: str) -> str:
-    """A range with its unit: `3.3 mW [3.2 mW, 3.4 mW]`."""
-    return value.said(lambda each: _format(each, form))
-
-
 def _states(radio: Radio) -> list[tuple[str, str]]:
     states = {bound: radio.machine.states(radio.values(bound)) for bound in BOUNDS}
     rows = []
     for name, state in states["typical"].items():
         watts = Range.spanning(state.watts, *(states[bound][name].watts for bound in BOUNDS))
-        rows.append((name, range_words(watts, "mean-power")))
+        rows.append((name, quantity_words(watts, "mean-power")))
     return rows
 
 
@@ -96,17 +91,6 @@ def _published(held: list[Proof]) -> str:
         figure = proof.published
         verdict = f"{100 * (proof.ratio - 1):+.0f} %{'' if proof.holds else ', missed'}"
         note = f"; {figure.note}" if figure.note else ""
-        words = f"{figure.what}: {figure.written}, model {range_words(proof.predicted, figure.quantity)}: {verdict}"
+        words = f"{figure.what}: {figure.written}, model {quantity_words(proof.predicted, figure.quantity)}: {verdict}"
         rows.append(("", f"{words}. {figure.source}{note}"))
     return hanging("published figures, none of which its constants were set from", rows)
-
-
-def _format(value: float, form: str) -> str:
-    match form:
-        case "energy":
-            return format_energy(value)
-        case "mean-power":
-            return format_power(value)
-        case "airtime":
-            return format_duration(value * 1e9)
-    return format_power(value).replace("W", "A")

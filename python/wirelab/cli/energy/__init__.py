@@ -81,9 +81,9 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
             "--campaign": campaign, "--begins-at": begins_at,
         }  # fmt: skip
         _refuse(of_trace, "is of a trace, and this is a capture", "--trace FILE")
-        from wirelab.cli.energy_capture import tell_capture
+        from wirelab.cli.energy.capture import print_capture
 
-        tell_capture(capture, client, record, cpu_time, format_)
+        print_capture(capture, client, record, cpu_time, format_)
         return
     assert trace is not None
     of_capture = {
@@ -100,14 +100,14 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
     if radio is None:
         _refuse(of_radio, "is a radio's, and none is given", f"--radio NAME ({launched('list radios')})")
     record = None if radio is None else energy_record(radio, sets, None, None, None, None)
-    from wirelab.cli.energy_trials import tell_trials
+    from wirelab.cli.energy.trials import print_trials
     from wirelab_energy.trace.answer import Sections
 
     sections = Sections(idle_from, idle_to, work_from, work_to)
     if campaign is None:
         _print_trace(trace, voltage, sections, format_)
     else:
-        tell_trials(trace, voltage, sections, (campaign, begins_at, record), format_)
+        print_trials(trace, voltage, sections, (campaign, begins_at, record), format_)
 
 
 def _print_trace(trace: Path, voltage_v: float | None, sections: Sections, format_: str) -> None:

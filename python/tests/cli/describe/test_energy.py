@@ -4,8 +4,8 @@ import pytest
 
 from tests.cli.test_main import run
 from tests.snapshots import assert_golden
-from wirelab.cli.describe_energy import range_words
 from wirelab_energy import Range, device_names, load_radio, radio_names
+from wirelab_energy.published import quantity_words
 
 OWN = (
     'machine = "ethernet"\n[supply]\nvoltage = "1 V"\n[power]\ntransmit = "3 W"\nreceive = "2 W"\nidle = "1 W"\n'
@@ -58,8 +58,8 @@ def test_a_radio_of_ones_own_shows_which_numbers_lack_a_source(tmp_path: Path) -
 
 
 def test_ranges_are_said_with_their_units() -> None:
-    assert range_words(Range(1e-3, 2e-3, 4e-3), "energy") == "2 mJ [1 mJ, 4 mJ]"
-    assert range_words(Range.exact(1.5), "mean-power") == "1.5 W"
-    assert range_words(Range(1.5 - 1e-15, 1.5, 1.5 + 1e-15), "mean-power") == "1.5 W"
-    assert range_words(Range.exact(6e-6), "mean-current") == "6 uA"
-    assert range_words(Range.exact(0.046), "airtime") == "46 ms"
+    assert quantity_words(Range(1e-3, 2e-3, 4e-3), "energy") == "2 mJ [1 mJ, 4 mJ]"
+    assert quantity_words(Range.exact(1.5), "mean-power") == "1.5 W"
+    assert quantity_words(Range(1.5 - 1e-15, 1.5, 1.5 + 1e-15), "mean-power") == "1.5 W"
+    assert quantity_words(Range.exact(6e-6), "mean-current") == "6 uA"
+    assert quantity_words(Range.exact(0.046), "airtime") == "46 ms"
