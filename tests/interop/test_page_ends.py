@@ -15,7 +15,7 @@ from wirelab.runner.implementations import find_program
 
 from .conftest import ROOT, Bench
 
-HAR = json.loads((ROOT / "python" / "tests" / "cli" / "har-1.2.schema.json").read_text(encoding="utf-8"))
+HAR = json.loads((ROOT / "python" / "tests" / "metrics" / "har-1.2.schema.json").read_text(encoding="utf-8"))
 QUICKLY = ("--set", "stop.replicates=1", "--set", "workload.loads=2", "--no-probes")
 FILES = {
     "index.html": b"<!DOCTYPE html><title>Mine</title><link rel=stylesheet href=a.css><img src=b.png><img src=c.png>",

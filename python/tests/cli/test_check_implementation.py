@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from wirelab.cli import main
-from wirelab.cli.pairs import FAILED, SUCCEEDED, UNSUPPORTED, Cell
+from wirelab.metrics.pairs import FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 OWN = """
 [protocols.mine]

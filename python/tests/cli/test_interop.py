@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from wirelab.cli.interop import _matrices, _reasons
-from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
+from wirelab.metrics.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
 
 
 def test_the_matrix_has_clients_down_and_servers_across_and_tells_policies_apart_where_they_differ() -> None:

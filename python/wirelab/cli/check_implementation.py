@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from wirelab.cli.pairs import SUCCEEDED, UNSUPPORTED, Cell, try_pairs
+from wirelab.cli.interop import try_pairs
 from wirelab.errors import WirelabError, did_you_mean
+from wirelab.metrics.pairs import SUCCEEDED, UNSUPPORTED, Cell
 from wirelab.schema import Role
 
 if TYPE_CHECKING:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from wirelab.cli.campaigns import RESULTS
-from wirelab.cli.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell, try_pairs
 from wirelab.cli.text import columns
+from wirelab.metrics.pairs import ABSENT, FAILED, SUCCEEDED, UNSUPPORTED, Cell
+
+if TYPE_CHECKING:
+    from wirelab.experiment.experiment import Experiment
+    from wirelab.schema.plan import Plan
 
 _MARKS = {SUCCEEDED: "ok", FAILED: "FAILED", UNSUPPORTED: "unsupported", ABSENT: "not installed"}
 
@@ -43,6 +49,35 @@ def command(workload: str, out: Path | None, *, as_json: bool, **only: tuple[str
         for line in _reasons(cells):
             click.echo(line)
     return 1 if any(cell.result == FAILED for cell in cells) else 0
+
+
+def try_pairs(experiment: Experiment, folder: Path, beside: Path) -> list[Cell]:
+    """Run every scenario of such an experiment once, in a campaign of its own, and say what the result of each is.
+
+    A campaign of the same experiment that is there from the last time is removed: its trials say nothing that these
+    do not. Another campaign is archived, as always.
+    """
+    from rich.console import Console
+
+    from wirelab.metrics.pairs import read_pairs
+    from wirelab.plan import make_plan
+    from wirelab.runner.last import remove_last
+
+    plan = make_plan(experiment)
+    remove_last(folder, plan)
+    _run(plan, folder, beside, Console(stderr=True, highlight=False))
+    return read_pairs(folder, plan)
+
+
+def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
+    from wirelab.cli.progress import LiveProgress
+    from wirelab.cli.terminate import terminated_as_interrupted
+    from wirelab.runner.start import Options, run_plan
+
+    options = Options(fresh=True, beside=beside, command=("wirelab", *sys.argv[1:]))
+    console.print(f"{len(plan.scenarios)} pairs of client and server, each with three messages")
+    with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:
+        run_plan(plan, folder, options, None, progress)
 
 
 def _matrices(cells: list[Cell]) -> Iterable[str]:

@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.runner import fakes
-from wirelab.cli.pairs import ABSENT, FAILED, SUBSCRIBED, SUCCEEDED, UNSUPPORTED, Cell, _cell, _remove_last
-from wirelab.errors import RunError
-from wirelab.runner.lock import locked
+from wirelab.metrics.pairs import ABSENT, FAILED, SUBSCRIBED, SUCCEEDED, UNSUPPORTED, Cell, _cell
 from wirelab.schema import Closed, Fixed, NewConnection, PubSub, Telemetry
 
 NOWHERE = Path("/nowhere/result.json")
@@ -83,26 +80,3 @@ def test_a_server_is_to_end_by_itself_when_asked(ended: dict[str, int], wrong: s
 def test_what_was_refused_before_anything_started_was_not_tried() -> None:
     found = cell("unsupported", "curl does not do connection = 'persistent'")
     assert (found.tried, found.server_end) == (False, None)
-
-
-def campaign(folder: Path, name: str) -> Path:
-    folder.mkdir()
-    (folder / "plan.json").write_text(fakes.make_plan(name=name).model_dump_json())
-    return folder
-
-
-def test_the_campaign_of_the_last_time_is_removed_and_no_other(tmp_path: Path) -> None:
-    last, other, nothing = campaign(tmp_path / "last", "interop"), campaign(tmp_path / "other", "mine"), tmp_path / "no"
-    damaged = tmp_path / "damaged"
-    damaged.mkdir()
-    (damaged / "plan.json").write_text("{")
-    for folder in (last, other, nothing, damaged):
-        _remove_last(folder, fakes.make_plan(name="interop"))
-    assert [folder.exists() for folder in (last, other, nothing, damaged)] == [False, True, False, True]
-
-
-def test_a_campaign_that_is_being_run_is_not_removed(tmp_path: Path) -> None:
-    last = campaign(tmp_path / "last", "interop")
-    with locked(last), pytest.raises(RunError, match="is being run by another process"):
-        _remove_last(last, fakes.make_plan(name="interop"))
-    assert last.exists()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from tests.cli.test_ladder import PACKET
+from tests.cli.show.test_diagram import PACKET
 from tests.metrics.records import MS, START, Records, exchange, flow
 from wirelab.cli import main
 from wirelab.metrics.dataset import measure

@@ -1,4 +1,4 @@
-"""Packets of an exchange as a ladder: the client on the left, the server on the right, time downwards.
+"""Packets of an exchange as a packet diagram: the client on the left, the server on the right, time downwards.
 
 Times are the client's: when a packet left it, or reached it. Phases stand between the packets as the client saw them.
 """
@@ -10,18 +10,10 @@ from typing import Any
 
 from rich.text import Text
 
-Packet = Mapping[str, Any]
+from wirelab.metrics.packets import LOST, Packet, label, remarks, seen_ns
 
 LANE = 46
 _TIME = 11
-LOST = {
-    "loss": "lost",
-    "queue-full": "queue full",
-    "aqm": "dropped by AQM",
-    "outage": "no link",
-    "retries": "retries exhausted",
-    "nat": "no NAT mapping",
-}
 PHASES = {
     "name_lookup_ns": "name looked up",
     "tcp_connect_ns": "TCP connected",
@@ -34,7 +26,7 @@ PHASES = {
 }
 
 
-def ladder(
+def packet_diagram(
     packets: Iterable[Packet],
     exchanges: Iterable[Mapping[str, Any]],
     origin_ns: int,
@@ -48,11 +40,6 @@ def ladder(
     yield Text(f"{'ms':>{_TIME}}  {left:<{LANE // 2}}{right:>{LANE - LANE // 2 + 2}}", style="bold")
     for _, _, line in sorted(events, key=lambda event: event[:2]):
         yield line
-
-
-def seen_ns(packet: Packet) -> int:
-    """When the client sent it or received it; of one that was lost on its way down, when it was lost."""
-    return int(packet["arrival_ns"] if packet["uplink"] else packet["departure_ns"] + packet["lateness_ns"])
 
 
 def _packet(packet: Packet, origin_ns: int) -> Text:
@@ -70,40 +57,9 @@ def _packet(packet: Packet, origin_ns: int) -> Text:
     line.append(arrow, style="red" if lost else "green" if packet["uplink"] else "blue")
     line.append("│ ")
     line.append(f"{packet['size_bytes']:>5} B")
-    for words, style in notes(packet, lost=lost):
+    for words, style in remarks(packet):
         line.append(f"  {words}", style=style)
     return line
-
-
-def label(packet: Packet) -> str:
-    """What a packet is, in a few words."""
-    payload = packet["payload_bytes"]
-    flags = packet["tcp_flags"]
-    if flags is None:
-        name = packet["quic_packet"] or packet["transport"].upper()
-        return f"{name} {payload}" if payload else str(name)
-    words = [word for letter, word in (("S", "SYN"), ("F", "FIN"), ("R", "RST")) if letter in flags]
-    if payload:
-        words.append(f"data {packet['tcp_sequence']}+{payload}")
-    elif "A" in flags:
-        words.append("ACK" if words else f"ACK {packet['tcp_acknowledgement']}")
-    return " ".join(words)
-
-
-def notes(packet: Packet, *, lost: bool) -> Iterator[tuple[str, str]]:
-    """What became of it, each with a style; nothing of one that simply arrived."""
-    if lost:
-        yield LOST[packet["fate"]], "bold red"
-    if packet["fate"] == "held":
-        yield "not delivered by the end", "red"
-    if packet["copy"]:
-        yield "copy", "yellow"
-    if packet["corrupted"]:
-        yield "corrupted", "bold red"
-    if packet["spurious"]:
-        yield "spurious retransmission", "yellow"
-    elif packet["retransmission"]:
-        yield "retransmission", "bold yellow"
 
 
 def _phases(exchange: Mapping[str, Any]) -> Iterator[tuple[int, str]]:

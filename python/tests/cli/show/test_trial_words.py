@@ -1,4 +1,4 @@
-"""The line of `wirelab show` on energy."""
+"""What `wirelab show` says of a trial, in a line each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from wirelab.cli.energy_words import energy_words
+from wirelab.cli.show.trial_words import energy_words, used_words
 
 
 def row(what: str, *joules: float | None) -> dict[str, Any]:
@@ -54,3 +54,24 @@ def test_nothing_is_said_without_a_radio_or_without_packets(tmp_path: Path) -> N
     folder = written(tmp_path)
     assert energy_words(folder, "t", [row("radio_energy", None, None, None)]) is None
     assert energy_words(folder, "other", []) is None
+
+
+def reported(folder: Path, **given: int | None) -> list[str]:
+    endpoint = {"name": "client", "cpu_user_ns": 3_000_000, "cpu_system_ns": 1_500_000, "peak_memory_bytes": 7_000_000}
+    (folder / "result.json").write_text(json.dumps({"endpoints": [endpoint | given]}))
+    return list(used_words(folder))
+
+
+def test_a_line_has_what_was_counted_and_no_more(tmp_path: Path) -> None:
+    assert list(used_words(tmp_path)) == []
+    least = "client used 4.5 ms of CPU time (3 user, 1.5 system), 7 MB at its peak"
+    assert reported(tmp_path) == [least]
+    counted = {
+        "cpu_ready_ns": 2_000_000, "proportional_memory_bytes": 2_500_000, "memory_samples": 1,
+        "voluntary_switches": 40, "involuntary_switches": 2, "instructions": 9_000_000,
+    }  # fmt: skip
+    [line] = reported(tmp_path, **counted)
+    assert "(3 user, 1.5 system, of which 2 before the first exchange)" in line
+    assert line.endswith(
+        "2.5 MB proportionally (1 sample), 40 voluntary and 2 involuntary context switches, 9 million instructions"
+    )

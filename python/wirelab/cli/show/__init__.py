@@ -1,30 +1,26 @@
-"""`wirelab show`: one exchange, or one trial, as a packet ladder; a packet log as a table; a page's load as HAR."""
+"""`wirelab show`: one exchange, or one trial, as a packet diagram; a packet log as a table; a page's load as HAR."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from wirelab.cli.campaigns import RESULTS, existing
-from wirelab.cli.energy_words import energy_words
-from wirelab.cli.har_file import write_archive
-from wirelab.cli.packets import BY_NETEM, is_packet_log, packet_table
-from wirelab.cli.used import used_words
-from wirelab.errors import RunError, WirelabError, did_you_mean, offer
+from wirelab.cli.show.table import BY_NETEM, is_packet_log, packet_table
+from wirelab.cli.show.trial_words import energy_words, link_words, used_words
+from wirelab.errors import RunError, Where, WirelabError, did_you_mean, offer
 from wirelab.launcher import launched
+from wirelab.metrics.packets import PROXY, SERVER, packets_behind_proxy, packets_of
 from wirelab.schema import is_netem
-from wirelab.schema.campaign import PACKET_LOG, PLAN, RESULT, TRIALS, packet_log, read_plan, read_result
+from wirelab.schema.campaign import PLAN, TRIALS, read_plan
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from wirelab.schema.plan import Plan, Scenario
-
-SERVER, PROXY = "server", "proxy"
+    from wirelab.schema.plan import Plan
 
 
 class Place(NamedTuple):
@@ -85,7 +81,7 @@ def command(  # noqa: PLR0913, PLR0917 (one parameter for each option)
         raise RunError(f"{campaign} has no such exchange", hint=f"its trials are in {campaign / TRIALS}")
     shown = place.trial if place.trial is not None else rows["trial"][0]
     if har is not None:
-        write_archive(campaign, plan, shown, rows, har)
+        _write_archive(campaign, plan, shown, rows, har)
         return
     _show(campaign, plan, shown, rows)
 
@@ -158,17 +154,17 @@ def _one(rows: pl.DataFrame, metric: str, *, slowest: bool) -> pl.DataFrame:
 def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> None:
     from rich.console import Console
 
-    from wirelab.cli.ladder import ladder
+    from wirelab.cli.show.diagram import packet_diagram
 
     folder = campaign / TRIALS / trial
     scenario = plan.scenario_of(trial)
     records = exchanges.to_dicts()
-    packets = _packets(folder, records, whole=len(records) != 1)
+    packets = packets_of(folder, records, whole=len(records) != 1)
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"{scenario.name if scenario else trial}  [dim]{folder}[/dim]")
     if scenario is not None and is_netem(scenario.link):
         console.print(BY_NETEM)
-    for words in (*_link_words(folder), *used_words(folder)):
+    for words in (*link_words(folder), *used_words(folder)):
         console.print(words)
     if energy := energy_words(campaign, trial, records):
         console.print(energy)
@@ -177,64 +173,29 @@ def _show(campaign: Path, plan: Plan, trial: str, exchanges: pl.DataFrame) -> No
         console.print(f"exchange {record['index']}, {record['outcome']} after {lasted:.3f} ms\n")
     origin = min([r["start_ns"] for r in records] or [p["arrival_ns"] for p in packets] or [0])
     proxied = scenario is not None and scenario.origin is not None
-    for line in ladder(packets, records, origin, ("client", PROXY if proxied else SERVER)):
+    for line in packet_diagram(packets, records, origin, ("client", PROXY if proxied else SERVER)):
         console.print(line)
     if scenario is None or not proxied or len(records) != 1:
         return
-    link, ends, behind = _behind(folder, scenario, records[0])
+    link, ends, behind = packets_behind_proxy(folder, scenario, records[0])
     console.print(f"\n{link}, meanwhile")
-    for line in ladder(behind, [], origin, ends):
+    for line in packet_diagram(behind, [], origin, ends):
         console.print(line)
 
 
-def _link_words(folder: Path) -> Iterator[str]:
-    """How late the emulator was for this trial's packets, by its histogram in result.json."""
-    from wirelab.metrics.link import DIRECTIONS, lateness_quantile
+def _write_archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, file: Path) -> None:
+    """These loads of a trial as HAR; `-` is stdout."""
+    from wirelab.metrics.har import archive
+    from wirelab.runner.endpoints import SERVER_NAME
 
-    path = folder / RESULT
-    if not path.exists():
+    found = archive(campaign, plan, trial, loads, SERVER_NAME)
+    text = json.dumps(found, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if str(file) == "-":
+        click.echo(text, nl=False)
         return
-    for name, direction in zip(DIRECTIONS, read_result(path).link.directions, strict=False):
-        p50, p99 = (lateness_quantile([direction.lateness], level) for level in (0.5, 0.99))
-        if p50 is not None and p99 is not None:
-            largest = direction.lateness.max_ns / 1e3
-            yield f"{name}link timing error p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
-
-
-def _packets(folder: Path, exchanges: list[dict[str, Any]], *, whole: bool) -> list[dict[str, Any]]:
-    """Packets of the trial's exchanges, or of one: its connection's, on a kept one those of its time, and so of a load,
-    which has several. Background traffic is left out, where the ports of all connections are known.
-    """
-    packets = _dissected(folder / PACKET_LOG)
-    loads = any(exchange.get("load_time_ns") is not None or exchange.get("connections") for exchange in exchanges)
-    if whole:
-        ports = {exchange["local_port"] for exchange in exchanges}
-        known = ports and None not in ports and not loads
-        return [p for p in packets if p["client_port"] in ports] if known else packets
-    [exchange] = exchanges
-    port, start, end = exchange["local_port"], exchange["start_ns"], exchange["end_ns"]
-    mine = [p for p in packets if port is None or p["client_port"] == port]
-    if exchange["connection_reused"] or port is None or loads:
-        return [p for p in (packets if loads else mine) if start <= p["arrival_ns"] <= end]
-    return mine
-
-
-def _behind(
-    folder: Path, scenario: Scenario, exchange: dict[str, Any]
-) -> tuple[str, tuple[str, str], list[dict[str, Any]]]:
-    """The link from the proxy to its origin, its ends, near side first, and what went over it during the exchange."""
-    both_ways = ((PROXY, SERVER), (SERVER, PROXY))
-    link, ends = next(
-        (link, ends) for link in scenario.topology for ends in both_ways if ends[0] in link.near and ends[1] in link.far
-    )
-    packets = _dissected(folder / packet_log(link.name))
-    during = [p for p in packets if exchange["start_ns"] <= p["arrival_ns"] <= exchange["end_ns"]]
-    return link.name, ends, during
-
-
-def _dissected(log: Path) -> list[dict[str, Any]]:
-    from wirelab import agent
-
-    if not log.exists():
-        raise RunError(f"{log.parent} has no {log.name}", hint="the trial never used its link")
-    return [json.loads(line) for line in agent.ask(agent.find_agent(), ["dissect", str(log)]).splitlines()]
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot be written: {error.strerror}", Where(str(file))) from None
+    pages, entries = (len(found["log"][what]) for what in ("pages", "entries"))
+    click.echo(f"{pages} load{'s' * (pages != 1)}, {entries} resource{'s' * (entries != 1)}: {file}", err=True)

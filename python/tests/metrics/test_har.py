@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from tests import pages
-from tests.cli.test_ladder import PACKET
+from tests.cli.show.test_diagram import PACKET
 from tests.metrics.records import MS, SINCE_BOOT, Records, exchange
 from tests.snapshots import assert_golden
 from wirelab.cli import main
@@ -141,7 +141,7 @@ def test_a_file_is_written_and_counted(campaign: Path, tmp_path: Path) -> None:
     assert "nowhere/load.har: cannot be written: No such file or directory" in done.stderr
 
 
-def test_a_ladder_of_a_load_has_the_packets_of_all_its_connections(
+def test_a_packet_diagram_of_a_load_has_the_packets_of_all_its_connections(
     campaign: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packets = [
@@ -149,7 +149,7 @@ def test_a_ladder_of_a_load_has_the_packets_of_all_its_connections(
         for each in range(3)
     ]
     packets.append(PACKET | {"client_port": 50_000, "arrival_ns": pages.START + 90 * MS})
-    monkeypatch.setattr("wirelab.cli.show._dissected", lambda _: packets)
+    monkeypatch.setattr("wirelab.metrics.packets._of_trial", lambda _: packets)
     assert show("mine", "trial-0", "--exchange", "0").stdout.count("│SYN") == 2
     assert show("mine", "trial-0").stdout.count("│SYN") == 4
 

@@ -1,4 +1,4 @@
-"""Packets as a ladder."""
+"""Packets of an exchange as a packet diagram."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from tests.metrics.records import MS, START, exchange
-from wirelab.cli.ladder import LOST, ladder
+from wirelab.cli.show.diagram import packet_diagram
+from wirelab.metrics.packets import LOST
 from wirelab.schema.link import DropCause
 
 PACKET = {
@@ -19,7 +20,7 @@ PACKET = {
 
 
 def lines(*packets: dict[str, Any], exchanges: tuple[dict[str, Any], ...] = ()) -> list[str]:
-    return [line.plain for line in ladder([PACKET | packet for packet in packets], exchanges, START)]
+    return [line.plain for line in packet_diagram([PACKET | packet for packet in packets], exchanges, START)]
 
 
 def test_a_packet_up_points_right_and_a_packet_down_points_left_at_the_time_the_client_saw_it() -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import click
 
 from wirelab import agent
-from wirelab.cli.ladder import LOST, Packet, label, notes
 from wirelab.cli.text import columns
 from wirelab.errors import RunError, WirelabError
+from wirelab.metrics.packets import Packet, dissected, label, link_of, remarks
 from wirelab.schema import is_netem
 
-MAGIC = b"WLPL"
 BY_NETEM = "netem ran this link: shown is when packets entered netem, not whether they were delivered"
 HEADINGS = ("ms", "way", "bytes", "ports", "packet", "delay ms", "error ms", "outcome")
 _NUMBERS = (0, 2, 5, 6)
@@ -33,11 +30,10 @@ def is_packet_log(path: Path) -> bool:
 def packet_table(log: Path) -> str:
     """A line for each packet of a log, behind what it does not know. Tells people if its end is torn."""
     try:
-        lines = agent.ask(agent.find_agent(), ["dissect", str(log)], heard=_warn).splitlines()
+        packets = table(dissected(log, _warn))
     except RunError as error:
         raise WirelabError(error.what.removeprefix(f"{agent.NAME} dissect: error: "), hint=_READS) from None
-    packets = table(json.loads(line) for line in lines)
-    return f"{BY_NETEM}\n{packets}" if is_netem(_link(log)) else packets
+    return f"{BY_NETEM}\n{packets}" if is_netem(link_of(log)) else packets
 
 
 def _warn(words: str) -> None:
@@ -55,20 +51,10 @@ def table(packets: Iterable[Packet]) -> str:
     return columns([HEADINGS, *(_row(packet, origin) for packet in read)], right=_NUMBERS)
 
 
-def _link(log: Path) -> dict[str, Any]:
-    """The `LinkSpec` in the header of a log that could be read (`docs/reference/files.md`)."""
-    with log.open("rb") as file:
-        file.seek(len(MAGIC))
-        size = int.from_bytes(file.read(4), "little")
-        link: dict[str, Any] = json.loads(file.read(size))["link"]
-    return link
-
-
 def _row(packet: Packet, origin_ns: int) -> tuple[str, ...]:
     left = packet["fate"] == "delivered"
     delay_ns = packet["departure_ns"] - packet["arrival_ns"]
-    lost = packet["fate"] in LOST
-    words = [said for said, _ in notes(packet, lost=lost)]
+    words = [said for said, _ in remarks(packet)]
     ports = [packet["client_port"], packet["server_port"]]
     return (
         _ms(packet["arrival_ns"] - origin_ns),

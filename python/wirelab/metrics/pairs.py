@@ -1,28 +1,27 @@
-"""Pairs of a client and a server, tried for real: what `interop` and `check-implementation` share."""
+"""Pairs of a client and a server that were tried for real: what each trial's files say of its pair."""
 
 from __future__ import annotations
 
 import json
-import shutil
 import signal
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from wirelab.experiment.experiment import Experiment
-    from wirelab.schema.plan import Plan, Scenario
+from wirelab.metrics.dataset import exchanges_of
+from wirelab.schema import PubSub, Telemetry
+from wirelab.schema.campaign import JOURNAL, RESULT, TRIALS, JournalEntry, read_journal
+from wirelab.schema.plan import Plan, Scenario
 
 SUBSCRIBED = "subscribed"
-"""The connection of who waits: opened before anything is published."""
+"""The connection of a subscriber: opened before anything is published."""
 SUCCEEDED, FAILED, UNSUPPORTED, ABSENT = "succeeded", "failed", "unsupported", "not installed"
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What came of one client and one server."""
+    """The result of one client and one server."""
 
     protocol: str
     client: str
@@ -37,51 +36,8 @@ class Cell:
     """What was wrong with how the server ended."""
 
 
-def try_pairs(experiment: Experiment, folder: Path, beside: Path) -> list[Cell]:
-    """Run every scenario of such an experiment once, in a campaign of its own, and say what came of each.
-
-    A campaign of the same experiment that is there from the last time is removed: its trials say nothing that these
-    do not. Another campaign is set aside, as always.
-    """
-    from rich.console import Console
-
-    from wirelab.plan import make_plan
-
-    plan = make_plan(experiment)
-    _remove_last(folder, plan)
-    _run(plan, folder, beside, Console(stderr=True, highlight=False))
-    return _cells(folder, plan)
-
-
-def _remove_last(folder: Path, plan: Plan) -> None:
-    from wirelab.errors import RunError
-    from wirelab.runner.lock import locked
-    from wirelab.schema.campaign import PLAN, read_plan
-
-    try:
-        name = read_plan(folder).experiment.name if (folder / PLAN).is_file() else None
-    except RunError:  # of another build: it is set aside
-        return
-    if name == plan.experiment.name:
-        with locked(folder):
-            shutil.rmtree(folder)
-
-
-def _run(plan: Plan, folder: Path, beside: Path, console: Any) -> None:
-    from wirelab.cli.progress import LiveProgress
-    from wirelab.cli.terminate import terminated_as_interrupted
-    from wirelab.runner.start import Options, run_plan
-
-    options = Options(fresh=True, beside=beside, command=("wirelab", *sys.argv[1:]))
-    console.print(f"{len(plan.scenarios)} pairs of client and server, each with three messages")
-    with terminated_as_interrupted() as check, LiveProgress(console, check) as progress:
-        run_plan(plan, folder, options, None, progress)
-
-
-def _cells(folder: Path, plan: Plan) -> list[Cell]:
-    from wirelab.metrics.dataset import exchanges_of
-    from wirelab.schema.campaign import JOURNAL, RESULT, TRIALS, read_journal
-
+def read_pairs(folder: Path, plan: Plan) -> list[Cell]:
+    """What happened to each scenario's last trial."""
     entries, _ = read_journal(folder / JOURNAL)
     last = {entry.scenario: entry for entry in entries}
     return [
@@ -91,9 +47,7 @@ def _cells(folder: Path, plan: Plan) -> list[Cell]:
     ]
 
 
-def _cell(scenario: Scenario, entry: Any, exchanges: Iterable[Mapping[str, Any]], outcome: Path) -> Cell:
-    from wirelab.schema import PubSub, Telemetry
-
+def _cell(scenario: Scenario, entry: JournalEntry, exchanges: Iterable[Mapping[str, Any]], outcome: Path) -> Cell:
     rows, workload = list(exchanges), scenario.workload
     assert isinstance(workload, Telemetry | PubSub), "the experiment of interop has these"
     connection = workload.connection.policy if isinstance(workload, Telemetry) else SUBSCRIBED

@@ -9,12 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import parse_qsl
 
+import polars as pl
+
 from wirelab import __version__
+from wirelab.errors import RunError
+from wirelab.launcher import launched
+from wirelab.metrics.resource_timings import RESOURCES
+from wirelab.metrics.tables import read_table
 from wirelab.schema import ProtocolDescription
-from wirelab.schema.plan import Scenario
+from wirelab.schema.campaign import RESULT, TRIALS, read_result
+from wirelab.schema.plan import Plan, Scenario
 from wirelab.schema.workload import PageLoads
 
 Json = dict[str, Any]
@@ -66,6 +74,27 @@ def har(scenario: Scenario, server: Server, loads: Sequence[Json], resources: Se
             "comment": f"{scenario.name}; client {ends.client}, server {ends.server}",
         }
     }
+
+
+def archive(campaign: Path, plan: Plan, trial: str, loads: pl.DataFrame, server: str) -> Json:
+    """Of these loads of a campaign's trial, whose server has this name. Raises `RunError` if there is none, if the
+    trial loads no page, or if the campaign was measured before resources were.
+    """
+    if loads.is_empty():
+        raise RunError(f"{campaign} has no load of {trial}", hint=f"its trials are in {campaign / TRIALS}")
+    scenario = plan.scenario_of(trial)
+    assert scenario is not None, "a trial with exchanges is planned"
+    if scenario.workload.kind != "page":
+        what = f"{trial} loads no page, and an archive is of pages ({scenario.workload.kind})"
+        raise RunError(what, hint="--scenario or --protocol chooses another")
+    if not (campaign / RESOURCES).exists():
+        raise RunError(f"{campaign} has no {RESOURCES}", hint=launched(f"measure {campaign}"))
+    protocol = plan.known.protocol(scenario.protocol)
+    assert protocol is not None, "the plan describes what is not built in"
+    result = read_result(campaign / TRIALS / trial / RESULT)
+    shift_ns = result.start_realtime_ns - result.start_ns
+    resources = read_table(campaign / RESOURCES).filter(pl.col("trial") == trial)
+    return har(scenario, Server.of(protocol, server), loads.to_dicts(), resources.to_dicts(), shift_ns)
 
 
 def _page(load: Json, scenario: Scenario, shift_ns: int) -> Json:

@@ -1,0 +1,92 @@
+"""What is said of a trial, in a line each: the link's timing error, what its endpoints used, its radio's energy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from wirelab.schema.campaign import RESULT, read_result
+from wirelab.units import format_energy, with_bounds
+
+
+def link_words(folder: Path) -> Iterator[str]:
+    """How late the emulator was for this trial's packets, by its histogram in result.json."""
+    from wirelab.metrics.link import DIRECTIONS, lateness_quantile
+
+    path = folder / RESULT
+    if not path.exists():
+        return
+    for name, direction in zip(DIRECTIONS, read_result(path).link.directions, strict=False):
+        p50, p99 = (lateness_quantile([direction.lateness], level) for level in (0.5, 0.99))
+        if p50 is not None and p99 is not None:
+            largest = direction.lateness.max_ns / 1e3
+            yield f"{name}link timing error p50 {p50 / 1e3:.3g}, p99 {p99 / 1e3:.3g}, max {largest:.3g} µs"
+
+
+def used_words(folder: Path) -> Iterator[str]:
+    """Of a trial's folder; nothing of one that has no result."""
+    path = folder / RESULT
+    if not path.exists():
+        return
+    for endpoint in json.loads(path.read_text(encoding="utf-8")).get("endpoints", []):
+        yield f"{endpoint['name']} used {', '.join(_parts(endpoint))}"
+
+
+def energy_words(campaign: Path, trial: str, exchanges: Sequence[Mapping[str, Any]]) -> str | None:
+    """Of the exchange if it is one alone, else of the trial; None without a radio, or without its packets."""
+    import polars as pl
+
+    from wirelab.metrics.dataset import TRIAL_TABLE
+    from wirelab.metrics.energy_names import MESSAGE, RADIO, TRIAL
+    from wirelab.metrics.radio import ENERGY
+    from wirelab.metrics.tables import read_table
+    from wirelab.stats.energy import labelled
+
+    path = campaign / ENERGY
+    if not path.exists():
+        return None
+    what = RADIO if len(exchanges) == 1 else TRIAL
+    if what == RADIO:
+        row = exchanges[0]
+    else:
+        row = next(read_table(campaign / TRIAL_TABLE).filter(pl.col("trial") == trial).iter_rows(named=True), {})
+    joules = _joules(row, what)
+    if joules is None:
+        return None
+    document = json.loads(path.read_text(encoding="utf-8"))
+    of = "" if what == RADIO else " of the whole trial"
+    words = f"radio energy{of} {joules} by {labelled(document['radio']['name'], document['radio'])}, tail included"
+    whole = _joules(row, MESSAGE)
+    if whole is None:
+        return words
+    return f"{words}; with the processor of {labelled(document['device']['name'], document['device'])} {whole}"
+
+
+def _parts(endpoint: dict[str, Any]) -> Iterator[str]:
+    user, system = endpoint["cpu_user_ns"], endpoint["cpu_system_ns"]
+    idle = endpoint.get("cpu_ready_ns")
+    before = "" if idle is None else f", of which {idle / 1e6:.3g} before the first exchange"
+    yield f"{(user + system) / 1e6:.3g} ms of CPU time ({user / 1e6:.3g} user, {system / 1e6:.3g} system{before})"
+    yield f"{endpoint['peak_memory_bytes'] / 1e6:.3g} MB at its peak"
+    if (shared := endpoint.get("proportional_memory_bytes")) is not None:
+        samples = endpoint["memory_samples"]
+        yield f"{shared / 1e6:.3g} MB proportionally ({samples} sample{'s' * (samples != 1)})"
+    if (waited := endpoint.get("voluntary_switches")) is not None:
+        yield f"{waited} voluntary and {endpoint['involuntary_switches']} involuntary context switches"
+    if (instructions := endpoint.get("instructions")) is not None:
+        yield f"{instructions / 1e6:.3g} million instructions"
+
+
+def _joules(row: Mapping[str, Any], what: str) -> str | None:
+    """`2 mJ [1 mJ, 4 mJ]`; None where it is not known."""
+    from wirelab.metrics.energy import METRICS
+    from wirelab.metrics.energy_names import BOUNDS
+
+    names = {f"{what}{ending}": bound for bound, ending in BOUNDS.items()}
+    columns = {names[metric.name]: metric.column for metric in METRICS if metric.name in names}
+    typical, low, high = (row.get(columns[bound]) for bound in ("typical", "low", "high"))
+    if typical is None or low is None or high is None:
+        return None
+    return with_bounds(*(format_energy(each) for each in (typical, low, high)))
