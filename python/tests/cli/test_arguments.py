@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from wirelab.cli.arguments import DurationType, budget_option, load, with_page
+from wirelab.cli.arguments import DurationType, budget_option, energy_record, load, with_page
 from wirelab.errors import WirelabError
 
 
@@ -106,3 +106,14 @@ def test_claims_about_a_papers_pages_are_not_judged_on_another(tmp_path: Path) -
 
 def test_without_these_options_nothing_is_set() -> None:
     assert with_page(["protocol=h2"], None, None) == ("protocol=h2",)
+
+
+def test_inputs_are_kept_as_written() -> None:
+    record = energy_record("r", ("inactivity = 5s", "rai=on"), None, None, None, None)
+    assert record.inputs == {"inactivity": "5s", "rai": "on"}
+    assert (record.battery_mah, record.battery_v) == (None, None)
+
+
+def test_a_voltage_without_a_battery_is_refused() -> None:
+    with pytest.raises(WirelabError, match="--voltage: no battery of this voltage"):
+        energy_record("r", (), None, None, None, 3.7)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.radio_options import energy_record, radio_options
+from wirelab.cli.arguments import energy_record, radio_options
 from wirelab.errors import WirelabError
 from wirelab.launcher import launched
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.claims.check import PAGE
+from wirelab.errors import Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.toml import inline
-from wirelab.units import UnitError, duration_ns
+from wirelab.units import UnitError, charge_mah, duration_ns, voltage_v
 
 if TYPE_CHECKING:
     from wirelab.experiment.experiment import Experiment
-    from wirelab.experiment.file.model import ExperimentFile
-    from wirelab.experiment.file.source import Source
+    from wirelab.schema.plan import EnergyRecord
 
-
-PAGE = "workload.page"
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 class QuantityType(click.ParamType[Any]):
@@ -107,65 +106,66 @@ def with_backend(sets: Sequence[str], backend: str | None) -> tuple[str, ...]:
 
 def load(file: str, sets: Sequence[str]) -> Experiment:
     """The experiment of a file or shipped name, with its metric and its claims checked."""
+    from wirelab.claims.check import metric_and_claims
     from wirelab.experiment.experiment import load_experiment
     from wirelab.link_facts import asking
 
     with asking() as ask:
-        return load_experiment(file, sets, ask, check=_metric_and_claims)
+        return load_experiment(file, sets, ask, check=metric_and_claims)
 
 
-def _metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
-    from wirelab.metrics.described import exchange_metrics
-
-    names = exchange_metrics()
-    if file.metric not in names:
-        what = f'unknown metric ("{file.metric}")'
-        yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
-    yield from _energy(source, file)
-    if file.claims is not None and (claims := source.folder / file.claims).is_file():
-        from wirelab.claims.load import load as load_claims
-
-        try:
-            known = load_claims(claims)
-        except WirelabError as error:
-            yield error
-            return
-        for path in source.sets:
-            if (path == PAGE or path.startswith(f"{PAGE}.")) and path not in known.file.grid:
-                what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
-                other = launched("run page --site DIR")
-                yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
+VOLTAGE = QuantityType("voltage", voltage_v)
+_OPTIONS = (
+    click.option("--radio", metavar="NAME", help="A radio that `list radios` names, or a file of your own."),
+    click.option("--device", metavar="NAME", help="The device around it, which sleeps between messages."),
+    click.option("--interval", type=DurationType("min"), metavar="DURATION", help="Time from one message to the next."),
+    click.option(
+        "--battery",
+        type=QuantityType("charge", charge_mah),
+        metavar="CHARGE",
+        help="Say how long a battery of this capacity lasts, such as '2400 mAh'; takes --interval and --voltage.",
+    ),
+    click.option("--voltage", type=VOLTAGE, metavar="VOLTAGE", help="Mean voltage of the battery, or of a trace."),
+)
 
 
-def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
-    """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
-    from wirelab.metrics.described import energies
-    from wirelab.metrics.energy_names import BOUNDS, MESSAGE
-
-    if file.energy is None:
-        if file.metric in energies():
-            what = f'no radio for the metric ("{file.metric}")'
-            yield WirelabError(
-                what, source.where(("metric",)), f'add: [energy] radio = "NAME" ({launched("list radios")})'
-            )
-        return
-    from wirelab.metrics.energy_settings import Settings
-
-    if file.metric in {f"{MESSAGE}{ending}" for ending in BOUNDS.values()} and not file.energy.measured_on_device:
-        what = f'no CPU time of a device for the metric ("{file.metric}")'
-        yield WirelabError(what, source.where(("metric",)), "on the device itself: [energy] measured-on-device = true")
-    record, files = file.energy.record(), file.energy.files(source.folder)
-    for key, later in (("radio", {"inputs": {}, "device": None}), ("inputs", {"device": None}), ("device", {})):
-        try:
-            Settings.of(record.model_copy(update=later), files)
-        except WirelabError as error:
-            yield WirelabError(error.what, _place_of_energy(source, key, error.where), error.hint)
-            return
+def radio_options(command: Command) -> Command:
+    """The options `radio`, `device`, `interval`, `battery` and `voltage`."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
-def _place_of_energy(source: Source, key: str, where: Where | str | None) -> Where | str:
-    """Where a key of the energy's table was written, unless what is wrong stands in another file."""
-    if isinstance(where, Where) and where.source != "--set":
-        return where
-    name = where.key if isinstance(where, Where) else None
-    return source.where(("energy", key) if name is None else ("energy", key, name))
+def energy_record(  # noqa: PLR0913, PLR0917 (one parameter for each option)
+    radio: str,
+    sets: Iterable[str],
+    device: str | None,
+    interval_ns: int | None,
+    battery_mah: float | None,
+    voltage: float | None,
+    measured: str | None = None,
+) -> EnergyRecord:
+    """What the options say; `measured` is the one, if any, that says that CPU time was measured on the device. Raises
+    `WirelabError` for a battery or CPU time without what it needs, or a voltage of none.
+    """
+    if measured is not None and device is None:
+        hint = f"--device raspberry-pi-3 ({launched('list devices')})"
+        raise WirelabError("CPU time takes the power of a device, and none is named", measured, hint)
+    if voltage is not None and battery_mah is None:
+        raise WirelabError("no battery of this voltage", "--voltage", "--battery '2400 mAh'")
+    if battery_mah is not None and (voltage is None or interval_ns is None):
+        missing = "--voltage" if voltage is None else "--interval"
+        hint = "--voltage '3.7 V'" if voltage is None else "--interval 15min"
+        raise WirelabError(f"a battery's life needs {missing}", "--battery", hint)
+    from wirelab.schema.plan import EnergyRecord
+
+    inputs: dict[str, str | int | float] = {}
+    for text in sets:
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip() or not value.strip():
+            raise WirelabError(f"not INPUT=VALUE ({text})", Where("--set"), "such as --set inactivity=5s")
+        inputs[name.strip()] = value.strip()
+    return EnergyRecord(
+        radio=radio, inputs=inputs, device=device, measured_on_device=measured is not None, interval_ns=interval_ns,
+        battery_mah=battery_mah, battery_v=voltage,
+    )  # fmt: skip

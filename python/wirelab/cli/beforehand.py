@@ -67,17 +67,9 @@ def _left_out(experiment: Experiment) -> Iterator[str]:
 
 def _too_late(experiment: Experiment) -> Iterator[str]:
     """A line for each time-out that is less than a load is expected to take."""
-    from wirelab.experiment.duration.exchange import patient_exchange_ns
-    from wirelab.schema import PageLoads
+    from wirelab.experiment.duration.late import late_loads
 
-    found: dict[int, dict[str, int]] = {}
-    for scenario in experiment.scenarios:
-        protocol = experiment.known.protocol(scenario.protocol)
-        if isinstance(scenario.workload, PageLoads) and protocol is not None:
-            takes_ns, timeout_ns = patient_exchange_ns(scenario, protocol), scenario.workload.timeout_ns
-            if takes_ns > timeout_ns:
-                found.setdefault(timeout_ns, {})[scenario.name] = takes_ns
-    for timeout_ns, late in found.items():
+    for timeout_ns, late in late_loads(experiment).items():
         which = "; ".join(list(late)[:NAMED]) + "; …" * (len(late) > NAMED)
         yield (
             f"{len(late)} of {len(experiment.scenarios)} scenarios may time out ({which}): a load is expected to take "

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from wirelab.metrics.dataset import exchanges_of
 from wirelab.schema import PubSub, Telemetry
 from wirelab.schema.campaign import JOURNAL, RESULT, TRIALS, JournalEntry, read_journal
 from wirelab.schema.plan import Plan, Scenario
@@ -38,6 +37,8 @@ class Cell:
 
 def read_pairs(folder: Path, plan: Plan) -> list[Cell]:
     """What happened to each scenario's last trial."""
+    from wirelab.metrics.dataset import exchanges_of
+
     entries, _ = read_journal(folder / JOURNAL)
     last = {entry.scenario: entry for entry in entries}
     return [

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from wirelab.cli.arguments import DurationType, QuantityType
-from wirelab.cli.radio_options import energy_record, radio_options
+from wirelab.cli.arguments import DurationType, QuantityType, energy_record, radio_options
 from wirelab.errors import CombinedError, Where, WirelabError
 from wirelab.launcher import launched
 from wirelab.units import duration_ns

@@ -1,0 +1,73 @@
+"""Whether the metric, the radio and the claims that an experiment file names are there, and fit together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from wirelab.errors import Where, WirelabError, did_you_mean
+from wirelab.launcher import launched
+
+if TYPE_CHECKING:
+    from wirelab.experiment.file.model import ExperimentFile
+    from wirelab.experiment.file.source import Source
+
+PAGE = "workload.page"
+
+
+def metric_and_claims(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
+    """Everything that is wrong with them, in the file's order."""
+    from wirelab.metrics.described import exchange_metrics
+
+    names = exchange_metrics()
+    if file.metric not in names:
+        what = f'unknown metric ("{file.metric}")'
+        yield WirelabError(what, source.where(("metric",)), did_you_mean(file.metric, names))
+    yield from _energy(source, file)
+    if file.claims is not None and (claims := source.folder / file.claims).is_file():
+        from wirelab.claims.load import load as load_claims
+
+        try:
+            known = load_claims(claims)
+        except WirelabError as error:
+            yield error
+            return
+        for path in source.sets:
+            if (path == PAGE or path.startswith(f"{PAGE}.")) and path not in known.file.grid:
+                what = f"the claims of {known.file.paper} are about its own pages, and are not judged on another"
+                other = launched("run page --site DIR")
+                yield WirelabError(what, Where("--set", key=path), f"another page, without claims: {other}")
+
+
+def _energy(source: Source, file: ExperimentFile) -> Iterator[WirelabError]:
+    """Whether there is such a radio with such inputs, and such a device; and a radio for a metric that needs one."""
+    from wirelab.metrics.described import energies
+    from wirelab.metrics.energy_names import BOUNDS, MESSAGE
+
+    if file.energy is None:
+        if file.metric in energies():
+            what = f'no radio for the metric ("{file.metric}")'
+            yield WirelabError(
+                what, source.where(("metric",)), f'add: [energy] radio = "NAME" ({launched("list radios")})'
+            )
+        return
+    from wirelab.metrics.energy_settings import Settings
+
+    if file.metric in {f"{MESSAGE}{ending}" for ending in BOUNDS.values()} and not file.energy.measured_on_device:
+        what = f'no CPU time of a device for the metric ("{file.metric}")'
+        yield WirelabError(what, source.where(("metric",)), "on the device itself: [energy] measured-on-device = true")
+    record, files = file.energy.record(), file.energy.files(source.folder)
+    for key, later in (("radio", {"inputs": {}, "device": None}), ("inputs", {"device": None}), ("device", {})):
+        try:
+            Settings.of(record.model_copy(update=later), files)
+        except WirelabError as error:
+            yield WirelabError(error.what, _place_of_energy(source, key, error.where), error.hint)
+            return
+
+
+def _place_of_energy(source: Source, key: str, where: Where | str | None) -> Where | str:
+    """Where a key of the energy's table was written, unless what is wrong stands in another file."""
+    if isinstance(where, Where) and where.source != "--set":
+        return where
+    name = where.key if isinstance(where, Where) else None
+    return source.where(("energy", key) if name is None else ("energy", key, name))
