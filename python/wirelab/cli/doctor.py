@@ -68,7 +68,7 @@ def _print_checks(console: Console, checks: list[dict[str, object]]) -> None:
 def _print_programs(console: Console, programs: dict[str, tuple[str | None, str]]) -> None:
     from rich.text import Text
 
-    console.print("\nForeign programs, for experiments that name them")
+    console.print("\nThird-party programs, for experiments that name them")
     width = max((len(name) for name in programs), default=0)
     for name, (version, install) in programs.items():
         mark = ("ok  ", "green") if version else ("-   ", "dim")
