@@ -119,7 +119,7 @@ class ExperimentFile(Table):
     traffic: dict[str, TrafficTable] = Field(default_factory=dict, description="Background traffic by name.")
     protocol: dict[str, Any] = Field(default_factory=dict, description="Settings of every protocol that has them.")
     protocols: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Settings of one protocol, and the program of each role."
+        default_factory=dict, description="Settings of one protocol, and who plays it."
     )
     programs: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="Settings that one program has in addition to those of a protocol."
